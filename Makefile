@@ -1,0 +1,78 @@
+# Everything that a newcomer or the build machine runs. `make demo` and `make test` set themselves up first.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+PYTEST_FLAGS ?= -n auto
+SAFE_PLAN ?= examples/tidy-kitchen.plan
+UNSAFE_PLAN ?= examples/stove-left-on.plan
+
+.PHONY: help setup demo test lint types layers unit fuzz bench build lock clean
+
+help:
+	@echo "make demo    audit two shipped plans, a safe one and an unsafe one"
+	@echo "make test    lint, types, layers and tests"
+	@echo "make fuzz    20,000 mutated inputs"
+	@echo "make bench   measure against kairos"
+	@echo "make build   source distribution, then wheel, then import it in a clean environment"
+	@echo "make lock    choose the pinned versions anew"
+
+setup: $(READY)
+
+# The lock pins every package with its hash; the project itself is installed editable, without touching the network.
+$(READY): requirements-dev.lock pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	touch $@
+
+# The unsafe plan is meant to end with exit code 1.
+demo: setup
+	$(BIN)/safecheck $(SAFE_PLAN)
+	@echo
+	$(BIN)/safecheck $(UNSAFE_PLAN) || test $$? -eq 1
+
+test: lint types layers unit
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: setup
+	$(BIN)/mypy
+
+layers: setup
+	$(BIN)/lint-imports
+
+unit: setup
+	$(BIN)/pytest $(PYTEST_FLAGS)
+
+fuzz: setup
+	$(BIN)/python bench/fuzz.py
+
+bench: setup
+	$(BIN)/python bench/run.py
+
+build: setup
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation --sdist
+	mkdir -p dist/unpacked
+	tar -xzf dist/plansafe-*.tar.gz -C dist/unpacked --strip-components 1
+	$(BIN)/python -m build --no-isolation --wheel --outdir dist dist/unpacked
+	rm -rf dist/unpacked dist/check
+	$(PYTHON) -m venv dist/check
+	dist/check/bin/python -m pip install --quiet dist/plansafe-*.whl
+	cd dist && check/bin/safecheck --version
+	cd dist && check/bin/python -c "import plansafe.grammar, plansafe.verifier, plansafe.specs, plansafe.domains, plansafe.app"
+	rm -rf dist/check
+
+lock:
+	$(PYTHON) -m venv .lock-venv
+	.lock-venv/bin/python -m pip install --quiet pip-tools
+	CUSTOM_COMPILE_COMMAND="make lock" .lock-venv/bin/pip-compile --quiet --upgrade --extra dev --generate-hashes --allow-unsafe \
+		--strip-extras --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options \
+		--output-file requirements-dev.lock pyproject.toml
+	rm -rf .lock-venv
+
+clean:
+	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
