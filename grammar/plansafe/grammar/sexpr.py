@@ -1,0 +1,201 @@
+"""S-expressions: a fast reader without places, and the places on demand.
+
+PDDL files are megabytes of flat facts, and nearly all of them are right. So the reader keeps no places at all: it makes
+nested lists of lower-case tokens. Only when something has to be pointed at is the text read a second time, with places,
+into a tree of the same shape (:class:`Places`). Neither reader recurses, so nesting depth is bounded by memory alone.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple, TypeAlias, Union
+
+from plansafe.grammar.diagnostics import Diagnostic, Label, Span
+from plansafe.grammar.source import Source
+
+Node: TypeAlias = Union[str, list["Node"]]
+"""A token (lower case; strings keep their quotes and case) or a list of nodes."""
+
+_COMMENT = re.compile(r";[^\r\n]*")
+_TOKEN = re.compile(r'[()]|"(?:[^"\\]|\\.)*"|;[^\r\n]*|[^\s();"]+|"', re.DOTALL)
+_FOREIGN = re.compile("[\ud800-\udfff]")
+_TOO_LATE = 3
+
+
+class SpanNode(NamedTuple):
+    """The place of a list and of each of its children: a :class:`Span` for a token, a ``SpanNode`` for a list."""
+
+    span: Span
+    children: list[Span | SpanNode]
+
+
+def read_all(source: Source) -> list[Node] | None:
+    """All top-level nodes of a text, or ``None`` if parentheses or characters are wrong (:func:`problems` says how).
+
+    Linear in the text; about 25 ns a character.
+    """
+    text = source.text
+    if ";" in text:
+        text = _COMMENT.sub(" ", text)
+    if not text.isascii() and _FOREIGN.search(text):
+        return None
+    if '"' in text:
+        if text.count('"') % 2 and "\\" not in text:
+            return None
+        tokens = [t if t[0] == '"' else t.lower() for t in _TOKEN.findall(text)]
+        if '"' in tokens:
+            return None
+    else:
+        tokens = text.lower().replace("(", " ( ").replace(")", " ) ").split()
+    top: list[Node] = []
+    current = top
+    stack: list[list[Node]] = []
+    push, pop = stack.append, stack.pop
+    for token in tokens:
+        if token == "(":
+            push(current)
+            child: list[Node] = []
+            current.append(child)
+            current = child
+        elif token == ")":
+            if not stack:
+                return None
+            current = pop()
+        else:
+            current.append(token)
+    return None if stack else top
+
+
+def span_tree(source: Source) -> list[Span | SpanNode]:
+    """The places of :func:`read_all`'s nodes, in the same shape. Unclosed lists end with the text."""
+    top: list[Span | SpanNode] = []
+    children = top
+    stack: list[tuple[int, list[Span | SpanNode]]] = []
+    text = source.text
+    for match in _TOKEN.finditer(text):
+        start, end = match.span()
+        token = text[start]
+        if token == ";":
+            continue
+        if token == "(":
+            stack.append((start, children))
+            children = []
+        elif token == ")":
+            if stack:
+                opened, parent = stack.pop()
+                parent.append(SpanNode(Span(opened, end), children))
+                children = parent
+        else:
+            children.append(Span(start, end))
+    while stack:
+        opened, parent = stack.pop()
+        parent.append(SpanNode(Span(opened, len(text)), children))
+        children = parent
+    return top
+
+
+class Places:
+    """Where the nodes of a tree stand in their source; the text is read again at the first question.
+
+    Lists are found by identity, so the tree must be alive and unchanged.
+    """
+
+    def __init__(self, source: Source, top: list[Node]) -> None:
+        self.source = source
+        self._top = top
+        self._spans: dict[int, SpanNode] | None = None
+
+    def _index(self) -> dict[int, SpanNode]:
+        if self._spans is None:
+            self._spans = {}
+            whole = SpanNode(Span(0, len(self.source.text)), span_tree(self.source))
+            stack: list[tuple[list[Node], SpanNode]] = [(self._top, whole)]
+            while stack:
+                node, place = stack.pop()
+                self._spans[id(node)] = place
+                for child, where in zip(node, place.children, strict=False):
+                    if isinstance(child, list) and isinstance(where, SpanNode):
+                        stack.append((child, where))
+        return self._spans
+
+    def knows(self, node: list[Node]) -> bool:
+        """Whether the list is part of this source's tree."""
+        return id(node) in self._index()
+
+    def span(self, node: list[Node], child: int | None = None) -> Span:
+        """The place of a list, or of its child number ``child`` (of the closing parenthesis if there is no such child)."""
+        place = self._index().get(id(node))
+        if place is None:
+            return Span(0, 0)
+        if child is None:
+            return place.span
+        if child >= len(place.children):
+            return Span(max(place.span.end - 1, place.span.start), place.span.end)
+        where = place.children[child]
+        return where.span if isinstance(where, SpanNode) else where
+
+
+def problems(source: Source) -> tuple[Diagnostic, ...]:
+    """Why :func:`read_all` refused a text: every stray or missing parenthesis, open string and foreign byte, in order."""
+    found: list[Diagnostic] = []
+    text = source.text
+    opened: list[int] = []
+    for match in _TOKEN.finditer(text):
+        start, end = match.span()
+        token = match.group()
+        if token == "(":
+            opened.append(start)
+        elif token == ")":
+            if opened:
+                opened.pop()
+            elif len(found) < _TOO_LATE:
+                found.append(_problem(source, "SC002", "unmatched `)`", start, end, "nothing is open here"))
+        elif token == '"':
+            found.append(_problem(source, "SC002", "a string is not closed", start, end, "it begins here"))
+            break
+        elif token[0] != ";" and _FOREIGN.search(token) and len(found) < _TOO_LATE:
+            label = "these bytes are not UTF-8"
+            found.append(_problem(source, "SC005", "bytes outside a comment are not UTF-8", start, end, label))
+    if opened:
+        at = opened[-1]
+        count = len(opened)
+        message = "the text ends inside a parenthesis" if count == 1 else f"the text ends inside {count} parentheses"
+        diagnostic = _problem(source, "SC002", message, at, at + 1, "this one is not closed")
+        outer = _likely_culprit(source, opened)
+        if outer is not None and outer != at:
+            hint = Label(source.name, Span(outer, outer + 1), "a new section begins inside what was opened here", False)
+            diagnostic = diagnostic._replace(labels=(*diagnostic.labels, hint))
+        found.append(diagnostic._replace(help=f"add `{')' * min(count, 20)}` at the end, or close it where it should end"))
+    return tuple(found)
+
+
+def _likely_culprit(source: Source, opened: list[int]) -> int | None:
+    """An open parenthesis that begins a line with ``(:`` yet lies inside another such one: a section was not closed."""
+    text = source.text
+    sections = [at for at in opened if text.startswith("(:", at)]
+    return sections[0] if len(sections) > 1 else None
+
+
+def _problem(source: Source, code: str, message: str, start: int, end: int, text: str) -> Diagnostic:
+    return Diagnostic(code, message, (Label(source.name, Span(start, end), text),))
+
+
+def write(node: Node) -> str:
+    """A node as text. ``read_all`` of the result gives the node back."""
+    out: list[str] = []
+    stack: list[Node] = [node]
+    glue = ""
+    while stack:
+        item = stack.pop()
+        if isinstance(item, list):
+            out.append(glue + "(")
+            stack.append(")")
+            stack.extend(reversed(item))
+            glue = ""
+        elif item == ")":
+            out.append(")")
+            glue = " "
+        else:
+            out.append(glue + item)
+            glue = " "
+    return "".join(out)

@@ -1,0 +1,59 @@
+"""Source texts: decoding of untrusted bytes, and the way from character offsets to lines and columns."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from functools import cached_property
+
+from plansafe.grammar.diagnostics import Span
+
+
+class Source:
+    """A named text. ``name`` is what diagnostics print: a path, ``<stdin>``, or what the caller chose.
+
+    Bytes that are not UTF-8 survive as lone surrogates; readers allow them in comments only.
+    """
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name = name
+        self.text = text
+
+    @classmethod
+    def from_bytes(cls, name: str, data: bytes) -> Source:
+        """Decode ``data``: a byte order mark is dropped, foreign bytes become surrogates."""
+        text = data.decode("utf-8", "surrogateescape")
+        return cls(name, text[1:] if text.startswith("\ufeff") else text)
+
+    @cached_property
+    def line_starts(self) -> list[int]:
+        """Offsets at which lines begin; LF, CR LF and CR each end a line."""
+        starts = [0]
+        text = self.text
+        position = 0
+        while True:
+            line_feed = text.find("\n", position)
+            carriage_return = text.find("\r", position, line_feed if line_feed >= 0 else len(text))
+            if carriage_return >= 0:
+                position = carriage_return + 1
+                if text.startswith("\n", position):
+                    position += 1
+            elif line_feed >= 0:
+                position = line_feed + 1
+            else:
+                return starts
+            starts.append(position)
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Line and column of an offset, both counted from 1."""
+        line = bisect_right(self.line_starts, offset)
+        return line, offset - self.line_starts[line - 1] + 1
+
+    def line(self, number: int) -> str:
+        """The text of line ``number`` (from 1), without its end."""
+        starts = self.line_starts
+        end = starts[number] if number < len(starts) else len(self.text)
+        return self.text[starts[number - 1] : end].rstrip("\r\n")
+
+    def slice(self, span: Span) -> str:
+        """The characters of a span."""
+        return self.text[span.start : span.end]

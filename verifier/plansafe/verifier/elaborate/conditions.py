@@ -1,0 +1,466 @@
+"""Conditions, temporal formulas and numeric expressions: from nodes to formulas."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from plansafe.grammar.sexpr import Node
+from plansafe.verifier import model
+from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_name, is_object_name, is_variable
+from plansafe.verifier.elaborate.types import Typed, TypeTable, typed_list
+from plansafe.verifier.model import FALSE, TRUE, And, Atom, Compare, Expression, Formula, Not, Or, Quantified, Temporal, Variable
+
+RESERVED = frozenset(
+    "and or not imply forall exists when = < > <= >= always sometime within at-most-once sometime-after sometime-before always-within"
+    " hold-during hold-after preference increase decrease assign scale-up scale-down".split()
+)
+COMPARISONS = frozenset(("=", "<", ">", "<=", ">="))
+ARITHMETIC = frozenset("+-*/")
+
+PAST = {"yesterday": 1, "weak-yesterday": 1, "once": 1, "historically": 1, "since": 2}
+FUTURE = {"next": 1, "weak-next": 1, "until": 2, "release": 2, "always": 1, "sometime": 1, "sometime-after": 2}
+WHOLE = {"at-end": (0, 1), "within": (1, 1), "at-most-once": (0, 1), "sometime-before": (0, 2), "always-within": (1, 2), "hold-during": (2, 1), "hold-after": (1, 1)}
+ACTION_ATOMS = {"action": "start", "action-end": "end", "action-during": "during"}
+PDDL3 = frozenset(("always", "sometime", "sometime-after", *WHOLE))
+
+
+def parse_number(token: object) -> model.Number | None:
+    """A decimal token as an exact number, or ``None``. Exponents are no part of PDDL."""
+    if not isinstance(token, str):
+        return None
+    body = token[1:] if token[0] in "+-" else token
+    whole, dot, fraction = body.partition(".")
+    if not (whole + fraction).isdecimal() or not body.isascii() or (dot and not fraction):
+        return None
+    if len(body) > 20_000:
+        return None
+    value: model.Number = int(whole or "0") if not fraction else model.normal_number(Fraction(int(whole + fraction), 10 ** len(fraction)))
+    return -value if token[0] == "-" else value
+
+
+def is_at_end(node: list[Node]) -> bool:
+    """Whether a list is ``(at end formula)``."""
+    return len(node) == 3 and node[0] == "at" and node[1] == "end" and isinstance(node[2], list)
+
+
+class Symbols:
+    """The declared names that conditions refer to."""
+
+    def __init__(self, context: Context, types: TypeTable) -> None:
+        self.context = context
+        self.types = types
+        self.objects: list[str] = []
+        self.object_index: dict[str, int] = {}
+        self.object_types: list[tuple[int, ...]] = []
+        self.object_at: list[At] = []
+        self.predicates: list[model.Predicate] = []
+        self.predicate_index: dict[str, int] = {}
+        self.functions: list[model.Predicate] = []
+        self.function_index: dict[str, int] = {}
+        self.actions: dict[str, model.Action] = {}
+        self.parameter_types: dict[str, tuple[tuple[int, ...], ...]] = {}
+        self.pseudo: dict[tuple[str, str], int] = {}
+        """Predicates that mirror actions in rules: (kind, action) -> predicate."""
+
+    def ground_atom(self, node: Node) -> Atom | None:
+        """A well-typed ground atom read without ceremony, or ``None`` for anything else (right or wrong)."""
+        if not isinstance(node, list) or not node:
+            return None
+        head = node[0]
+        index = self.predicate_index.get(head) if isinstance(head, str) else None
+        if index is None:
+            return None
+        domains = self.predicates[index].domains
+        if len(domains) != len(node) - 1:
+            return None
+        arguments = []
+        sets = self.types.domain_sets
+        for child, domain in zip(node[1:], domains, strict=True):
+            number = self.object_index.get(child) if isinstance(child, str) else None
+            if number is None or number not in sets[domain]:
+                return None
+            arguments.append(number)
+        return Atom(index, tuple(arguments))
+
+    def pseudo_predicate(self, kind: str, action: model.Action) -> int:
+        """The predicate that is true of an action's arguments at the letters where it starts, ends, or is running."""
+        key = (kind, action.name)
+        if key not in self.pseudo:
+            self.pseudo[key] = len(self.predicates)
+            types = tuple([self.parameter_types[action.name][i] for i in range(len(action.parameters))])
+            domains = tuple([v.domain for v in action.parameters])
+            self.predicates.append(model.Predicate(f"{kind} of {action.name}", types, domains, None))
+        return self.pseudo[key]
+
+
+
+class Scope:
+    """Variables in sight. Slots are numbered over the whole scope, so that inner variables never reuse an outer slot."""
+
+    def __init__(self) -> None:
+        self.visible: dict[str, tuple[int, tuple[int, ...], At]] = {}
+        self.slots: list[Variable] = []
+        self.duration = False
+
+    def bind(self, entry: Typed, types: tuple[int, ...], domain: int) -> Variable:
+        """Add a variable."""
+        bound = Variable(len(self.slots), domain, entry.name)
+        self.slots.append(bound)
+        self.visible[entry.name] = (bound.slot, types, entry.at)
+        return bound
+
+
+class Conditions:
+    """Elaborates conditions in one scope. ``temporal``: ``none``, ``constraints`` (PDDL3) or ``rules`` (all operators)."""
+
+    def __init__(self, symbols: Symbols, scope: Scope, temporal: str = "none", metric: frozenset[str] | None = None) -> None:
+        self.symbols = symbols
+        self.context = symbols.context
+        self.scope = scope
+        self.temporal = temporal
+        self.metric = metric
+        self.preferences: list[model.Preference] | None = None
+        self._around: tuple[Variable, ...] = ()
+
+    # -- variables and terms ------------------------------------------------------------------------------------------
+
+    def bind(self, node: Node, at: At, start: int = 0) -> list[Variable]:
+        """Bind the typed variables of a parameter list, from child ``start`` on."""
+        if not isinstance(node, list):
+            self.context.error("SC003", "expected a list of typed variables", at, "expected `(?x - type ..)`")
+            return []
+        out: list[Variable] = []
+        seen: dict[str, At] = {}
+        for entry in typed_list(self.context, node, start, is_variable, "a variable"):
+            if entry.name in seen:
+                self.context.error("SC105", f"variable `{entry.name}` is declared twice", entry.at, "again here", other=(seen[entry.name], "first here"))
+                continue
+            seen[entry.name] = entry.at
+            types = self.symbols.types.resolve(entry.types, entry.types_at)
+            out.append(self.scope.bind(entry, types, self.symbols.types.domain(types)))
+        return out
+
+    def term(self, node: list[Node], child: int) -> tuple[int, tuple[int, ...]] | None:
+        """An argument and its types, or ``None`` after a diagnostic."""
+        token = node[child]
+        if not isinstance(token, str):
+            self.context.error("SC004", "object fluents are not supported", At(node, child), "expected a variable or an object")
+            return None
+        if token[0] == "?":
+            found = self.scope.visible.get(token)
+            if found is None:
+                help = did_you_mean(token, self.scope.visible) or "bind it in `:parameters` or by a quantifier"
+                self.context.error("SC107", f"variable `{token}` is not bound", At(node, child), "not bound here", help=help)
+                return None
+            return -1 - found[0], found[1]
+        number = self.symbols.object_index.get(token)
+        if number is None:
+            if not is_object_name(token):
+                self.context.error("SC003", f"`{token}` is neither a variable nor an object", At(node, child), "expected a variable or an object")
+                return None
+            help = did_you_mean(token, self.symbols.object_index)
+            if help is None and "?" + token in self.scope.visible:
+                help = f"did you mean `?{token}`?"
+            self.context.error("SC108", f"unknown object `{token}`", At(node, child), "not declared", help=help)
+            return None
+        return number, self.symbols.object_types[number]
+
+    def arguments(self, node: list[Node], declared: model.Predicate, what: str) -> tuple[int, ...] | None:
+        """The arguments of an atom or fluent, checked for number and type."""
+        wanted = declared.types
+        types = self.symbols.types
+        if len(node) - 1 != len(wanted):
+            plural = "" if len(wanted) == 1 else "s"
+            other = (At(declared.node), "declared here") if isinstance(declared.node, list) else None
+            self.context.error(
+                "SC103", f"{what} `{declared.name}` takes {len(wanted)} argument{plural}, not {len(node) - 1}", At(node), f"{len(node) - 1} given", other=other
+            )
+            for child in range(1, len(node)):
+                self.term(node, child)
+            return None
+        out = []
+        for child in range(1, len(node)):
+            term = self.term(node, child)
+            if term is None:
+                out.append(0)
+                continue
+            argument, own = term
+            out.append(argument)
+            expected = wanted[child - 1]
+            fits = types.object_fits(own, expected) if argument >= 0 else types.variable_fits(own, expected)
+            if not fits:
+                other = (At(declared.node), f"argument {child} is a `{types.text(expected)}`") if isinstance(declared.node, list) else None
+                message = f"`{node[child]}` is a `{types.text(own)}`, but {what} `{declared.name}` takes a `{types.text(expected)}` here"
+                self.context.type_error(message, At(node, child), f"a `{types.text(own)}`", other=other)
+        return tuple(out)
+
+    # -- formulas -----------------------------------------------------------------------------------------------------
+
+    def formula(self, node: Node, at: At) -> Formula:
+        """A condition. After a diagnostic the result is an arbitrary formula; the context counts the errors."""
+        if isinstance(node, str):
+            help = f"write `({node})`" if node in self.symbols.predicate_index else None
+            self.context.error("SC003", f"expected a condition, found `{node}`", at, "expected a condition in parentheses", help=help)
+            return TRUE
+        if not node:
+            return TRUE
+        head = node[0]
+        if not isinstance(head, str):
+            self.context.error("SC003", "expected a condition, found a list of lists", At(node), "expected a predicate or an operator first")
+            return TRUE
+        index = self.symbols.predicate_index.get(head)
+        if index is not None and not (head == "at" and self.temporal != "none" and is_at_end(node)):
+            arguments = self.arguments(node, self.symbols.predicates[index], "predicate")
+            return TRUE if arguments is None else Atom(index, arguments)
+        if head == "and":
+            return self._junction(node, True)
+        if head == "forall":
+            return self._quantified(node, True)
+        if head == "preference":
+            return self._preference(node)
+        noted, self.preferences = self.preferences, None
+        formula = self._hard(node, head)
+        self.preferences = noted
+        return formula
+
+    def _junction(self, node: list[Node], conjunction: bool) -> Formula:
+        parts: list[Formula] = []
+        atoms = self.symbols.ground_atom
+        for child in range(1, len(node)):
+            item = node[child]
+            part = atoms(item) or self.formula(item, At(node, child))
+            if isinstance(part, And if conjunction else Or):
+                parts += part.parts
+            else:
+                parts.append(part)
+        if len(parts) == 1:
+            return parts[0]
+        return And(tuple(parts)) if conjunction else Or(tuple(parts))
+
+    def _hard(self, node: list[Node], head: str) -> Formula:
+        """Operators below which no preference may stand."""
+        if head == "or":
+            return self._junction(node, False)
+        if head == "not":
+            if not self._operands(node, 1):
+                return TRUE
+            body = self.formula(node[1], At(node, 1))
+            return body.body if isinstance(body, Not) else Not(body)
+        if head == "imply":
+            if not self._operands(node, 2):
+                return TRUE
+            premise = self.formula(node[1], At(node, 1))
+            conclusion = self.formula(node[2], At(node, 2))
+            negated = premise.body if isinstance(premise, Not) else Not(premise)
+            return Or((negated, *(conclusion.parts if isinstance(conclusion, Or) else (conclusion,))))
+        if head == "exists":
+            return self._quantified(node, False)
+        if head in COMPARISONS:
+            return self._comparison(node, head)
+        if self.temporal != "none":
+            found = self._temporal(node, head)
+            if found is not None:
+                return found
+        return self._unknown(node, head)
+
+    def _unknown(self, node: list[Node], head: str) -> Formula:
+        where = At(node, 0)
+        if head in PDDL3 or head in PAST or head in FUTURE or head in ACTION_ATOMS or (head == "at" and len(node) > 1 and node[1] == "end"):
+            place = "in a `:constraints` section or a safety rule" if self.temporal == "none" else "in a safety rule"
+            self.context.error("SC112", f"`{head}` is not allowed here", where, f"allowed {place}")
+        elif head == "at" and len(node) > 1 and node[1] == "start" or head == "over":
+            self.context.error("SC112", f"`{head}` is not allowed here", where, "allowed in a durative action's `:condition` and `:effect`")
+        elif head in ("unknown", "oneof"):
+            self.context.error("SC004", f"`{head}` is not supported yet", where, "unknown facts await the symbolic engine")
+        elif not is_name(head):
+            self.context.error("SC003", f"expected a predicate or an operator, found `{head}`", where, "not a name")
+        else:
+            help = did_you_mean(head, self.symbols.predicate_index) or did_you_mean(head, RESERVED) or "declare it in `:predicates`"
+            self.context.error("SC102", f"unknown predicate `{head}`", where, "not declared", help=help)
+        return TRUE
+
+    def _operands(self, node: list[Node], count: int, bounds: int = 0) -> bool:
+        if len(node) - 1 == count + bounds:
+            return True
+        takes = f"{count} formula{'' if count == 1 else 's'}"
+        if bounds:
+            takes = f"{bounds} number{'' if bounds == 1 else 's'} and {takes}"
+        self.context.error("SC003", f"`{node[0]}` takes {takes}, not {len(node) - 1} operand{'' if len(node) == 2 else 's'}", At(node), f"expected {takes}")
+        return False
+
+    def _quantified(self, node: list[Node], universal: bool) -> Formula:
+        if len(node) != 3:
+            self.context.error("SC003", f"`{node[0]}` takes typed variables and one formula", At(node), "expected `(?x - type ..)` and a formula")
+            return TRUE
+        saved, around = dict(self.scope.visible), self._around
+        variables = tuple(self.bind(node[1], At(node, 1)))
+        if universal:
+            self._around = (*around, *variables)
+        body = self.formula(node[2], At(node, 2))
+        self.scope.visible, self._around = saved, around
+        if not variables:
+            return body
+        if isinstance(body, Quantified) and body.universal == universal:
+            return Quantified(universal, (*variables, *body.variables), body.body)
+        return Quantified(universal, variables, body)
+
+    def _comparison(self, node: list[Node], operator: str) -> Formula:
+        if len(node) != 3:
+            self.context.error("SC003", f"`{operator}` compares two things, not {len(node) - 1}", At(node), "expected two operands")
+            return TRUE
+        if operator == "=" and self._is_term(node[1]) and self._is_term(node[2]):
+            left, right = self.term(node, 1), self.term(node, 2)
+            if left is None or right is None:
+                return TRUE
+            return model.Equal(left[0], right[0])
+        return Compare(operator, self.expression(node, 1), self.expression(node, 2))
+
+    def _is_term(self, node: Node) -> bool:
+        if not isinstance(node, str):
+            return False
+        if node in self.symbols.object_index:
+            return True
+        return parse_number(node) is None and node != "?duration" and node not in self.symbols.function_index and node not in ("total-time",)
+
+    def _preference(self, node: list[Node]) -> Formula:
+        """``(preference [name] body)``: noted, and true as a condition."""
+        if self.preferences is None:
+            self.context.error("SC112", "`preference` is not allowed here", At(node, 0), "allowed at the top of goals, preconditions and constraints, below `and` and `forall` alone")
+            return TRUE
+        named = len(node) == 3
+        if len(node) not in (2, 3) or (named and not is_object_name(node[1])):
+            self.context.error("SC003", "a preference is `(preference [name] formula)`", At(node), "expected a name and a formula")
+            return TRUE
+        noted, self.preferences = self.preferences, None
+        body = self.formula(node[-1], At(node, len(node) - 1))
+        self.preferences = noted
+        name = str(node[1]) if named else f"preference-{len(noted) + 1}"
+        noted.append(model.Preference(name, self._around, body))
+        return TRUE
+
+    # -- temporal operators -------------------------------------------------------------------------------------------
+
+    def _temporal(self, node: list[Node], head: str) -> Formula | None:
+        rules = self.temporal == "rules"
+        if is_at_end(node):
+            return Temporal("at-end", (self.formula(node[2], At(node, 2)),))
+        if head in WHOLE and head != "at-end":
+            bounds, count = WHOLE[head]
+            return self._operator(node, head, count, bounds)
+        if head in ("always", "sometime", "sometime-after") or (rules and head in FUTURE):
+            return self._operator(node, head, FUTURE[head], 0)
+        if rules and head in PAST:
+            return self._operator(node, head, PAST[head], 0)
+        if rules and head in ACTION_ATOMS:
+            if not self._operands(node, 1):
+                return TRUE
+            return self.action_atom(node[1], At(node, 1), ACTION_ATOMS[head])
+        return None
+
+    def _operator(self, node: list[Node], head: str, count: int, bounds: int) -> Formula:
+        if not self._operands(node, count, bounds):
+            return TRUE
+        numbers = []
+        for child in range(1, bounds + 1):
+            number = parse_number(node[child])
+            if number is None:
+                self.context.error("SC003", f"`{head}` takes a number here", At(node, child), "expected a number")
+                number = 0
+            numbers.append(number)
+        outer, saved_preferences = self.temporal, self.preferences
+        self.preferences = None
+        if outer == "constraints":
+            self.temporal = "none"
+        operands = tuple([self.formula(node[child], At(node, child)) for child in range(bounds + 1, len(node))])
+        self.temporal, self.preferences = outer, saved_preferences
+        return Temporal(head, operands, tuple(numbers))
+
+    def action_atom(self, node: Node, at: At, kind: str) -> Formula:
+        """``(name t ..)``, with ``_`` for any object, as an atom over the action's mirror predicate."""
+        if not isinstance(node, list) or not node or not isinstance(node[0], str):
+            self.context.error("SC003", "expected an action with its arguments", at, "expected `(name argument ..)`")
+            return FALSE
+        action = self.symbols.actions.get(node[0])
+        if action is None:
+            help = did_you_mean(node[0], self.symbols.actions)
+            self.context.error("SC114", f"unknown action `{node[0]}`", At(node, 0), "not declared in the domain", help=help)
+            return FALSE
+        if kind != "start" and action.end is None:
+            self.context.error("SC112", f"action `{action.name}` is not durative", At(node, 0), "only durative actions have an end")
+            return FALSE
+        predicate = self.symbols.pseudo_predicate(kind, action)
+        types = self.symbols.parameter_types[action.name]
+        if len(node) - 1 != len(types):
+            other = (At(action.node), "declared here") if isinstance(action.node, list) else None
+            self.context.error("SC103", f"action `{action.name}` takes {len(types)} arguments, not {len(node) - 1}", At(node), f"{len(node) - 1} given", other=other)
+            return FALSE
+        arguments: list[int] = []
+        wild: list[Variable] = []
+        for child in range(1, len(node)):
+            if node[child] == "_":
+                bound = Variable(len(self.scope.slots), action.parameters[child - 1].domain, "_")
+                self.scope.slots.append(bound)
+                wild.append(bound)
+                arguments.append(-1 - bound.slot)
+                continue
+            term = self.term(node, child)
+            if term is None:
+                return FALSE
+            argument, own = term
+            expected = types[child - 1]
+            fits = self.symbols.types.object_fits(own, expected) if argument >= 0 else self.symbols.types.variable_fits(own, expected)
+            if not fits:
+                text = self.symbols.types.text
+                self.context.type_error(
+                    f"`{node[child]}` is a `{text(own)}`, but action `{action.name}` takes a `{text(expected)}` here", At(node, child), f"a `{text(own)}`"
+                )
+            arguments.append(argument)
+        atom = Atom(predicate, tuple(arguments))
+        return Quantified(False, tuple(wild), atom) if wild else atom
+
+    # -- expressions --------------------------------------------------------------------------------------------------
+
+    def expression(self, node: list[Node], child: int) -> Expression:
+        """The numeric expression that is child ``child`` of ``node``."""
+        item = node[child]
+        if isinstance(item, str):
+            number = parse_number(item)
+            if number is not None:
+                return model.Constant(number)
+            if item == "?duration" and self.scope.duration:
+                return model.Duration()
+            if item == "total-time" and self.metric is not None:
+                return model.TotalTime()
+            function = self.symbols.function_index.get(item)
+            if function is not None and not self.symbols.functions[function].types:
+                return model.Fluent(function, ())
+            if item == "#t":
+                self.context.error("SC004", "continuous effects (`#t`) are not supported", At(node, child), "not supported")
+            else:
+                self.context.error("SC003", f"expected a number, found `{item}`", At(node, child), "expected a numeric expression")
+            return model.Constant(0)
+        if not item or not isinstance(item[0], str):
+            self.context.error("SC003", "expected a numeric expression", At(node, child), "expected a fluent or an operator")
+            return model.Constant(0)
+        head = item[0]
+        function = self.symbols.function_index.get(head)
+        if function is not None:
+            arguments = self.arguments(item, self.symbols.functions[function], "function")
+            return model.Constant(0) if arguments is None else model.Fluent(function, arguments)
+        if head in ARITHMETIC:
+            if len(item) < 2 or (len(item) == 2 and head != "-"):
+                self.context.error("SC003", f"`{head}` needs {'one or more operands' if head == '-' else 'two or more operands'}", At(item), "operands missing")
+                return model.Constant(0)
+            return model.Arithmetic(head, tuple([self.expression(item, c) for c in range(1, len(item))]))
+        if self.metric is not None and head == "total-time" and len(item) == 1:
+            return model.TotalTime()
+        if self.metric is not None and head == "is-violated" and len(item) == 2 and isinstance(item[1], str):
+            if item[1] not in self.metric:
+                self.context.error("SC115", f"unknown preference `{item[1]}`", At(item, 1), "no preference has this name", help=did_you_mean(item[1], self.metric))
+            return model.IsViolated(item[1])
+        if head in self.symbols.predicate_index:
+            self.context.error("SC109", f"`{head}` is a predicate, not a function", At(item, 0), "has no numeric value")
+        else:
+            help = did_you_mean(head, self.symbols.function_index) or "declare it in `:functions`"
+            self.context.error("SC109", f"unknown function `{head}`", At(item, 0), "not declared", help=help)
+        return model.Constant(0)

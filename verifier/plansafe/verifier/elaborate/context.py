@@ -1,0 +1,96 @@
+"""What every step of the elaboration shares: the sources, the diagnostics found so far, and the table of types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
+from plansafe.grammar.sexpr import Node, Places
+
+MAX_DIAGNOSTICS = 200
+
+
+class At(NamedTuple):
+    """A place in a tree: a list, or one of its children."""
+
+    node: list[Node]
+    child: int | None = None
+
+
+class Context:
+    """Collects diagnostics and finds the places of nodes. One per check; nothing global."""
+
+    def __init__(self, lenient_types: bool = False) -> None:
+        self.lenient_types = lenient_types
+        self.places: list[Places] = []
+        self.origin: dict[int, At] = {}
+        self.diagnostics: list[Diagnostic] = []
+        self.errors = 0
+
+    def label(self, at: At, text: str = "", primary: bool = True) -> Label:
+        """A label for a node. Nodes made by templates and macros are traced back to what they were made from."""
+        while id(at.node) in self.origin:
+            at = self.origin[id(at.node)]
+        for places in self.places:
+            if places.knows(at.node):
+                return Label(places.source.name, places.span(at.node, at.child), text, primary)
+        return Label("", Span(0, 0), text, primary)
+
+    def error(
+        self, code: str, message: str, at: At, text: str = "", *, other: tuple[At, str] | None = None, help: str | None = None
+    ) -> None:
+        """Report a mistake; ``other`` is the second place where two disagree."""
+        self.errors += 1
+        self._report(Severity.ERROR, code, message, at, text, other, help)
+
+    def warning(
+        self, code: str, message: str, at: At, text: str = "", *, other: tuple[At, str] | None = None, help: str | None = None
+    ) -> None:
+        """Report something that does not stop the check."""
+        self._report(Severity.WARNING, code, message, at, text, other, help)
+
+    def type_error(
+        self, message: str, at: At, text: str = "", *, other: tuple[At, str] | None = None, help: str | None = None
+    ) -> None:
+        """A type mismatch: an error, or a warning when types are lenient."""
+        if self.lenient_types:
+            self.warning("SC704", message, at, text, other=other, help=help)
+        else:
+            self.error("SC104", message, at, text, other=other, help=help)
+
+    def _report(
+        self, severity: Severity, code: str, message: str, at: At, text: str, other: tuple[At, str] | None, help: str | None
+    ) -> None:
+        if len(self.diagnostics) >= MAX_DIAGNOSTICS:
+            return
+        labels = [self.label(at, text)]
+        if other is not None:
+            labels.append(self.label(other[0], other[1], primary=False))
+        self.diagnostics.append(Diagnostic(code, message, tuple(labels), help=help, severity=severity))
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str | None:
+    """A help text with the nearest known name, if one is near."""
+    import difflib  # noqa: PLC0415 - needed for mistakes alone
+
+    candidates = list(known)
+    if len(candidates) > 20_000:
+        return None
+    near = difflib.get_close_matches(name, candidates, n=1, cutoff=0.6)
+    return f"did you mean `{near[0]}`?" if near else None
+
+
+def is_name(token: object) -> bool:
+    """Whether a token may name a type, predicate or action."""
+    return isinstance(token, str) and (token[0].isalpha() or token[0] == "_") and "?" not in token
+
+
+def is_object_name(token: object) -> bool:
+    """Whether a token may name an object: also one that begins with a digit."""
+    return isinstance(token, str) and (token[0].isalnum() or token[0] == "_") and "?" not in token
+
+
+def is_variable(token: object) -> bool:
+    """Whether a token is a variable."""
+    return isinstance(token, str) and len(token) > 1 and token[0] == "?" and (token[1].isalnum() or token[1] == "_") and "?" not in token[1:]

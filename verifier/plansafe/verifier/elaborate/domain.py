@@ -1,0 +1,346 @@
+"""Domains: names, actions, axioms."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from plansafe.grammar.sexpr import Node
+from plansafe.verifier import model
+from plansafe.verifier.elaborate.conditions import RESERVED, Conditions, Scope, Symbols
+from plansafe.verifier.elaborate.context import At, Context, is_name, is_object_name, is_variable
+from plansafe.verifier.elaborate.effects import Effects
+from plansafe.verifier.elaborate.types import Typed, typed_list
+from plansafe.verifier.model import TRUE, And, Formula, Quantified, Snap
+
+REQUIREMENTS = frozenset(
+    ":strips :typing :negative-preconditions :disjunctive-preconditions :equality :existential-preconditions :universal-preconditions"
+    " :quantified-preconditions :conditional-effects :fluents :numeric-fluents :adl :durative-actions :duration-inequalities :derived-predicates"
+    " :timed-initial-literals :preferences :constraints :action-costs :continuous-effects :object-fluents :time :goal-utilities :domain-axioms"
+    " :typed-objects :timed-effects :multi-agent".split()
+)
+UNSUPPORTED = {
+    ":process": "processes (PDDL+)",
+    ":event": "events (PDDL+)",
+    ":axiom": "`:axiom` (write `:derived`)",
+    ":method": "hierarchical methods",
+    ":task": "hierarchical tasks",
+}
+SINGLE = frozenset((":requirements", ":types", ":constants", ":predicates", ":functions", ":constraints"))
+MANY = frozenset((":action", ":durative-action", ":derived"))
+
+
+class Sections(NamedTuple):
+    """The sections of a ``(define (kind name) ..)`` form."""
+
+    name: str
+    single: dict[str, At]
+    many: list[tuple[str, At]]
+
+
+def sections(context: Context, top: list[Node], kind: str, single: frozenset[str], many: frozenset[str], unsupported: dict[str, str]) -> Sections | None:
+    """Split a definition into its sections; ``None`` if there is nothing to work with."""
+    if not top:
+        context.error("SC003", f"the {kind} is empty", At(top), f"expected `(define ({kind} name) ..)`")
+        return None
+    form = top[0]
+    if len(top) > 1:
+        context.error("SC003", f"text after the end of the {kind}", At(top, 1), "a file holds one definition")
+    if not isinstance(form, list) or len(form) < 2 or form[0] != "define" or not isinstance(form[1], list):
+        context.error("SC003", f"expected `(define ({kind} name) ..)`", At(top, 0), f"not a {kind}")
+        return None
+    header = form[1]
+    if len(header) != 2 or header[0] != kind or not is_object_name(header[1]):
+        context.error("SC003", f"expected `({kind} name)`", At(form, 1), f"not the head of a {kind}")
+        if not header or header[0] != kind:
+            return None
+    found = Sections(str(header[1]) if len(header) > 1 else kind, {}, [])
+    for child in range(2, len(form)):
+        section = form[child]
+        where = At(form, child)
+        head = section[0] if isinstance(section, list) and section else section
+        if not isinstance(section, list) or not isinstance(head, str) or not head.startswith(":"):
+            context.error("SC003", "expected a section such as `(:init ..)`", where, "not a section")
+        elif head in many:
+            found.many.append((head, At(section)))
+        elif head in single:
+            if head in found.single:
+                context.error("SC105", f"section `{head}` occurs twice", At(section, 0), "again here", other=(At(found.single[head].node, 0), "first here"))
+            else:
+                found.single[head] = At(section)
+        elif head in unsupported:
+            context.error("SC004", f"{unsupported[head]} are not supported" if head != ":axiom" else unsupported[head], At(section, 0), "not supported")
+        else:
+            from plansafe.verifier.elaborate.context import did_you_mean  # noqa: PLC0415
+
+            context.error("SC003", f"unknown section `{head}`", At(section, 0), "not a section of a " + kind, help=did_you_mean(head, single | many))
+    return found
+
+
+def requirements(context: Context, found: Sections) -> None:
+    """Warn of requirement flags that nobody knows."""
+    at = found.single.get(":requirements")
+    for child in range(1, len(at.node) if at else 0):
+        assert at is not None
+        flag = at.node[child]
+        if flag not in REQUIREMENTS:
+            if isinstance(flag, str) and flag.startswith(":"):
+                context.warning("SC703", f"unknown requirement `{flag}`", At(at.node, child), "ignored")
+            else:
+                context.error("SC003", "expected a requirement such as `:strips`", At(at.node, child), "not a requirement")
+
+
+def declare_objects(symbols: Symbols, entries: list[Typed]) -> None:
+    """Add constants or objects; the same object with the same type may come again."""
+    for entry in entries:
+        types = symbols.types.resolve(entry.types, entry.types_at)
+        known = symbols.object_index.get(entry.name)
+        if known is None:
+            symbols.object_index[entry.name] = len(symbols.objects)
+            symbols.objects.append(entry.name)
+            symbols.object_types.append(types)
+            symbols.object_at.append(entry.at)
+        elif symbols.object_types[known] != types:
+            text = symbols.types.text
+            message = f"object `{entry.name}` is declared twice, as `{text(symbols.object_types[known])}` and as `{text(types)}`"
+            symbols.context.error("SC105", message, entry.at, "again here", other=(symbols.object_at[known], "first here"))
+        elif symbols.object_at[known].node is entry.at.node:
+            symbols.context.error("SC105", f"object `{entry.name}` is declared twice", entry.at, "again here", other=(symbols.object_at[known], "first here"))
+
+
+def declare_predicates(symbols: Symbols, at: At) -> None:
+    """Add the predicates of a ``:predicates`` section."""
+    for child in range(1, len(at.node)):
+        node = at.node[child]
+        declared = _signature(symbols, node, At(at.node, child), "predicate", symbols.predicate_index, symbols.predicates)
+        if declared is not None:
+            symbols.predicate_index[declared.name] = len(symbols.predicates)
+            symbols.predicates.append(declared)
+
+
+def declare_functions(symbols: Symbols, at: At) -> None:
+    """Add the numeric fluents of a ``:functions`` section, ``- number`` or untyped."""
+    context = symbols.context
+    child = 1
+    while child < len(at.node):
+        node = at.node[child]
+        if node == "-":
+            kind = at.node[child + 1] if child + 1 < len(at.node) else None
+            if kind != "number":
+                code = "SC004" if is_name(kind) or isinstance(kind, list) else "SC003"
+                context.error(code, "object fluents are not supported" if code == "SC004" else "a type is missing after `-`", At(at.node, child), "only `- number`")
+            child += 2
+            continue
+        declared = _signature(symbols, node, At(at.node, child), "function", symbols.function_index, symbols.functions)
+        if declared is not None:
+            symbols.function_index[declared.name] = len(symbols.functions)
+            symbols.functions.append(declared)
+        child += 1
+
+
+def _signature(
+    symbols: Symbols, node: Node, at: At, what: str, index: dict[str, int], table: list[model.Predicate]
+) -> model.Predicate | None:
+    context = symbols.context
+    if not isinstance(node, list) or not node or not is_name(node[0]):
+        context.error("SC003", f"expected a {what} such as `(name ?x - type)`", at, f"not a {what}")
+        return None
+    name = str(node[0])
+    if name in RESERVED:
+        context.error("SC003", f"`{name}` may not name a {what}", At(node, 0), "an operator of the language")
+        return None
+    entries = typed_list(context, node, 1, is_variable, "a variable")
+    if name in index:
+        first = table[index[name]].node
+        context.error("SC105", f"{what} `{name}` is declared twice", at, "again here", other=(At(first), "first here") if isinstance(first, list) else None)
+        return None
+    types = tuple([symbols.types.resolve(entry.types, entry.types_at) for entry in entries])
+    return model.Predicate(name, types, tuple([symbols.types.domain(t) for t in types]), node)
+
+
+def _fields(context: Context, node: list[Node], start: int, known: tuple[str, ...], what: str) -> dict[str, At]:
+    """``:key value`` pairs of an action."""
+    found: dict[str, At] = {}
+    child = start
+    while child < len(node):
+        key = node[child]
+        if not isinstance(key, str) or not key.startswith(":"):
+            context.error("SC003", f"expected one of {', '.join(known)}", At(node, child), f"not a field of {what}")
+            child += 1
+            continue
+        if key not in known:
+            from plansafe.verifier.elaborate.context import did_you_mean  # noqa: PLC0415
+
+            context.error("SC003", f"unknown field `{key}`", At(node, child), f"not a field of {what}", help=did_you_mean(key, known))
+        elif key in found:
+            context.error("SC105", f"field `{key}` occurs twice", At(node, child), "again here", other=(found[key], "first here"))
+        missing = child + 1 >= len(node)
+        if missing or (isinstance(node[child + 1], str) and str(node[child + 1]).startswith(":")):
+            context.error("SC003", f"`{key}` has no value", At(node, child), "expected a value after this")
+            child += 1
+            continue
+        found.setdefault(key, At(node, child + 1))
+        child += 2
+    return found
+
+
+def conjuncts(formula: Formula) -> tuple[Formula, ...]:
+    """The parts of a conjunction."""
+    return formula.parts if isinstance(formula, And) else () if formula is TRUE else (formula,)
+
+
+def _value(at: At) -> Node:
+    assert at.child is not None
+    return at.node[at.child]
+
+
+class Actions:
+    """Elaborates the actions of a domain."""
+
+    def __init__(self, symbols: Symbols, derived: frozenset[int]) -> None:
+        self.symbols = symbols
+        self.context = symbols.context
+        self.derived = derived
+
+    def read(self, kind: str, at: At) -> None:
+        """Add one ``:action`` or ``:durative-action``."""
+        node, context = at.node, self.context
+        if len(node) < 2 or not is_name(node[1]):
+            context.error("SC003", "an action needs a name", At(node, 1) if len(node) > 1 else at, "expected a name")
+            return
+        name = str(node[1])
+        durative = kind == ":durative-action"
+        known = (":parameters", ":duration", ":condition", ":effect") if durative else (":parameters", ":precondition", ":effect")
+        fields = _fields(context, node, 2, known, "a durative action" if durative else "an action")
+        scope = Scope()
+        conditions = Conditions(self.symbols, scope)
+        parameters = tuple(conditions.bind(_value(fields[":parameters"]), fields[":parameters"])) if ":parameters" in fields else ()
+        types = tuple([scope.visible[v.name][1] for v in parameters])
+        if name in self.symbols.actions:
+            first = self.symbols.actions[name].node
+            assert isinstance(first, list)
+            context.error("SC105", f"action `{name}` is declared twice", At(node, 1), "again here", other=(At(first, 1), "first here"))
+            return
+        if durative:
+            action = self._durative(name, node, fields, parameters, conditions)
+        else:
+            action = self._instantaneous(name, node, fields, parameters, conditions)
+        self.symbols.actions[name] = action
+        self.symbols.parameter_types[name] = types
+
+    def _instantaneous(self, name: str, node: list[Node], fields: dict[str, At], parameters: tuple[model.Variable, ...], conditions: Conditions) -> model.Action:
+        conditions.preferences = []
+        condition: tuple[Formula, ...] = ()
+        nodes: tuple[object, ...] = ()
+        if ":precondition" in fields:
+            at = fields[":precondition"]
+            condition = conjuncts(conditions.formula(_value(at), at))
+            nodes = (_value(at),) * len(condition)
+        preferences = tuple(conditions.preferences)
+        conditions.preferences = None
+        effects = Effects(conditions, self.derived)
+        if ":effect" in fields:
+            effects.read(_value(fields[":effect"]), fields[":effect"])
+        snap = Snap(condition, nodes, effects.result())
+        return model.Action(name, len(self.symbols.actions), parameters, snap, None, (), (), (), preferences, node)
+
+    def _durative(self, name: str, node: list[Node], fields: dict[str, At], parameters: tuple[model.Variable, ...], conditions: Conditions) -> model.Action:
+        timed: dict[str, list[Formula]] = {"start": [], "end": [], "all": []}
+        if ":condition" in fields:
+            self._timed_condition(_value(fields[":condition"]), fields[":condition"], conditions, (), timed)
+        conditions.scope.duration = True
+        durations: list[model.DurationConstraint] = []
+        if ":duration" in fields:
+            self._duration(_value(fields[":duration"]), fields[":duration"], conditions, durations, False)
+        else:
+            self.context.error("SC003", f"durative action `{name}` has no `:duration`", At(node, 1), "expected `:duration (= ?duration ..)`")
+        effects = Effects(conditions, self.derived, durative=True)
+        if ":effect" in fields:
+            effects.read(_value(fields[":effect"]), fields[":effect"])
+        where = _value(fields[":condition"]) if ":condition" in fields else node
+        nodes = {key: (where,) * len(value) for key, value in timed.items()}
+        start = Snap(tuple(timed["start"]), nodes["start"], effects.result("start"))
+        end = Snap(tuple(timed["end"]), nodes["end"], effects.result("end"))
+        index = len(self.symbols.actions)
+        return model.Action(name, index, parameters, start, end, tuple(timed["all"]), nodes["all"], tuple(durations), (), node)
+
+    def _timed_condition(self, node: Node, at: At, conditions: Conditions, around: tuple[model.Variable, ...], timed: dict[str, list[Formula]]) -> None:
+        if not isinstance(node, list):
+            self.context.error("SC003", f"expected a timed condition, found `{node}`", at, "expected `(at start ..)`, `(over all ..)` or `(at end ..)`")
+            return
+        if not node:
+            return
+        if node[0] == "and":
+            for child in range(1, len(node)):
+                self._timed_condition(node[child], At(node, child), conditions, around, timed)
+        elif node[0] == "forall" and len(node) == 3:
+            saved = dict(conditions.scope.visible)
+            bound = tuple(conditions.bind(node[1], At(node, 1)))
+            self._timed_condition(node[2], At(node, 2), conditions, (*around, *bound), timed)
+            conditions.scope.visible = saved
+        elif len(node) == 3 and (node[0], node[1]) in (("at", "start"), ("at", "end"), ("over", "all")):
+            formula = conditions.formula(node[2], At(node, 2))
+            timed[str(node[1])] += [Quantified(True, around, formula)] if around else conjuncts(formula)
+        elif node[0] == "preference":
+            self.context.error("SC004", "preferences in durative conditions are not supported", At(node, 0), "not supported")
+        else:
+            self.context.error("SC003", "expected `(at start ..)`, `(over all ..)` or `(at end ..)`", at, "when must it hold?")
+
+    def _duration(self, node: Node, at: At, conditions: Conditions, out: list[model.DurationConstraint], at_end: bool) -> None:
+        if not isinstance(node, list):
+            self.context.error("SC003", f"expected a duration constraint, found `{node}`", at, "expected `(= ?duration ..)`")
+        elif not node:
+            return
+        elif node[0] == "and":
+            for child in range(1, len(node)):
+                self._duration(node[child], At(node, child), conditions, out, at_end)
+        elif node[0] == "at" and len(node) == 3 and node[1] in ("start", "end"):
+            self._duration(node[2], At(node, 2), conditions, out, node[1] == "end")
+        elif node[0] in ("=", "<=", ">=", "<", ">") and len(node) == 3 and node[1] == "?duration":
+            out.append(model.DurationConstraint(str(node[0]), conditions.expression(node, 2), at_end, node))
+        else:
+            self.context.error("SC003", "expected `(= ?duration ..)`, `(<= ?duration ..)` or `(>= ?duration ..)`", at, "not a duration constraint")
+
+
+def derived_heads(symbols: Symbols, many: list[tuple[str, At]]) -> frozenset[int]:
+    """The predicates that some ``:derived`` rule defines."""
+    out = set()
+    for kind, at in many:
+        if kind == ":derived" and len(at.node) == 3 and isinstance(at.node[1], list) and at.node[1]:
+            head = at.node[1][0]
+            if isinstance(head, str) and head in symbols.predicate_index:
+                out.add(symbols.predicate_index[head])
+    return frozenset(out)
+
+
+def axiom(symbols: Symbols, at: At) -> model.Axiom | None:
+    """One ``(:derived (p ?x - t ..) body)``."""
+    node, context = at.node, symbols.context
+    if len(node) != 3 or not isinstance(node[1], list) or not node[1] or not isinstance(node[1][0], str):
+        context.error("SC003", "expected `(:derived (predicate ?x ..) condition)`", at, "not a derived predicate")
+        return None
+    head = node[1]
+    index = symbols.predicate_index.get(str(head[0]))
+    if index is None:
+        from plansafe.verifier.elaborate.context import did_you_mean  # noqa: PLC0415
+
+        context.error("SC102", f"unknown predicate `{head[0]}`", At(head, 0), "not declared", help=did_you_mean(str(head[0]), symbols.predicate_index))
+        return None
+    scope = Scope()
+    conditions = Conditions(symbols, scope)
+    declared = symbols.predicates[index]
+    parameters = conditions.bind(head, At(head), 1)
+    if len(parameters) != len(declared.types):
+        other = (At(declared.node), "declared here") if isinstance(declared.node, list) else None
+        context.error("SC103", f"predicate `{declared.name}` takes {len(declared.types)} arguments, not {len(parameters)}", At(head), f"{len(parameters)} given", other=other)
+        return None
+    narrowed = []
+    untyped = "-" not in head
+    for parameter, domain, types in zip(parameters, declared.domains, declared.types, strict=True):
+        if untyped:
+            scope.visible[parameter.name] = (parameter.slot, types, scope.visible[parameter.name][2])
+            parameter = parameter._replace(domain=domain)
+        elif not symbols.types.variable_fits(scope.visible[parameter.name][1], types):
+            context.type_error(f"`{parameter.name}` does not have the declared type `{symbols.types.text(types)}`", At(head), "another type")
+        narrowed.append(parameter)
+    body = conditions.formula(node[2], At(node, 2))
+    return model.Axiom(index, tuple(narrowed), body)

@@ -1,0 +1,149 @@
+"""Effects: nested ``forall`` and ``when`` flattened into guarded effects."""
+
+from __future__ import annotations
+
+from plansafe.grammar.sexpr import Node
+from plansafe.verifier import model
+from plansafe.verifier.elaborate.conditions import Conditions
+from plansafe.verifier.elaborate.context import At
+from plansafe.verifier.model import TRUE, And, Assignment, Atom, Effect, Formula, Variable
+
+ASSIGNMENTS = frozenset(("assign", "increase", "decrease", "scale-up", "scale-down"))
+_MOMENTS = frozenset(("start", "end"))
+
+
+class _Group:
+    """Primitive effects under the same quantifiers and conditions."""
+
+    def __init__(self, variables: tuple[Variable, ...], condition: Formula) -> None:
+        self.variables = variables
+        self.condition = condition
+        self.adds: list[Atom] = []
+        self.deletes: list[Atom] = []
+        self.assignments: list[Assignment] = []
+
+    def effect(self) -> Effect:
+        return Effect(self.variables, self.condition, tuple(self.adds), tuple(self.deletes), tuple(self.assignments))
+
+
+class Effects:
+    """Reads one action's effects; ``derived`` predicates may not be changed."""
+
+    def __init__(self, conditions: Conditions, derived: frozenset[int], durative: bool = False) -> None:
+        self.conditions = conditions
+        self.context = conditions.context
+        self.derived = derived
+        self.durative = durative
+        self.groups: dict[str, list[_Group]] = {"start": [], "end": []}
+
+    def read(self, node: Node, at: At) -> None:
+        """Read an effect expression."""
+        self._effect(node, at, (), (), None if self.durative else "start", {})
+
+    def result(self, moment: str = "start") -> tuple[Effect, ...]:
+        """The effects of one moment."""
+        return tuple([group.effect() for group in self.groups[moment] if group.adds or group.deletes or group.assignments])
+
+    def _group(self, variables: tuple[Variable, ...], guards: tuple[Formula, ...], moment: str, own: dict[str, _Group]) -> _Group:
+        if moment not in own:
+            condition: Formula = TRUE if not guards else guards[0] if len(guards) == 1 else And(guards)
+            own[moment] = _Group(variables, condition)
+            self.groups[moment].append(own[moment])
+        return own[moment]
+
+    def _effect(
+        self, node: Node, at: At, variables: tuple[Variable, ...], guards: tuple[Formula, ...], moment: str | None, own: dict[str, _Group]
+    ) -> None:
+        context = self.context
+        if not isinstance(node, list):
+            context.error("SC003", f"expected an effect, found `{node}`", at, "expected an effect in parentheses")
+            return
+        if not node:
+            return
+        head = node[0]
+        if not isinstance(head, str):
+            context.error("SC003", "expected an effect, found a list of lists", at, "expected a predicate or an operator first")
+            return
+        if self.durative and head == "at" and len(node) == 3 and node[1] in _MOMENTS and isinstance(node[2], list):
+            if moment is not None:
+                context.error("SC003", "`at start` or `at end` inside another", At(node), "nested")
+            self._effect(node[2], At(node, 2), variables, guards, str(node[1]), own)
+        elif head == "and":
+            for child in range(1, len(node)):
+                self._effect(node[child], At(node, child), variables, guards, moment, own)
+        elif head == "forall" and len(node) == 3:
+            scope = self.conditions.scope
+            saved = dict(scope.visible)
+            bound = tuple(self.conditions.bind(node[1], At(node, 1)))
+            self._effect(node[2], At(node, 2), (*variables, *bound), guards, moment, {})
+            scope.visible = saved
+        elif head == "when" and len(node) == 3:
+            self._when(node, variables, guards, moment)
+        elif head in ("forall", "when"):
+            needs = "typed variables and one effect" if head == "forall" else "one condition and one effect"
+            context.error("SC003", f"`{head}` takes {needs}", At(node), f"expected {needs}")
+        elif moment is None:
+            context.error("SC003", "an effect of a durative action needs `at start` or `at end`", At(node), "when does it happen?")
+        elif head == "not" and len(node) == 2:
+            atom = self._atom(node[1], At(node, 1))
+            if atom is not None:
+                self._group(variables, guards, moment, own).deletes.append(atom)
+        elif head in ASSIGNMENTS:
+            assignment = self._assignment(node, head)
+            if assignment is not None:
+                self._group(variables, guards, moment, own).assignments.append(assignment)
+        elif head in ("or", "not", "imply", "exists", "oneof", "probabilistic"):
+            code = "SC004" if head in ("oneof", "probabilistic") else "SC003"
+            context.error(code, f"`{head}` is not an effect", At(node, 0), "not supported in an effect" if code == "SC004" else "not allowed in an effect")
+        else:
+            atom = self._atom(node, at)
+            if atom is not None:
+                self._group(variables, guards, moment, own).adds.append(atom)
+
+    def _when(self, node: list[Node], variables: tuple[Variable, ...], guards: tuple[Formula, ...], moment: str | None) -> None:
+        condition = node[1]
+        if self.durative:
+            timed = isinstance(condition, list) and len(condition) == 3 and condition[0] in ("at", "over") and condition[1] in ("start", "end", "all")
+            effect = node[2]
+            when = effect[1] if isinstance(effect, list) and len(effect) == 3 and effect[0] == "at" else moment
+            if timed:
+                assert isinstance(condition, list)
+                if condition[1] != when:
+                    self.context.error("SC004", "a condition at one time with an effect at another is not supported", At(node), "read and applied at different times")
+                    return
+                condition = condition[2]
+            elif moment is None and isinstance(when, str) and when in _MOMENTS:
+                moment = None
+        guard = self.conditions.formula(condition, At(node, 1))
+        self._effect(node[2], At(node, 2), variables, (*guards, guard), moment, {})
+
+    def _atom(self, node: Node, at: At) -> Atom | None:
+        context = self.context
+        symbols = self.conditions.symbols
+        if not isinstance(node, list) or not node or not isinstance(node[0], str):
+            context.error("SC003", "expected a fact", at, "expected `(predicate argument ..)`")
+            return None
+        errors = context.errors
+        formula = self.conditions.formula(node, at)
+        if not isinstance(formula, Atom):
+            if context.errors == errors:
+                context.error("SC003", f"`{node[0]}` is not a fact", at, "expected `(predicate argument ..)`")
+            return None
+        if formula.predicate in self.derived:
+            context.error("SC003", f"derived predicate `{symbols.predicates[formula.predicate].name}` cannot be an effect", at, "changed by an action, but derived")
+            return None
+        return formula
+
+    def _assignment(self, node: list[Node], head: str) -> Assignment | None:
+        context = self.context
+        if len(node) != 3:
+            context.error("SC003", f"`{head}` takes a fluent and a value", At(node), "expected two operands")
+            return None
+        errors = context.errors
+        target = self.conditions.expression(node, 1)
+        value = self.conditions.expression(node, 2)
+        if not isinstance(target, model.Fluent):
+            if context.errors == errors:
+                context.error("SC003", f"`{head}` needs a fluent to change", At(node, 1), "not a fluent")
+            return None
+        return Assignment(head, target.function, target.arguments, value)

@@ -1,0 +1,54 @@
+"""Stratification of derived predicates: negation may not pass through recursion (PDDL 2.2, section 3)."""
+
+from __future__ import annotations
+
+from plansafe.verifier import model
+from plansafe.verifier.elaborate.conditions import Symbols
+from plansafe.verifier.elaborate.context import At, Context
+
+
+def stratify(context: Context, symbols: Symbols, axioms: list[model.Axiom], where: list[At]) -> tuple[tuple[model.Axiom, ...], ...]:
+    """Group axioms so that each group reads, negatively, only groups before it. Reports recursion through negation.
+
+    Levels are raised until nothing changes: at most as often as there are derived predicates, squared.
+    """
+    derived = {axiom.predicate for axiom in axioms}
+    level = dict.fromkeys(derived, 0)
+    reads = [_reads(axiom.body, derived) for axiom in axioms]
+    changed = True
+    while changed:
+        changed = False
+        for axiom, read, at in zip(axioms, reads, where, strict=True):
+            for predicate, negative in read:
+                wanted = level[predicate] + negative
+                if level[axiom.predicate] < wanted:
+                    if wanted > len(derived):
+                        name = symbols.predicates[axiom.predicate].name
+                        context.error("SC110", f"derived predicate `{name}` depends on its own negation", at, "recursion through `not`")
+                        return ()
+                    level[axiom.predicate] = wanted
+                    changed = True
+    groups: dict[int, list[model.Axiom]] = {}
+    for axiom in axioms:
+        groups.setdefault(level[axiom.predicate], []).append(axiom)
+    return tuple([tuple(groups[key]) for key in sorted(groups)])
+
+
+def _reads(formula: model.Formula, derived: set[int]) -> set[tuple[int, bool]]:
+    out: set[tuple[int, bool]] = set()
+    stack: list[tuple[model.Formula, bool]] = [(formula, False)]
+    while stack:
+        part, negative = stack.pop()
+        match part:
+            case model.Atom():
+                if part.predicate in derived:
+                    out.add((part.predicate, negative))
+            case model.Not():
+                stack.append((part.body, not negative))
+            case model.And() | model.Or():
+                stack.extend([(p, negative) for p in part.parts])
+            case model.Quantified():
+                stack.append((part.body, negative))
+            case _:
+                pass
+    return out

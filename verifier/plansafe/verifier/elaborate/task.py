@@ -1,0 +1,198 @@
+"""The whole of the elaboration: a domain and a problem become a task."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from plansafe.grammar.sexpr import Node
+from plansafe.verifier import model
+from plansafe.verifier.elaborate import domain as domains
+from plansafe.verifier.elaborate import problem as problems
+from plansafe.verifier.elaborate.conditions import Conditions, Scope, Symbols
+from plansafe.verifier.elaborate.context import At, Context, is_name, is_object_name
+from plansafe.verifier.elaborate.domain import conjuncts
+from plansafe.verifier.elaborate.stratify import stratify
+from plansafe.verifier.elaborate.types import TypeTable, typed_list
+from plansafe.verifier.model import Formula, Preference, Variable
+
+
+class Constraint(NamedTuple):
+    """One conjunct of a ``:constraints`` section; a preference has a name."""
+
+    preference: str | None
+    variables: tuple[Variable, ...]
+    formula: Formula
+    at: At
+    slots: list[Variable]
+
+
+class Elaborated(NamedTuple):
+    """A task with what the rules still need: the symbols and the constraints of domain and problem."""
+
+    task: model.Task
+    symbols: Symbols
+    constraints: tuple[Constraint, ...]
+
+
+def elaborate(context: Context, domain_top: list[Node], problem_top: list[Node]) -> Elaborated | None:
+    """Check a domain and a problem. ``None`` if one of them is not even a definition; otherwise see ``context.errors``."""
+    in_domain = domains.sections(context, domain_top, "domain", domains.SINGLE, domains.MANY, domains.UNSUPPORTED)
+    in_problem = domains.sections(context, problem_top, "problem", problems.SINGLE, frozenset(), {})
+    if in_domain is None or in_problem is None:
+        return None
+    domains.requirements(context, in_domain)
+    domains.requirements(context, in_problem)
+    types = TypeTable(context)
+    if ":types" in in_domain.single:
+        types.declare(typed_list(context, in_domain.single[":types"].node, 1, is_name, "a type"))
+    symbols = Symbols(context, types)
+    for found, section in ((in_domain, ":constants"), (in_problem, ":objects")):
+        if section in found.single:
+            domains.declare_objects(symbols, typed_list(context, found.single[section].node, 1, is_object_name, "an object"))
+    types.set_objects(symbols.object_types)
+    if ":predicates" in in_domain.single:
+        domains.declare_predicates(symbols, in_domain.single[":predicates"])
+    if ":functions" in in_domain.single:
+        domains.declare_functions(symbols, in_domain.single[":functions"])
+    derived = domains.derived_heads(symbols, in_domain.many)
+    actions = domains.Actions(symbols, derived)
+    axioms = []
+    axiom_at = []
+    for kind, at in in_domain.many:
+        if kind == ":derived":
+            found_axiom = domains.axiom(symbols, at)
+            if found_axiom is not None:
+                axioms.append(found_axiom)
+                axiom_at.append(at)
+        else:
+            actions.read(kind, at)
+    strata = stratify(context, symbols, axioms, axiom_at)
+    _names_match(context, in_domain, in_problem)
+    initial = problems.Initial(symbols, derived)
+    if ":init" in in_problem.single:
+        initial.read(in_problem.single[":init"].node)
+    goal, nodes, preferences = _goal(context, symbols, in_problem, problem_top)
+    constraints = _constraints(symbols, (in_domain, in_problem))
+    metric = None
+    if ":metric" in in_problem.single:
+        named = {p.name for p in preferences} | {c.preference for c in constraints if c.preference}
+        named |= {p.name for a in symbols.actions.values() for p in a.preferences}
+        metric = problems.metric(symbols, in_problem.single[":metric"].node, frozenset(named))
+    changed = set(derived) | {t.predicate for t in initial.timed if not t.fluent}
+    for action in symbols.actions.values():
+        for snap in (action.start, action.end):
+            for effect in snap.effects if snap else ():
+                changed |= {atom.predicate for atom in (*effect.adds, *effect.deletes)}
+    task = model.Task(
+        in_domain.name,
+        in_problem.name,
+        tuple(symbols.objects),
+        symbols.object_index,
+        tuple(symbols.object_types),
+        tuple(types.names),
+        types.domains,
+        types.domain_sets,
+        symbols.predicates,
+        symbols.functions,
+        symbols.actions,
+        strata,
+        initial.facts,
+        initial.fluents,
+        tuple(sorted(initial.timed, key=lambda literal: literal.time)),
+        goal,
+        nodes,
+        preferences,
+        metric,
+        [p not in changed for p in range(len(symbols.predicates))],
+    )
+    return Elaborated(task, symbols, constraints)
+
+
+def _names_match(context: Context, in_domain: domains.Sections, in_problem: domains.Sections) -> None:
+    at = in_problem.single.get(":domain")
+    if at is None:
+        return
+    if len(at.node) != 2 or not is_object_name(at.node[1]):
+        context.error("SC003", "expected `(:domain name)`", at, "expected one name")
+    elif at.node[1] != in_domain.name:
+        context.warning("SC705", f"the problem is for domain `{at.node[1]}`, the domain is `{in_domain.name}`", At(at.node, 1), "another name")
+
+
+def _goal(
+    context: Context, symbols: Symbols, found: domains.Sections, top: list[Node]
+) -> tuple[tuple[Formula, ...], tuple[object, ...], tuple[Preference, ...]]:
+    at = found.single.get(":goal")
+    if at is None:
+        context.error("SC003", "the problem has no `:goal`", At(top, 0), "expected a section `(:goal ..)`")
+        return (), (), ()
+    if len(at.node) != 2:
+        context.error("SC003", "`:goal` takes one condition", at, "expected `(:goal condition)`")
+        return (), (), ()
+    conditions = Conditions(symbols, Scope())
+    conditions.preferences = []
+    goal = conjuncts(conditions.formula(at.node[1], At(at.node, 1)))
+    return goal, (at.node[1],) * len(goal), tuple(conditions.preferences)
+
+
+def _constraints(symbols: Symbols, sections: tuple[domains.Sections, ...]) -> tuple[Constraint, ...]:
+    out: list[Constraint] = []
+    for found in sections:
+        at = found.single.get(":constraints")
+        if at is None:
+            continue
+        if len(at.node) != 2:
+            symbols.context.error("SC003", "`:constraints` takes one formula", at, "expected `(:constraints formula)`")
+            continue
+        _constraint(symbols, at.node[1], At(at.node, 1), (), Scope(), out)
+    return tuple(out)
+
+
+def _constraint(symbols: Symbols, node: Node, at: At, around: tuple[Variable, ...], scope: Scope, out: list[Constraint]) -> None:
+    """Conjuncts become constraints of their own, below the ``forall`` around them."""
+    context = symbols.context
+    if not isinstance(node, list):
+        context.error("SC003", f"expected a constraint, found `{node}`", at, "expected a constraint in parentheses")
+        return
+    conditions = Conditions(symbols, scope, "constraints")
+    head = node[0] if node else "and"
+    if head == "and":
+        for child in range(1, len(node)):
+            _constraint(symbols, node[child], At(node, child), around, scope, out)
+    elif head == "forall" and len(node) == 3:
+        inner = Scope()
+        inner.visible, inner.slots = dict(scope.visible), list(scope.slots)
+        bound = tuple(Conditions(symbols, inner, "constraints").bind(node[1], At(node, 1)))
+        _constraint(symbols, node[2], At(node, 2), (*around, *bound), inner, out)
+    elif head == "preference":
+        named = len(node) == 3
+        if len(node) not in (2, 3) or (named and not is_object_name(node[1])):
+            context.error("SC003", "a preference is `(preference [name] constraint)`", at, "expected a name and a constraint")
+            return
+        name = str(node[1]) if named else f"preference-{len(out) + 1}"
+        own = Scope()
+        own.visible, own.slots = dict(scope.visible), list(scope.slots)
+        formula = Conditions(symbols, own, "constraints").formula(node[-1], At(node, len(node) - 1))
+        out.append(Constraint(name, around, _whole(context, formula, at), at, own.slots))
+    else:
+        own = Scope()
+        own.visible, own.slots = dict(scope.visible), list(scope.slots)
+        conditions = Conditions(symbols, own, "constraints")
+        formula = conditions.formula(node, at)
+        out.append(Constraint(None, around, _whole(context, formula, at), at, own.slots))
+
+
+def _whole(context: Context, formula: Formula, at: At) -> Formula:
+    """A constraint must say when: a bare condition is a mistake."""
+    stack = [formula]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, model.Not):
+            stack.append(part.body)
+        elif isinstance(part, model.And | model.Or):
+            stack.extend(part.parts)
+        elif isinstance(part, model.Quantified):
+            stack.append(part.body)
+        elif not isinstance(part, model.Temporal | model.Truth) and not context.errors:
+            context.error("SC112", "a constraint needs a temporal operator", at, "a condition alone: always? at the end?", help="write `(always ..)` or `(at end ..)`")
+            break
+    return formula

@@ -1,0 +1,199 @@
+"""Types: the hierarchy, typed lists, and which objects a set of type alternatives has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from plansafe.grammar.sexpr import Node
+from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_name
+
+
+class Typed(NamedTuple):
+    """One entry of a typed list: the name, where it stands, and its type alternatives (``None``: none was written)."""
+
+    name: str
+    at: At
+    types: tuple[str, ...] | None
+    types_at: At | None
+
+
+def typed_list(context: Context, node: list[Node], start: int, valid: Callable[[object], bool], what: str) -> list[Typed]:
+    """Read ``a b - t c - (either t u) d`` from child ``start`` on. Entries that are not ``valid`` are reported and left out."""
+    out: list[Typed] = []
+    pending: list[tuple[str, At]] = []
+    position = start
+    while position < len(node):
+        item = node[position]
+        if item == "-":
+            if not pending:
+                context.error("SC003", f"a type without {what} before it", At(node, position), "nothing is typed by this")
+            if position + 1 >= len(node):
+                context.error("SC003", "a type is missing after `-`", At(node, position), "expected a type after this")
+                position += 1
+                types: tuple[str, ...] | None = None
+                where = None
+            else:
+                where = At(node, position + 1)
+                types = _alternatives(context, node[position + 1], where)
+                position += 2
+            out += [Typed(name, at, types, where) for name, at in pending]
+            pending = []
+            continue
+        if valid(item):
+            assert isinstance(item, str)
+            pending.append((item, At(node, position)))
+        elif isinstance(item, list):
+            context.error("SC003", f"expected {what}, found a list", At(node, position), f"not {what}")
+        else:
+            context.error("SC003", f"`{item}` is not {what}", At(node, position), f"expected {what}")
+        position += 1
+    out += [Typed(name, at, None, None) for name, at in pending]
+    return out
+
+
+def _alternatives(context: Context, node: Node, at: At) -> tuple[str, ...]:
+    if isinstance(node, str):
+        if is_name(node):
+            return (node,)
+        context.error("SC003", f"`{node}` is not a type", at, "expected a type")
+        return ()
+    if len(node) > 1 and node[0] == "either":
+        names = [child for child in node[1:] if is_name(child)]
+        for child_index, child in enumerate(node[1:], 1):
+            if not is_name(child):
+                context.error("SC003", "`either` takes names of types", At(node, child_index), "expected a type")
+        return tuple(str(n) for n in names)
+    context.error("SC003", "expected a type or `(either type ..)`", at, "expected a type")
+    return ()
+
+
+class TypeTable:
+    """The hierarchy of types. ``object`` is number 0; ``ancestors[t]`` contains ``t``."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.names: list[str] = ["object"]
+        self.index: dict[str, int] = {"object": 0}
+        self.parents: list[dict[int, At | None]] = [{}]
+        self.declared_at: list[At | None] = [None]
+        self.ancestors: list[frozenset[int]] = [frozenset((0,))]
+        self.domains: list[tuple[int, ...]] = []
+        self.domain_sets: list[frozenset[int]] = []
+        self._domain_index: dict[tuple[int, ...], int] = {}
+        self._object_types: list[tuple[int, ...]] = []
+
+    def declare(self, entries: list[Typed]) -> None:
+        """Add the types of a ``:types`` section, then check the hierarchy."""
+        for entry in entries:
+            if entry.name not in self.index:
+                self._new(entry.name, entry.at)
+            elif self.declared_at[self.index[entry.name]] is None:
+                self.declared_at[self.index[entry.name]] = entry.at
+        for entry in entries:
+            own = self.index[entry.name]
+            for parent in entry.types or ():
+                if parent not in self.index:
+                    if self.context.lenient_types:
+                        self._new(parent, entry.types_at)
+                    else:
+                        assert entry.types_at is not None
+                        self.unknown(parent, entry.types_at)
+                        continue
+                if not (own == 0 and self.index[parent] == 0):
+                    self.parents[own].setdefault(self.index[parent], entry.types_at)
+        self._close()
+
+    def _new(self, name: str, at: At | None) -> int:
+        self.index[name] = len(self.names)
+        self.names.append(name)
+        self.parents.append({})
+        self.declared_at.append(at)
+        self.ancestors.append(frozenset((0, self.index[name])))
+        return self.index[name]
+
+    def unknown(self, name: str, at: At) -> None:
+        """Report a type that is not declared."""
+        help = did_you_mean(name, self.index) or "declare it in `:types`"
+        self.context.error("SC101", f"unknown type `{name}`", at, "not declared", help=help)
+
+    def _close(self) -> None:
+        """Compute all ancestors; report cycles."""
+        state = [0] * len(self.names)
+        for root in range(len(self.names)):
+            if state[root]:
+                continue
+            path: list[tuple[int, list[int]]] = [(root, list(self.parents[root]))]
+            state[root] = 1
+            while path:
+                own, rest = path[-1]
+                if rest:
+                    parent = rest.pop()
+                    if state[parent] == 1:
+                        at = self.parents[own][parent] or self.declared_at[own]
+                        cycle = [entry[0] for entry in path]
+                        names = " -> ".join(self.names[t] for t in [*cycle[cycle.index(parent) :], parent])
+                        if at is not None:
+                            self.context.error("SC106", "types form a cycle", at, names)
+                    elif state[parent] == 0:
+                        state[parent] = 1
+                        path.append((parent, list(self.parents[parent])))
+                    continue
+                path.pop()
+                state[own] = 2
+                found = {own, 0}
+                for parent in self.parents[own]:
+                    found |= self.ancestors[parent]
+                self.ancestors[own] = frozenset(found)
+
+    def resolve(self, names: tuple[str, ...] | None, at: At | None) -> tuple[int, ...]:
+        """Type numbers of alternatives; unknown names are reported (or, leniently, made)."""
+        if names is None:
+            return (0,)
+        out = []
+        for name in names:
+            if name in self.index:
+                out.append(self.index[name])
+            elif self.context.lenient_types:
+                out.append(self._new(name, at))
+            elif at is not None:
+                self.unknown(name, at)
+        return tuple(sorted(set(out))) or (0,)
+
+    def text(self, alternatives: tuple[int, ...]) -> str:
+        """Alternatives as PDDL."""
+        names = [self.names[t] for t in alternatives]
+        return names[0] if len(names) == 1 else f"(either {' '.join(names)})"
+
+    def object_fits(self, types: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
+        """Whether an object with ``types`` may stand where ``wanted`` is asked."""
+        if 0 in wanted:
+            return True
+        return any(w in self.ancestors[t] for t in types for w in wanted)
+
+    def variable_fits(self, types: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
+        """Whether a variable with alternatives ``types`` may: each must be related to one that is wanted."""
+        if 0 in wanted or 0 in types:
+            return True
+        ancestors = self.ancestors
+        return all(any(w in ancestors[t] or t in ancestors[w] for w in wanted) for t in types)
+
+    def set_objects(self, object_types: list[tuple[int, ...]]) -> None:
+        """Fix the objects; from now on :meth:`domain` answers."""
+        self._object_types = object_types
+
+    def domain(self, alternatives: tuple[int, ...]) -> int:
+        """The number of the domain (tuple of objects) of a set of alternatives."""
+        found = self._domain_index.get(alternatives)
+        if found is not None:
+            return found
+        if 0 in alternatives:
+            members = tuple(range(len(self._object_types)))
+        else:
+            members = tuple(
+                [o for o, types in enumerate(self._object_types) if any(w in self.ancestors[t] for t in types for w in alternatives)]
+            )
+        self._domain_index[alternatives] = len(self.domains)
+        self.domains.append(members)
+        self.domain_sets.append(frozenset(members))
+        return self._domain_index[alternatives]

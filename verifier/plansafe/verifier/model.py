@@ -1,0 +1,297 @@
+"""The typed lifted model: what a domain, a problem and its rules mean once every name is resolved.
+
+Objects are numbered from 0. In a formula an argument that is not negative is an object, and ``-1 - slot`` is the variable in
+``slot`` of its scope (see :func:`variable`). Slots are never reused within one scope, so no variable shadows another.
+Nodes are compared by identity only: two different node classes with equal fields are equal tuples.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple, TypeAlias, Union
+
+Number: TypeAlias = Union[int, Fraction]
+"""An exact rational; integral values are ``int``."""
+
+ARGUMENTS: TypeAlias = tuple[int, ...]
+
+
+def variable(slot: int) -> int:
+    """The argument that stands for the variable in ``slot``; its own inverse."""
+    return -1 - slot
+
+
+def normal_number(value: Number) -> Number:
+    """``value`` with integral fractions as ``int``."""
+    return value.numerator if isinstance(value, Fraction) and value.denominator == 1 else value
+
+
+# ---- expressions ----------------------------------------------------------------------------------------------------
+
+
+class Constant(NamedTuple):
+    """A number."""
+
+    value: Number
+
+
+class Fluent(NamedTuple):
+    """The value of a ground or lifted fluent."""
+
+    function: int
+    arguments: ARGUMENTS
+
+
+class Arithmetic(NamedTuple):
+    """``+ - * /`` over at least one operand; one operand of ``-`` is negation."""
+
+    operator: str
+    operands: tuple[Expression, ...]
+
+
+class Duration(NamedTuple):
+    """``?duration`` of the durative action."""
+
+
+class TotalTime(NamedTuple):
+    """``total-time``, in metrics alone."""
+
+
+class IsViolated(NamedTuple):
+    """How often a preference is violated, in metrics alone."""
+
+    preference: str
+
+
+Expression: TypeAlias = Union[Constant, Fluent, Arithmetic, Duration, TotalTime, IsViolated]
+
+# ---- formulas -------------------------------------------------------------------------------------------------------
+
+
+class Truth(NamedTuple):
+    """True or false."""
+
+    value: bool
+
+
+class Atom(NamedTuple):
+    """A fact, basic or derived."""
+
+    predicate: int
+    arguments: ARGUMENTS
+
+
+class Equal(NamedTuple):
+    """Identity of two objects."""
+
+    left: int
+    right: int
+
+
+class Compare(NamedTuple):
+    """``= < > <= >=`` on numbers."""
+
+    operator: str
+    left: Expression
+    right: Expression
+
+
+class Not(NamedTuple):
+    """Negation."""
+
+    body: Formula
+
+
+class And(NamedTuple):
+    """Conjunction; empty is true."""
+
+    parts: tuple[Formula, ...]
+
+
+class Or(NamedTuple):
+    """Disjunction; empty is false."""
+
+    parts: tuple[Formula, ...]
+
+
+class Quantified(NamedTuple):
+    """``forall`` or ``exists`` over typed slots."""
+
+    universal: bool
+    variables: tuple[Variable, ...]
+    body: Formula
+
+
+class Temporal(NamedTuple):
+    """A past, future or PDDL3 operator; ``bounds`` are its numbers."""
+
+    operator: str
+    operands: tuple[Formula, ...]
+    bounds: tuple[Number, ...] = ()
+
+
+Formula: TypeAlias = Union[Truth, Atom, Equal, Compare, Not, And, Or, Quantified, Temporal]
+
+TRUE = Truth(True)
+FALSE = Truth(False)
+
+
+class Variable(NamedTuple):
+    """A typed variable: its slot, the type alternatives it ranges over (index of a domain of objects), its name."""
+
+    slot: int
+    domain: int
+    name: str
+
+
+# ---- effects and actions --------------------------------------------------------------------------------------------
+
+
+class Assignment(NamedTuple):
+    """A numeric effect: ``assign increase decrease scale-up scale-down``."""
+
+    operator: str
+    function: int
+    arguments: ARGUMENTS
+    value: Expression
+
+
+class Effect(NamedTuple):
+    """What happens for each binding of ``variables`` for which ``condition`` holds in the state before."""
+
+    variables: tuple[Variable, ...]
+    condition: Formula
+    adds: tuple[Atom, ...]
+    deletes: tuple[Atom, ...]
+    assignments: tuple[Assignment, ...]
+
+
+class Preference(NamedTuple):
+    """A soft condition; ``variables`` are those of the quantifiers around it."""
+
+    name: str
+    variables: tuple[Variable, ...]
+    body: Formula
+
+
+class Snap(NamedTuple):
+    """Something that happens at one moment: an instantaneous action, or the start or the end of a durative one.
+
+    ``condition_nodes`` are the syntax nodes of the conjuncts in ``condition`` (for diagnostics), in the same order.
+    """
+
+    condition: tuple[Formula, ...]
+    condition_nodes: tuple[object, ...]
+    effects: tuple[Effect, ...]
+
+
+class DurationConstraint(NamedTuple):
+    """``(operator ?duration value)`` read at the start or the end."""
+
+    operator: str
+    value: Expression
+    at_end: bool
+    node: object
+
+
+class Action(NamedTuple):
+    """An action; ``end`` is ``None`` for an instantaneous one. ``names`` are the names of all slots of its scope."""
+
+    name: str
+    index: int
+    parameters: tuple[Variable, ...]
+    start: Snap
+    end: Snap | None
+    over_all: tuple[Formula, ...]
+    over_all_nodes: tuple[object, ...]
+    durations: tuple[DurationConstraint, ...]
+    preferences: tuple[Preference, ...]
+    node: object
+
+
+class Axiom(NamedTuple):
+    """One rule of a derived predicate."""
+
+    predicate: int
+    parameters: tuple[Variable, ...]
+    body: Formula
+
+
+class Predicate(NamedTuple):
+    """A declared predicate (or, with ``function``, numeric fluent): each parameter's type alternatives and domain of objects."""
+
+    name: str
+    types: tuple[tuple[int, ...], ...]
+    domains: tuple[int, ...]
+    node: object
+
+
+class TimedLiteral(NamedTuple):
+    """A timed initial literal: a fact set or cleared, or a fluent set, at ``time``."""
+
+    time: Number
+    predicate: int
+    arguments: ARGUMENTS
+    value: bool | Number
+    fluent: bool
+
+
+class Metric(NamedTuple):
+    """What a plan is measured by."""
+
+    minimize: bool
+    expression: Expression
+
+
+class Task(NamedTuple):
+    """A domain and a problem, checked and resolved.
+
+    ``domains[d]`` are the objects of a set of type alternatives, in order; variables and parameters refer to them by index.
+    ``static[p]`` says that no action, axiom or timed literal changes predicate ``p``.
+    """
+
+    name: str
+    problem: str
+    objects: tuple[str, ...]
+    object_index: dict[str, int]
+    object_types: tuple[tuple[int, ...], ...]
+    type_names: tuple[str, ...]
+    domains: list[tuple[int, ...]]
+    domain_sets: list[frozenset[int]]
+    predicates: list[Predicate]
+    functions: list[Predicate]
+    actions: dict[str, Action]
+    axioms: tuple[tuple[Axiom, ...], ...]
+    initial_facts: list[set[int]]
+    initial_fluents: list[dict[int, Number]]
+    timed_literals: tuple[TimedLiteral, ...]
+    goal: tuple[Formula, ...]
+    goal_nodes: tuple[object, ...]
+    goal_preferences: tuple[Preference, ...]
+    metric: Metric | None
+    static: list[bool]
+
+    def encode(self, arguments: ARGUMENTS) -> int:
+        """The code of a tuple of objects within its predicate: mixed radix over the number of objects."""
+        size = len(self.objects)
+        code = 0
+        for argument in arguments:
+            code = code * size + argument
+        return code
+
+    def decode(self, code: int, arity: int) -> ARGUMENTS:
+        """The inverse of :meth:`encode`."""
+        size = len(self.objects)
+        out = [0] * arity
+        for position in range(arity - 1, -1, -1):
+            code, out[position] = divmod(code, size)
+        return tuple(out)
+
+    def fact_text(self, predicate: int, code: int) -> str:
+        """A fact as PDDL."""
+        declared = self.predicates[predicate]
+        return "(" + " ".join([declared.name, *self.names(self.decode(code, len(declared.types)))]) + ")"
+
+    def names(self, arguments: ARGUMENTS) -> list[str]:
+        """The names of objects."""
+        return [self.objects[a] for a in arguments]
