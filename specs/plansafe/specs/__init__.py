@@ -1,0 +1,45 @@
+"""The safety specifications that come with safecheck: one ``.safe`` file each.
+
+Paths are computed from the location of this package, without reading a file, so that finding a specification costs nothing at
+start.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+_ROOT = os.path.dirname(os.path.abspath(__file__))
+_SUFFIX = ".safe"
+_NAME = re.compile(r"[a-z][a-z0-9_-]*\Z")
+_DEFAULTS: dict[str, tuple[str, ...]] = {"household": ("household",)}
+
+
+def spec_names() -> tuple[str, ...]:
+    """The names of the shipped specifications, sorted."""
+    names = (entry.removesuffix(_SUFFIX) for entry in os.listdir(_ROOT) if entry.endswith(_SUFFIX))
+    return tuple(sorted(name for name in names if _is_shipped(name)))
+
+
+def spec_path(name: str) -> str:
+    """The absolute path of the shipped specification ``name`` (letters of any case).
+
+    Raises ``KeyError`` if no specification of that name is shipped; a name that is no plain word, such as ``../x``, is none.
+    """
+    folded = name.lower()
+    if not _is_shipped(folded):
+        raise KeyError(name)
+    return _file(folded)
+
+
+def default_specs(domain_name: str) -> tuple[str, ...]:
+    """The specifications that apply to a domain of this name unless the user chooses others; may be empty."""
+    return _DEFAULTS.get(domain_name.lower(), ())
+
+
+def _is_shipped(name: str) -> bool:
+    return _NAME.match(name) is not None and os.path.isfile(_file(name))
+
+
+def _file(name: str) -> str:
+    return os.path.join(_ROOT, name + _SUFFIX)

@@ -1,0 +1,15 @@
+(define (problem heat-off-at-the-end)
+  (:domain household)
+  (:objects
+    robot - robot
+    kitchen living-room - room
+    counter - surface
+    stove - stove
+    pot - vessel
+    soup - food)
+  (:init
+    (passage kitchen living-room) (passage living-room kitchen) (in-room counter kitchen)
+    (present robot kitchen) (handfree robot)
+    (in-room stove kitchen) (hard-wired stove) (heats stove) (radiant stove)
+    (on pot stove) (contains pot soup))
+  (:goal (hot soup)))
