@@ -1,6 +1,7 @@
 """The worlds that come with safecheck: one folder each, with a ``domain.pddl`` in it.
 
-Paths are computed from the location of this package, without listing it, so that finding a domain costs nothing at start.
+Paths are computed from the location of this package rather than through ``importlib.resources``, which loads zipfile
+and tempfile and would cost more than a small audit.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The safety specifications that come with safecheck: one ``.safe`` file each.
 
-Paths are computed from the location of this package, without reading a file, so that finding a specification costs nothing at
-start.
+Paths are computed from the location of this package rather than through ``importlib.resources``, which loads zipfile
+and tempfile and would cost more than a small audit.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ def spec_names() -> tuple[str, ...]:
 def spec_path(name: str) -> str:
     """The absolute path of the shipped specification ``name`` (letters of any case).
 
-    Raises ``KeyError`` if no specification of that name is shipped; a name that is no plain word, such as ``../x``, is none.
+    Raises ``KeyError`` if no specification of that name is shipped; a name that is no plain word, such as ``../x``, is
+    none.
     """
     folded = name.lower()
     if not _is_shipped(folded):

@@ -1,0 +1,49 @@
+"""The loaders find what is shipped, and nothing else."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from plansafe.domains import domain_names, domain_path
+from plansafe.specs import default_specs, spec_names, spec_path
+
+
+def test_domains() -> None:
+    assert "household" in domain_names()
+    for name in domain_names():
+        assert Path(domain_path(name)).read_text(encoding="utf-8")
+    assert domain_path("HouseHold") == domain_path("household")
+
+
+def test_specifications() -> None:
+    assert "household" in spec_names()
+    for name in spec_names():
+        assert f"(define (safety {name})" in Path(spec_path(name)).read_text(encoding="utf-8")
+    for domain in domain_names():
+        assert set(default_specs(domain)) <= set(spec_names())
+    assert default_specs("Household") == ("household",)
+    assert default_specs("elsewhere") == ()
+
+
+@pytest.mark.parametrize(
+    "name", ["", "nothing", "../domains/household", "/etc/passwd", "household/domain", "a\0b", "__init__"]
+)
+def test_other_names_are_refused(name: str) -> None:
+    with pytest.raises(KeyError):
+        domain_path(name)
+    with pytest.raises(KeyError):
+        spec_path(name)
+
+
+def test_finding_content_loads_nothing_heavy() -> None:
+    """What site imports for an editable install is not ours: compare with a run that imports nothing."""
+    listing = "print({'importlib.resources', 'zipfile', 'tempfile'} & set(sys.modules))"
+    ours, bare = (
+        subprocess.run([sys.executable, "-c", code + listing], capture_output=True, text=True, check=True).stdout
+        for code in ("import sys, plansafe.specs, plansafe.domains; ", "import sys; ")
+    )
+    assert ours == bare
