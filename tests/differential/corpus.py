@@ -1,0 +1,59 @@
+"""The tasks whose plans are mutated: folders in ``tasks/``, and the Embodied Agent Interface where it is present."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+
+@dataclass(frozen=True)
+class Task:
+    """A domain, a problem and a plan that solves it."""
+
+    name: str
+    domain: str
+    problem: str
+    plan: str
+
+
+def shipped_tasks() -> list[Task]:
+    """The tasks of this folder, by name."""
+    folders = sorted(path for path in (HERE / "tasks").iterdir() if path.is_dir())
+    return [
+        Task(
+            folder.name,
+            (folder / "domain.pddl").read_text(encoding="utf-8"),
+            (folder / "problem.pddl").read_text(encoding="utf-8"),
+            (folder / "plan").read_text(encoding="utf-8"),
+        )
+        for folder in folders
+    ]
+
+
+def data_folder() -> Path:
+    """Where public data sets lie: ``$PLANSAFE_DATA``, else beside the repository."""
+    return Path(os.environ.get("PLANSAFE_DATA", HERE.parents[2] / "shared" / "data"))
+
+
+def behavior_tasks(limit: int) -> list[Task]:
+    """At most ``limit`` tasks of the Embodied Agent Interface (BEHAVIOR), spread over it; none if it is not there."""
+    folder = data_folder() / "eai-behavior"
+    gold = folder / "gold_pddl_plan.json"
+    if not gold.is_file():
+        return []
+    domain = (folder / "domain" / "behavior.pddl").read_text(encoding="utf-8")
+    plans: dict[str, list[str]] = json.loads(gold.read_text(encoding="utf-8"))
+    names = sorted(name for name in plans if (folder / "problem_pddl" / f"{name}.pddl").is_file())
+    return [
+        Task(
+            f"behavior-{name}",
+            domain,
+            (folder / "problem_pddl" / f"{name}.pddl").read_text(encoding="utf-8"),
+            "".join(f"({step})\n" for step in plans[name]),
+        )
+        for name in names[:: max(1, len(names) // limit)][:limit]
+    ]

@@ -1,0 +1,101 @@
+"""The two judges: kairos as a process, and safecheck (or its replay kernel) in this process."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from casefile import Verdict
+
+from plansafe.grammar.source import Source
+
+ROOT = Path(__file__).resolve().parents[2]
+TIMEOUT = 60  # seconds for one plan; the largest task here takes kairos some milliseconds
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """A verdict and the words it came with."""
+
+    verdict: Verdict
+    words: str
+
+
+class Judge(Protocol):
+    """Judges one plan of the task it was made for."""
+
+    def __call__(self, plan: str) -> Opinion: ...
+
+
+def find_kairos() -> Path | None:
+    """The ``kairos`` command: ``$KAIROS``, this environment, the benchmark's environment, or the search path."""
+    places = (Path(sys.executable).parent / "kairos", ROOT / "bench" / ".env-peers" / "bin" / "kairos")
+    named = os.environ.get("KAIROS")
+    if named:
+        return Path(named)
+    for place in places:
+        if place.is_file():
+            return place
+    found = shutil.which("kairos")
+    return Path(found) if found else None
+
+
+class Kairos:
+    """``kairos validate``: exit code 0 accepts, 1 (invalid) and 2 (unreadable) reject."""
+
+    def __init__(self, command: Path, domain: str, problem: str, folder: Path) -> None:
+        self.command = command
+        self.files = [folder / "domain.pddl", folder / "problem.pddl", folder / "plan"]
+        self.files[0].write_text(domain, encoding="utf-8")
+        self.files[1].write_text(problem, encoding="utf-8")
+
+    def __call__(self, plan: str) -> Opinion:
+        """Judge one plan. Raises RuntimeError if kairos ends in any other way than with a verdict."""
+        self.files[2].write_text(plan, encoding="utf-8")
+        arguments = [str(self.command), "validate", *map(str, self.files)]
+        done = subprocess.run(arguments, capture_output=True, text=True, timeout=TIMEOUT, check=False)
+        words = (done.stdout + done.stderr).strip()
+        if done.returncode not in (0, 1, 2):
+            raise RuntimeError(f"kairos ended with {done.returncode}: {words}")
+        return Opinion("accept" if done.returncode == 0 else "reject", words)
+
+
+class Safecheck:
+    """The Python API of safecheck: exit code 0 accepts, everything else rejects."""
+
+    def __init__(self, domain: str, problem: str) -> None:
+        from plansafe.verifier.api import Checker, Options
+
+        self.checker = Checker(Source("domain.pddl", domain), Source("problem.pddl", problem), (), Options())
+
+    def __call__(self, plan: str) -> Opinion:
+        """Judge one plan."""
+        report = self.checker.check(Source("plan", plan))
+        headline = "unreadable" if report.headline is None else report.headline.value
+        reasons = [finding.message for finding in report.findings] + [found.message for found in report.diagnostics]
+        return Opinion("accept" if report.exit_code == 0 else "reject", "\n".join([headline, *reasons]))
+
+
+class Kernel:
+    """The replay kernel: SAFE and VALID accept. It reads the files itself."""
+
+    def __init__(self, domain: str, problem: str) -> None:
+        from plansafe.verifier import kernel
+
+        self.error: str | None = None
+        try:
+            self.kernel = kernel.Kernel(domain, problem)
+        except kernel.KernelError as error:
+            self.error = str(error)
+
+    def __call__(self, plan: str) -> Opinion:
+        """Judge one plan."""
+        if self.error is not None:
+            return Opinion("reject", self.error)
+        headline = str(self.kernel.judge(plan).headline)
+        return Opinion("accept" if headline in ("SAFE", "VALID") else "reject", headline)

@@ -1,0 +1,12 @@
+(define (problem supper) (:domain chores)
+  (:objects kitchen hall bath - room stove kettle - appliance)
+  (:init (at hall) (next kitchen hall) (next hall bath) (in stove kitchen) (in kettle kitchen) (locked))
+  (:goal (and (served) (locked)))
+  (:constraints (and
+    (always (imply (on stove) (at kitchen)))
+    (sometime (at bath))
+    (sometime (not (locked)))
+    (forall (?x - appliance) (sometime-after (on ?x) (and (not (on ?x)) (not (hot ?x)))))
+    (sometime-before (served) (washed))
+    (forall (?x - appliance) (always-within 4 (on ?x) (not (on ?x))))
+    (at end (at hall)))))

@@ -1,0 +1,13 @@
+(define (problem night) (:domain shift)
+  (:objects l1 l2 l3 - lamp)
+  (:init (lit l1))
+  (:goal (and (ready) (not (rung)) (lit l3)))
+  (:constraints (and
+    (within 4 (guarded))
+    (always-within 5 (rung) (not (rung)))
+    (forall (?l - lamp) (sometime (lit ?l)))
+    (forall (?l - lamp) (at-most-once (lit ?l)))
+    (sometime-after (rung) (exists (?l - lamp) (not (lit ?l))))
+    (sometime-before (rung) (guarded))
+    (always (imply (rung) (exists (?l - lamp) (lit ?l))))
+    (at end (not (guarded))))))
