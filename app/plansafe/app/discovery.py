@@ -1,0 +1,384 @@
+"""Finding what a plan is to be checked with: flags, then the plan's own word, then its folder, then the shipped worlds.
+
+The plan is the untrusted party. What it says about its domain and problem is followed only below its own folder, never
+chooses a specification, and is ignored when gating. What was chosen, and why, is part of the result; so is where nothing was
+found.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from typing import NamedTuple
+
+from plansafe.app.plans import Heading, Kind, heading, heading_of_file
+from plansafe.grammar.diagnostics import Diagnostic, Label, Span
+from plansafe.grammar.source import Source
+
+STDIN = "-"
+_EXTENDS = re.compile(r"\(\s*:extends\b([^()]*)\)", re.IGNORECASE)
+_COMMENT_OR_STRING = re.compile(r';[^\r\n]*|"(?:[^"\\]|\\.)*"', re.DOTALL)
+
+
+class Input(NamedTuple):
+    """A file that was read: what it is used as, where it is, why it was chosen, its text and the hash of its bytes."""
+
+    role: str
+    path: str
+    how: str
+    source: Source
+    sha256: str | None = None
+
+
+class Choice(NamedTuple):
+    """What the user chose by flags."""
+
+    domain: str | None = None
+    problem: str | None = None
+    specs: tuple[str, ...] = ()
+    default_spec: bool = True
+    gate: bool = False
+
+
+class Inputs(NamedTuple):
+    """What a plan is checked with. Where domain or problem is missing, ``diagnostics`` say why."""
+
+    domain: Input | None
+    problem: Input | None
+    specs: tuple[Input, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+class _Sibling(NamedTuple):
+    path: str
+    heading: Heading
+
+
+class _NotFound(Exception):  # noqa: N818 - carries a diagnostic to the one place that collects them
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(diagnostic.message)
+        self.diagnostic = diagnostic
+
+
+class Discovery:
+    """Finds and reads inputs; every file and folder is read once, however many plans use it."""
+
+    def __init__(self, choice: Choice, hashes: bool = False) -> None:
+        self._choice = choice
+        self._hashes = hashes
+        self._files: dict[str, Input] = {}
+        self._folders: dict[str, tuple[_Sibling, ...]] = {}
+        self._stdin_taken = False
+
+    def read(self, path: str, role: str, how: str, keep: bool = True) -> Input | Diagnostic:
+        """Read a file, or standard input for ``-``. Returns a diagnostic (SC601, SC607) where that fails.
+
+        ``keep`` remembers the text for the next plan; plans themselves are not kept.
+        """
+        known = self._files.get(path)
+        if known is not None:
+            return known._replace(role=role, how=how)
+        if path == STDIN:
+            if self._stdin_taken:
+                return Diagnostic("SC607", "standard input (`-`) can be read for one file only")
+            self._stdin_taken = True
+            data, name = sys.stdin.buffer.read(), "<stdin>"
+        else:
+            name = path
+            try:
+                with open(path, "rb") as file:
+                    data = file.read()
+            except (OSError, ValueError) as error:
+                return _unreadable(path, role, error)
+        digest = None
+        if self._hashes:
+            import hashlib  # noqa: PLC0415 - needed by some formats alone
+
+            digest = hashlib.sha256(data).hexdigest()
+        found = Input(role, path, how, Source.from_bytes(name, data), digest)
+        if keep:
+            self._files[path] = found
+        return found
+
+    def find(self, plan: Input) -> Inputs:
+        """Find domain, problem and specifications for a plan."""
+        folder = os.path.dirname(plan.path) if plan.path != STDIN else ""
+        said = Heading(Kind.OTHER) if self._choice.gate else heading(plan.source.text)
+        diagnostics: list[Diagnostic] = []
+        problem = domain = None
+        try:
+            problem = self._problem(plan, folder, said)
+        except _NotFound as failure:
+            diagnostics.append(failure.diagnostic)
+        try:
+            domain = self._domain(plan, folder, said, problem)
+        except _NotFound as failure:
+            diagnostics.append(failure.diagnostic)
+        specs, failures = self._specifications(folder, domain)
+        return Inputs(domain, problem, specs, (*diagnostics, *failures))
+
+    # -- domain and problem
+
+    def _problem(self, plan: Input, folder: str, said: Heading) -> Input:
+        if self._choice.problem is not None:
+            return self._must_read(self._choice.problem, "problem", "--problem")
+        looked = ["no --problem"]
+        if said.problem is not None:
+            named = self._named(plan, folder, said.problem, Kind.PROBLEM, looked)
+            if named is not None:
+                return named
+        candidates = [s for s in self._siblings(folder) if s.heading.kind is Kind.PROBLEM]
+        looked.append(f"{_place(folder)}: {_count(len(candidates), 'problem')}")
+        if len(candidates) > 1:
+            stem = _stem(plan.path)
+            same = [s for s in candidates if _stem(s.path) == stem]
+            close = same or [s for s in candidates if stem.startswith((_stem(s.path) + "-", _stem(s.path) + "_"))]
+            if len(close) == 1:
+                return self._must_read(close[0].path, "problem", f"in {_place(folder)}, by its name")
+        if len(candidates) == 1:
+            return self._must_read(candidates[0].path, "problem", f"in {_place(folder)}")
+        raise _NotFound(_missing("SC603", "problem", "--problem", candidates, looked, plan))
+
+    def _domain(self, plan: Input, folder: str, said: Heading, problem: Input | None) -> Input:
+        if self._choice.domain is not None:
+            return self._must_read(self._choice.domain, "domain", "--domain")
+        looked = ["no --domain"]
+        if said.domain is not None:
+            named = self._named(plan, folder, said.domain, Kind.DOMAIN, looked)
+            if named is not None:
+                return named
+        wanted = heading(problem.source.text).domain if problem is not None else None
+        if wanted is None and said.domain is not None and not _is_path(said.domain):
+            wanted = said.domain
+        candidates = [s for s in self._siblings(folder) if s.heading.kind is Kind.DOMAIN]
+        looked.append(f"{_place(folder)}: {_count(len(candidates), 'domain')}")
+        fitting = [s for s in candidates if wanted is not None and s.heading.name == wanted.lower()]
+        if len(fitting) == 1:
+            return self._must_read(fitting[0].path, "domain", f"in {_place(folder)}")
+        if wanted is not None and not fitting:
+            shipped = shipped_domain(wanted)
+            looked.append(f"shipped domains: {'one' if shipped else 'none'} is called `{wanted}`")
+            if shipped is not None:
+                return self._must_read(shipped, "domain", "shipped")
+        if len(candidates) == 1:
+            return self._must_read(candidates[0].path, "domain", f"in {_place(folder)}")
+        raise _NotFound(_missing("SC602", "domain", "--domain", candidates, looked, plan))
+
+    def _named(self, plan: Input, folder: str, name: str, kind: Kind, looked: list[str]) -> Input | None:
+        """Follow what the plan says about its domain or problem, below its own folder only."""
+        role = kind.value
+        how = "chosen by the plan"
+        base = os.path.realpath(folder or ".")
+        try:
+            path = os.path.realpath(os.path.join(base, name))
+            inside = os.path.commonpath((base, path)) == base
+            is_file = inside and os.path.isfile(path)
+        except ValueError:  # a null byte, or another drive
+            inside = is_file = False
+        if not inside:
+            label = _label(plan, name)
+            raise _NotFound(
+                Diagnostic(
+                    "SC606",
+                    f"the plan names a {role} outside its own folder",
+                    (label,) if label else (),
+                    ("what a plan says is followed below its own folder only: the plan is the untrusted party",),
+                    f"choose the {role} yourself with --{role}",
+                )
+            )
+        if is_file:
+            return self._must_read(os.path.join(folder, name), role, how)
+        if _is_path(name):
+            label = _label(plan, name)
+            raise _NotFound(
+                Diagnostic(
+                    "SC601",
+                    f"the plan names a {role} file that is not there",
+                    (label,) if label else (),
+                    help=f"choose the {role} yourself with --{role}",
+                )
+            )
+        looked.append(f"the plan says `{name}`")
+        fitting = [s for s in self._siblings(folder) if s.heading.kind is kind and s.heading.name == name.lower()]
+        return self._must_read(fitting[0].path, role, how) if len(fitting) == 1 else None
+
+    def _siblings(self, folder: str) -> tuple[_Sibling, ...]:
+        known = self._folders.get(folder)
+        if known is None:
+            try:
+                names = sorted(os.listdir(folder or "."))
+            except OSError:
+                names = []
+            paths = [os.path.join(folder, name) for name in names if not name.startswith(".")]
+            known = tuple(_Sibling(path, heading_of_file(path)) for path in paths if os.path.isfile(path))
+            known = tuple(s for s in known if s.heading.kind not in (Kind.STEPS, Kind.EMPTY, Kind.OTHER, Kind.PLAN))
+            self._folders[folder] = known
+        return known
+
+    def _must_read(self, path: str, role: str, how: str) -> Input:
+        found = self.read(path, role, how)
+        if isinstance(found, Diagnostic):
+            raise _NotFound(found)
+        return found
+
+    # -- specifications
+
+    def _specifications(self, folder: str, domain: Input | None) -> tuple[tuple[Input, ...], list[Diagnostic]]:
+        found: dict[str, Input] = {}
+        failures: list[Diagnostic] = []
+        for path, how in self._chosen_specs(folder, domain):
+            self._add_spec(path, how, found, failures)
+        return tuple(found.values()), failures
+
+    def _chosen_specs(self, folder: str, domain: Input | None) -> list[tuple[str, str]]:
+        if self._choice.specs:
+            return [(self._shipped_or_file(path), "--spec") for path in self._choice.specs]
+        if not self._choice.default_spec or domain is None:
+            return []
+        name = heading(domain.source.text).name
+        beside = [s for s in self._siblings(folder) if s.heading.kind is Kind.SAFETY]
+        fitting = [s.path for s in beside if s.heading.domain is None or s.heading.domain.lower() == name]
+        if fitting:
+            return [(path, f"in {_place(folder)}") for path in fitting]
+        if name is None or shipped_domain(name) is None or not _same_file(domain.path, shipped_domain(name)):
+            return []
+        from plansafe.specs import default_specs, spec_path  # noqa: PLC0415 - not needed when flags decide
+
+        return [(spec_path(spec), "shipped with the domain") for spec in default_specs(name)]
+
+    def _shipped_or_file(self, path: str) -> str:
+        """Read ``--spec household`` as the shipped specification of that name, unless there is such a file."""
+        if path == STDIN or _is_path(path) or os.path.exists(path):
+            return path
+        return shipped_spec(path) or path
+
+    def _add_spec(self, path: str, how: str, found: dict[str, Input], failures: list[Diagnostic]) -> None:
+        """Read a specification and all that it extends; the extended ones come first. Does not recurse."""
+        stack: list[tuple[str, str, bool]] = [(path, how, False)]
+        entered: set[str] = set()
+        while stack:
+            path, how, done = stack.pop()
+            if path in found:
+                continue
+            spec = self.read(path, "specification", how)
+            if isinstance(spec, Diagnostic):
+                failures.append(spec)
+                continue
+            if done:
+                found[path] = spec
+                continue
+            if path in entered:
+                continue
+            entered.add(path)
+            stack.append((path, how, True))
+            for name, offset in reversed(extended_by(spec.source.text)):
+                base = self._resolve_spec(name, spec)
+                if base is None:
+                    failures.append(self._unknown_base(name, offset, spec))
+                elif base not in found:
+                    stack.append((base, f"extended by {os.path.basename(path)}", False))
+
+    def _resolve_spec(self, name: str, extending: Input) -> str | None:
+        folder = os.path.dirname(extending.path) if extending.path != STDIN else ""
+        for candidate in (os.path.join(folder, name), os.path.join(folder, name + ".safe")):
+            if "\0" not in candidate and os.path.isfile(candidate):
+                return candidate
+        if _is_path(name):
+            return None
+        for sibling in self._siblings(folder):
+            if sibling.heading.kind is Kind.SAFETY and sibling.heading.name == name.lower():
+                return sibling.path
+        return shipped_spec(name)
+
+    def _unknown_base(self, name: str, offset: int, spec: Input) -> Diagnostic:
+        label = Label(spec.source.name, Span(offset, offset + len(name)), "not found")
+        where = _place(os.path.dirname(spec.path))
+        return Diagnostic(
+            "SC116",
+            f"cannot find the specification `{name}`",
+            (label,),
+            (f"looked in {where} and among the shipped ones",),
+        )
+
+
+def extended_by(text: str) -> list[tuple[str, int]]:
+    """List the names and offsets in a specification's ``(:extends ..)``."""
+    # Blanks of the same length keep the offsets.
+    clean = _COMMENT_OR_STRING.sub(lambda match: " " * len(match[0]), text)
+    names: list[tuple[str, int]] = []
+    for section in _EXTENDS.finditer(clean):
+        names.extend((token[0], token.start()) for token in re.compile(r"\S+").finditer(clean, *section.span(1)))
+    return names
+
+
+def shipped_domain(name: str) -> str | None:
+    """The path of the shipped domain of that name, if there is one."""
+    from plansafe.domains import domain_path  # noqa: PLC0415 - not needed when flags decide
+
+    try:
+        return domain_path(name)
+    except KeyError:
+        return None
+
+
+def shipped_spec(name: str) -> str | None:
+    """The path of the shipped specification of that name, if there is one."""
+    from plansafe.specs import spec_path  # noqa: PLC0415 - not needed when flags decide
+
+    try:
+        return spec_path(name)
+    except KeyError:
+        return None
+
+
+def _same_file(path: str, other: str | None) -> bool:
+    return other is not None and os.path.realpath(path) == os.path.realpath(other)
+
+
+def _is_path(name: str) -> bool:
+    return "/" in name or os.sep in name or os.path.splitext(name)[1] in (".pddl", ".safe")
+
+
+def _stem(path: str) -> str:
+    return os.path.basename(path).split(".")[0].lower()
+
+
+def _place(folder: str) -> str:
+    return f"{folder}/" if folder else "the current folder"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number or 'no'} {what}{'' if number == 1 else 's'}"
+
+
+def _label(plan: Input, name: str) -> Label | None:
+    at = plan.source.text.find(name)
+    return Label(plan.source.name, Span(at, at + len(name))) if at >= 0 else None
+
+
+def _unreadable(path: str, role: str, error: OSError | ValueError) -> Diagnostic:
+    if isinstance(error, FileNotFoundError):
+        near = _nearest_file(path)
+        return Diagnostic("SC601", f"{role} not found: {path}", help=f"did you mean `{near}`?" if near else None)
+    reason = getattr(error, "strerror", None) or str(error)
+    return Diagnostic("SC601", f"cannot read the {role} {path}: {reason.lower()}")
+
+
+def _nearest_file(path: str) -> str | None:
+    import difflib  # noqa: PLC0415 - needed for mistakes alone
+
+    folder, name = os.path.split(path)
+    try:
+        near = difflib.get_close_matches(name, os.listdir(folder or "."), n=1)
+    except (OSError, ValueError):
+        return None
+    return os.path.join(folder, near[0]) if near else None
+
+
+def _missing(code: str, role: str, flag: str, candidates: list[_Sibling], looked: list[str], plan: Input) -> Diagnostic:
+    names = ", ".join(s.path for s in candidates[:8])
+    notes = ["looked at: " + "; ".join(looked)]
+    if candidates:
+        notes.append(f"cannot choose between {names}{', ..' if len(candidates) > 8 else ''}")
+    return Diagnostic(code, f"no {role} found for {plan.source.name}", (), tuple(notes), f"name it with {flag} FILE")

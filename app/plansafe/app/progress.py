@@ -1,0 +1,45 @@
+"""A progress bar on standard error, for long batches on a terminal only."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TextIO
+
+_WORTH_A_BAR = 20
+_EVERY = 0.1  # seconds between two drawings
+_COLUMNS = 30
+
+
+class Progress:
+    """Draws ``[####....] 120/1000``. Silent where standard error is no terminal or the batch is short."""
+
+    def __init__(self, total: int, stream: TextIO | None = None) -> None:
+        self._stream = sys.stderr if stream is None else stream
+        self._total = total
+        self._done = 0
+        self._drawn = False
+        self._next = 0.0
+        self._enabled = total >= _WORTH_A_BAR and self._stream.isatty()
+
+    def step(self) -> None:
+        """One more is done."""
+        self._done += 1
+        if not self._enabled:
+            return
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + _EVERY
+        filled = _COLUMNS * self._done // self._total
+        bar = "#" * filled + "." * (_COLUMNS - filled)
+        self._stream.write(f"\r[{bar}] {self._done}/{self._total}")
+        self._stream.flush()
+        self._drawn = True
+
+    def clear(self) -> None:
+        """Wipe the bar, so that other output can follow."""
+        if self._drawn:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+            self._drawn = False

@@ -1,0 +1,53 @@
+"""Renderers: results to text, one file for each output format."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from plansafe.app.service import Result, Settings
+
+FORMATS = ("full", "concise", "json", "sarif")
+
+
+class Renderer(Protocol):
+    """Turns results into text, one at a time; what is left over comes at the end."""
+
+    def plan(self, result: Result) -> str:
+        """Render one result."""
+
+    def end(self) -> str:
+        """Render what had to wait for the last result."""
+
+
+def renderer(form: str, settings: Settings, color: bool) -> Renderer:
+    """Choose the renderer of a format; only that one is imported. Raises ``ValueError`` for an unknown format."""
+    match form:
+        case "full":
+            from plansafe.app.render.full import FullRenderer  # noqa: PLC0415
+            from plansafe.app.render.text import Style  # noqa: PLC0415
+
+            return FullRenderer(Style(color))
+        case "concise":
+            from plansafe.app.render.concise import ConciseRenderer  # noqa: PLC0415
+
+            return ConciseRenderer()
+        case "json":
+            from plansafe.app.render.json import JsonRenderer  # noqa: PLC0415
+
+            return JsonRenderer(settings, version())
+        case "sarif":
+            from plansafe.app.render.sarif import SarifRenderer  # noqa: PLC0415
+
+            return SarifRenderer(version())
+    raise ValueError(f"no such format: {form}")
+
+
+def version() -> str:
+    """The version of the installed distribution."""
+    from importlib.metadata import PackageNotFoundError  # noqa: PLC0415 - 30 ms, and not needed for people
+    from importlib.metadata import version as installed  # noqa: PLC0415
+
+    try:
+        return installed("plansafe")
+    except PackageNotFoundError:
+        return "unknown"

@@ -1,0 +1,44 @@
+"""One line for each finding, ``file:line:column: ..``, which editors and grep understand; one line for each plan."""
+
+from __future__ import annotations
+
+from plansafe.app.render.excerpt import place
+from plansafe.app.render.text import visible
+from plansafe.app.service import Result
+from plansafe.grammar.diagnostics import Severity
+from plansafe.verifier.report import FindingClass
+
+
+class ConciseRenderer:
+    """Prints ``place: kind[code] message`` lines, then the verdict."""
+
+    def plan(self, result: Result) -> str:
+        """Render one result."""
+        report = result.report
+        name = visible(result.plan)
+        out = []
+        for diagnostic in report.diagnostics:
+            label = diagnostic.labels[0] if diagnostic.labels else None
+            where = place(label.source, label.span, result.sources) if label else name
+            out.append(f"{where}: {diagnostic.severity.value}[{diagnostic.code}] {visible(diagnostic.message)}")
+        for finding in report.findings:
+            where = place(finding.source or result.plan, finding.span, result.sources)
+            kind = "undecided" if finding.finding_class is FindingClass.UNDECIDED else "error"
+            blame = f" ({finding.blame.value})" if finding.blame is not None else ""
+            out.append(f"{where}: {kind}[{finding.code}] {visible(finding.message)}{blame}")
+        out.append(f"{name}: {self._verdict(result)}")
+        return "\n".join(out) + "\n"
+
+    def _verdict(self, result: Result) -> str:
+        report = result.report
+        if report.headline is None:
+            errors = sum(1 for d in report.diagnostics if d.severity is Severity.ERROR)
+            return f"{'INTERNAL ERROR' if result.exit_code == 4 else 'NOT CHECKED'} ({errors} errors)"
+        idle = sum(1 for rule in report.rules if rule.status in ("never applied", "not applicable"))
+        findings = len(report.findings) + report.suppressed
+        counts = f"{findings} findings, {report.steps} steps, {len(report.rules)} rules, {idle} of them idle"
+        return f"{report.headline.value} ({counts})"
+
+    def end(self) -> str:
+        """Nothing is left to say."""
+        return ""

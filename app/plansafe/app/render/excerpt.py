@@ -1,0 +1,183 @@
+"""Excerpts of sources with carets, in the manner of rustc."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from plansafe.app.render.text import TAB, Style, visible, width
+from plansafe.grammar.diagnostics import Label, Span
+from plansafe.grammar.source import Source
+
+MAX_COLUMNS = 120
+_CONTEXT = 20  # columns kept before the first mark of a line that is cut
+
+
+class _Mark(NamedTuple):
+    """A label on one line: columns counted from 0, half-open, on the text as shown."""
+
+    start: int
+    end: int
+    text: str
+    primary: bool
+
+
+def gutter(labels: Iterable[Label], sources: Mapping[str, Source]) -> int:
+    """How many columns the line numbers of these labels need."""
+    lines = [sources[label.source].position(label.span.start)[0] for label in labels if label.source in sources]
+    return len(str(max(lines, default=1)))
+
+
+def excerpt(labels: Sequence[Label], sources: Mapping[str, Source], margin: int, style: Style) -> list[str]:
+    """Show the labelled places of all sources, the source of the first primary label first.
+
+    Labels in sources that are not known are left out: there is nothing to show of them.
+    """
+    by_source: dict[str, list[Label]] = {}
+    for label in sorted(labels, key=lambda label: not label.primary):
+        if label.source in sources:
+            by_source.setdefault(label.source, []).append(label)
+    out: list[str] = []
+    for number, (name, places) in enumerate(by_source.items()):
+        out += _of_source(sources[name], places, "-->" if number == 0 else ":::", margin, style)
+    return out
+
+
+def _of_source(source: Source, labels: Sequence[Label], arrow: str, margin: int, style: Style) -> list[str]:
+    lines: dict[int, list[Label]] = {}
+    for label in labels:
+        lines.setdefault(source.position(label.span.start)[0], []).append(label)
+    line, column = source.position(labels[0].span.start)
+    bar = style.frame(" " * margin + " |")
+    out = [f"{' ' * margin}{style.frame(arrow)} {visible(source.name)}:{line}:{column}"]
+    if arrow == "-->":
+        out.append(bar)
+    last: int | None = None
+    for number in sorted(lines):
+        if last is not None and number == last + 2:
+            out.append(_line(source, last + 1, margin, style))
+        elif last is not None and number > last + 2:
+            out.append(style.frame("." * min(3, margin + 2)))
+        out += _marked_line(source, number, lines[number], margin, style)
+        last = number
+    return out
+
+
+def _line(source: Source, number: int, margin: int, style: Style) -> str:
+    shown, _ = _window(_expand(source.line(number))[0], [])
+    return f"{style.frame(f'{number:>{margin}} |')} {shown}".rstrip()
+
+
+def _marked_line(source: Source, number: int, labels: Sequence[Label], margin: int, style: Style) -> list[str]:
+    raw = source.line(number)
+    start = source.line_starts[number - 1]
+    text, columns = _expand(raw)
+    marks = []
+    for label in labels:
+        end = min(label.span.end, start + len(raw))
+        first, last = columns[min(label.span.start - start, len(raw))], columns[max(end - start, 0)]
+        what = visible(label.text)
+        if label.span.end > start + len(raw) + 1:
+            line = source.position(max(label.span.end - 1, 0))[0]
+            what = f"{what} (up to line {line})" if what else f"up to line {line}"
+        marks.append(_Mark(first, max(last, first + 1), what, label.primary))
+    shown, marks = _window(text, marks)
+    out = [f"{style.frame(f'{number:>{margin}} |')} {shown}".rstrip()]
+    bar = style.frame(" " * margin + " |")
+    return out + [f"{bar} {row}".rstrip() for row in _mark_rows(marks, style)]
+
+
+def _expand(raw: str) -> tuple[str, list[int]]:
+    """Make a line visible, and say in which column each of its characters (and its end) begins."""
+    if raw.isascii() and raw.isprintable():
+        return raw, list(range(len(raw) + 1)) if len(raw) < 10_000 else _identity(len(raw) + 1)
+    out: list[str] = []
+    columns = []
+    at = 0
+    for character in raw:
+        columns.append(at)
+        shown = " " * (TAB - at % TAB) if character == "\t" else visible(character)
+        at += width(shown)
+        out.append(shown)
+    columns.append(at)
+    return "".join(out), columns
+
+
+def _identity(size: int) -> list[int]:
+    return list(range(size))
+
+
+def _window(text: str, marks: list[_Mark]) -> tuple[str, list[_Mark]]:
+    """Cut a long line around its marks. Marks outside the window move to its edge."""
+    if width(text) <= MAX_COLUMNS:
+        return text, marks
+    first = next((mark.start for mark in marks if mark.primary), marks[0].start if marks else 0)
+    begin = max(first - _CONTEXT, 0)
+    kept: list[str] = []
+    at = 0
+    offset = begin
+    for character in text:
+        size = width(character)
+        if at >= begin + MAX_COLUMNS - 1:
+            kept.append("\u2026")
+            break
+        if at == begin and begin:
+            kept.append("\u2026" + " " * (size - 1))
+        elif at > begin or not begin:
+            if not kept:  # a wide character straddled the edge
+                offset = at - 1
+                kept.append("\u2026")
+            kept.append(character)
+        at += size
+    limit = MAX_COLUMNS
+    moved = []
+    for mark in marks:
+        start = min(max(mark.start - offset, 0), limit - 1)
+        moved.append(mark._replace(start=start, end=max(min(mark.end - offset, limit), start + 1)))
+    return "".join(kept), moved
+
+
+def _mark_rows(marks: list[_Mark], style: Style) -> list[str]:
+    """Underline all marks in one row; the last one is explained beside it, the others on rows of their own."""
+    marks = sorted(marks, key=lambda mark: (mark.start, mark.end))
+    size = max(mark.end for mark in marks)
+    row = [" "] * size
+    for mark in sorted(marks, key=lambda mark: mark.primary):
+        row[mark.start : mark.end] = ("^" if mark.primary else "-") * (mark.end - mark.start)
+    last = marks[-1]
+    inline = last.text if last.end == size else ""
+    pending = [mark for mark in marks if mark.text and not (inline and mark is last)]
+    rows = [_coloured(row, style) + (f" {_said(last, style)}" if inline else "")]
+    while pending:
+        mark = pending.pop()
+        before = [" "] * mark.start
+        for other in pending:
+            if other.start < mark.start:
+                before[other.start] = "|"
+        rows.append(style.frame("".join(before)) + _said(mark, style))
+    return rows
+
+
+def _coloured(row: list[str], style: Style) -> str:
+    out = []
+    begin = 0
+    for at in range(1, len(row) + 1):
+        if at == len(row) or row[at] != row[begin]:
+            run = "".join(row[begin:at])
+            out.append(style.error(run) if run[0] == "^" else style.frame(run) if run[0] == "-" else run)
+            begin = at
+    return "".join(out)
+
+
+def _said(mark: _Mark, style: Style) -> str:
+    return style.error(mark.text) if mark.primary else style.frame(mark.text)
+
+
+def place(source: str | None, span: Span | None, sources: Mapping[str, Source]) -> str:
+    """``name:line:column`` of a span, as far as it is known."""
+    if source is None:
+        return ""
+    if span is None or source not in sources:
+        return visible(source)
+    line, column = sources[source].position(span.start)
+    return f"{visible(source)}:{line}:{column}"

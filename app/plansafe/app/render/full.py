@@ -1,0 +1,239 @@
+"""Reports for people, in the manner of rustc: the step and the rule with carets, the facts that changed, what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from plansafe.app.render.excerpt import excerpt, gutter
+from plansafe.app.render.text import Style, centre, pad, visible, width
+from plansafe.app.service import Result
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
+from plansafe.verifier.report import Change, Finding, FindingClass, Headline, Report, Table
+
+_MAX_CELL = 40
+
+
+class FullRenderer:
+    """Prints what was used (when it changes), every diagnostic and finding, and a summary."""
+
+    def __init__(self, style: Style, show_explain: bool = True) -> None:
+        self._style = style
+        self._show_explain = show_explain
+        self._used: tuple[tuple[str, str], ...] = ()
+
+    def plan(self, result: Result) -> str:
+        """Render one result."""
+        blocks = [self._inputs(result)]
+        blocks += [self._diagnostic(d, result) for d in result.report.diagnostics]
+        blocks += [self._finding(f, result) for f in result.report.findings]
+        blocks.append(self._summary(result))
+        return "\n\n".join(block for block in blocks if block) + "\n\n"
+
+    def end(self) -> str:
+        """Nothing is left to say."""
+        return ""
+
+    # -- what was used
+
+    def _inputs(self, result: Result) -> str:
+        used = [i for i in result.inputs if i.role != "plan"]
+        key = tuple((i.path, i.how) for i in used)
+        lines = [f"{self._style.bold('plan')}           {visible(result.plan)}"]
+        if key != self._used:
+            self._used = key
+            lines += [f"{self._style.bold(pad(i.role, 14))} {visible(i.path)}  ({visible(i.how)})" for i in used]
+        return "\n".join(lines)
+
+    # -- diagnostics and findings
+
+    def _diagnostic(self, diagnostic: Diagnostic, result: Result) -> str:
+        style = self._style
+        margin = gutter(diagnostic.labels, result.sources)
+        lines = [self._title(diagnostic.severity.value, diagnostic.code, diagnostic.message)]
+        lines += excerpt(diagnostic.labels, result.sources, margin, style)
+        lines += self._remarks([("note", note) for note in diagnostic.notes] + _help(diagnostic.help), margin)
+        return "\n".join(lines)
+
+    def _finding(self, finding: Finding, result: Result) -> str:
+        style = self._style
+        labels = _labels(finding)
+        margin = gutter(labels, result.sources)
+        kind = "undecided" if finding.finding_class is FindingClass.UNDECIDED else "error"
+        lines = [self._title(kind, finding.code, finding.message)]
+        if finding.span is None:
+            where = "at the end of the plan" if finding.at_end else "in the initial state"
+            name = visible(finding.source or result.plan)
+            lines.append(f"{' ' * margin}{style.frame('-->')} {name}: {where}")
+        lines += excerpt(labels, result.sources, margin, style)
+        if finding.table is not None and finding.table.columns and finding.table.rows:
+            bar = style.frame(" " * margin + " |")
+            lines += [bar, *(f"{bar} {row}".rstrip() for row in _table(finding.table, style))]
+        lines += self._remarks(_facts(finding), margin)
+        return "\n".join(lines)
+
+    def _title(self, kind: str, code: str, message: str) -> str:
+        paint = {"warning": self._style.warning, "undecided": self._style.warning, "note": self._style.bold}
+        return paint.get(kind, self._style.error)(f"{kind}[{code}]") + self._style.bold(f": {visible(message)}")
+
+    def _remarks(self, remarks: Sequence[tuple[str, str]], margin: int) -> list[str]:
+        out = []
+        for word, text in remarks:
+            start = f"{' ' * margin} {self._style.frame('=')} {self._style.bold(word)}: "
+            lines = text.split("\n")
+            out.append(start + visible(lines[0]))
+            out += [" " * (margin + 5 + len(word)) + visible(line) for line in lines[1:]]
+        return out
+
+    # -- the summary
+
+    def _summary(self, result: Result) -> str:
+        report = result.report
+        style = self._style
+        if report.headline is None:
+            errors = sum(1 for d in report.diagnostics if d.severity is Severity.ERROR)
+            word = "INTERNAL ERROR" if result.exit_code == 4 else "NOT CHECKED"
+            lines = [f"{style.error(word)}   {_count(errors, 'error')}{self._explain(report)}"]
+            return "\n".join(lines)
+        good = report.headline in (Headline.SAFE, Headline.VALID)
+        paint = style.good if good else style.warning if report.headline is Headline.UNKNOWN else style.error
+        head = report.headline.value
+        parts = [_count(len(report.findings) + report.suppressed, "finding") if report.findings else "no findings"]
+        parts += [_count(report.steps, "step"), _rules(report)]
+        values = f"executable {report.executable.value}, goal {report.goal.value}, safe {report.safe.value}"
+        indent = " " * (len(head) + 3)
+        lines = [f"{paint(head)}   {', '.join(parts)}{self._explain(report)}", indent + values]
+        lines += [indent + line for line in _summary_notes(report)]
+        return "\n".join(lines)
+
+    def _explain(self, report: Report) -> str:
+        codes = [f.code for f in report.findings] or [d.code for d in report.diagnostics]
+        if not self._show_explain or not codes:
+            return ""
+        return self._style.faint(f"   explain: safecheck --explain {codes[0]}")
+
+
+def _labels(finding: Finding) -> list[Label]:
+    """Put the step first; a related label on the very same place says what is wrong with it."""
+    labels = list(finding.related)
+    if finding.source is None or finding.span is None:
+        return labels
+    for at, label in enumerate(labels):
+        if label.source == finding.source and label.span == finding.span:
+            return [label._replace(primary=True), *labels[:at], *labels[at + 1 :]]
+    own = Label(finding.source, finding.span, "")
+    return [own, *(label._replace(primary=False) for label in labels)]
+
+
+def _facts(finding: Finding) -> list[tuple[str, str]]:
+    """Collect what is said below the excerpt."""
+    out: list[tuple[str, str]] = []
+    if finding.binding:
+        out.append(("where", ", ".join(f"{name} = {value}" for name, value in finding.binding)))
+    hazard = _hazard(finding)
+    if hazard:
+        out.append(("hazard", hazard))
+    if finding.rationale:
+        out.append(("why", finding.rationale))
+    if finding.blame is not None and finding.blame.value != "introduced":
+        said = {
+            "worsened": "there before the plan began, and touched by it",
+            "pre-existing": "there before the plan began",
+        }
+        out.append(("blame", f"{finding.blame.value}: {said[finding.blame.value]}"))
+    if finding.readings != ("halt",) and finding.readings:
+        out.append(("readings", ", ".join(finding.readings)))
+    out += [("note", note) for note in finding.notes]
+    return out + _help(finding.help)
+
+
+def _hazard(finding: Finding) -> str:
+    parts = [finding.hazard] if finding.hazard else []
+    if finding.targets:
+        parts.append("harms " + _enumerate(finding.targets))
+    if parts and finding.severity:
+        parts.append(finding.severity)
+    return ", ".join(parts)
+
+
+def _enumerate(words: Sequence[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def _help(text: str | None) -> list[tuple[str, str]]:
+    return [("help", text)] if text else []
+
+
+def _rules(report: Report) -> str:
+    if not report.rules:
+        return "no rules"
+    instances = sum(rule.instances for rule in report.rules)
+    return f"{_count(len(report.rules), 'rule')} with {_count(instances, 'instance')}"
+
+
+def _summary_notes(report: Report) -> list[str]:
+    """List what a reader must not miss: rules that checked nothing, limits, assumptions, other readings."""
+    out = []
+    for status in ("never applied", "not applicable", "undecided"):
+        names = [rule.name for rule in report.rules if rule.status == status]
+        if names:
+            out.append(f"{status}: {_few(names)}")
+    if len(report.readings) > 1:
+        out += [
+            f"reading {pad(r.name, 5)} {_count(r.executed, 'step')} executed, goal {r.goal.value}, safe {r.safe.value}"
+            for r in report.readings
+        ]
+    if report.suppressed:
+        out.append(f"{_count(report.suppressed, 'finding')} not listed (--max-findings)")
+    unreplayed = sum(1 for f in report.findings if f.replayed is None)
+    if unreplayed:
+        out.append(f"not independently replayed: {_count(unreplayed, 'finding')}")
+    if report.limits:
+        out.append("limits reached: " + ", ".join(report.limits))
+    if report.metric is not None:
+        out.append(f"metric: {report.metric}")
+    if report.preferences_violated:
+        out.append("preferences violated: " + ", ".join(f"{name} ({n})" for name, n in report.preferences_violated))
+    return [visible(line) for line in (*out, *(f"assumed: {a}" for a in report.assumptions))]
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names[:12]) + (f", and {len(names) - 12} more" if len(names) > 12 else "")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+# -- the table of facts
+
+
+def _table(table: Table, style: Style) -> list[str]:
+    heads = [_cut(visible(column)) for column in table.columns]
+    actions = ["action", *(_cut(visible(row.action)) for row in table.rows)]
+    action_width = max(width(a) for a in actions)
+    cells = [[_cell(change) for change in row.cells] for row in table.rows]
+    widths = [
+        max(width(head), *(width(row[at]) if at < len(row) else 0 for row in cells)) for at, head in enumerate(heads)
+    ]
+    number = max(4, *(len(str(row.step)) + 2 for row in table.rows))
+    title = f"{'step':>{number}}  {pad('action', action_width)}  " + "  ".join(
+        pad(head, size) for head, size in zip(heads, widths, strict=True)
+    )
+    out = [style.bold(title + "  rule")]
+    for row, shown in zip(table.rows, cells, strict=True):
+        mark = ">" if row.important else " "
+        line = f"{mark}{row.step:>{number - 1}}  {pad(_cut(visible(row.action)), action_width)}  "
+        line += "  ".join(centre(cell, size) for cell, size in zip(shown, widths, strict=True))
+        status = visible(row.status)
+        out.append(f"{line}  {style.error(status) if status.isupper() else status}")
+    return out
+
+
+def _cell(change: Change) -> str:
+    if change.before == change.after:
+        return _cut(visible(change.after))
+    return _cut(f"{visible(change.before)} -> {visible(change.after)}")
+
+
+def _cut(text: str) -> str:
+    return text if width(text) <= _MAX_CELL else text[: _MAX_CELL - 1] + "\u2026"

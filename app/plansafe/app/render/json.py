@@ -1,0 +1,152 @@
+"""One JSON object on a line for each plan. The schema is ``schema/report-1.json``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
+
+from plansafe.app.discovery import Input
+from plansafe.app.service import Result, Settings
+from plansafe.grammar.diagnostics import Diagnostic, Label, Span
+from plansafe.grammar.source import Source
+from plansafe.verifier.report import Finding, RuleCount, Table
+
+SCHEMA = 1
+_dumps: Callable[[Any], str] = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
+
+
+class JsonRenderer:
+    """Makes JSON lines. What stays the same from plan to plan (rules, inputs, settings) is encoded once."""
+
+    def __init__(self, settings: Settings, version: str) -> None:
+        self._version = version
+        self._limits = {
+            "tolerance": settings.tolerance,
+            "time_s": settings.time_limit,
+            "max_findings": settings.max_findings,
+            "max_instances": settings.max_instances,
+        }
+        self._rules = lru_cache(maxsize=8)(_encode_rules)
+        self._shared_inputs = lru_cache(maxsize=8)(_encode_inputs)
+
+    def plan(self, result: Result) -> str:
+        """Render one result as a line."""
+        report = result.report
+        sources = result.sources
+        head = {
+            "schema": SCHEMA,
+            "plan": result.plan,
+            "headline": report.headline.value if report.headline else None,
+            "exit_code": result.exit_code,
+            "executable": report.executable.value,
+            "goal": report.goal.value,
+            "safe": report.safe.value,
+            "steps": report.steps,
+            "findings": [_finding(finding, sources) for finding in report.findings],
+            "suppressed": report.suppressed,
+            "diagnostics": [_diagnostic(diagnostic, sources) for diagnostic in report.diagnostics],
+            "readings": [
+                {"name": r.name, "executed": r.executed, "goal": r.goal.value, "safe": r.safe.value}
+                for r in report.readings
+            ],
+            "metric": report.metric,
+            "preferences_violated": dict(report.preferences_violated),
+            "assumptions": report.assumptions,
+            "engine": {"name": report.engine, "version": self._version},
+            "limits": {**self._limits, "reached": report.limits},
+        }
+        if result.failure is not None:
+            head["traceback"] = result.failure
+        plans = result.inputs[:1] if result.inputs and result.inputs[0].role == "plan" else ()
+        inputs = ",".join(filter(None, (_encode_inputs(plans), self._shared_inputs(result.inputs[len(plans) :]))))
+        line = f'{_dumps(head)[:-1]},"rules":{self._rules(report.rules)},"inputs":[{inputs}]}}\n'
+        return line if "\\ud" not in line else _without_surrogates(line)
+
+    def end(self) -> str:
+        """Nothing is left to say."""
+        return ""
+
+
+def _encode_rules(rules: tuple[RuleCount, ...]) -> str:
+    return _dumps([rule._asdict() for rule in rules])
+
+
+def _encode_inputs(inputs: tuple[Input, ...]) -> str:
+    return ",".join(_dumps({"role": i.role, "path": i.path, "how": i.how, "sha256": i.sha256}) for i in inputs)
+
+
+def _without_surrogates(line: str) -> str:
+    """Replace bytes that were not UTF-8 by U+FFFD: a lone surrogate is no valid Unicode, and readers refuse it."""
+    text = json.dumps(json.loads(line), separators=(",", ":"), ensure_ascii=False)
+    return json.dumps(json.loads(text.encode("utf-8", "replace")), separators=(",", ":")) + "\n"
+
+
+def _finding(finding: Finding, sources: Mapping[str, Source]) -> dict[str, Any]:
+    return {
+        "code": finding.code,
+        "class": finding.finding_class.value,
+        "message": finding.message,
+        "step": finding.step,
+        "at_end": finding.at_end,
+        "rule": finding.rule,
+        "binding": dict(finding.binding),
+        "readings": finding.readings,
+        "blame": finding.blame.value if finding.blame else None,
+        "span": _span(finding.source, finding.span, sources),
+        "related": [_label(label, sources) for label in finding.related],
+        "notes": finding.notes,
+        "help": finding.help,
+        "hazard": finding.hazard,
+        "targets": finding.targets,
+        "severity": finding.severity,
+        "rationale": finding.rationale,
+        "replayed": finding.replayed,
+        "table": _table(finding.table),
+    }
+
+
+def _table(table: Table | None) -> dict[str, Any] | None:
+    if table is None:
+        return None
+    rows = [
+        {
+            "step": row.step,
+            "action": row.action,
+            "cells": [[change.before, change.after] for change in row.cells],
+            "status": row.status,
+            "important": row.important,
+        }
+        for row in table.rows
+    ]
+    return {"columns": table.columns, "rows": rows}
+
+
+def _diagnostic(diagnostic: Diagnostic, sources: Mapping[str, Source]) -> dict[str, Any]:
+    return {
+        "code": diagnostic.code,
+        "severity": diagnostic.severity.value,
+        "message": diagnostic.message,
+        "labels": [_label(label, sources) for label in diagnostic.labels],
+        "notes": diagnostic.notes,
+        "help": diagnostic.help,
+    }
+
+
+def _label(label: Label, sources: Mapping[str, Source]) -> dict[str, Any]:
+    return {"span": _span(label.source, label.span, sources), "text": label.text, "primary": label.primary}
+
+
+def _span(name: str | None, span: Span | None, sources: Mapping[str, Source]) -> dict[str, Any] | None:
+    """Place a span: offsets count characters from 0, lines and columns from 1; the end is exclusive."""
+    if name is None or span is None:
+        return None
+    source = sources.get(name)
+    if source is None:
+        return {"source": name, "start": None, "end": None}
+    ends = []
+    for offset in span:
+        line, column = source.position(offset)
+        ends.append({"offset": offset, "line": line, "column": column})
+    return {"source": name, "start": ends[0], "end": ends[1]}

@@ -1,0 +1,79 @@
+"""Untrusted text on a terminal: visible, of known width, and coloured only by us."""
+
+from __future__ import annotations
+
+import re
+
+TAB = 4
+# C0 and C1 controls, DEL, soft hyphen, zero-width and bidirectional marks, line separators, surrogates, tags.
+_HIDDEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2069"
+    "\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+
+
+def visible(text: str) -> str:
+    """Replace every control character by a picture of one column, so that no input can move the cursor or colour the screen."""
+    return text if text.isascii() and text.isprintable() else _HIDDEN.sub(_picture, text)
+
+
+def _picture(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "\u2421" if code == 0x7F else "\ufffd"
+
+
+def width(text: str) -> int:
+    """Columns that a visible text takes: two for wide characters, none for combining ones."""
+    if text.isascii():
+        return len(text)
+    import unicodedata  # noqa: PLC0415 - most texts are ASCII
+
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def pad(text: str, columns: int) -> str:
+    """Fill up with blanks on the right."""
+    return text + " " * (columns - width(text))
+
+
+def centre(text: str, columns: int) -> str:
+    """Fill up with blanks on both sides, a spare one on the right."""
+    left = (columns - width(text)) // 2
+    return pad(" " * max(left, 0) + text, columns)
+
+
+class Style:
+    """Terminal colours, or none."""
+
+    def __init__(self, enabled: bool) -> None:
+        self._enabled = enabled
+
+    def paint(self, text: str, code: str) -> str:
+        """Wrap a text in an SGR sequence."""
+        return f"\x1b[{code}m{text}\x1b[0m" if self._enabled and text else text
+
+    def bold(self, text: str) -> str:
+        """Emphasise."""
+        return self.paint(text, "1")
+
+    def frame(self, text: str) -> str:
+        """Colour gutters and arrows."""
+        return self.paint(text, "1;34")
+
+    def error(self, text: str) -> str:
+        """Colour what is wrong."""
+        return self.paint(text, "1;31")
+
+    def warning(self, text: str) -> str:
+        """Colour what is doubtful."""
+        return self.paint(text, "1;33")
+
+    def good(self, text: str) -> str:
+        """Colour what is right."""
+        return self.paint(text, "1;32")
+
+    def faint(self, text: str) -> str:
+        """Step back."""
+        return self.paint(text, "2")

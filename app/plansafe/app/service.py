@@ -1,0 +1,212 @@
+"""The one service behind every door: plans and settings in, one result for each plan out.
+
+A user's mistake is a diagnostic in the result. An exception while one plan is checked is a bug; it is part of that plan's
+result, and the batch goes on.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from plansafe.app.discovery import Choice, Discovery, Input, Inputs
+from plansafe.app.plans import Kind, heading, plans_below
+from plansafe.grammar.diagnostics import Diagnostic, Severity
+from plansafe.grammar.source import Source
+from plansafe.verifier.report import Headline, Report, Worlds
+
+if TYPE_CHECKING:
+    from plansafe.verifier.api import Checker, Options
+
+INTERNAL = 4
+_CHECKERS_KEPT = 4
+_NUMBER = re.compile(r"(?:\d{1,20}(?:\.\d{1,20})?|\.\d{1,20})\Z")
+
+
+class Settings(NamedTuple):
+    """What the user asked for. Every field has the default of the command line."""
+
+    domain: str | None = None
+    problem: str | None = None
+    specs: tuple[str, ...] = ()
+    default_spec: bool = True
+    gate: bool = False
+    require_rules: bool = False
+    lenient_types: bool = False
+    blame: tuple[str, ...] = ()
+    tolerance: str = "0.001"
+    time_limit: float = 300.0
+    max_findings: int = 100
+    max_instances: int = 5_000_000
+    full_state: bool = False
+    replay: str = "auto"
+    hashes: bool = False
+
+
+class Result(NamedTuple):
+    """What came of one plan.
+
+    ``inputs`` are the files that were used, the plan first; ``sources`` the texts that labels refer to, by name.
+    ``failure`` is the traceback of a bug; then the report says nothing.
+    """
+
+    plan: str
+    report: Report
+    inputs: tuple[Input, ...]
+    sources: Mapping[str, Source]
+    failure: str | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of this plan alone: that of its report, 4 for a bug, 2 for a rule set that checks nothing."""
+        if self.failure is not None:
+            return INTERNAL
+        codes = [d.code for d in self.report.diagnostics if d.severity is Severity.ERROR]
+        if any(code.startswith("SC9") for code in codes):
+            return INTERNAL
+        if "SC605" in codes:
+            return 2
+        return self.report.exit_code
+
+
+def audit(plans: Iterable[str | Source], settings: Settings | None = None) -> Iterator[Result]:
+    """Check plans one after the other.
+
+    A plan is a path, ``-`` for standard input, or a :class:`Source` (then its name stands for its path). Domain, problem
+    and specifications are compiled once for as long as they stay the same.
+    """
+    return _Audit(settings or Settings()).run(plans)
+
+
+def expand(paths: Iterable[str]) -> list[str]:
+    """Replace folders by the plans in them. A folder without plans stays, and :func:`audit` reports it."""
+    out: list[str] = []
+    for path in paths:
+        out += (list(plans_below(path)) if os.path.isdir(path) else []) or [path]
+    return out
+
+
+def combined_exit_code(codes: Iterable[int]) -> int:
+    """The exit code of a batch: the first present of 4, 2, 1, 3, 0; never a count."""
+    present = set(codes)
+    return next((code for code in (INTERNAL, 2, 1, 3) if code in present), 0)
+
+
+def unjudged(plan: str, *diagnostics: Diagnostic, headline: Headline | None = None) -> Report:
+    """Build the report on a plan that could not be judged."""
+    nothing = Worlds.UNKNOWN
+    return Report(plan, headline, nothing, nothing, nothing, 0, diagnostics=diagnostics)
+
+
+class _Audit:
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        choice = Choice(settings.domain, settings.problem, settings.specs, settings.default_spec, settings.gate)
+        self._discovery = Discovery(choice, settings.hashes)
+        self._checkers: dict[tuple[str, ...], Checker] = {}
+
+    def run(self, plans: Iterable[str | Source]) -> Iterator[Result]:
+        for plan in plans:
+            name = plan if isinstance(plan, str) else plan.name
+            try:
+                yield self._one(plan)
+            except MemoryError:
+                self._checkers.clear()
+                limit = Diagnostic("SC505", "out of memory: the plan was not judged", help="raise --memory-limit")
+                report = unjudged(name, limit, headline=Headline.UNKNOWN)._replace(limits=("memory",))
+                yield Result(name, report, (), {})
+            except Exception:
+                import traceback  # noqa: PLC0415 - for bugs alone
+
+                bug = Diagnostic("SC900", "internal error: this is a bug in safecheck, not in the plan")
+                yield Result(name, unjudged(name, bug), (), {}, traceback.format_exc())
+
+    def _one(self, given: str | Source) -> Result:
+        if isinstance(given, Source):
+            plan: Input | Diagnostic = Input("plan", given.name, "given", given)
+        elif os.path.isdir(given):
+            plan = Diagnostic("SC604", f"no plan in the folder {given}", help="name the plan file itself")
+        else:
+            plan = self._discovery.read(given, "plan", "given", keep=False)
+        if isinstance(plan, Diagnostic):
+            name = given if isinstance(given, str) else given.name
+            return Result(name, unjudged(name, plan), (), {})
+        name = plan.source.name
+        kind = heading(plan.source.text).kind
+        if kind in (Kind.DOMAIN, Kind.PROBLEM, Kind.SAFETY, Kind.MAPPING):
+            wrong = _not_a_plan(name, kind)
+            return Result(name, unjudged(name, wrong), (plan,), {name: plan.source})
+        found = self._discovery.find(plan)
+        used = tuple(i for i in (plan, found.domain, found.problem, *found.specs) if i is not None)
+        sources = {i.source.name: i.source for i in used}
+        if found.domain is None or found.problem is None or found.diagnostics:
+            return Result(name, unjudged(name, *found.diagnostics), used, sources)
+        checker = self._checker(found, found.domain, found.problem)
+        sources = {**checker.sources, **sources} if checker.sources else sources
+        if not checker.ok:
+            return Result(name, unjudged(name, *checker.diagnostics), used, sources)
+        report = checker.check(plan.source)
+        return Result(name, self._with_rules_required(report), used, sources)
+
+    def _checker(self, found: Inputs, domain: Input, problem: Input) -> Checker:
+        key = (domain.path, problem.path, *(spec.path for spec in found.specs))
+        known = self._checkers.get(key)
+        if known is not None:
+            return known
+        from plansafe.verifier.api import Checker  # noqa: PLC0415 - not needed to answer --help or a missing file
+
+        while len(self._checkers) >= _CHECKERS_KEPT:
+            del self._checkers[next(iter(self._checkers))]
+        specs = [spec.source for spec in found.specs]
+        checker = Checker(domain.source, problem.source, specs, _options(self._settings))
+        self._checkers[key] = checker
+        return checker
+
+    def _with_rules_required(self, report: Report) -> Report:
+        if not self._settings.require_rules or report.headline is not Headline.VALID:
+            return report
+        if any(d.code == "SC605" for d in report.diagnostics):
+            return report
+        unchecked = Diagnostic(
+            "SC605",
+            "no rule had anything to check, and --require-rules was given",
+            notes=tuple(f"rule `{rule.name}`: {rule.status}" for rule in report.rules[:8]),
+            help="choose a specification that fits the domain with --spec FILE",
+        )
+        return report._replace(diagnostics=(*report.diagnostics, unchecked))
+
+
+def _not_a_plan(name: str, kind: Kind) -> Diagnostic:
+    what = "safety specification" if kind is Kind.SAFETY else kind.value
+    flag = {Kind.DOMAIN: "--domain", Kind.PROBLEM: "--problem"}.get(kind, "--spec")
+    return Diagnostic("SC604", f"{name} is a {what}, not a plan", help=f"safecheck PLAN {flag} {name}")
+
+
+def usage_problem(settings: Settings) -> Diagnostic | None:
+    """Say what is wrong with settings that no type can express; ``None`` if nothing is."""
+    if _NUMBER.match(settings.tolerance) is None:
+        return Diagnostic("SC607", f"--tolerance takes a number such as 0.001, not {settings.tolerance!a}")
+    if not math.isfinite(settings.time_limit) or settings.time_limit < 0:
+        return Diagnostic("SC607", "--time-limit takes a number of seconds")
+    return None
+
+
+def _options(settings: Settings) -> Options:
+    from fractions import Fraction  # noqa: PLC0415 - the engine loads it anyway
+
+    from plansafe.verifier.api import Options  # noqa: PLC0415
+
+    return Options(
+        lenient_types=settings.lenient_types,
+        tolerance=Fraction(settings.tolerance),
+        blame=settings.blame,
+        time_limit_s=settings.time_limit or None,
+        max_findings=settings.max_findings,
+        max_instances=settings.max_instances,
+        full_state=settings.full_state,
+        replay=settings.replay,
+        require_rules=settings.require_rules,
+    )
