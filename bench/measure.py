@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Sample:
-    """One run of a process: CPU seconds (user and system), peak memory in MB, exit code, last line of standard error."""
+    """One run: CPU seconds (user and system), peak memory in MB, exit code, last line of standard error."""
 
     cpu: float
     memory: float

@@ -7,7 +7,7 @@ hhbigN     the same with 50 rooms, 300 cupboards and 1,500 items
 c_hhN      with four PDDL3 constraints; c_hhbigN likewise
 m_hhN      with one constraint over all pairs of items; m_hhbigN likewise
 gripN      gripper with N balls: the objects grow with the plan
-whN        warehouse with N items, nested quantifiers in goal and preconditions; in whNsafe each step asks for shut doors
+whN        warehouse with N items, nested quantifiers in goal and preconditions; whNsafe: each step asks for shut doors
 groundedN  a domain that is ground already, N actions, of which 100 are used
 batchN     N plans of 20 steps for one problem, about half of them with one step removed
 """

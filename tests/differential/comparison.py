@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from casefile import Case, read_cases
-from corpus import Task
+from corpus import Task, without_goal
 from divergences import Divergences
 from judges import Judge, Kairos, Opinion
 from mutation import mutants, object_names, read_plan
@@ -47,20 +47,28 @@ def judge_case(case: Case, command: Path, make: MakeJudge) -> Outcome:
     return Outcome(case.name, case.plan, kairos, ours, case.divergence, "; ".join(wrong) or None)
 
 
+def judge_plan(task: Task, plan: str, judges: tuple[Judge, Judge], name: str, known: Divergences) -> Outcome:
+    """Both verdicts on one plan of a task; where they differ, the entry of the list."""
+    kairos, ours = (judge(plan) for judge in judges)
+    if kairos.verdict == ours.verdict:
+        return Outcome(name, plan, kairos, ours)
+    entry = known.mutants.get((task.name, kairos.verdict))
+    return Outcome(name, plan, kairos, ours, entry, None if entry else "not on the list of divergences")
+
+
 def judge_mutants(task: Task, count: int, command: Path, make: MakeJudge, known: Divergences) -> Iterator[Outcome]:
-    """Both verdicts on a task's own plan, which must be accepted twice, and on its mutants."""
+    """Both verdicts on a task's own plan and on mutants: half of the plan, half of prefixes, without the goal."""
     objects = object_names(task.domain, task.problem)
-    with tempfile.TemporaryDirectory() as folder:
-        kairos = Kairos(command, task.domain, task.problem, Path(folder))
-        ours = make(task.domain, task.problem)
-        said, we_say = kairos(task.plan), ours(task.plan)
-        accepted = said.verdict == we_say.verdict == "accept"
-        yield Outcome(task.name, task.plan, said, we_say, None, None if accepted else "the unchanged plan is rejected")
-        for number, plan in enumerate(mutants(read_plan(task.plan), objects, count, task.name), 1):
-            said, we_say = kairos(plan), ours(plan)
-            name = f"{task.name}#{number}"
-            if said.verdict == we_say.verdict:
-                yield Outcome(name, plan, said, we_say)
-            else:
-                entry = known.mutants.get((task.name, said.verdict))
-                yield Outcome(name, plan, said, we_say, entry, None if entry else "not on the list of divergences")
+    goalless = without_goal(task.problem)
+    with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
+        whole = (Kairos(command, task.domain, task.problem, Path(first)), make(task.domain, task.problem))
+        steps_alone = (Kairos(command, task.domain, goalless, Path(second)), make(task.domain, goalless))
+        outcome = judge_plan(task, task.plan, whole, task.name, known)
+        if task.solved and outcome.ours.verdict == "reject":
+            outcome = replace(outcome, problem="the unchanged plan is rejected")
+        yield outcome
+        original = read_plan(task.plan)
+        for number, plan in enumerate(mutants(original, objects, count - count // 2, task.name), 1):
+            yield judge_plan(task, plan, whole, f"{task.name}#{number}", known)
+        for number, plan in enumerate(mutants(original, objects, count // 2, f"{task.name}, prefixes", True), 1):
+            yield judge_plan(task, plan, steps_alone, f"{task.name}, prefix #{number}", known)

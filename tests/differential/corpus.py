@@ -12,12 +12,37 @@ HERE = Path(__file__).resolve().parent
 
 @dataclass(frozen=True)
 class Task:
-    """A domain, a problem and a plan that solves it."""
+    """A domain, a problem and a plan. Ours are solved by their plans; of published ones nobody knows."""
 
     name: str
     domain: str
     problem: str
     plan: str
+    solved: bool = True
+
+
+def without_goal(problem: str) -> str:
+    """The problem with a goal that always holds (and no metric), so that steps and constraints alone are judged.
+
+    Most mutants miss the goal, which would hide what else is wrong with them. Raises ValueError if there is no goal.
+    """
+    start, end = section(problem, "(:goal")
+    problem = f"{problem[:start]}(:goal (and)){problem[end:]}"
+    if "(:metric" in problem:
+        start, end = section(problem, "(:metric")
+        problem = problem[:start] + problem[end:]
+    return problem
+
+
+def section(text: str, opening: str) -> tuple[int, int]:
+    """Where the section that begins so starts and ends. Raises ValueError if it does not."""
+    start = text.index(opening)
+    depth = 0
+    for end in range(start, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[end], 0)
+        if depth == 0:
+            return start, end + 1
+    raise ValueError(f"{opening} is never closed")
 
 
 def shipped_tasks() -> list[Task]:
@@ -54,6 +79,7 @@ def behavior_tasks(limit: int) -> list[Task]:
             domain,
             (folder / "problem_pddl" / f"{name}.pddl").read_text(encoding="utf-8"),
             "".join(f"({step})\n" for step in plans[name]),
+            solved=False,
         )
         for name in names[:: max(1, len(names) // limit)][:limit]
     ]

@@ -85,17 +85,16 @@ class Kernel:
     """The replay kernel: SAFE and VALID accept. It reads the files itself."""
 
     def __init__(self, domain: str, problem: str) -> None:
-        from plansafe.verifier import kernel
-
-        self.error: str | None = None
-        try:
-            self.kernel = kernel.Kernel(domain, problem)
-        except kernel.KernelError as error:
-            self.error = str(error)
+        self.domain = domain
+        self.problem = problem
 
     def __call__(self, plan: str) -> Opinion:
         """Judge one plan."""
-        if self.error is not None:
-            return Opinion("reject", self.error)
-        headline = str(self.kernel.judge(plan).headline)
+        from plansafe.verifier.kernel.kernel import Kernel as Replay
+        from plansafe.verifier.kernel.reader import KernelRejects
+
+        try:
+            headline = str(Replay(self.domain, self.problem).judge(plan).headline)
+        except KernelRejects as error:
+            return Opinion("reject", str(error))
         return Opinion("accept" if headline in ("SAFE", "VALID") else "reject", headline)

@@ -31,9 +31,9 @@ Plan = tuple[Step, ...]
 
 @dataclass(frozen=True)
 class Pool:
-    """What mutations may draw from: the actions of the plan, and objects by action and position."""
+    """What mutations may draw from: the original steps by action, all objects, and objects by action and position."""
 
-    actions: tuple[str, ...]
+    models: dict[str, tuple[Step, ...]]
     objects: tuple[str, ...]
     seen: dict[tuple[str, int], tuple[str, ...]]
 
@@ -70,7 +70,7 @@ def make_pool(plan: Plan, objects: tuple[str, ...]) -> Pool:
         for position, argument in enumerate(step.arguments):
             seen.setdefault((step.action, position), set()).add(argument)
     return Pool(
-        tuple(sorted({step.action for step in plan})),
+        {step.action: tuple(other for other in plan if other.action == step.action) for step in plan},
         objects,
         {place: tuple(sorted(names)) for place, names in seen.items()},
     )
@@ -116,8 +116,8 @@ def replace_argument(plan: Plan, pool: Pool, rng: random.Random) -> Plan:
 def replace_action(plan: Plan, pool: Pool, rng: random.Random) -> Plan:
     """Give a step another action, with arguments that it was seen with."""
     index = rng.randrange(len(plan))
-    action = rng.choice(pool.actions)
-    model = rng.choice([step for step in plan if step.action == action])
+    action = rng.choice(sorted(pool.models))
+    model = rng.choice(pool.models[action])
     arguments = model.arguments if rng.random() < 0.7 else plan[index].arguments
     changed = Step(action, arguments, plan[index].time, model.duration)
     return (*plan[:index], changed, *plan[index + 1 :])
@@ -148,13 +148,13 @@ MUTATIONS: tuple[Callable[[Plan, Pool, random.Random], Plan], ...] = (
 )
 
 
-def mutants(plan: Plan, objects: tuple[str, ...], count: int, seed: str) -> Iterator[str]:
-    """At most ``count`` different mutants of a plan as texts; one in four has two mutations."""
+def mutants(plan: Plan, objects: tuple[str, ...], count: int, seed: str, prefixes: bool = False) -> Iterator[str]:
+    """At most ``count`` different mutants of a plan (or of its prefixes) as texts; one in four has two mutations."""
     rng = random.Random(seed)
     pool = make_pool(plan, objects)
     yielded = {plan}
     for _ in range(count * 20):
-        mutant = plan
+        mutant = plan[: rng.randint(1, len(plan))] if prefixes else plan
         for _ in range(1 if rng.random() < 0.75 else 2):
             if mutant:
                 mutant = rng.choice(MUTATIONS)(mutant, pool, rng)
