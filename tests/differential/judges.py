@@ -90,11 +90,11 @@ class Kernel:
 
     def __call__(self, plan: str) -> Opinion:
         """Judge one plan."""
-        from plansafe.verifier.kernel.kernel import Kernel as Replay
-        from plansafe.verifier.kernel.reader import KernelRejects
+        from plansafe.verifier.kernel import kernel as replay
+        from plansafe.verifier.kernel import reader
 
         try:
-            headline = str(Replay(self.domain, self.problem).judge(plan).headline)
-        except KernelRejects as error:
+            headline = str(replay.Kernel(self.domain, self.problem).judge(plan).headline)
+        except reader.KernelRejects as error:
             return Opinion("reject", str(error))
         return Opinion("accept" if headline in ("SAFE", "VALID") else "reject", headline)
