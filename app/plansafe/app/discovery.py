@@ -1,14 +1,13 @@
 """Finding what a plan is to be checked with: flags, then the plan's own word, then its folder, then the shipped worlds.
 
 The plan is the untrusted party. What it says about its domain and problem is followed only below its own folder, never
-chooses a specification, and is ignored when gating. What was chosen, and why, is part of the result; so is where nothing was
-found.
+chooses a specification, and is ignored when gating. What was chosen, and why, is part of the result; so is where
+nothing was found.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import sys
 from typing import NamedTuple
 
@@ -17,8 +16,7 @@ from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
 
 STDIN = "-"
-_EXTENDS = re.compile(r"\(\s*:extends\b([^()]*)\)", re.IGNORECASE)
-_COMMENT_OR_STRING = re.compile(r';[^\r\n]*|"(?:[^"\\]|\\.)*"', re.DOTALL)
+_STDIN_NAME = "<stdin>"
 
 
 class Input(NamedTuple):
@@ -72,7 +70,7 @@ class Discovery:
         self._stdin_taken = False
 
     def read(self, path: str, role: str, how: str, keep: bool = True) -> Input | Diagnostic:
-        """Read a file, or standard input for ``-``. Returns a diagnostic (SC601, SC607) where that fails.
+        """Read a file, or standard input for ``-``. Returns a diagnostic (SC001, SC601, SC607) where that fails.
 
         ``keep`` remembers the text for the next plan; plans themselves are not kept.
         """
@@ -83,7 +81,7 @@ class Discovery:
             if self._stdin_taken:
                 return Diagnostic("SC607", "standard input (`-`) can be read for one file only")
             self._stdin_taken = True
-            data, name = sys.stdin.buffer.read(), "<stdin>"
+            data, name = sys.stdin.buffer.read(), _STDIN_NAME
         else:
             name = path
             try:
@@ -225,11 +223,15 @@ class Discovery:
     # -- specifications
 
     def _specifications(self, folder: str, domain: Input | None) -> tuple[tuple[Input, ...], list[Diagnostic]]:
-        found: dict[str, Input] = {}
+        found: list[Input] = []
         failures: list[Diagnostic] = []
         for path, how in self._chosen_specs(folder, domain):
-            self._add_spec(path, how, found, failures)
-        return tuple(found.values()), failures
+            spec = self.read(path, "specification", how)
+            if isinstance(spec, Diagnostic):
+                failures.append(spec)
+            else:
+                found.append(spec)
+        return tuple(found), failures
 
     def _chosen_specs(self, folder: str, domain: Input | None) -> list[tuple[str, str]]:
         if self._choice.specs:
@@ -253,63 +255,20 @@ class Discovery:
             return path
         return shipped_spec(path) or path
 
-    def _add_spec(self, path: str, how: str, found: dict[str, Input], failures: list[Diagnostic]) -> None:
-        """Read a specification and all that it extends; the extended ones come first. Does not recurse."""
-        stack: list[tuple[str, str, bool]] = [(path, how, False)]
-        entered: set[str] = set()
-        while stack:
-            path, how, done = stack.pop()
-            if path in found:
-                continue
-            spec = self.read(path, "specification", how)
-            if isinstance(spec, Diagnostic):
-                failures.append(spec)
-                continue
-            if done:
-                found[path] = spec
-                continue
-            if path in entered:
-                continue
-            entered.add(path)
-            stack.append((path, how, True))
-            for name, offset in reversed(extended_by(spec.source.text)):
-                base = self._resolve_spec(name, spec)
-                if base is None:
-                    failures.append(self._unknown_base(name, offset, spec))
-                elif base not in found:
-                    stack.append((base, f"extended by {os.path.basename(path)}", False))
-
-    def _resolve_spec(self, name: str, extending: Input) -> str | None:
-        folder = os.path.dirname(extending.path) if extending.path != STDIN else ""
-        for candidate in (os.path.join(folder, name), os.path.join(folder, name + ".safe")):
-            if "\0" not in candidate and os.path.isfile(candidate):
-                return candidate
-        if _is_path(name):
+    def extended(self, name: str, extending: Source) -> Input | None:
+        """Find the specification that another one extends: beside it (a path, or by its own name), else shipped."""
+        folder = "" if extending.name == _STDIN_NAME else os.path.dirname(extending.name)
+        path: str | None = os.path.join(folder, name)
+        if path is None or "\0" in path or not os.path.isfile(path):
+            path = None if _is_path(name) else self._sibling_spec(folder, name.lower()) or shipped_spec(name)
+        if path is None:
             return None
-        for sibling in self._siblings(folder):
-            if sibling.heading.kind is Kind.SAFETY and sibling.heading.name == name.lower():
-                return sibling.path
-        return shipped_spec(name)
+        spec = self.read(path, "specification", f"extended by {os.path.basename(extending.name)}")
+        return None if isinstance(spec, Diagnostic) else spec
 
-    def _unknown_base(self, name: str, offset: int, spec: Input) -> Diagnostic:
-        label = Label(spec.source.name, Span(offset, offset + len(name)), "not found")
-        where = _place(os.path.dirname(spec.path))
-        return Diagnostic(
-            "SC116",
-            f"cannot find the specification `{name}`",
-            (label,),
-            (f"looked in {where} and among the shipped ones",),
-        )
-
-
-def extended_by(text: str) -> list[tuple[str, int]]:
-    """List the names and offsets in a specification's ``(:extends ..)``."""
-    # Blanks of the same length keep the offsets.
-    clean = _COMMENT_OR_STRING.sub(lambda match: " " * len(match[0]), text)
-    names: list[tuple[str, int]] = []
-    for section in _EXTENDS.finditer(clean):
-        names.extend((token[0], token.start()) for token in re.compile(r"\S+").finditer(clean, *section.span(1)))
-    return names
+    def _sibling_spec(self, folder: str, name: str) -> str | None:
+        fitting = (s.path for s in self._siblings(folder) if s.heading.kind is Kind.SAFETY and s.heading.name == name)
+        return next(fitting, None)
 
 
 def shipped_domain(name: str) -> str | None:
@@ -362,7 +321,7 @@ def _unreadable(path: str, role: str, error: OSError | ValueError) -> Diagnostic
         near = _nearest_file(path)
         return Diagnostic("SC601", f"{role} not found: {path}", help=f"did you mean `{near}`?" if near else None)
     reason = getattr(error, "strerror", None) or str(error)
-    return Diagnostic("SC601", f"cannot read the {role} {path}: {reason.lower()}")
+    return Diagnostic("SC001", f"cannot read the {role} {path}: {reason.lower()}")
 
 
 def _nearest_file(path: str) -> str | None:

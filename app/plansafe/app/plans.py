@@ -84,8 +84,8 @@ def _remarks(head: str) -> dict[str, str]:
 def plans_below(folder: str) -> Iterator[str]:
     """Yield the plan files of a folder and the folders in it, in order of their names.
 
-    Content decides. Where it does not, because the text is empty or broken, a file whose name says plan (or ``.pddl``)
-    counts as one, so that a broken plan is reported and not passed over. Hidden files and links to folders are left out.
+    Content decides. Where it does not, because the text is empty or broken, a file named like a plan (or ``.pddl``)
+    counts as a plan, so that a broken one is reported, not passed over. Hidden files and links to folders are left out.
     """
     for place, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))

@@ -1,7 +1,7 @@
 """The one service behind every door: plans and settings in, one result for each plan out.
 
-A user's mistake is a diagnostic in the result. An exception while one plan is checked is a bug; it is part of that plan's
-result, and the batch goes on.
+A user's mistake is a diagnostic in the result. An exception while one plan is checked is a bug; it is part of that
+plan's result, and the batch goes on.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Result(NamedTuple):
 def audit(plans: Iterable[str | Source], settings: Settings | None = None) -> Iterator[Result]:
     """Check plans one after the other.
 
-    A plan is a path, ``-`` for standard input, or a :class:`Source` (then its name stands for its path). Domain, problem
+    A plan is a path, ``-`` for standard input, or a :class:`Source` (its name stands for its path). Domain, problem
     and specifications are compiled once for as long as they stay the same.
     """
     return _Audit(settings or Settings()).run(plans)
@@ -106,7 +106,7 @@ class _Audit:
         self._settings = settings
         choice = Choice(settings.domain, settings.problem, settings.specs, settings.default_spec, settings.gate)
         self._discovery = Discovery(choice, settings.hashes)
-        self._checkers: dict[tuple[str, ...], Checker] = {}
+        self._checkers: dict[tuple[str, ...], tuple[Checker, tuple[Input, ...]]] = {}
 
     def run(self, plans: Iterable[str | Source]) -> Iterator[Result]:
         for plan in plans:
@@ -144,26 +144,39 @@ class _Audit:
         sources = {i.source.name: i.source for i in used}
         if found.domain is None or found.problem is None or found.diagnostics:
             return Result(name, unjudged(name, *found.diagnostics), used, sources)
-        checker = self._checker(found, found.domain, found.problem)
-        sources = {**checker.sources, **sources} if checker.sources else sources
+        checker, extended = self._checker(found, found.domain, found.problem)
+        used = (*used, *extended)
+        sources = {**sources, **{i.source.name: i.source for i in extended}}
         if not checker.ok:
             return Result(name, unjudged(name, *checker.diagnostics), used, sources)
         report = checker.check(plan.source)
         return Result(name, self._with_rules_required(report), used, sources)
 
-    def _checker(self, found: Inputs, domain: Input, problem: Input) -> Checker:
+    def _checker(self, found: Inputs, domain: Input, problem: Input) -> tuple[Checker, tuple[Input, ...]]:
+        """Compile, or take what was compiled before; with it come the specifications that others extend."""
         key = (domain.path, problem.path, *(spec.path for spec in found.specs))
         known = self._checkers.get(key)
         if known is not None:
             return known
         from plansafe.verifier.api import Checker  # noqa: PLC0415 - not needed to answer --help or a missing file
 
+        chosen = {spec.path for spec in found.specs}
+        extended: dict[str, Input] = {}
+
+        def resolve(name: str, extending: Source) -> Source | None:
+            spec = self._discovery.extended(name, extending)
+            if spec is None:
+                return None
+            if spec.path not in chosen:
+                extended[spec.path] = spec
+            return spec.source
+
         while len(self._checkers) >= _CHECKERS_KEPT:
             del self._checkers[next(iter(self._checkers))]
         specs = [spec.source for spec in found.specs]
-        checker = Checker(domain.source, problem.source, specs, _options(self._settings))
-        self._checkers[key] = checker
-        return checker
+        checker = Checker(domain.source, problem.source, specs, _options(self._settings), resolve=resolve)
+        self._checkers[key] = checker, tuple(extended.values())
+        return self._checkers[key]
 
     def _with_rules_required(self, report: Report) -> Report:
         if not self._settings.require_rules or report.headline is not Headline.VALID:

@@ -13,7 +13,7 @@ _HIDDEN = re.compile(
 
 
 def visible(text: str) -> str:
-    """Replace every control character by a picture of one column, so that no input can move the cursor or colour the screen."""
+    """Replace control characters by pictures of one column: no input can move the cursor or colour the screen."""
     return text if text.isascii() and text.isprintable() else _HIDDEN.sub(_picture, text)
 
 
