@@ -48,7 +48,7 @@ _STEP = re.compile(
     r"""\s*(?:[\d.]+\s*:\s*)?\(\s*(?!define\b)[^\s()?":][^\s()?"]*(?:\s+[^\s()?"]+)*+\s*\)\s*(?:\[[^\]\r\n]*\]\s*)?(?:\(|[\d.]+\s*:|\Z)""",
     re.IGNORECASE,
 )
-_REMARK = re.compile(r";+\s*(domain|problem)\s*:[ \t]*([^\r\n]+)", re.IGNORECASE)
+_REMARK = re.compile(r"(?<!;);++[ \t]*+(domain|problem)[ \t]*:[ \t]*([^\r\n]+)", re.IGNORECASE)
 _LEADING_COMMENTS = re.compile(r"(?>\s+|;[^\r\n]*)*+")
 _PLAN_NAME = re.compile(r"(?:.*\.(?:plan|soln|solution|pddl)|(?:sas_)?plan)(?:\.\d+)?\Z", re.IGNORECASE)
 

@@ -28,10 +28,13 @@ def gutter(labels: Iterable[Label], sources: Mapping[str, Source]) -> int:
     return len(str(max(lines, default=1)))
 
 
-def excerpt(labels: Sequence[Label], sources: Mapping[str, Source], margin: int, style: Style) -> list[str]:
+def excerpt(
+    labels: Sequence[Label], sources: Mapping[str, Source], margin: int, style: Style, begun: bool = False
+) -> list[str]:
     """Show the labelled places of all sources, the source of the first primary label first.
 
-    Labels in sources that are not known are left out: there is nothing to show of them.
+    Labels in sources that are not known are left out: there is nothing to show of them. ``begun`` says that the head
+    line of the excerpt is there already, so that all sources are further ones.
     """
     by_source: dict[str, list[Label]] = {}
     for label in sorted(labels, key=lambda label: not label.primary):
@@ -39,7 +42,7 @@ def excerpt(labels: Sequence[Label], sources: Mapping[str, Source], margin: int,
             by_source.setdefault(label.source, []).append(label)
     out: list[str] = []
     for number, (name, places) in enumerate(by_source.items()):
-        out += _of_source(sources[name], places, "-->" if number == 0 else ":::", margin, style)
+        out += _of_source(sources[name], places, ":::" if number or begun else "-->", margin, style)
     return out
 
 
@@ -49,9 +52,8 @@ def _of_source(source: Source, labels: Sequence[Label], arrow: str, margin: int,
         lines.setdefault(source.position(label.span.start)[0], []).append(label)
     line, column = source.position(labels[0].span.start)
     bar = style.frame(" " * margin + " |")
-    out = [f"{' ' * margin}{style.frame(arrow)} {visible(source.name)}:{line}:{column}"]
-    if arrow == "-->":
-        out.append(bar)
+    head = f"{' ' * margin}{style.frame(arrow)} {visible(source.name)}:{line}:{column}"
+    out = [head, bar] if arrow == "-->" else [bar, head]
     last: int | None = None
     for number in sorted(lines):
         if last is not None and number == last + 2:

@@ -64,7 +64,7 @@ class FullRenderer:
             where = "at the end of the plan" if finding.at_end else "in the initial state"
             name = visible(finding.source or result.plan)
             lines.append(f"{' ' * margin}{style.frame('-->')} {name}: {where}")
-        lines += excerpt(labels, result.sources, margin, style)
+        lines += excerpt(labels, result.sources, margin, style, begun=finding.span is None)
         if finding.table is not None and finding.table.columns and finding.table.rows:
             bar = style.frame(" " * margin + " |")
             lines += [bar, *(f"{bar} {row}".rstrip() for row in _table(finding.table, style))]

@@ -1,0 +1,242 @@
+"""Finding inputs: flags, the plan's own word, the folder, the shipped worlds; and what the plan may not choose."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from plansafe.app.discovery import Choice, Discovery, Input, Inputs
+from plansafe.app.plans import Kind, heading, plans_below
+from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.grammar.source import Source
+
+DOMAIN = "(define (domain {}) (:predicates (p)))"
+PROBLEM = "(define (problem {}) (:domain {}) (:goal (p)))"
+SAFETY = "(define (safety {}) (:domain {}))"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(**files: str) -> None:
+    for name, text in files.items():
+        path = Path(name.replace("__", "/"))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def find(plan: str, choice: Choice | None = None) -> Inputs:
+    discovery = Discovery(choice or Choice())
+    read = discovery.read(plan, "plan", "given")
+    assert isinstance(read, Input)
+    return discovery.find(read)
+
+
+def used(inputs: Inputs) -> tuple[str | None, str | None, tuple[str, ...]]:
+    domain, problem = inputs.domain, inputs.problem
+    return domain and domain.path, problem and problem.path, tuple(spec.path for spec in inputs.specs)
+
+
+def codes(inputs: Inputs) -> list[str]:
+    return [d.code for d in inputs.diagnostics]
+
+
+def test_siblings(folder: Path) -> None:
+    write(a__plan="(go)", a__d=DOMAIN.format("d"), a__p=PROBLEM.format("p", "d"), a__s=SAFETY.format("s", "d"))
+    found = find("a/plan")
+    assert used(found) == ("a/d", "a/p", ("a/s",))
+    assert found.domain is not None
+    assert found.domain.how == "in a/"
+
+
+def test_flags_win(folder: Path) -> None:
+    write(plan="; domain: other\n(go)", d=DOMAIN.format("d"), p=PROBLEM.format("p", "d"), x__d=DOMAIN.format("d"))
+    write(x__p=PROBLEM.format("p", "d"), x__s=SAFETY.format("s", "d"), s=SAFETY.format("s", "d"))
+    assert used(find("plan", Choice("x/d", "x/p", ("x/s",)))) == ("x/d", "x/p", ("x/s",))
+
+
+def test_a_plan_names_its_inputs_by_comment(folder: Path) -> None:
+    write(plan="; Domain: sub/d1.pddl\n;; problem: sub/p1.pddl\n(go)")
+    Path("sub").mkdir()
+    for n in (1, 2):
+        Path(f"sub/d{n}.pddl").write_text(DOMAIN.format("d"))
+        Path(f"sub/p{n}.pddl").write_text(PROBLEM.format("p", "d"))
+    found = find("plan")
+    assert used(found)[:2] == ("sub/d1.pddl", "sub/p1.pddl")
+    assert found.domain is not None
+    assert found.domain.how == "chosen by the plan"
+
+
+def test_a_comment_behind_the_first_step_says_nothing(folder: Path) -> None:
+    write(plan="(go)\n; domain: x", d=DOMAIN.format("d"), x=DOMAIN.format("x"), p=PROBLEM.format("p", "d"))
+    assert used(find("plan"))[:2] == ("d", "p")
+
+
+def test_a_plan_names_its_inputs_by_name(folder: Path) -> None:
+    write(plan="(define (plan x) (:domain d2) (:problem p2) (:steps))")
+    for n in (1, 2):
+        write(**{f"d{n}": DOMAIN.format(f"d{n}"), f"q{n}": PROBLEM.format(f"p{n}", f"d{n}")})
+    assert used(find("plan"))[:2] == ("d2", "q2")
+
+
+def test_gate_ignores_the_plan(folder: Path) -> None:
+    write(plan="; domain: ../../etc/passwd\n; problem: sub/q\n(go)", d=DOMAIN.format("d"), p=PROBLEM.format("p", "d"))
+    write(sub__q=PROBLEM.format("q", "d"))
+    assert used(find("plan", Choice(gate=True)))[:2] == ("d", "p")
+
+
+@pytest.mark.parametrize("path", ["../d", "/etc/passwd", "link/d", "a/../../d"])
+def test_a_plan_cannot_lead_out_of_its_folder(folder: Path, path: str) -> None:
+    write(d=DOMAIN.format("secret"), home__plan=f"; domain: {path}\n(go)", home__p=PROBLEM.format("p", "d"))
+    os.symlink("..", "home/link")
+    found = find("home/plan")
+    assert codes(found) == ["SC606"]
+    assert found.domain is None
+    (label,) = found.diagnostics[0].labels
+    assert Source("x", Path("home/plan").read_text()).slice(label.span) == path
+
+
+def test_a_null_byte_in_a_path_is_refused(folder: Path) -> None:
+    write(plan="; domain: a\0b\n(go)", p=PROBLEM.format("p", "d"))
+    assert codes(find("plan")) == ["SC606"]
+
+
+def test_a_plan_names_a_missing_file(folder: Path) -> None:
+    write(plan="; domain: gone.pddl\n(go)", p=PROBLEM.format("p", "d"))
+    assert codes(find("plan")) == ["SC601"]
+
+
+def test_a_plan_never_chooses_a_specification(folder: Path) -> None:
+    write(plan="; spec: sub/s\n; specification: sub/s\n(go)", d=DOMAIN.format("d"), p=PROBLEM.format("p", "d"))
+    write(sub__s=SAFETY.format("s", "d"))
+    assert used(find("plan")) == ("d", "p", ())
+
+
+def test_nothing_found_says_where_it_looked(folder: Path) -> None:
+    write(lonely__plan="(go)")
+    found = find("lonely/plan")
+    assert codes(found) == ["SC603", "SC602"]
+    assert all("lonely/" in d.notes[0] and d.help for d in found.diagnostics)
+
+
+def test_several_problems_are_told_apart_by_their_file_names(folder: Path) -> None:
+    write(d=DOMAIN.format("d"))
+    for n in (1, 2):
+        Path(f"p{n}.pddl").write_text(PROBLEM.format(f"p{n}", "d"))
+        Path(f"p{n}.plan").write_text("(go)")
+    Path("p2-greedy.plan").write_text("(go)")
+    Path("other.plan").write_text("(go)")
+    assert used(find("p1.plan"))[1] == "p1.pddl"
+    assert used(find("p2-greedy.plan"))[1] == "p2.pddl"
+    ambiguous = find("other.plan")
+    assert codes(ambiguous) == ["SC603"]
+    assert "p1.pddl, p2.pddl" in ambiguous.diagnostics[0].notes[1]
+
+
+def test_several_domains_are_told_apart_by_the_problem(folder: Path) -> None:
+    write(plan="(go)", d1=DOMAIN.format("d1"), d2=DOMAIN.format("D2"), p=PROBLEM.format("p", "d2"))
+    assert used(find("plan"))[0] == "d2"
+
+
+def test_the_shipped_domain_brings_its_specification(folder: Path) -> None:
+    write(plan="(go)", p=PROBLEM.format("p", "household"))
+    domain, problem, specs = used(find("plan"))
+    assert domain is not None
+    assert domain.endswith("household/domain.pddl")
+    assert problem == "p"
+    assert [Path(spec).name for spec in specs] == ["household.safe"]
+    assert used(find("plan", Choice(default_spec=False)))[2] == ()
+
+
+def test_ones_own_domain_of_that_name_does_not(folder: Path) -> None:
+    write(plan="(go)", p=PROBLEM.format("p", "household"), d=DOMAIN.format("household"))
+    assert used(find("plan")) == ("d", "p", ())
+
+
+def test_a_specification_beside_the_plan_wins_over_the_shipped_one(folder: Path) -> None:
+    write(plan="(go)", p=PROBLEM.format("p", "household"), s=SAFETY.format("s", "household"))
+    write(t=SAFETY.format("t", "garden"))
+    assert used(find("plan"))[2] == ("s",)
+
+
+def test_a_shipped_specification_by_name(folder: Path) -> None:
+    write(plan="(go)", d=DOMAIN.format("d"), p=PROBLEM.format("p", "d"))
+    (spec,) = used(find("plan", Choice(specs=("hazards-heat",))))[2]
+    assert Path(spec).name == "hazards-heat.safe"
+
+
+def test_missing_files(folder: Path) -> None:
+    write(plan="(go)", domain="x")
+    found = find("plan", Choice("domian", "nope"))
+    assert codes(found) == ["SC601", "SC601"]
+    assert found.diagnostics[1].help == "did you mean `domain`?"
+    assert found.diagnostics[0].help is None
+    assert codes(find("plan", Choice(".", "domain")))[0] == "SC001"
+
+
+def test_extended_specifications(folder: Path) -> None:
+    write(sub__base=SAFETY.format("named", "d"))
+    Path("sub/other.safe").write_text(SAFETY.format("other", "d"))
+    discovery = Discovery(Choice())
+    extending = Source("sub/top.safe", "")
+    for name, path in (("base", "sub/base"), ("named", "sub/base"), ("other", "sub/other.safe"), ("nope", None)):
+        found = discovery.extended(name, extending)
+        assert (found and found.path) == path
+    shipped = discovery.extended("hazards-heat", extending)
+    assert shipped is not None
+    assert shipped.how == "extended by top.safe"
+
+
+def test_standard_input_is_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(plan="(go)")
+    with Path("plan").open() as stream:
+        monkeypatch.setattr("sys.stdin", stream)
+        discovery = Discovery(Choice())
+        first = discovery.read("-", "plan", "given", keep=False)
+        assert isinstance(first, Input)
+        assert first.source.text == "(go)"
+        second = discovery.read("-", "domain", "--domain")
+        assert isinstance(second, Diagnostic)
+        assert second.code == "SC607"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("(go a b)", Kind.STEPS),
+        ("; cost 3\n(go a b)\n(go b a)", Kind.STEPS),
+        ("0.001: (go a b) [1.5]", Kind.STEPS),
+        ("0: (go a) 1: (go b)", Kind.STEPS),
+        ("( go\n a )", Kind.STEPS),
+        ("(define (plan x) (:steps))", Kind.PLAN),
+        ("\n( DEFINE ; x\n (Domain d))", Kind.DOMAIN),
+        ("; (define (domain d))\n(define (problem p))", Kind.PROBLEM),
+        ("(define (safety s))", Kind.SAFETY),
+        ("(define (mapping s))", Kind.MAPPING),
+        ("", Kind.EMPTY),
+        ("; nothing\n", Kind.EMPTY),
+        ("(see above) for more", Kind.OTHER),
+        ("# Title", Kind.OTHER),
+        ("(go (a))", Kind.OTHER),
+        ("(", Kind.OTHER),
+        (";" * 70_000, Kind.EMPTY),
+        (" " * 70_000 + "x", Kind.EMPTY),
+        ("\n ;\n" * 20_000, Kind.EMPTY),
+    ],
+)
+def test_content_decides(text: str, kind: Kind) -> None:
+    assert heading(text).kind is kind
+
+
+def test_plans_below_a_folder(folder: Path) -> None:
+    write(a__one="(go)", a__b__two="(define (plan p) (:steps))", a__d=DOMAIN.format("d"), a__notes="(see) this")
+    write(a__p=PROBLEM.format("p", "d"), a__s=SAFETY.format("s", "d"), a__empty="")
+    Path("a/.hidden").write_text("(go)")
+    Path("a/broken.plan").write_text("(go")
+    Path("a/empty.pddl").write_text("")
+    assert list(plans_below("a")) == ["a/broken.plan", "a/empty.pddl", "a/one", "a/b/two"]

@@ -1,0 +1,182 @@
+"""Rendered texts: golden files, and what untrusted input may not do to a terminal."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plansafe.app.discovery import Input
+from plansafe.app.render import FORMATS, renderer
+from plansafe.app.render.excerpt import MAX_COLUMNS, excerpt
+from plansafe.app.render.text import Style, visible, width
+from plansafe.app.service import Result, Settings, unjudged
+from plansafe.grammar.diagnostics import Diagnostic, Label, Span
+from plansafe.grammar.source import Source
+
+Golden = Callable[[str, str], None]
+PLAIN = Style(False)
+
+
+def rendered(form: str, *results: Result, color: bool = False) -> str:
+    view = renderer(form, Settings(), color)
+    return "".join(view.plan(result) for result in results) + view.end()
+
+
+@pytest.mark.parametrize("form", ["full", "concise", "json", "sarif"])
+def test_golden(form: str, golden: Golden, unsafe: Result, invalid: Result, unread: Result, passing: Result) -> None:
+    golden(f"{form}.txt", rendered(form, unsafe, invalid, unread, passing))
+
+
+def test_golden_color(golden: Golden, unsafe: Result) -> None:
+    golden("full-color.txt", rendered("full", unsafe, color=True))
+
+
+def test_formats_are_all_known() -> None:
+    for form in FORMATS:
+        assert renderer(form, Settings(), False)
+    with pytest.raises(ValueError, match="no such format"):
+        renderer("xml", Settings(), False)
+
+
+def excerpt_of(text: str, *labels: tuple[int, int, str, bool]) -> str:
+    source = Source("x", text)
+    made = [Label("x", Span(a, b), what, primary) for a, b, what, primary in labels]
+    return "\n".join(excerpt(made, {"x": source}, 1, PLAIN))
+
+
+def test_tabs_are_expanded() -> None:
+    assert excerpt_of("\t(go a\tb)\n", (1, 5, "here", True)).splitlines()[2:] == [
+        "1 |     (go a   b)",
+        "  |     ^^^^ here",
+    ]
+
+
+def test_wide_characters_shift_the_carets() -> None:
+    assert excerpt_of("(取 杯子)", (3, 5, "here", True)).splitlines()[2:] == [
+        "1 | (取 杯子)",
+        "  |     ^^^^ here",
+    ]
+
+
+def test_several_labels_on_one_line() -> None:
+    text = excerpt_of("(go a b)", (1, 3, "action", False), (4, 5, "from", True), (6, 7, "to", False))
+    assert text.splitlines()[2:] == [
+        "1 | (go a b)",
+        "  |  -- ^ - to",
+        "  |  |  from",
+        "  |  action",
+    ]
+
+
+def test_a_span_over_several_lines_says_where_it_ends() -> None:
+    assert excerpt_of("(go\n a\n b)", (0, 9, "open", True)).splitlines()[2:] == [
+        "1 | (go",
+        "  | ^^^ open (up to line 3)",
+    ]
+
+
+def test_gaps_between_lines() -> None:
+    text = excerpt_of("a\nb\nc\nd\ne\nf\n", (0, 1, "", True), (4, 5, "", False), (10, 11, "", False))
+    assert text.splitlines()[2:] == ["1 | a", "  | ^", "2 | b", "3 | c", "  | -", "...", "6 | f", "  | -"]
+
+
+def test_places_in_an_unknown_source_are_left_out() -> None:
+    assert excerpt([Label("nowhere", Span(0, 1))], {}, 1, PLAIN) == []
+
+
+@given(st.integers(0, 600), st.integers(0, 600), st.text(st.sampled_from("ab\t取\u0301 "), max_size=700))
+def test_long_lines_are_cut_around_the_mark(start: int, size: int, text: str) -> None:
+    start = min(start, len(text))
+    lines = excerpt_of(text, (start, min(start + size, len(text)), "here", True)).splitlines()
+    assert len(lines) == 4
+    assert all(width(line) <= MAX_COLUMNS + 20 for line in lines)
+    assert "^" in lines[3]
+
+
+def test_a_long_line_shows_the_marked_part() -> None:
+    text = excerpt_of("x" * 500 + "(bad)" + "y" * 500, (500, 505, "here", True))
+    shown, marks = text.splitlines()[2:]
+    assert shown[marks.index("^") :].startswith("(bad)")
+
+
+NASTY = "\x1b[31m\x07\x9b2J\u202e\u2028\udc80\r\b"
+
+
+@given(st.text(st.one_of(st.characters(), st.sampled_from(NASTY)), max_size=60))
+def test_visible_text_has_no_controls(text: str) -> None:
+    shown = visible(text)
+    assert len(shown) == len(text)
+    assert not any(c in shown for c in map(chr, [*range(32), *range(0x7F, 0xA0), 0x202E, 0x2028, 0x2029]))
+    shown.encode()
+
+
+@pytest.mark.parametrize("form", ["full", "concise"])
+def test_untrusted_text_cannot_drive_the_terminal(form: str) -> None:
+    source = Source(f"plan{NASTY}.pddl", f"(go {NASTY})\n")
+    diagnostic = Diagnostic("SC401", f"unknown {NASTY}", (Label(source.name, Span(1, 8), NASTY),), (NASTY,), NASTY)
+    inputs = (Input("plan", source.name, "given", source), Input("domain", NASTY, NASTY, source))
+    text = rendered(form, Result(source.name, unjudged(source.name, diagnostic), inputs, {source.name: source}))
+    assert not any(ord(c) < 32 and c != "\n" for c in text)
+    assert not any(c in text for c in "\x9b\u202e\u2028\udc80")
+
+
+def test_json_fits_its_schema(unsafe: Result, invalid: Result, unread: Result, passing: Result, root) -> None:
+    schema = json.loads((root / "app/plansafe/app/schema/report-1.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    bug = Result("p", unjudged("p", Diagnostic("SC900", "internal error")), (), {}, "Traceback ..")
+    for line in rendered("json", unsafe, invalid, unread, passing, bug).splitlines():
+        validator.validate(json.loads(line))
+
+
+def test_json_is_valid_unicode_whatever_the_bytes() -> None:
+    name = b"caf\xe9-\xf0\x9f\x8d\xb3".decode("utf-8", "surrogateescape")
+    text = rendered("json", Result(name, unjudged(name, Diagnostic("SC601", f"no {name}")), (), {}))
+    assert text.isascii()
+    assert text.count("\n") == 1
+    json.loads(text)["plan"].encode()
+    assert json.loads(text)["plan"] == "caf?-🍳"
+
+
+def test_json_of_a_passing_plan_is_cheap(passing: Result) -> None:
+    view = renderer("json", Settings(), False)
+    view.plan(passing)
+    best = min(_seconds(lambda: view.plan(passing), 200) for _ in range(5))
+    assert best < 500e-6, "ten times the aim, for slow machines"
+
+
+def _seconds(call: Callable[[], object], times: int) -> float:
+    start = time.perf_counter()
+    for _ in range(times):
+        call()
+    return (time.perf_counter() - start) / times
+
+
+def test_sarif_has_what_code_scanning_needs(unsafe: Result, invalid: Result, unread: Result) -> None:
+    log = json.loads(rendered("sarif", unsafe, invalid, unread))
+    assert log["version"] == "2.1.0"
+    assert log["$schema"].endswith("sarif-2.1.0.json")
+    (run,) = log["runs"]
+    rules = run["tool"]["driver"]["rules"]
+    assert run["tool"]["driver"]["name"] == "safecheck"
+    assert len(run["results"]) == 5
+    for result in run["results"]:
+        assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
+        assert result["level"] in ("error", "warning", "note")
+        assert result["message"]["text"]
+        for place in (*result["locations"], *result.get("relatedLocations", ())):
+            physical = place["physicalLocation"]
+            assert physical["artifactLocation"]["uri"]
+            region = physical["region"]
+            assert region["startLine"] >= 1
+            assert region.get("endLine", region["startLine"]) >= region["startLine"]
+            assert region.get("startColumn", 1) >= 1
+    for rule in rules:
+        assert rule["shortDescription"]["text"].startswith(rule["id"])
+        assert rule["help"]["markdown"]
