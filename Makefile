@@ -3,9 +3,10 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+ROOTS := grammar verifier specs domains llm align app
 PYTEST_FLAGS ?= -n auto
-SAFE_PLAN ?= examples/tidy-kitchen.plan
-UNSAFE_PLAN ?= examples/stove-left-on.plan
+SAFE_PLAN ?= examples/breakfast/tea-and-apple.plan
+UNSAFE_PLAN ?= examples/dinner/stove-left-alone.plan
 
 .PHONY: help setup demo test lint types layers unit fuzz bench build lock clean
 
@@ -24,6 +25,7 @@ $(READY): requirements-dev.lock pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	$(BIN)/python -m compileall -q $(ROOTS)
 	touch $@
 
 # The unsafe plan is meant to end with exit code 1.
@@ -50,7 +52,9 @@ unit: setup
 fuzz: setup
 	$(BIN)/python bench/fuzz.py
 
+# Compiled first, as an installed package is: some environments tell Python not to write byte code.
 bench: setup
+	$(BIN)/python -m compileall -q $(ROOTS)
 	$(BIN)/python bench/run.py
 
 build: setup

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import re
-
 TAB = 4
-# C0 and C1 controls, DEL, soft hyphen, zero-width and bidirectional marks, line separators, surrogates, tags.
-_HIDDEN = re.compile(
-    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2069"
-    "\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
-)
 
 
 def visible(text: str) -> str:
-    """Replace control characters by pictures of one column: no input can move the cursor or colour the screen."""
-    return text if text.isascii() and text.isprintable() else _HIDDEN.sub(_picture, text)
+    """Replace what is not printable by pictures of one column: no input can move the cursor or colour text.
+
+    Not printable are controls, marks for direction or without width, foreign blanks, surrogates, and what Unicode leaves
+    undefined.
+    """
+    return text if text.isprintable() else "".join([c if c.isprintable() else _picture(ord(c)) for c in text])
 
 
-def _picture(match: re.Match[str]) -> str:
-    code = ord(match[0])
+def _picture(code: int) -> str:
     if code < 0x20:
         return chr(0x2400 + code)
     return "\u2421" if code == 0x7F else "\ufffd"

@@ -1,0 +1,308 @@
+"""The command line in this process, with a stand-in for the engine: flags, exit codes, batches, output."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any, ClassVar, NamedTuple
+
+import pytest
+
+from plansafe.app.main import app
+from plansafe.app.service import Settings, audit, combined_exit_code
+from plansafe.grammar.diagnostics import Diagnostic, Label, Span
+from plansafe.grammar.source import Source
+from plansafe.verifier.report import Finding, FindingClass, Headline, Report, Worlds
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+class Options(NamedTuple):
+    lenient_types: Any
+    tolerance: Any
+    blame: Any
+    time_limit_s: Any
+    max_findings: Any
+    max_instances: Any
+    full_state: Any
+    replay: Any
+    require_rules: Any
+
+
+class Checker:
+    """Judges a plan by the word in its first step; a stand-in for the engine."""
+
+    made: ClassVar[list[Checker]] = []
+
+    def __init__(self, domain: Source, problem: Source, specs: Any, options: Options, resolve: Any = None) -> None:
+        self.options = options
+        self.specs = tuple(specs)
+        self.base = resolve("base", specs[0]) if specs and "base" in specs[0].text else None
+        self.ok = "broken" not in domain.text
+        label = Label(domain.name, Span(0, 7), "here")
+        self.diagnostics = () if self.ok else (Diagnostic("SC003", "not a domain", (label,)),)
+        self.sources = {s.name: s for s in (domain, problem, *specs)}
+        Checker.made.append(self)
+
+    def check(self, plan: Source) -> Report:
+        word = plan.text.split()[0].strip("()") if plan.text.strip() else "valid"
+        if word == "bug":
+            raise RuntimeError("a bug")
+        if word == "memory":
+            raise MemoryError
+        findings: tuple[Finding, ...] = ()
+        if word == "ill":
+            findings = (
+                Finding("SC401", FindingClass.ILL_FORMED, "unknown action", 1, source=plan.name, span=Span(0, 5)),
+            )
+            word = "invalid"
+        if word == "unsafe":
+            findings = (Finding("SC201", FindingClass.PROCESS, "rule broken", 1, source=plan.name, span=Span(0, 5)),)
+        worlds = Worlds.ALL
+        return Report(plan.name, Headline(word.upper()), worlds, worlds, worlds, 1, findings)
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    module = ModuleType("plansafe.verifier.api")
+    module.Checker, module.Options = Checker, Options  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "plansafe.verifier.api", module)
+    monkeypatch.chdir(tmp_path)
+    Checker.made.clear()
+    Path("d.pddl").write_text("(define (domain d))")
+    Path("p.pddl").write_text("(define (problem p) (:domain d))")
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as stop:
+            app([*arguments, "--memory-limit", "0"], prog_name="safecheck")
+        out, err = capsys.readouterr()
+        return int(stop.value.code or 0), out, err
+
+    return call
+
+
+def plan(word: str, name: str | None = None) -> str:
+    path = Path(name or f"{word}.plan")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"({word} x)\n")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("word", "code"),
+    [("safe", 0), ("valid", 0), ("invalid", 1), ("unsafe", 1), ("unknown", 3), ("ill", 2), ("bug", 4), ("memory", 3)],
+)
+def test_exit_codes(run: Run, word: str, code: int) -> None:
+    got, out, err = run(plan(word), "--format", "concise")
+    assert got == code
+    assert ("Traceback" in err) == (code == 4)
+    assert f"{word}.plan: " in out
+
+
+def test_audit_is_the_default_command(run: Run) -> None:
+    assert run("audit", plan("safe"))[0] == run(plan("safe"))[0] == 0
+    plan("unsafe", "audit")
+    assert run("./audit")[0] == 1
+    assert run("audit")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("codes", "code"), [([], 0), ([0, 3], 3), ([3, 1, 0], 1), ([1, 2, 3], 2), ([2, 4, 1], 4), ([1] * 256, 1)]
+)
+def test_a_batch_has_the_first_of_4_2_1_3_0(codes: list[int], code: int) -> None:
+    assert combined_exit_code(codes) == code
+
+
+def test_a_batch_goes_on_after_a_bug(run: Run) -> None:
+    code, out, err = run(plan("bug"), plan("safe"), plan("unsafe"), "gone.plan", "--format", "json")
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert code == 4
+    assert [line["headline"] for line in lines] == [None, "SAFE", "UNSAFE", None]
+    assert [line["exit_code"] for line in lines] == [4, 0, 1, 2]
+    assert "RuntimeError: a bug" in lines[0]["traceback"]
+    assert "RuntimeError: a bug" in err
+    assert lines[3]["diagnostics"][0]["code"] == "SC601"
+
+
+def test_domain_and_problem_are_compiled_once(run: Run) -> None:
+    names = [plan("safe", f"{n}.plan") for n in range(5)]
+    assert run(*names)[0] == 0
+    assert len(Checker.made) == 1
+
+
+def test_folders(run: Run) -> None:
+    for name in ("d.pddl", "p.pddl"):
+        Path("a").mkdir(exist_ok=True)
+        Path(f"a/{name}").write_text(Path(name).read_text())
+    plan("safe", "a/1.plan")
+    plan("unsafe", "a/2.plan")
+    code, out, _ = run("a", "--format", "concise")
+    assert code == 1
+    assert [line.split(":")[0] for line in out.splitlines() if "steps" in line] == ["a/1.plan", "a/2.plan"]
+    Path("none").mkdir()
+    code, out, _ = run("none", "a", "--format", "concise")
+    assert code == 2
+    assert "SC604" in out
+    assert "a/2.plan: UNSAFE" in out
+
+
+def test_a_plan_from_standard_input(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Path(plan("unsafe", "in")).open() as stream:
+        monkeypatch.setattr("sys.stdin", stream)
+        code, out, _ = run("-", "--format", "concise")
+    assert code == 1
+    assert "<stdin>:1:1: error[SC201]" in out
+
+
+def test_a_broken_domain_is_reported_with_its_place(run: Run) -> None:
+    Path("d.pddl").write_text("(define (domain broken))")
+    code, out, _ = run(plan("safe"))
+    assert code == 2
+    assert "--> d.pddl:1:1" in out
+    assert "^^^^^^^ here" in out
+    assert "NOT CHECKED" in out
+
+
+def test_a_domain_is_not_a_plan(run: Run) -> None:
+    code, out, _ = run("d.pddl", "p.pddl", "--format", "concise")
+    assert code == 2
+    assert out.count("SC604") == 2
+
+
+def test_require_rules(run: Run) -> None:
+    assert run(plan("valid"), "--require-rules", "--format", "concise")[0] == 2
+    assert "SC605" in run(plan("valid"), "--require-rules", "--format", "concise")[1]
+    assert run(plan("safe"), "--require-rules")[0] == 0
+
+
+def test_options_reach_the_engine(run: Run) -> None:
+    flags = [
+        "--lenient-types",
+        "--tolerance",
+        ".5",
+        "--blame",
+        "introduced",
+        "--blame",
+        "worsened",
+        "--time-limit",
+        "0",
+    ]
+    flags += ["--max-findings", "7", "--max-instances", "8", "--full-state", "--replay", "never"]
+    assert run(plan("safe"), *flags)[0] == 0
+    options = Checker.made[0].options
+    assert float(options.tolerance) == 0.5
+    assert options._replace(tolerance=None) == Options(
+        True, None, ("introduced", "worsened"), None, 7, 8, True, "never", False
+    )
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ["--tolerance", "many"],
+        ["--tolerance", "-1"],
+        ["--tolerance", "1e9999999"],
+        ["--time-limit", "nan"],
+        ["--time-limit", "-1"],
+        ["--max-findings", "0"],
+        ["--format", "xml"],
+        ["--blame", "me"],
+        ["--domian", "x"],
+        ["--output", "no/such/folder/report"],
+    ],
+)
+def test_bad_options(run: Run, flags: list[str]) -> None:
+    code, _, err = run(plan("safe"), *flags)
+    assert code == 2
+    assert err.strip()
+    assert "Traceback" not in err
+
+
+def test_output_replaces_the_file_when_complete(run: Run) -> None:
+    Path("report").write_text("old")
+    code, out, _ = run(plan("unsafe"), "--format", "json", "--output", "report")
+    assert (code, out) == (1, "")
+    assert json.loads(Path("report").read_text())["headline"] == "UNSAFE"
+    assert sorted(p.name for p in Path().iterdir()) == ["d.pddl", "p.pddl", "report", "unsafe.plan"]
+
+
+def test_json_says_what_was_used(run: Run) -> None:
+    Path("s.safe").write_text("(define (safety s) (:extends base))")
+    Path("base.safe").write_text("(define (safety base))")
+    _, out, _ = run(plan("safe"), "--spec", "s.safe", "--format", "json")
+    used = [(i["role"], i["path"], i["how"]) for i in json.loads(out)["inputs"]]
+    assert used == [
+        ("plan", "safe.plan", "given"),
+        ("domain", "d.pddl", "in the current folder"),
+        ("problem", "p.pddl", "in the current folder"),
+        ("specification", "s.safe", "--spec"),
+        ("specification", "base.safe", "extended by s.safe"),
+    ]
+    assert all(len(i["sha256"]) == 64 for i in json.loads(out)["inputs"])
+
+
+def test_nothing_is_coloured_in_a_pipe(run: Run) -> None:
+    assert "\x1b" not in run(plan("unsafe"))[1]
+    assert "\x1b[1;31m" in run(plan("unsafe"), "--color", "always")[1]
+
+
+def test_the_python_api_takes_texts(run: Run) -> None:
+    sources = [Source("mine", "(unsafe x)"), Source("other", "(safe x)")]
+    results = list(audit(sources, Settings(domain="d.pddl", problem="p.pddl")))
+    assert [(r.plan, r.report.headline, r.exit_code) for r in results] == [
+        ("mine", Headline.UNSAFE, 1),
+        ("other", Headline.SAFE, 0),
+    ]
+
+
+def command(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    script = "from plansafe.app.main import main; main()"
+    return subprocess.run(
+        [sys.executable, "-c", script, *arguments], capture_output=True, text=True, timeout=60, check=False, **options
+    )
+
+
+def test_version_and_help() -> None:
+    assert command("--version").stdout.startswith("safecheck ")
+    usage = command("--help")
+    assert usage.returncode == 0
+    assert "--domain FILE" in usage.stdout
+
+
+def test_explain() -> None:
+    for code in ("SC201", "sc201", "201"):
+        page = command("--explain", code)
+        assert page.returncode == 0
+        assert page.stdout.startswith("# SC201: ")
+    unknown = command("--explain", "../../main")
+    assert unknown.returncode == 2
+    assert "SC201" in unknown.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_a_full_disk_is_no_verdict(tmp_path: Path) -> None:
+    with open("/dev/full", "w") as full:
+        script = "from plansafe.app.main import main; main()"
+        done = subprocess.run(
+            [sys.executable, "-c", script, "gone.plan"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 2
+    assert "cannot write standard output" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_closed_pipe_is_no_verdict_and_no_noise() -> None:
+    script = "from plansafe.app.main import main; main()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, *["gone.plan"] * 3000], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    assert process.wait(60) == 141
+    assert process.stderr.read() == ""
+    process.stderr.close()

@@ -1,0 +1,96 @@
+"""What keeps the layout working: one namespace, one direction, a kernel of its own, and a light start."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDERS = ("grammar", "verifier", "specs", "domains", "llm", "align", "app")
+HEAVY = ("numpy", "z3", "networkx", "torch", "lark", "rich", "hypothesis", "pydantic", "unified_planning", "asyncio")
+KERNEL_LINES = 600
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_no_portion_hides_the_others(root: Path, folder: str) -> None:
+    assert not (root / folder / "plansafe" / "__init__.py").exists()
+    assert [p.name for p in (root / folder / "plansafe").iterdir() if p.is_dir() and p.name[0] != "_"] == [folder]
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_every_sub_package_is_typed_and_says_what_it_is(root: Path, folder: str) -> None:
+    package = root / folder / "plansafe" / folder
+    assert (package / "py.typed").exists()
+    for module in package.rglob("*.py"):
+        assert ast.get_docstring(ast.parse(module.read_text(encoding="utf-8"))), f"{module} has no docstring"
+
+
+@pytest.mark.parametrize("folder", (*FOLDERS, "tests", "bench", "docs", "examples"))
+def test_every_folder_has_a_readme_of_one_screen(root: Path, folder: str) -> None:
+    assert len((root / folder / "README.md").read_text(encoding="utf-8").splitlines()) <= 50
+
+
+def test_imports_point_one_way(root: Path) -> None:
+    linter = Path(sys.executable).with_name("lint-imports")
+    done = subprocess.run([linter, "--no-cache"], cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def kernel_files(root: Path) -> list[Path]:
+    return sorted((root / "verifier/plansafe/verifier/kernel").rglob("*.py"))
+
+
+def test_the_kernel_imports_nothing_of_ours_and_no_solver(root: Path) -> None:
+    for file in kernel_files(root):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                assert node.level == 1, f"{file.name} imports from outside the kernel"
+                continue
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            for name in names:
+                ours = name.startswith("plansafe") and not name.startswith("plansafe.verifier.kernel")
+                known = name.split(".")[0] in sys.stdlib_module_names or name.startswith("plansafe")
+                assert known and not ours, f"{file.name} imports {name}"
+
+
+def test_the_kernel_is_small(root: Path) -> None:
+    assert sum(len(file.read_text(encoding="utf-8").splitlines()) for file in kernel_files(root)) <= KERNEL_LINES
+
+
+def loaded_by(*arguments: str) -> tuple[int, str, set[str]]:
+    """Run the command in a fresh interpreter; return its exit code, its output, and the modules it loaded."""
+    script = (
+        "import os, sys\n"
+        "import plansafe.app.main as m\n"
+        "code = 0\n"
+        "try: m.app(prog_name='safecheck')\n"
+        "except SystemExit as stop: code = stop.code\n"
+        "print('\\n'.join(sys.modules), file=sys.stderr)\n"
+        "sys.exit(code)\n"
+    )
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("COVERAGE", "PYTEST"))}
+    done = subprocess.run(
+        [sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=False, env=environment
+    )
+    return done.returncode, done.stdout, {name.split(".")[0] for name in done.stderr.split()}
+
+
+def test_heavy_libraries_are_not_loaded_at_start() -> None:
+    code, out, modules = loaded_by("--version")
+    assert code == 0
+    assert out.startswith("safecheck")
+    assert "plansafe" in modules
+    assert not modules & set(HEAVY)
+
+
+def test_heavy_libraries_are_not_loaded_by_an_audit(root: Path) -> None:
+    code, out, modules = loaded_by(str(root / "examples" / "breakfast" / "tea-and-apple.plan"))
+    assert code == 0
+    assert "\nSAFE " in out
+    assert not modules & set(HEAVY)
+    assert not modules & {"json", "hashlib", "importlib_metadata", "dataclasses"}
