@@ -6,7 +6,7 @@ TAB = 4
 
 
 def visible(text: str) -> str:
-    """Replace what is not printable by pictures of one column: no input can move the cursor or colour text.
+    """Replace what is not printable by pictures of one column: no input can move the cursor or set colours.
 
     Not printable are controls, marks for direction or without width, foreign blanks, surrogates, and what Unicode leaves
     undefined.
