@@ -8,8 +8,8 @@ TAB = 4
 def visible(text: str) -> str:
     """Replace what is not printable by pictures of one column: no input can move the cursor or set colours.
 
-    Not printable are controls, marks for direction or without width, foreign blanks, surrogates, and what Unicode leaves
-    undefined.
+    Not printable are controls, marks for direction or without width, foreign blanks, surrogates, and what Unicode
+    leaves undefined.
     """
     return text if text.isprintable() else "".join([c if c.isprintable() else _picture(ord(c)) for c in text])
 
