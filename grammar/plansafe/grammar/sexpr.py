@@ -35,16 +35,15 @@ def read_all(source: Source) -> list[Node] | None:
     Linear in the text; about 25 ns a character.
     """
     text = source.text
-    if ";" in text:
+    quoted = '"' in text
+    if ";" in text and not quoted:
         text = _COMMENT.sub(" ", text)
-    if not text.isascii() and _FOREIGN.search(text):
+    if quoted:
+        tokens = [t if t[0] == '"' else t.lower() for t in _TOKEN.findall(text) if t[0] != ";"]
+        if '"' in tokens or any([_FOREIGN.search(t) for t in tokens]):
+            return None
+    elif not text.isascii() and _FOREIGN.search(text):
         return None
-    if '"' in text:
-        if text.count('"') % 2 and "\\" not in text:
-            return None
-        tokens = [t if t[0] == '"' else t.lower() for t in _TOKEN.findall(text)]
-        if '"' in tokens:
-            return None
     else:
         tokens = text.lower().replace("(", " ( ").replace(")", " ) ").split()
     top: list[Node] = []

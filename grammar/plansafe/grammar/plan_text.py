@@ -1,0 +1,258 @@
+"""Plans: IPC lines, timed lines, and ``(define (plan ..) ..)``.
+
+Plans of a million steps are read without places: :func:`plain_chunks` cuts the text behind each closing parenthesis, and equal
+steps give equal chunks, so that whoever resolves them can remember the answer. Everything else, and every plan with a mistake, is read with
+places by :func:`read_plan`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import NamedTuple
+
+from plansafe.grammar.diagnostics import Diagnostic, Label, Span
+from plansafe.grammar.sexpr import Node, Places, SpanNode, problems, read_all, span_tree
+from plansafe.grammar.source import Source
+
+_COMMENT = re.compile(r";[^\r\n]*")
+_TOKEN = re.compile(r";[^\r\n]*|[()\[\]]|[^\s()\[\];]+")
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)\Z", re.ASCII)
+_DEFINE = re.compile(r"(?:\s|;[^\r\n]*(?:[\r\n]|\Z))*\(\s*(?:;[^\r\n]*[\r\n]\s*)*define\b", re.IGNORECASE)
+_BLOCK = 1 << 20
+MAX_PROBLEMS = 50
+
+
+class Step(NamedTuple):
+    """One step as written: its tokens in lower case, its time and duration, and its place."""
+
+    tokens: tuple[str, ...]
+    time: int | Fraction | None
+    duration: int | Fraction | None
+    span: Span
+
+
+class PlanText(NamedTuple):
+    """A plan as written. ``domain`` and ``problem`` are what a ``define`` form names, in its own spelling."""
+
+    steps: tuple[Step, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    domain: str | None = None
+    problem: str | None = None
+
+
+def plain_chunks(text: str) -> Iterator[list[str]] | None:
+    """Blocks of chunks ``"(name a b"``, lower case, one for each step, white space before it included; ``None`` if the plan is not plain.
+
+    Whether a chunk is a step is for the caller to check: it must be white space, one ``(``, and tokens.
+    """
+    if ":" in text or "[" in text or '"' in text:
+        return None
+    if ";" in text:
+        text = _COMMENT.sub(" ", text)
+    if text.count("(") != text.count(")"):
+        return None
+    if not text.isascii() and not text.isprintable() and re.search("[\ud800-\udfff]", text):
+        return None
+    return _blocks(text)
+
+
+def _blocks(text: str) -> Iterator[list[str]]:
+    start = 0
+    size = len(text)
+    while start < size:
+        end = size if size - start <= _BLOCK else text.rfind(")", start, start + _BLOCK) + 1
+        if end <= start:
+            end = text.find(")", start) + 1 or size
+        chunks = text[start:end].lower().split(")")
+        rest = chunks.pop()
+        if rest.strip():
+            chunks.append(rest + " (")  # not a step: text behind the last parenthesis
+        yield chunks
+        start = end
+
+
+def chunk_tokens(chunk: str) -> list[str] | None:
+    """The tokens of a chunk, or ``None`` if it is not one step."""
+    body = chunk.lstrip()
+    if not body or body[0] != "(" or "(" in body[1:]:
+        return None
+    tokens = body[1:].split()
+    return tokens or None
+
+
+def is_definition(text: str) -> bool:
+    """Whether a text begins with ``(define``."""
+    return _DEFINE.match(text) is not None
+
+
+def read_plan(source: Source) -> PlanText:
+    """Read a plan with places. Mistakes become diagnostics; what is readable around them is kept."""
+    if is_definition(source.text):
+        return _read_definition(source)
+    return _read_lines(source)
+
+
+def number(token: str) -> int | Fraction | None:
+    """A decimal number, exactly."""
+    if not _NUMBER.match(token) or len(token) > 20_000:
+        return None
+    value = Fraction(token)
+    return value.numerator if value.denominator == 1 else value
+
+
+class _Lines:
+    """The state of reading plan lines."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.steps: list[Step] = []
+        self.found: list[Diagnostic] = []
+
+    def problem(self, code: str, message: str, span: Span, text: str, help: str | None = None) -> None:
+        if len(self.found) < MAX_PROBLEMS:
+            self.found.append(Diagnostic(code, message, (Label(self.source.name, span, text),), help=help))
+
+
+def _read_lines(source: Source) -> PlanText:
+    state = _Lines(source)
+    time: int | Fraction | None = None
+    time_span: Span | None = None
+    opened: int | None = None
+    tokens: list[str] = []
+    bracket: int | None = None
+    for match in _TOKEN.finditer(source.text):
+        token = match.group()
+        start, end = match.span()
+        if token[0] == ";":
+            continue
+        if re.search("[\ud800-\udfff]", token):
+            state.problem("SC005", "bytes outside a comment are not UTF-8", Span(start, end), "not UTF-8")
+            continue
+        if bracket is not None:
+            bracket = _in_bracket(state, token, start, end, bracket)
+        elif token == "(":
+            if opened is not None:
+                state.problem("SC002", "a step begins inside another", Span(start, end), "is a `)` missing before this?")
+            opened, tokens = start, []
+        elif token == ")":
+            if opened is None:
+                state.problem("SC002", "unmatched `)`", Span(start, end), "nothing is open here")
+                continue
+            if tokens:
+                state.steps.append(Step(tuple(tokens), time, None, Span(opened, end)))
+            else:
+                state.problem("SC003", "a step without an action", Span(opened, end), "expected `(action object ..)`")
+            opened, time, time_span = None, None, None
+        elif token == "[":
+            if opened is not None or not state.steps or state.steps[-1].duration is not None or time_span is not None:
+                state.problem("SC003", "a duration that belongs to no step", Span(start, end), "expected `time: (action ..) [duration]`")
+            bracket = start
+        elif token == "]":
+            state.problem("SC002", "unmatched `]`", Span(start, end), "nothing is open here")
+        elif opened is not None:
+            tokens.append(token.lower())
+        else:
+            time, time_span = _time(state, token, start, end, time, time_span)
+    if opened is not None:
+        state.problem("SC002", "the plan ends inside a step", Span(opened, opened + 1), "this one is not closed", "add `)`, or remove the truncated step")
+    elif bracket is not None:
+        state.problem("SC002", "the plan ends inside a duration", Span(bracket, bracket + 1), "this one is not closed")
+    elif time_span is not None:
+        state.problem("SC003", "a time without a step", time_span, "expected a step after this")
+    return PlanText(tuple(state.steps), tuple(state.found))
+
+
+def _in_bracket(state: _Lines, token: str, start: int, end: int, bracket: int) -> int | None:
+    if token == "]":
+        return None
+    value = number(token)
+    if value is None:
+        state.problem("SC003", f"`{_short(token)}` is not a duration", Span(start, end), "expected a number")
+        return None if token in "()" else bracket
+    if state.steps:
+        state.steps[-1] = state.steps[-1]._replace(duration=value)
+    return bracket
+
+
+def _time(
+    state: _Lines, token: str, start: int, end: int, time: int | Fraction | None, span: Span | None
+) -> tuple[int | Fraction | None, Span | None]:
+    """A token between steps: ``time:``, or ``time`` followed by ``:``."""
+    if token == ":" and span is not None:
+        return time, span
+    value = number(token.removesuffix(":"))
+    if value is not None and span is None:
+        return value, Span(start, end)
+    help = "write each step as `(action object ..)`" if token[0].isalpha() or token[0] == "_" else None
+    state.problem("SC003", f"expected a step, found `{_short(token)}`", Span(start, end), "not a step", help)
+    return None, None
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def _read_definition(source: Source) -> PlanText:
+    """``(define (plan name) (:domain d) (:problem p) (:steps step ..))``."""
+    top = read_all(source)
+    if top is None:
+        return PlanText((), problems(source))
+    places = Places(source, top)
+    state = _Lines(source)
+    form = top[0]
+    assert isinstance(form, list)
+    if len(top) > 1:
+        state.problem("SC003", "text after the end of the plan", places.span(top, 1), "a file holds one plan")
+    header = form[1] if len(form) > 1 else None
+    if not isinstance(header, list) or len(header) != 2 or header[0] != "plan":
+        state.problem("SC003", "expected `(define (plan name) ..)`", places.span(form), "not a plan")
+        return PlanText((), tuple(state.found))
+    references: dict[str, str] = {}
+    seen: set[str] = set()
+    for child in range(2, len(form)):
+        section = form[child]
+        head = section[0] if isinstance(section, list) and section else None
+        if head not in (":domain", ":problem", ":steps"):
+            state.problem("SC003", "expected `(:domain ..)`, `(:problem ..)` or `(:steps ..)`", places.span(form, child), "not a section of a plan")
+            continue
+        assert isinstance(section, list)
+        if head in seen:
+            state.problem("SC105", f"section `{head}` occurs twice", places.span(section), "again here")
+            continue
+        seen.add(str(head))
+        if head == ":steps":
+            for position in range(1, len(section)):
+                _definition_step(state, places, section, position)
+        elif len(section) == 2 and isinstance(section[1], str):
+            written = source.slice(places.span(section, 1))
+            references[str(head)] = written[1:-1] if written.startswith('"') else written
+        else:
+            state.problem("SC003", f"`{head}` takes one name or path", places.span(section), "expected one name or path")
+    if ":steps" not in seen:
+        state.problem("SC003", "the plan has no `(:steps ..)`", places.span(form, 1), "expected a section `(:steps step ..)`")
+    return PlanText(tuple(state.steps), tuple(state.found), references.get(":domain"), references.get(":problem"))
+
+
+def _definition_step(state: _Lines, places: Places, section: list[Node], position: int) -> None:
+    node = section[position]
+    span = places.span(section, position)
+    time = duration = None
+    if isinstance(node, list) and node and node[0] == "at" and len(node) in (3, 4) and isinstance(node[2], list):
+        time = number(node[1]) if isinstance(node[1], str) else None
+        if time is None:
+            state.problem("SC003", "expected a time", places.span(node, 1), "expected a number")
+        if len(node) == 4:
+            duration = number(node[3]) if isinstance(node[3], str) else None
+            if duration is None:
+                state.problem("SC003", "expected a duration", places.span(node, 3), "expected a number")
+        span = places.span(node, 2)
+        node = node[2]
+    if not isinstance(node, list) or not node or any([not isinstance(token, str) for token in node]):
+        state.problem("SC003", "expected a step", span, "expected `(action object ..)`")
+        return
+    state.steps.append(Step(tuple([str(token) for token in node]), time, duration, span))
+
+
+__all__ = ["PlanText", "SpanNode", "Step", "chunk_tokens", "is_definition", "plain_chunks", "read_plan", "span_tree"]

@@ -1,0 +1,220 @@
+"""``Checker``: a domain, a problem and specifications compiled once, and the verdict on any number of plans.
+
+The service, the command line and other clients all come through here. A user's mistake is a diagnostic, never an exception.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from time import monotonic
+from typing import NamedTuple
+
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
+from plansafe.grammar.plan_text import PlanText, plain_chunks, read_plan
+from plansafe.grammar.sexpr import Places, problems, read_all
+from plansafe.grammar.source import Source
+from plansafe.verifier.elaborate.context import Context
+from plansafe.verifier.elaborate.task import Elaborated, elaborate
+from plansafe.verifier.engine.replay import FORCE, HALT, SKIP, Engine, Outcome, Run, TimeUp
+from plansafe.verifier.engine.steps import IllFormed, Taken, TimedStep
+from plansafe.verifier.engine.timed import TimedRun
+from plansafe.verifier.model import Number
+from plansafe.verifier.report import Report, Worlds
+from plansafe.verifier.rules.elaborate import Rules
+from plansafe.verifier.rules.expand import Expanded, Expander, ExpansionTooLarge
+from plansafe.verifier.rules.model import Rule
+
+# Formulas may nest as deep as memory allows. Python frames of Python functions live on the heap (3.11 and later), so the limit only
+# guards against runaway recursion.
+RECURSION = 1_000_000
+
+
+class Options(NamedTuple):
+    """How to check. ``blame`` filters findings; times are in seconds; ``replay`` says when the kernel checks findings again."""
+
+    lenient_types: bool = False
+    tolerance: Fraction = Fraction(1, 1000)
+    blame: tuple[str, ...] = ()
+    time_limit_s: float | None = None
+    max_findings: int = 100
+    max_instances: int = 5_000_000
+    full_state: bool = False
+    replay: str = "auto"
+    require_rules: bool = False
+
+
+class ReadSteps(NamedTuple):
+    """A plan read with places and resolved. ``timed`` steps are sorted by time and numbered from 1."""
+
+    text: PlanText
+    steps: tuple[Taken | IllFormed, ...]
+    timed: list[TimedStep] | None
+    spans: tuple[Span, ...]
+
+
+class Checker:
+    """A compiled task with its rules.
+
+    ``diagnostics`` are what was found in the domain, problem and specifications; unless ``ok``, no plan can be checked.
+    ``sources`` are all texts that labels may refer to, by name.
+    """
+
+    def __init__(
+        self,
+        domain: Source,
+        problem: Source,
+        specs: Sequence[Source] = (),
+        options: Options = Options(),
+        resolve: Callable[[str, Source], Source | None] | None = None,
+    ) -> None:
+        if sys.getrecursionlimit() < RECURSION:
+            sys.setrecursionlimit(RECURSION)
+        self.options = options
+        self.domain, self.problem = domain, problem
+        self.sources: dict[str, Source] = {source.name: source for source in (domain, problem, *specs)}
+        self.context = Context(options.lenient_types)
+        self.engine: Engine | None = None
+        self.elaborated: Elaborated | None = None
+        self.expanded = Expanded([], [], frozenset())
+        self.rules: list[Rule] = []
+        self._kernel: object = None
+        tops = []
+        for source in (domain, problem):
+            top = read_all(source)
+            if top is None:
+                found = problems(source)
+                self.context.diagnostics.extend(found)
+                self.context.errors += max(len(found), 1)
+            else:
+                self.context.places.append(Places(source, top))
+                tops.append(top)
+        if len(tops) == 2:
+            self.elaborated = elaborate(self.context, tops[0], tops[1])
+        self._rules(specs, resolve)
+        if self.ok:
+            assert self.elaborated is not None
+            self.engine = Engine(self.elaborated.task, self.rules, self.elaborated.symbols.pseudo, lenient_types=options.lenient_types)
+        self.diagnostics: tuple[Diagnostic, ...] = tuple(self.context.diagnostics)
+
+    def _rules(self, specs: Sequence[Source], resolve: Callable[[str, Source], Source | None] | None) -> None:
+        def remember(name: str, beside: Source) -> Source | None:
+            found = resolve(name, beside) if resolve is not None else None
+            if found is not None:
+                self.sources[found.name] = found
+            return found
+
+        if self.elaborated is None:
+            return
+        rules = Rules(self.elaborated.symbols)
+        rules.constraints(self.elaborated.constraints)
+        if specs:
+            expander = Expander(self.context, remember)
+            try:
+                self.expanded = expander.expand(list(specs))
+                rules.specifications(self.expanded)
+            except ExpansionTooLarge:
+                label = Label(specs[0].name, Span(0, 1), "this specification")
+                self.context.diagnostics.append(Diagnostic("SC503", "templates and macros expand to more than a million nodes", (label,)))
+                self.context.errors += 1
+        self.rules = rules.rules
+
+    @property
+    def ok(self) -> bool:
+        """Whether plans can be checked."""
+        return self.elaborated is not None and self.context.errors == 0
+
+    # -- plans --------------------------------------------------------------------------------------------------------
+
+    def check(self, plan: Source) -> Report:
+        """The verdict on one plan."""
+        if self.engine is None:
+            return unreadable(plan.name, self.diagnostics)
+        deadline = None if self.options.time_limit_s is None else monotonic() + self.options.time_limit_s
+        try:
+            return self._check(plan, deadline)
+        except TimeUp:
+            from plansafe.verifier.summary import out_of_time  # noqa: PLC0415
+
+            return out_of_time(self, plan)
+
+    def _check(self, plan: Source, deadline: float | None) -> Report:
+        engine = self.engine
+        assert engine is not None
+        from plansafe.verifier.summary import summarise  # noqa: PLC0415 - imports the report's parts
+
+        blocks = plain_chunks(plan.text)
+        if blocks is not None and not any([literal.time for literal in engine.task.timed_literals]):
+            run = Run(engine, HALT, deadline=deadline)
+            steps = run.chunks(blocks)
+            if steps >= 0 and not run.failures and run.limit is None:
+                return summarise(self, plan, None, [run.outcome(steps)], deadline)
+        read = self.read(plan)
+        if read.text.diagnostics:
+            return unreadable(plan.name, (*self.diagnostics, *read.text.diagnostics))
+        outcomes = [self.replay(read, HALT, deadline)]
+        if outcomes[0].failures:
+            outcomes += [self.replay(read, reading, deadline) for reading in (SKIP, FORCE)]
+        return summarise(self, plan, read, outcomes, deadline)
+
+    def replay(self, read: ReadSteps, reading: str, deadline: float | None = None) -> Outcome:
+        """One reading of a plan that was read with places."""
+        assert self.engine is not None
+        if read.timed is not None:
+            timed = TimedRun(self.engine, reading, read.timed, self.options.tolerance, deadline)
+            timed.run()
+            return timed.outcome(len(read.steps))
+        run = Run(self.engine, reading, deadline=deadline)
+        run.steps(read.steps)
+        return run.outcome(len(read.steps))
+
+    def read(self, plan: Source) -> ReadSteps:
+        """Read a plan with places, and resolve its steps."""
+        assert self.engine is not None
+        text = read_plan(plan)
+        timed = [step for step in text.steps if step.time is not None]
+        if timed and len(timed) != len(text.steps):
+            bare = next(step for step in text.steps if step.time is None)
+            label = Label(plan.name, bare.span, "this step has no time")
+            other = Label(plan.name, timed[0].span, "this one has", False)
+            text = text._replace(diagnostics=(*text.diagnostics, Diagnostic("SC003", "either all steps have a time or none", (label, other))))
+        resolver = self.engine.resolver
+        steps = [resolver.tokens(step.tokens) for step in text.steps]
+        if not timed and (any([t.time > 0 for t in self.engine.task.timed_literals]) and not any([isinstance(s, Taken) and s.action.end for s in steps])):
+            # Timed literals need times: step i of an untimed plan happens at time i.
+            text = text._replace(steps=tuple([step._replace(time=i) for i, step in enumerate(text.steps, 1)]))
+            timed = list(text.steps)
+        steps = [self._formed(step, taken) for step, taken in zip(text.steps, steps, strict=True)]
+        if not timed or text.diagnostics:
+            return ReadSteps(text, tuple(steps), None, tuple([step.span for step in text.steps]))
+        order = sorted(range(len(steps)), key=lambda i: text.steps[i].time or 0)
+        placed = [TimedStep(n, i, text.steps[i].time or 0, text.steps[i].duration, steps[i]) for n, i in enumerate(order, 1)]
+        return ReadSteps(text, tuple([steps[i] for i in order]), placed, tuple([text.steps[i].span for i in order]))
+
+    def _formed(self, step: object, taken: Taken | IllFormed) -> Taken | IllFormed:
+        """Check a resolved step's time and duration."""
+        time: Number | None = step.time  # type: ignore[attr-defined]
+        duration: Number | None = step.duration  # type: ignore[attr-defined]
+        if isinstance(taken, IllFormed):
+            return taken
+        if time is not None and time < 0:
+            return IllFormed("SC406", f"the step begins at {time}, before time 0", 0)
+        name = taken.action.name
+        if taken.action.end is not None:
+            if time is None or duration is None:
+                return IllFormed("SC405", f"durative action `{name}` needs a time and a duration", 0, f"write `0.0: ({name} ..) [duration]`")
+            if duration < 0:
+                return IllFormed("SC406", f"the duration {duration} is negative", 0)
+        elif duration not in (None, 0) and abs(duration) > self.options.tolerance:  # type: ignore[arg-type]
+            return IllFormed("SC406", f"`{name}` is instantaneous, but has a duration of {duration}", 0, "leave the duration out")
+        return taken
+
+
+def unreadable(plan: str, diagnostics: Sequence[Diagnostic]) -> Report:
+    """A report that judges nothing, because something could not be read."""
+    unknown = Worlds.UNKNOWN
+    return Report(plan, None, unknown, unknown, unknown, 0, diagnostics=tuple(diagnostics))
+
+
+__all__ = ["Checker", "Options", "ReadSteps", "Severity", "unreadable"]

@@ -1,0 +1,1 @@
+"""From formulas to code: normal forms, joins over facts, and generated functions."""

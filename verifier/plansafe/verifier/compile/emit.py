@@ -1,0 +1,336 @@
+"""Generated Python: conditions as expressions, joins as nested loops.
+
+Generated text holds numbers alone: indices of predicates, objects, domains and slots. No name and no text of the input ever
+reaches it (a test reads what is generated). Facts are sets of codes ``S[predicate]``, fluents are maps ``F[function]``,
+``I[k]`` are indexes kept by whoever runs the code. A function raises ``KeyError`` for an undefined fluent and ``ZeroDivisionError``;
+callers then decide by :mod:`plansafe.verifier.evaluate`, in three values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from typing import Any
+
+from plansafe.verifier import model
+from plansafe.verifier.compile.normal import Disjunct, Literal, dnf, free_slots
+from plansafe.verifier.model import And, Atom, Compare, Equal, Expression, Formula, Not, Number, Or, Quantified, Task, Truth
+
+MAX_LOOPS = 12
+MAX_DEPTH = 20
+_PYTHON = {"=": "==", "<": "<", ">": ">", "<=": "<=", ">=": ">="}
+
+
+def divide(left: Number, right: Number) -> Number:
+    """Exact division; integral results are ``int``."""
+    return model.normal_number(Fraction(left) / right)
+
+
+class Emitter:
+    """Collects generated functions for one task and compiles them. ``functions`` grows as code is asked for."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.size = max(len(task.objects), 1)
+        self.namespace: dict[str, Any] = {"divide": divide, "E": ()}
+        self.indexes: dict[tuple[int, tuple[int, ...]], int] = {}
+        """(predicate, bound positions) -> number of the index ``I[k]``: key code -> set of full codes."""
+        self._pending: list[str] = []
+        self._count = 0
+        self.sources: list[str] = []
+
+    # -- functions ----------------------------------------------------------------------------------------------------
+
+    def fresh(self) -> str:
+        """A new function name."""
+        self._count += 1
+        return f"f{self._count}"
+
+    def define(self, name: str, parameters: str, body: list[str]) -> None:
+        """Queue a function definition."""
+        self._pending.append(f"def {name}({parameters}):\n" + "\n".join([" " + line for line in body]))
+
+    def link(self, name: str) -> Callable[..., Any]:
+        """Compile what is queued and return one of the functions."""
+        if self._pending:
+            source = "\n".join(self._pending)
+            self._pending = []
+            self.sources.append(source)
+            exec(compile(source, "<generated>", "exec"), self.namespace)  # noqa: S102 - numbers alone, see the module's text
+        function: Callable[..., Any] = self.namespace[name]
+        return function
+
+    def condition(self, formula: Formula, parameters: Sequence[int]) -> Callable[..., bool]:
+        """``f(S, F, *objects) -> bool`` for a formula whose free slots are among ``parameters``."""
+        name = self.fresh()
+        self.define(name, ", ".join(["S", "F", *[f"x{p}" for p in parameters]]), [f"return {self.expression(formula)}"])
+        return self.link(name)
+
+    # -- names --------------------------------------------------------------------------------------------------------
+
+    def domain(self, number: int) -> str:
+        """The tuple of a domain's objects."""
+        name = f"D{number}"
+        self.namespace.setdefault(name, self.task.domains[number])
+        return name
+
+    def members(self, number: int) -> str:
+        """The set of a domain's objects."""
+        name = f"T{number}"
+        self.namespace.setdefault(name, self.task.domain_sets[number])
+        return name
+
+    def number(self, value: Number) -> str:
+        """A numeric constant: small integers in place, others by name."""
+        if isinstance(value, int) and abs(value) < 2**63:
+            return str(value) if value >= 0 else f"({value})"
+        name = f"K{len(self.namespace)}"
+        self.namespace[name] = value
+        return name
+
+    def code(self, arguments: Iterable[int]) -> str:
+        """The code of a tuple of arguments."""
+        text = ""
+        constant = 0
+        for argument in arguments:
+            if text:
+                text = f"({text})*{self.size}"
+                term = str(argument) if argument >= 0 else f"x{-1 - argument}"
+                text = text if term == "0" else f"{text}+{term}"
+            elif argument >= 0:
+                constant = constant * self.size + argument
+            else:
+                text = f"{constant * self.size}+x{-1 - argument}" if constant else f"x{-1 - argument}"
+        return text or str(constant)
+
+    # -- conditions ---------------------------------------------------------------------------------------------------
+
+    def expression(self, formula: Formula, depth: int = 0) -> str:
+        """A condition as a Python expression over ``S``, ``F`` and ``x<slot>``; deep parts become functions of their own."""
+        if depth > MAX_DEPTH:
+            return self._outlined(formula)
+        match formula:
+            case Atom():
+                return f"({self.code(formula.arguments)} in S[{formula.predicate}])"
+            case Not():
+                if isinstance(formula.body, Atom):
+                    return f"({self.code(formula.body.arguments)} not in S[{formula.body.predicate}])"
+                return f"(not {self.expression(formula.body, depth + 1)})"
+            case And() | Or():
+                if not formula.parts:
+                    return str(isinstance(formula, And))
+                word = " and " if isinstance(formula, And) else " or "
+                parts = [self.expression(part, depth + 1) for part in formula.parts]
+                if len(parts) > 500:
+                    parts = [self._function_of(parts[i : i + 400], word, formula) for i in range(0, len(parts), 400)]
+                return "(" + word.join(parts) + ")"
+            case Equal():
+                return f"({self._argument(formula.left)} == {self._argument(formula.right)})"
+            case Compare():
+                return f"({self.numeric(formula.left)} {_PYTHON[formula.operator]} {self.numeric(formula.right)})"
+            case Truth():
+                return str(formula.value)
+            case Quantified():
+                return self._quantified(formula)
+            case _:
+                raise AssertionError(f"not a state formula: {type(formula).__name__}")
+
+    def _argument(self, argument: int) -> str:
+        return str(argument) if argument >= 0 else f"x{-1 - argument}"
+
+    def _call(self, name: str, formula: Formula) -> str:
+        return f"{name}({', '.join(['S', 'F', *[f'x{s}' for s in sorted(free_slots(formula))]])})"
+
+    def _parameters(self, formula: Formula) -> str:
+        return ", ".join(["S", "F", *[f"x{s}" for s in sorted(free_slots(formula))]])
+
+    def _outlined(self, formula: Formula) -> str:
+        name = self.fresh()
+        text = self.expression(formula)
+        self.define(name, self._parameters(formula), [f"return {text}"])
+        return self._call(name, formula)
+
+    def _function_of(self, parts: list[str], word: str, formula: Formula) -> str:
+        name = self.fresh()
+        self.define(name, self._parameters(formula), ["return " + word.join(parts)])
+        return self._call(name, formula)
+
+    def _quantified(self, formula: Quantified) -> str:
+        """``exists`` as a join that returns at the first match; ``forall`` as no counterexample."""
+        name = self.fresh()
+        parameters = frozenset(free_slots(formula))
+        body: list[str] = []
+        disjuncts = dnf(formula.body, not formula.universal)
+        if disjuncts is None:
+            disjuncts = [Disjunct((), (Literal(not formula.universal, formula.body),))]
+        for disjunct in disjuncts:
+            join = Join(self, {v.slot: v.domain for v in (*formula.variables, *disjunct.variables)}, "S, F", indexed=False)
+            body += join.emit(disjunct.literals, parameters, [], ["return True"])
+        body.append("return False")
+        self.define(name, self._parameters(formula), body)
+        call = self._call(name, formula)
+        return f"(not {call})" if formula.universal else call
+
+    def numeric(self, expression: Expression) -> str:
+        """A numeric expression."""
+        match expression:
+            case model.Constant():
+                return self.number(expression.value)
+            case model.Fluent():
+                return f"F[{expression.function}][{self.code(expression.arguments)}]"
+            case model.Arithmetic():
+                operands = [self.numeric(operand) for operand in expression.operands]
+                if expression.operator == "/":
+                    text = operands[0]
+                    for operand in operands[1:]:
+                        text = f"divide({text}, {operand})"
+                    return text
+                if len(operands) == 1:
+                    return f"(-{operands[0]})"
+                return "(" + f" {expression.operator} ".join(operands) + ")"
+            case model.Duration():
+                return "duration"
+            case _:
+                raise AssertionError("only metrics read this")
+
+    def index(self, predicate: int, positions: tuple[int, ...]) -> int:
+        """The number of the index of a predicate by some of its arguments."""
+        return self.indexes.setdefault((predicate, positions), len(self.indexes))
+
+    def position(self, predicate: int, place: int, code: str = "c") -> str:
+        """The argument at ``place`` of a code."""
+        declared = self.task.predicates[predicate] if predicate < len(self.task.predicates) else self.task.functions[predicate - len(self.task.predicates)]
+        power = self.size ** (len(declared.types) - 1 - place)
+        if power == 1:
+            return code if len(declared.types) == 1 else f"{code}%{self.size}"
+        return f"{code}//{power}" if place == 0 else f"{code}//{power}%{self.size}"
+
+
+class Join:
+    """Emits the loops that find all values of variables for which literals hold.
+
+    ``context`` are the names that every function needs (``S, F`` or ``S, F, I, out``). With ``indexed`` the loops use indexes ``I``,
+    else they choose at run time between the facts of a predicate and the objects of a type, whichever are fewer.
+    """
+
+    def __init__(self, emitter: Emitter, domains: dict[int, int], context: str, *, indexed: bool) -> None:
+        self.emitter = emitter
+        self.domains = domains
+        self.context = context
+        self.indexed = indexed
+        self._serial = 0
+
+    def emit(self, literals: Sequence[Literal], bound: frozenset[int], outputs: Sequence[int], inner: list[str]) -> list[str]:
+        """Lines that run ``inner`` for every match. Slots in ``bound`` have values; those of ``outputs`` must get one."""
+        return self._emit(list(literals), set(bound), list(outputs), inner, 0)
+
+    def _emit(self, rest: list[Literal], bound: set[int], outputs: list[int], inner: list[str], loops: int) -> list[str]:
+        emitter = self.emitter
+        ready = [literal for literal in rest if free_slots(literal.formula) <= bound]
+        if ready:
+            rest = [literal for literal in rest if not free_slots(literal.formula) <= bound]
+            ready.sort(key=_cost)
+            tests = [self._test(literal) for literal in ready]
+            return [f"if {' and '.join(tests)}:", *_indent(self._emit(rest, bound, outputs, inner, loops))]
+        for literal in rest:
+            if literal.positive and isinstance(literal.formula, Equal):
+                left, right = literal.formula
+                target, value = (left, right) if left < 0 and -1 - left not in bound else (right, left)
+                if value >= 0 or -1 - value in bound:
+                    slot = -1 - target
+                    others = [other for other in rest if other is not literal]
+                    value_text = str(value) if value >= 0 else f"x{-1 - value}"
+                    body = self._emit(others, bound | {slot}, outputs, inner, loops)
+                    return [f"x{slot} = {value_text}", f"if x{slot} in {emitter.members(self.domains[slot])}:", *_indent(body)]
+        if loops >= MAX_LOOPS:
+            return self._continued(rest, bound, outputs, inner)
+        atoms = [literal for literal in rest if literal.positive and isinstance(literal.formula, Atom)]
+        if atoms:
+            chosen = min(atoms, key=lambda literal: self._rank(literal, bound))
+            return self._scan(chosen, [other for other in rest if other is not chosen], bound, outputs, inner, loops)
+        open_slots = [s for s in outputs if s not in bound]
+        for literal in rest:
+            open_slots += [s for s in sorted(free_slots(literal.formula)) if s not in bound]
+        if open_slots:
+            slot = min(open_slots, key=lambda s: len(emitter.task.domains[self.domains[s]]))
+            body = self._emit(rest, bound | {slot}, outputs, inner, loops + 1)
+            return [f"for x{slot} in {emitter.domain(self.domains[slot])}:", *_indent(body)]
+        idle = [s for s in self.domains if s not in bound and not self.emitter.task.domains[self.domains[s]]]
+        return ["pass"] if idle else inner
+
+    def _test(self, literal: Literal) -> str:
+        text = self.emitter.expression(literal.formula)
+        return text if literal.positive else f"not {text}"
+
+    def _rank(self, literal: Literal, bound: set[int]) -> tuple[int, int, int]:
+        assert isinstance(literal.formula, Atom)
+        arguments = literal.formula.arguments
+        unbound = {a for a in arguments if a < 0 and -1 - a not in bound}
+        known = len(arguments) - len([a for a in arguments if a in unbound])
+        facts = self.emitter.task.initial_facts
+        size = len(facts[literal.formula.predicate]) if literal.formula.predicate < len(facts) else 0
+        return (0 if known else 1, len(unbound), size)
+
+    def _scan(self, literal: Literal, rest: list[Literal], bound: set[int], outputs: list[int], inner: list[str], loops: int) -> list[str]:
+        atom = literal.formula
+        assert isinstance(atom, Atom)
+        emitter, predicate = self.emitter, atom.predicate
+        unbound = [a for a in dict.fromkeys(atom.arguments) if a < 0 and -1 - a not in bound]
+        known = tuple([i for i, a in enumerate(atom.arguments) if a not in unbound])
+        self._serial += 1
+        c = f"c{loops}"
+        tests: list[str] = []
+        assigned: list[str] = []
+        declared = emitter.task.predicates[predicate].domains
+        if len(unbound) == 1 and not self.indexed:
+            slot = -1 - unbound[0]
+            place = atom.arguments.index(unbound[0])
+            domain = self.domains[slot]
+            fewer = len(emitter.task.domains[domain])
+            scan = "{" + emitter.position(predicate, place) + f" for c in S[{predicate}]" + "}"
+            lines = [f"for x{slot} in ({emitter.domain(domain)} if len(S[{predicate}]) >= {fewer} else {scan}):"]
+            tests = [f"{emitter.code(atom.arguments)} in S[{predicate}]"]
+            if domain != declared[place]:
+                tests.append(f"x{slot} in {emitter.members(domain)}")
+        else:
+            if known and self.indexed:
+                key = emitter.code([atom.arguments[i] for i in known])
+                lines = [f"for {c} in I[{emitter.index(predicate, known)}].get({key}, E):"]
+            else:
+                lines = [f"for {c} in S[{predicate}]:"]
+                tests = [f"{emitter.position(predicate, i, c)} == {emitter._argument(atom.arguments[i])}" for i in known]
+            for argument in unbound:
+                places = [i for i, a in enumerate(atom.arguments) if a == argument]
+                slot = -1 - argument
+                assigned.append(f"x{slot} = {emitter.position(predicate, places[0], c)}")
+                tests += [f"{emitter.position(predicate, i, c)} == x{slot}" for i in places[1:]]
+                if emitter.task.predicates[predicate].domains[places[0]] != self.domains[slot]:
+                    tests.append(f"x{slot} in {emitter.members(self.domains[slot])}")
+        body = self._emit(rest, bound | {-1 - a for a in unbound}, outputs, inner, loops + 1)
+        if tests:
+            body = [f"if {' and '.join(tests)}:", *_indent(body)]
+        return lines + _indent(assigned + body)
+
+    def _continued(self, rest: list[Literal], bound: set[int], outputs: list[int], inner: list[str]) -> list[str]:
+        """Python allows twenty nested loops: the rest becomes a function of its own."""
+        name = self.emitter.fresh()
+        variables = "".join([f", x{s}" for s in sorted(bound)])
+        self.emitter.define(name, self.context + variables, [*self._emit(rest, bound, outputs, inner, 0), "return False"])
+        call = f"{name}({self.context}{variables})"
+        return [f"if {call}:", " return True"] if inner == ["return True"] else [call]
+
+
+def _cost(literal: Literal) -> int:
+    match literal.formula:
+        case Equal() | Truth():
+            return 0
+        case Atom():
+            return 1
+        case Compare():
+            return 2
+        case _:
+            return 3
+
+
+def _indent(lines: list[str]) -> list[str]:
+    return [" " + line for line in lines]

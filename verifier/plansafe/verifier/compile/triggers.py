@@ -1,0 +1,158 @@
+"""Triggers: from one changed fact to the bindings of a condition that it may have changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from plansafe.verifier.compile.emit import Emitter, Join
+from plansafe.verifier.compile.normal import Disjunct, Literal, bound_slots, dnf, free_slots, generated_slots, reads
+from plansafe.verifier.model import Atom, Compare, Fluent, Formula, Quantified, Variable
+
+
+def unify(emitter: Emitter, predicate: int, arguments: tuple[int, ...], domains: dict[int, int]) -> tuple[list[str], frozenset[int]]:
+    """Lines that match ``code`` against an argument pattern (returning on a mismatch), and the slots they bind.
+
+    Slots without an entry in ``domains`` are quantified further inside and match anything.
+    """
+    lines: list[str] = []
+    bound: set[int] = set()
+    declared = emitter.task.predicates[predicate] if predicate < len(emitter.task.predicates) else emitter.task.functions[predicate - len(emitter.task.predicates)]
+    for place, argument in enumerate(arguments):
+        value = emitter.position(predicate, place, "code")
+        if argument >= 0:
+            lines.append(f"if {value} != {argument}: return")
+            continue
+        slot = -1 - argument
+        if slot not in domains:
+            continue
+        if slot in bound:
+            lines.append(f"if {value} != x{slot}: return")
+            continue
+        bound.add(slot)
+        lines.append(f"x{slot} = {value}")
+        if domains[slot] != declared.domains[place]:
+            lines.append(f"if x{slot} not in {emitter.members(domains[slot])}: return")
+    return lines, frozenset(bound)
+
+
+class Trigger(NamedTuple):
+    """``find(S, F, I, code, out)`` appends the bindings that a change of ``predicate`` in direction ``added`` may have made true.
+
+    ``added`` is ``None`` for fluents and for facts read below a quantifier: any change counts.
+    """
+
+    predicate: int
+    added: bool | None
+    find: Callable[..., None]
+
+
+class Extension(NamedTuple):
+    """The bindings of ``parameters`` for which a condition holds: found in full, or from changes.
+
+    ``all(S, F, I, 0, out)`` appends every candidate binding; candidates may be duplicates, and where the condition reads numbers they
+    are to be confirmed.
+    """
+
+    parameters: tuple[Variable, ...]
+    all: Callable[..., None]
+    triggers: tuple[Trigger, ...]
+
+
+def extension(emitter: Emitter, condition: Formula, positive: bool, parameters: tuple[Variable, ...]) -> Extension:
+    """Compile the search for the bindings under which ``condition`` has the value ``positive``."""
+    disjuncts = dnf(condition, positive)
+    if disjuncts is None:
+        disjuncts = [Disjunct((), (Literal(positive, condition),))]
+    slots = [v.slot for v in parameters]
+    everything: list[str] = []
+    triggers: list[Trigger] = []
+    inner = [f"out.append(({''.join([f'x{s},' for s in slots])}))"]
+    seen: set[tuple[Any, ...]] = set()
+    for disjunct in disjuncts:
+        domains = {v.slot: v.domain for v in (*parameters, *disjunct.variables)}
+        literals = [literal for literal in disjunct.literals if not _numeric(literal.formula)]
+        join = Join(emitter, domains, "S, F, I, code, out", indexed=True)
+        everything += join.emit(literals, frozenset(), slots, inner)
+        for literal in disjunct.literals:
+            exact = isinstance(literal.formula, Atom)
+            for read in reads(literal.formula):
+                predicate = read.predicate if isinstance(read, Atom) else len(emitter.task.predicates) + read.function
+                added = literal.positive if exact else None
+                key = (id(disjunct), predicate, read.arguments, added)
+                if key in seen:
+                    continue
+                seen.add(key)
+                lines, bound = unify(emitter, predicate, read.arguments, domains)
+                name = emitter.fresh()
+                emitter.define(name, "S, F, I, code, out", lines + join.emit(literals, bound, slots, inner))
+                triggers.append(Trigger(predicate, added, emitter.link(name)))
+    name = emitter.fresh()
+    emitter.define(name, "S, F, I, code, out", everything or ["pass"])
+    return Extension(parameters, emitter.link(name), tuple(triggers))
+
+
+def _numeric(formula: Formula) -> bool:
+    """Whether a literal may be undefined; such literals are left to the confirmation of each candidate."""
+    return isinstance(formula, Compare) or (isinstance(formula, Quantified) and any([isinstance(r, Fluent) for r in reads(formula)]))
+
+
+class Pattern(NamedTuple):
+    """An atom or fluent that a condition reads, as a pattern over the parameters of its rule.
+
+    ``key(code)`` gives the objects at ``places`` of a changed fact's code; ``parameters`` are the positions in the binding that must equal
+    them. ``match`` tests constants, repeated variables and the types of inner variables.
+    """
+
+    predicate: int
+    parameters: tuple[int, ...]
+    key: Callable[[int], tuple[int, ...] | None]
+
+
+def patterns(emitter: Emitter, condition: Formula, parameters: tuple[Variable, ...]) -> list[Pattern]:
+    """All patterns of a condition. ``key`` returns ``None`` for facts that the condition cannot read."""
+    index = {v.slot: i for i, v in enumerate(parameters)}
+    inner = _quantified_domains(condition)
+    out: list[Pattern] = []
+    seen: set[tuple[int, tuple[int, ...]]] = set()
+    for read in reads(condition):
+        predicate = read.predicate if isinstance(read, Atom) else len(emitter.task.predicates) + read.function
+        if (predicate, read.arguments) in seen:
+            continue
+        seen.add((predicate, read.arguments))
+        domains = {**{v.slot: v.domain for v in parameters}, **inner}
+        lines, _ = unify(emitter, predicate, read.arguments, domains)
+        bound = list(dict.fromkeys([-1 - a for a in read.arguments if a < 0 and -1 - a in index]))
+        lines = [line.replace("return", "return None") for line in lines]
+        lines.append(f"return ({''.join([f'x{s},' for s in bound])})")
+        name = emitter.fresh()
+        emitter.define(name, "code", lines)
+        out.append(Pattern(predicate, tuple([index[s] for s in bound]), emitter.link(name)))
+    return out
+
+
+def _quantified_domains(formula: Formula) -> dict[int, int]:
+    out: dict[int, int] = {}
+    stack: list[Formula] = [formula]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, Quantified):
+            out.update({v.slot: v.domain for v in part.variables})
+            stack.append(part.body)
+        elif hasattr(part, "body"):
+            stack.append(part.body)
+        elif hasattr(part, "parts"):
+            stack.extend(part.parts)
+        elif hasattr(part, "operands"):
+            stack.extend(part.operands)
+    return out
+
+
+def generatable(condition: Formula, positive: bool, parameters: tuple[Variable, ...]) -> bool:
+    """Whether positive atoms give values to all parameters wherever the condition has the value ``positive``."""
+    wanted = free_slots(condition) & {v.slot for v in parameters}
+    disjuncts = dnf(condition, positive)
+    return disjuncts is not None and all([wanted <= generated_slots(d) for d in disjuncts])
+
+
+__all__ = ["Extension", "Pattern", "Trigger", "bound_slots", "extension", "generatable", "patterns", "unify"]

@@ -1,0 +1,1 @@
+"""The explicit engine: states, compiled actions, axioms, and the replay of plans."""

@@ -1,0 +1,239 @@
+"""Compiled actions: one generated function for each lifted action that a plan uses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from typing import NamedTuple
+
+from plansafe.verifier import model
+from plansafe.verifier.compile.emit import Emitter
+from plansafe.verifier.engine.state import Change, Delta, State, checked
+from plansafe.verifier.evaluate import Evaluator, Undefined, arithmetic
+from plansafe.verifier.model import TRUE, Action, And, Atom, Formula, Number, Snap
+
+Run = Callable[..., bool]
+"""``run(S, F, L, *objects)``: checks the precondition; if it holds, changes the state, logs changes to ``L``, and returns True.
+Raises ``KeyError`` or ``ZeroDivisionError`` before it changes anything if a number is undefined."""
+
+
+class Conflict(Exception):
+    """Two numeric effects of one happening on one fluent that do not combine (SC303)."""
+
+    def __init__(self, function: int, code: int) -> None:
+        super().__init__(function, code)
+        self.function = function
+        self.code = code
+
+
+class Update(NamedTuple):
+    """A numeric effect with its operand computed."""
+
+    operator: str
+    function: int
+    code: int
+    operand: Number
+
+
+class Happening(NamedTuple):
+    """The effects of a snap action in a state, before they are combined with others."""
+
+    adds: list[tuple[int, int]]
+    deletes: list[tuple[int, int]]
+    updates: list[Update]
+
+
+class ActionCode:
+    """Generated code for the actions of a task. ``watched`` are the predicates whose changes are logged (``None``: all)."""
+
+    def __init__(self, task: model.Task, emitter: Emitter, watched: frozenset[int] | None) -> None:
+        self.task = task
+        self.emitter = emitter
+        self.watched = watched
+        self._runs: dict[str, Run] = {}
+        self._preconditions: dict[str, Callable[..., bool]] = {}
+        self._effects: dict[str, Callable[..., Happening]] = {}
+        emitter.namespace["checked"] = checked
+
+    def run(self, action: Action) -> Run:
+        """The function that takes an instantaneous action; compiled at first use."""
+        found = self._runs.get(action.name)
+        if found is None:
+            found = self._fused(action) if self._simple(action.start) else self._general(action)
+            self._runs[action.name] = found
+        return found
+
+    def _simple(self, snap: Snap) -> bool:
+        functions = [a.function for effect in snap.effects for a in effect.assignments]
+        return all([not e.variables and e.condition is TRUE for e in snap.effects]) and len(set(functions)) == len(functions)
+
+    def _fused(self, action: Action) -> Run:
+        emitter = self.emitter
+        name = emitter.fresh()
+        lines: list[str] = []
+        condition = emitter.expression(And(action.start.condition))
+        if condition != "True":
+            lines.append(f"if not {condition}: return False")
+        adds = [atom for effect in action.start.effects for atom in effect.adds]
+        deletes = [atom for effect in action.start.effects for atom in effect.deletes]
+        assignments = [a for effect in action.start.effects for a in effect.assignments]
+        for number, assignment in enumerate(assignments):
+            lines.append(f"v{number} = checked({self._new_value(assignment)})")
+        for atom in deletes:
+            lines += self._delete(atom, [other for other in adds if other.predicate == atom.predicate])
+        for atom in adds:
+            lines += self._add(atom)
+        for number, assignment in enumerate(assignments):
+            lines += self._assign(assignment, number)
+        lines.append("return True")
+        parameters = "".join([f", x{v.slot}" for v in action.parameters])
+        emitter.define(name, "S, F, L" + parameters, lines)
+        return emitter.link(name)
+
+    def _logged(self, predicate: int) -> bool:
+        return self.watched is None or predicate in self.watched
+
+    def _delete(self, atom: Atom, adds: list[Atom]) -> list[str]:
+        code, p = self.emitter.code(atom.arguments), atom.predicate
+        if not self._logged(p):
+            return [f"S[{p}].discard({code})"]
+        kept = "".join([f" and c != {self.emitter.code(other.arguments)}" for other in adds])
+        return [f"c = {code}", f"if c in S[{p}]{kept}:", f" S[{p}].remove(c)", f" L.append(({p}, c, False))"]
+
+    def _add(self, atom: Atom) -> list[str]:
+        code, p = self.emitter.code(atom.arguments), atom.predicate
+        if not self._logged(p):
+            return [f"S[{p}].add({code})"]
+        return [f"c = {code}", f"if c not in S[{p}]:", f" S[{p}].add(c)", f" L.append(({p}, c, True))"]
+
+    def _new_value(self, assignment: model.Assignment) -> str:
+        value = self.emitter.numeric(assignment.value)
+        target = f"F[{assignment.function}][{self.emitter.code(assignment.arguments)}]"
+        word = {"assign": None, "increase": "+", "decrease": "-", "scale-up": "*"}.get(assignment.operator, "/")
+        if word == "/":
+            return f"divide({target}, {value})"
+        return value if word is None else f"{target} {word} {value}"
+
+    def _assign(self, assignment: model.Assignment, number: int) -> list[str]:
+        code, f = self.emitter.code(assignment.arguments), assignment.function
+        index = len(self.task.predicates) + f
+        if not self._logged(-1 - f):
+            return [f"F[{f}][{code}] = v{number}"]
+        return [f"c = {code}", f"if F[{f}].get(c) != v{number}:", f" L.append(({index}, c, F[{f}].get(c)))", f" F[{f}][c] = v{number}"]
+
+    def _general(self, action: Action) -> Run:
+        task, slots = self.task, [v.slot for v in action.parameters]
+        holds = self.condition(action.start.condition, slots)
+        effects = self.effects(action.start, slots)
+
+        def run(facts: list[set[int]], fluents: list[dict[int, Number]], log: list[Change], *objects: int) -> bool:
+            if not holds(facts, fluents, *objects):
+                return False
+            delta = combine(fluents, [effects(facts, fluents, None, *objects)])
+            State(task, facts, fluents).apply(delta, log)
+            return True
+
+        return run
+
+    def precondition(self, action: Action, slots: list[int]) -> Callable[..., bool]:
+        """The precondition alone, as ``f(S, F, *objects)``; compiled at first use."""
+        found = self._preconditions.get(action.name)
+        if found is None:
+            found = self._preconditions[action.name] = self.condition(action.start.condition, slots)
+        return found
+
+    def effects_probe(self, action: Action, state: State, objects: tuple[int, ...]) -> None:
+        """Raise what taking the step would raise (an undefined number, a conflict), without taking it."""
+        if not self._numeric(action):
+            return
+        slots = [v.slot for v in action.parameters]
+        found = self._effects.get(action.name)
+        if found is None:
+            found = self._effects[action.name] = self.effects(action.start, slots)
+        combine(state.fluents, [found(state.facts, state.fluents, None, *objects)])
+
+    def _numeric(self, action: Action) -> bool:
+        return any([bool(e.assignments) or e.condition is not TRUE for e in action.start.effects])
+
+    def condition(self, parts: tuple[Formula, ...], slots: list[int]) -> Callable[..., bool]:
+        """``f(S, F, *objects)`` for a conjunction."""
+        return self.emitter.condition(And(parts), slots)
+
+    def effects(self, snap: Snap, slots: list[int]) -> Callable[..., Happening]:
+        """``f(S, F, duration, *objects) -> Happening``: the effects in a state; nothing is changed."""
+        emitter = self.emitter
+        emitter.namespace.setdefault("Happening", Happening)
+        emitter.namespace.setdefault("Update", Update)
+        name = emitter.fresh()
+        lines = ["A = []", "D = []", "U = []"]
+        for effect in snap.effects:
+            depth = 0
+            for bound in effect.variables:
+                lines.append(" " * depth + f"for x{bound.slot} in {emitter.domain(bound.domain)}:")
+                depth += 1
+            if effect.condition is not TRUE:
+                lines.append(" " * depth + f"if {emitter.expression(effect.condition)}:")
+                depth += 1
+            pad = " " * depth
+            lines += [f"{pad}A.append(({a.predicate}, {emitter.code(a.arguments)}))" for a in effect.adds]
+            lines += [f"{pad}D.append(({a.predicate}, {emitter.code(a.arguments)}))" for a in effect.deletes]
+            for a in effect.assignments:
+                words = ("assign", "increase", "decrease", "scale-up", "scale-down")
+                lines.append(f"{pad}U.append(Update(W[{words.index(a.operator)}], {a.function}, {emitter.code(a.arguments)}, {emitter.numeric(a.value)}))")
+                emitter.namespace["W"] = words
+        lines.append("return Happening(A, D, U)")
+        emitter.define(name, "S, F, duration" + "".join([f", x{s}" for s in slots]), lines)
+        return emitter.link(name)
+
+
+def combine(fluents: list[dict[int, Number]], happenings: list[Happening]) -> Delta:
+    """Unite the effects of one happening; raises :class:`Conflict`, ``KeyError``, ``ZeroDivisionError``, ``NumberTooLarge``."""
+    deletes = [fact for happening in happenings for fact in happening.deletes]
+    adds = [fact for happening in happenings for fact in happening.adds]
+    grouped: dict[tuple[int, int], list[Update]] = {}
+    for happening in happenings:
+        for update in happening.updates:
+            grouped.setdefault((update.function, update.code), []).append(update)
+    values = []
+    for (function, code), updates in grouped.items():
+        kinds = {"+" if u.operator in ("increase", "decrease") else "*" if u.operator in ("scale-up", "scale-down") else "=" for u in updates}
+        if len(updates) > 1 and kinds not in ({"+"}, {"*"}):
+            raise Conflict(function, code)
+        value = updates[0].operand if kinds == {"="} else fluents[function][code]
+        for update in updates:
+            if update.operator == "increase":
+                value = value + update.operand
+            elif update.operator == "decrease":
+                value = value - update.operand
+            elif update.operator == "scale-up":
+                value = value * update.operand
+            elif update.operator == "scale-down":
+                if update.operand == 0:
+                    raise ZeroDivisionError
+                value = arithmetic("/", [value, update.operand])
+        values.append((function, code, checked(value)))
+    return Delta(deletes, adds, values)
+
+
+def interpreted(evaluator: Evaluator, snap: Snap, binding: dict[int, int]) -> Happening:
+    """The effects of a snap action by the slow definition: an undefined effect condition does not hold.
+
+    Raises :class:`Undefined` if an operand or the fluent it changes is.
+    """
+    task = evaluator.task
+    happening = Happening([], [], [])
+    for effect in snap.effects:
+        for objects in product(*[task.domains[v.domain] for v in effect.variables]):
+            inner = {**binding, **dict(zip([v.slot for v in effect.variables], objects, strict=True))}
+            if evaluator.holds(effect.condition, inner) is not True:
+                continue
+            happening.adds.extend([(a.predicate, task.encode(evaluator.arguments(a.arguments, inner))) for a in effect.adds])
+            happening.deletes.extend([(a.predicate, task.encode(evaluator.arguments(a.arguments, inner))) for a in effect.deletes])
+            for a in effect.assignments:
+                value = evaluator.number(a.value, inner)
+                if a.operator != "assign":
+                    evaluator.number(model.Fluent(a.function, a.arguments), inner)
+                if a.operator == "scale-down" and value == 0:
+                    raise Undefined("division by zero")
+                happening.updates.append(Update(a.operator, a.function, task.encode(evaluator.arguments(a.arguments, inner)), value))
+    return happening

@@ -1,0 +1,410 @@
+"""The replay of a plan: states, monitors, and what fails.
+
+One :class:`Engine` compiles a task and its rules; each plan is one run for each reading. The loop over the steps of an untimed plan does a dictionary lookup, one generated
+function, and whatever the changes of that step trigger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from time import monotonic
+from typing import NamedTuple
+
+from plansafe.verifier import model
+from plansafe.verifier.compile.emit import Emitter
+from plansafe.verifier.engine.actions import ActionCode, Conflict, combine, interpreted
+from plansafe.verifier.engine.axioms import Axioms
+from plansafe.verifier.engine.state import Change, NumberTooLarge, State
+from plansafe.verifier.engine.steps import IllFormed, Resolver, Taken
+from plansafe.verifier.evaluate import Evaluator, Undefined
+from plansafe.verifier.model import Atom, Formula, Number, Task
+from plansafe.verifier.monitor.automaton import TooManyInstances
+from plansafe.verifier.monitor.finding import Violation
+from plansafe.verifier.monitor.program import Moment
+from plansafe.verifier.monitor.runtime import Mirror, Plan, Runtime
+from plansafe.verifier.rules.model import Rule
+
+HALT, SKIP, FORCE = "halt", "skip", "force"
+
+
+class Failure(NamedTuple):
+    """A step that could not be taken. ``code`` as in the explanations; ``detail`` names what was undefined or in conflict."""
+
+    step: int
+    code: str
+    detail: str = ""
+    ill_formed: IllFormed | None = None
+    other: int = 0  # the step it interferes with
+
+
+class Limit(NamedTuple):
+    """A limit that was hit, after which nothing is known."""
+
+    code: str
+    message: str
+
+
+class Outcome(NamedTuple):
+    """What one reading of a plan came to."""
+
+    reading: str
+    executed: int
+    steps: int
+    letters: int
+    end: Number
+    failures: tuple[Failure, ...]
+    goal: bool | None
+    violations: tuple[Violation, ...]
+    undecided: tuple[tuple[int, tuple[int, ...]], ...]
+    matches: tuple[int, ...]
+    touches: tuple[int, ...]
+    limit: Limit | None
+    soft: dict[str, int]
+    state: State
+
+
+Observer = Callable[["Run", int, list[Change]], None]
+"""Called after each step with the run, the step's number and every change; a run with an observer has no monitors."""
+
+
+class TimeUp(Exception):
+    """The time limit has passed (SC502)."""
+
+
+class Engine:
+    """A task and its rules, compiled once for many plans."""
+
+    def __init__(self, task: Task, rules: list[Rule], mirrors: dict[tuple[str, str], int], *, lenient_types: bool = False) -> None:
+        self.task = task
+        self.rules = rules
+        self.mirrors = mirrors
+        self.resolver = Resolver(task, lenient_types)
+        self.emitter = Emitter(task)
+        self.axioms = Axioms(task, self.emitter) if task.axioms else None
+        self.plan = Plan(task, rules, mirrors)
+        self._initial = State.initial(task)
+        if self.axioms:
+            self.axioms.compute(self._initial.facts, self._initial.fluents)
+        self.prototype: Runtime | None = None
+        self.limit: Limit | None = None
+        watched: frozenset[int] = frozenset()
+        if self.plan.parts or any([rule.matches for rule in rules]):
+            try:
+                self.prototype = Runtime(self.plan, self.emitter)
+                watched = self.prototype.watched
+                self.prototype.start(self._initial.fork(), Moment(0, 0, False))
+            except TooManyInstances:
+                self.prototype = None
+                self.limit = Limit("SC503", "a rule has more instances than the limit allows")
+        if self.axioms:
+            watched |= self.axioms.inputs
+        self.code = ActionCode(task, self.emitter, watched)
+        self._full_code: ActionCode | None = None
+        self.acting = bool([p for p in mirrors.values() if p in self.plan.momentary])
+        self._goal = [self._compiled(part) for part in task.goal]
+
+    @property
+    def full_code(self) -> ActionCode:
+        """Actions that log every change, for explanations."""
+        if self._full_code is None:
+            self._full_code = ActionCode(self.task, self.emitter, None)
+        return self._full_code
+
+    def _compiled(self, formula: Formula) -> Callable[[State], bool | None]:
+        if isinstance(formula, Atom):
+            predicate, code = formula.predicate, self.task.encode(formula.arguments)
+            return lambda state: code in state.facts[predicate]
+        holds = self.emitter.condition(formula, [])
+
+        def evaluate(state: State) -> bool | None:
+            try:
+                return holds(state.facts, state.fluents)
+            except (KeyError, ZeroDivisionError):
+                return Evaluator(self.task, state.facts, state.fluents).holds(formula, {})
+
+        return evaluate
+
+    def initial(self) -> State:
+        """A fresh S0, derived facts included."""
+        return self._initial.fork()
+
+    def runtime(self, timed: bool, state: State) -> Runtime | None:
+        """Fresh monitors at S0."""
+        if self.prototype is None:
+            return None
+        prototype = self.prototype
+        if timed:
+            run = Runtime(self.plan, self.emitter)
+            run.start(state, Moment(0, 0, True))
+            return run
+        run = prototype.fork()
+        run.own_indexes(state.facts)
+        return run
+
+    def goal(self, state: State) -> bool | None:
+        """Whether the goal holds: ``None`` if it is undefined and not false."""
+        result: bool | None = True
+        for part in self._goal:
+            value = part(state)
+            if value is False:
+                return False
+            if value is None:
+                result = None
+        return result
+
+    def mirror(self, kind: str, taken: Taken) -> Mirror | None:
+        """The mirror fact of a step, if some rule reads it."""
+        predicate = self.mirrors.get((kind, taken.action.name))
+        return None if predicate is None else (predicate, self.task.encode(taken.objects))
+
+
+class Run:
+    """One reading of one plan."""
+
+    def __init__(self, engine: Engine, reading: str, *, timed: bool = False, deadline: float | None = None, observer: Observer | None = None) -> None:
+        self.engine = engine
+        self.observer = observer
+        self.code = engine.code if observer is None else engine.full_code
+        self.step_of_letter: list[int] | None = [0] if timed or reading != HALT else None
+        self.task = engine.task
+        self.reading = reading
+        self.timed = timed
+        self.deadline = deadline
+        self.log: list[Change] = []
+        self.state = engine.initial()
+        self.before_start()
+        self.runtime = engine.runtime(timed, self.state) if observer is None else None
+        self.failures: list[Failure] = []
+        self.executed = 0
+        self.letter = 0
+        self.time: Number = 0
+        self.soft: dict[str, int] = {}
+        self.limit = engine.limit
+
+    def before_start(self) -> None:
+        """Timed runs put the literals of time 0 into S0."""
+
+    # -- untimed plans ------------------------------------------------------------------------------------------------
+
+    def chunks(self, blocks: Iterable[list[str]]) -> int:
+        """Run the chunks of a plain plan until a step fails; returns how many steps were read, the failed one included."""
+        engine, state = self.engine, self.state
+        facts, fluents, log = state.facts, state.fluents, self.log
+        resolve = engine.resolver.chunk
+        entries: dict[str, tuple[Callable[..., bool], tuple[int, ...], Taken]] = {}
+        quick = self.runtime is None and self.observer is None and engine.axioms is None and not any([a.preferences for a in self.task.actions.values()])
+        number = 0
+        try:
+            for block in blocks:
+                if self.deadline is not None and monotonic() > self.deadline:
+                    raise TimeUp
+                if len(entries) > Resolver.MAX_REMEMBERED:
+                    entries.clear()
+                for chunk in block:
+                    number += 1
+                    entry = entries.get(chunk)
+                    if entry is None:
+                        taken = resolve(chunk)
+                        if taken is None:
+                            return -1
+                        if isinstance(taken, IllFormed):
+                            self.failures.append(Failure(number, taken.code, "", taken))
+                            return number
+                        if taken.action.end is not None:
+                            return -1
+                        entry = entries[chunk] = (self.code.run(taken.action), taken.objects, taken)
+                    try:
+                        if quick:
+                            done = entry[0](facts, fluents, log, *entry[1])
+                        else:
+                            done = self._take(entry[0], entry[2], number)
+                    except (KeyError, ZeroDivisionError, Conflict):
+                        done = self.slow(entry[2], number)
+                    if not done:
+                        if not self.failures:
+                            self.failures.append(Failure(number, "SC301"))
+                        if quick:
+                            self.executed = self.letter = number - 1
+                        return number
+        except NumberTooLarge:
+            self._too_large(number)
+            return number
+        except TooManyInstances:
+            self.limit = Limit("SC503", "a rule has more instances than the limit allows")
+            return number
+        if quick:
+            self.executed = self.letter = number
+        return number
+
+    def steps(self, steps: Iterable[Taken | IllFormed]) -> None:
+        """Run resolved steps of an untimed plan, by this run's reading."""
+        number = 0
+        try:
+            for step in steps:
+                number += 1
+                if self.deadline is not None and number % 256 == 0 and monotonic() > self.deadline:
+                    raise TimeUp
+                if isinstance(step, IllFormed):
+                    self.failures.append(Failure(number, step.code, "", step))
+                    if self.reading == HALT:
+                        return
+                    continue
+                try:
+                    done = self._take(self.code.run(step.action), step, number)
+                except (KeyError, ZeroDivisionError, Conflict):
+                    done = self.slow(step, number)
+                if not done and self.reading == HALT:
+                    return
+        except NumberTooLarge:
+            self._too_large(number)
+        except TooManyInstances:
+            self.limit = Limit("SC503", "a rule has more instances than the limit allows")
+
+    def _too_large(self, number: int) -> None:
+        self.limit = Limit("SC501", f"a number grew beyond 65,536 bits at step {number}")
+
+    def _take(self, run: Callable[..., bool], taken: Taken, number: int) -> bool:
+        """Take one step; False (with a failure noted) if it cannot be taken."""
+        state, runtime, engine = self.state, self.runtime, self.engine
+        acting = runtime is not None and engine.acting
+        if acting or taken.action.preferences:
+            slots = [v.slot for v in taken.action.parameters]
+            if not engine.code.precondition(taken.action, slots)(state.facts, state.fluents, *taken.objects):
+                return self._failed(taken, number, Failure(number, "SC301"))
+            if taken.action.preferences:
+                self._preferences(taken)
+            engine.code.effects_probe(taken.action, state, taken.objects)
+        if acting:
+            assert runtime is not None
+            mirror = engine.mirror("start", taken)
+            runtime.depart(state, () if mirror is None else (mirror,), self.moment())
+        if not run(state.facts, state.fluents, self.log, *taken.objects):
+            return self._failed(taken, number, Failure(number, "SC301"))
+        self._arrive(number)
+        return True
+
+    def _failed(self, taken: Taken, number: int, failure: Failure) -> bool:
+        self.failures.append(failure)
+        if self.reading == FORCE:
+            self._force(taken, number)
+        return False
+
+    def moment(self) -> Moment:
+        """The present letter."""
+        return Moment(self.letter, self.time, self.timed)
+
+    def _arrive(self, number: int) -> None:
+        """The state has changed by step ``number``: derived facts, then monitors."""
+        self.executed += 1
+        self.letter += 1
+        if not self.timed:
+            self.time = self.letter
+        if self.engine.axioms is not None:
+            self.engine.axioms.update(self.state.facts, self.state.fluents, self.log)
+        if self.step_of_letter is not None:
+            self.step_of_letter.append(number or self.step_of_letter[-1])
+        if self.runtime is not None:
+            self.runtime.arrive(self.state, self.log, self.moment())
+        if self.observer is not None:
+            self.observer(self, number, self.log)
+        self.log.clear()
+
+    def slow(self, taken: Taken, number: int) -> bool:
+        """Take a step by the slow definition, in three values; a number was undefined on the fast path, or effects conflict."""
+        state, snap = self.state, taken.action.start
+        evaluator = Evaluator(self.task, state.facts, state.fluents)
+        binding = dict(zip([v.slot for v in taken.action.parameters], taken.objects, strict=True))
+        holds = evaluator.holds(model.And(snap.condition), binding)
+        if holds is not True:
+            detail = evaluator.undefined(model.And(snap.condition), binding) if holds is None else None
+            return self._failed(taken, number, Failure(number, "SC302" if detail else "SC301", detail or ""))
+        try:
+            delta = combine(state.fluents, [interpreted(evaluator, snap, binding)])
+        except Undefined as problem:
+            return self._failed(taken, number, Failure(number, "SC302", problem.text))
+        except Conflict as conflict:
+            return self._failed(taken, number, Failure(number, "SC303", self.fluent_text(conflict.function, conflict.code)))
+        if taken.action.preferences:
+            self._preferences(taken)
+        if self.runtime is not None and self.engine.acting:
+            mirror = self.engine.mirror("start", taken)
+            self.runtime.depart(state, () if mirror is None else (mirror,), self.moment())
+        state.apply(delta, self.log)
+        self._arrive(number)
+        return True
+
+    def _force(self, taken: Taken, number: int) -> None:
+        """The effects of a failed step happen, if they can be computed."""
+        state = self.state
+        evaluator = Evaluator(self.task, state.facts, state.fluents)
+        binding = dict(zip([v.slot for v in taken.action.parameters], taken.objects, strict=True))
+        try:
+            delta = combine(state.fluents, [interpreted(evaluator, taken.action.start, binding)])
+        except (Undefined, Conflict, KeyError, ZeroDivisionError):
+            return
+        if self.runtime is not None and self.engine.acting:
+            mirror = self.engine.mirror("start", taken)
+            self.runtime.depart(state, () if mirror is None else (mirror,), self.moment())
+        state.apply(delta, self.log)
+        self._arrive(number)
+
+    def fluent_text(self, function: int, code: int) -> str:
+        """A ground fluent as PDDL."""
+        declared = self.task.functions[function]
+        return "(" + " ".join([declared.name, *self.task.names(self.task.decode(code, len(declared.types)))]) + ")"
+
+    def _preferences(self, taken: Taken) -> None:
+        """Count the violated preferences of a precondition (PDDL3: once for each step)."""
+        binding = dict(zip([v.slot for v in taken.action.parameters], taken.objects, strict=True))
+        count_preferences(self.task, self.state, taken.action.preferences, binding, self.soft)
+
+    # -- the end ------------------------------------------------------------------------------------------------------
+
+    def outcome(self, steps: int) -> Outcome:
+        """Judge the trace that has come about."""
+        runtime = self.runtime
+        violations: tuple[Violation, ...] = ()
+        undecided: tuple[tuple[int, tuple[int, ...]], ...] = ()
+        matches: tuple[int, ...] = (0,) * len(self.engine.rules)
+        touches: tuple[int, ...] = ()
+        if runtime is not None:
+            try:
+                runtime.finish(self.state, self.moment())
+                violations = tuple([self._placed(v) for v in runtime.violations()])
+            except TooManyInstances:
+                self.limit = Limit("SC503", "a rule has more violations than the limit allows")
+            undecided = tuple(runtime.undecided() + [(part, ()) for part in runtime.too_large])
+            matches = tuple(runtime.matches)
+            touches = tuple(runtime.touches())
+        if self.observer is None:
+            count_preferences(self.task, self.state, self.task.goal_preferences, {}, self.soft)
+        return Outcome(
+            self.reading, self.executed, steps, self.letter, self.time, tuple(self.failures), self.engine.goal(self.state),
+            violations, undecided, matches, touches, self.limit, self.soft, self.state,
+        )
+
+
+    def _placed(self, violation: Violation) -> Violation:
+        """Steps are counted in letters so far; where steps were left out or share a letter, give the plan's own number."""
+        if self.step_of_letter is None:
+            return violation
+        if violation.step > violation.letter:
+            later = self.step_of_letter[violation.step] if violation.step < len(self.step_of_letter) else self.step_of_letter[-1]
+            return violation._replace(step=later)
+        return violation._replace(step=self.step_of_letter[violation.step])
+
+
+def count_preferences(task: Task, state: State, preferences: Iterable[model.Preference], binding: dict[int, int], soft: dict[str, int]) -> None:
+    """Add the violated instances of preferences in a state to ``soft``."""
+    from itertools import product  # noqa: PLC0415 - few plans have any
+
+    for preference in preferences:
+        evaluator = Evaluator(task, state.facts, state.fluents)
+        soft.setdefault(preference.name, 0)
+        for objects in product(*[task.domains[v.domain] for v in preference.variables]):
+            inner = {**binding, **dict(zip([v.slot for v in preference.variables], objects, strict=True))}
+            if evaluator.holds(preference.body, inner) is not True:
+                soft[preference.name] += 1
+
+
+__all__ = ["FORCE", "HALT", "SKIP", "Engine", "Failure", "Limit", "Outcome", "Run", "TimeUp"]

@@ -1,0 +1,93 @@
+"""Steps of a plan resolved against a task: the action and its objects, or what is ill-formed about them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from plansafe.grammar.plan_text import chunk_tokens
+from plansafe.verifier.model import Action, Number, Task
+
+
+class Taken(NamedTuple):
+    """A well-formed step."""
+
+    action: Action
+    objects: tuple[int, ...]
+
+
+class IllFormed(NamedTuple):
+    """A step that names nothing the task has. ``token``: which of its tokens is wrong (0 the action)."""
+
+    code: str
+    message: str
+    token: int
+    help: str | None = None
+
+
+class Resolver:
+    """Resolves steps; remembers equal ones up to a bound."""
+
+    MAX_REMEMBERED = 400_000
+
+    def __init__(self, task: Task, lenient_types: bool) -> None:
+        self.task = task
+        self.lenient = lenient_types
+        self._chunks: dict[str, Taken | IllFormed | None] = {}
+
+    def chunk(self, chunk: str) -> Taken | IllFormed | None:
+        """A chunk of plan text; ``None`` if it is not one step."""
+        found = self._chunks.get(chunk)
+        if found is None:
+            tokens = chunk_tokens(chunk)
+            found = None if tokens is None else self.tokens(tokens)
+            if len(self._chunks) < self.MAX_REMEMBERED:
+                self._chunks[chunk] = found
+        return found
+
+    def tokens(self, tokens: list[str] | tuple[str, ...]) -> Taken | IllFormed:
+        """The tokens of a step."""
+        action = self.task.actions.get(tokens[0])
+        if action is None or len(tokens) - 1 != len(action.parameters):
+            return self._ill_formed(tokens)
+        index, sets = self.task.object_index, self.task.domain_sets
+        objects = []
+        for token, parameter in zip(tokens[1:], action.parameters, strict=True):
+            number = index.get(token)
+            if number is None or (number not in sets[parameter.domain] and not self.lenient):
+                return self._ill_formed(tokens)
+            objects.append(number)
+        return Taken(action, tuple(objects))
+
+    def _ill_formed(self, tokens: list[str] | tuple[str, ...]) -> IllFormed:
+        from plansafe.verifier.elaborate.context import did_you_mean  # noqa: PLC0415 - for mistakes alone
+
+        task = self.task
+        name = tokens[0]
+        action = task.actions.get(name)
+        if action is None:
+            return IllFormed("SC401", f"unknown action `{name}`", 0, did_you_mean(name, task.actions))
+        if len(tokens) - 1 != len(action.parameters):
+            signature = " ".join([name, *[v.name for v in action.parameters]])
+            plural = "" if len(action.parameters) == 1 else "s"
+            message = f"action `{name}` takes {len(action.parameters)} argument{plural}, not {len(tokens) - 1}"
+            return IllFormed("SC402", message, 0, f"its parameters are `({signature})`")
+        for place, (token, parameter) in enumerate(zip(tokens[1:], action.parameters, strict=True), 1):
+            number = task.object_index.get(token)
+            if number is None:
+                return IllFormed("SC403", f"unknown object `{token}`", place, did_you_mean(token, task.object_index))
+            if number not in task.domain_sets[parameter.domain]:
+                own = " and ".join([f"`{task.type_names[t]}`" for t in task.object_types[number]])
+                fitting = [task.objects[o] for o in task.domains[parameter.domain][:6]]
+                help = f"objects of that type: {', '.join(fitting)}" if fitting else "there is no object of that type"
+                return IllFormed("SC404", f"`{token}` is a {own}, which `{parameter.name}` of `{name}` does not take", place, help)
+        raise AssertionError("the step is well-formed")
+
+
+class TimedStep(NamedTuple):
+    """A step of a timed plan. ``number`` counts from 1 after sorting by time; ``written`` is its place in the text, from 0."""
+
+    number: int
+    written: int
+    time: Number
+    duration: Number | None
+    taken: Taken | IllFormed

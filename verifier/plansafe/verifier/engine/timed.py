@@ -1,0 +1,397 @@
+"""Timed plans: durative and simultaneous actions, timed initial literals (PDDL 2.1, definitions 10 to 15; PDDL 2.2).
+
+A happening is everything at one time. All its conditions are read in the state before it, its effects are united, and no two of its parts may interfere.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import NamedTuple
+
+from plansafe.verifier import model
+from plansafe.verifier.compile.normal import expression_fluents
+from plansafe.verifier.engine.actions import Conflict, Happening, Update, combine, interpreted
+from plansafe.verifier.engine.replay import FORCE, HALT, Engine, Failure, Limit, Observer, Run, TimeUp
+from plansafe.verifier.engine.state import NumberTooLarge
+from plansafe.verifier.engine.steps import IllFormed, Taken, TimedStep
+from plansafe.verifier.evaluate import Evaluator, Undefined
+from plansafe.verifier.model import Atom, Formula, Number, Snap, TimedLiteral
+from plansafe.verifier.monitor.automaton import TooManyInstances
+
+START, END = "start", "end"
+_COMPARE = {"=": lambda d, v, e: abs(d - v) <= e, "<=": lambda d, v, e: d <= v + e, ">=": lambda d, v, e: d >= v - e, "<": lambda d, v, e: d < v + e, ">": lambda d, v, e: d > v - e}
+
+
+class Event(NamedTuple):
+    """A part of a happening: an instantaneous action or the start (``start``), the end (``end``), or a timed literal (``step`` is ``None``)."""
+
+    kind: str
+    step: TimedStep | None
+    literal: TimedLiteral | None = None
+
+    @property
+    def snap(self) -> Snap:
+        """What happens, for an event of an action."""
+        assert self.step is not None
+        assert isinstance(self.step.taken, Taken)
+        action = self.step.taken.action
+        if self.kind == START:
+            return action.start
+        assert action.end is not None
+        return action.end
+
+
+class Footprint(NamedTuple):
+    """What an event reads and writes, ground."""
+
+    reads: set[tuple[int, int]]
+    fluents_read: set[tuple[int, int]]
+    adds: set[tuple[int, int]]
+    deletes: set[tuple[int, int]]
+    writes: dict[tuple[int, int], bool]  # True: by increase or decrease alone
+    behind: set[int]  # predicates that derived facts it reads depend on
+
+
+class TimedRun(Run):
+    """One reading of a timed plan."""
+
+    def __init__(self, engine: Engine, reading: str, steps: list[TimedStep], tolerance: Number, deadline: float | None = None, observer: Observer | None = None) -> None:
+        self.plan_steps = steps
+        self.tolerance = tolerance
+        last: Number = 0
+        for step in steps:
+            if isinstance(step.taken, Taken):
+                last = max(last, step.time + (step.duration or 0) if step.taken.action.end is not None else step.time)
+        self.last = last
+        super().__init__(engine, reading, timed=True, deadline=deadline, observer=observer)
+        self.running: list[TimedStep] = []
+        self._recent: list[tuple[Number, Event, Footprint]] = []
+        self._dropped: set[int] = set()
+
+    def before_start(self) -> None:
+        """Literals of time 0 are part of S0."""
+        self._literals = []
+        for literal in self.task.timed_literals:
+            if literal.time > 0:
+                if literal.time <= self.last:
+                    self._literals.append(literal)
+                continue
+            code = self.task.encode(literal.arguments)
+            if literal.fluent:
+                self.state.fluents[literal.predicate][code] = literal.value
+            elif literal.value:
+                self.state.facts[literal.predicate].add(code)
+            else:
+                self.state.facts[literal.predicate].discard(code)
+        if self.engine.axioms is not None:
+            self.engine.axioms.compute(self.state.facts, self.state.fluents)
+
+    def run(self) -> None:
+        """Run all happenings, by this run's reading."""
+        try:
+            self._run()
+        except NumberTooLarge:
+            self.limit = Limit("SC501", f"a number grew beyond 65,536 bits at time {self.time}")
+        except TooManyInstances:
+            self.limit = Limit("SC503", "a rule has more instances than the limit allows")
+
+    def _run(self) -> None:
+        agenda: dict[Number, list[Event]] = {}
+        for step in self.plan_steps:
+            if isinstance(step.taken, IllFormed):
+                agenda.setdefault(step.time, []).append(Event("ill-formed", step))
+                continue
+            agenda.setdefault(step.time, []).append(Event(START, step))
+            if step.taken.action.end is not None:
+                agenda.setdefault(step.time + (step.duration or 0), []).append(Event(END, step))
+        for literal in self._literals:
+            agenda.setdefault(literal.time, []).append(Event("literal", None, literal))
+        from time import monotonic  # noqa: PLC0415
+
+        for time in sorted(agenda):
+            if self.deadline is not None and monotonic() > self.deadline:
+                raise TimeUp
+            events = agenda[time]
+            while events:
+                zero = [e for e in events if e.kind == END and e.step is not None and e.step.time == time]
+                now = [e for e in events if e not in zero]
+                if not self._happening(time, now):
+                    return
+                events = zero
+
+    def _happening(self, time: Number, events: list[Event]) -> bool:
+        """One happening; False if the trace halts before it."""
+        broken: list[Failure] = []
+        taking: list[Event] = []
+        for event in events:
+            if event.step is not None and event.step.number in self._dropped:
+                continue
+            failure = self._failure(event)
+            if failure is None:
+                taking.append(event)
+                continue
+            broken.append(failure)
+            if self.reading == FORCE and failure.ill_formed is None:
+                taking.append(event)
+            elif event.step is not None:
+                self._dropped.add(event.step.number)
+                if event.kind == END:
+                    self.running = [s for s in self.running if s.number != event.step.number]
+        interfering = self._interference(time, taking)
+        broken += interfering
+        if self.reading != FORCE:
+            bad = {f.step for f in interfering}
+            self._dropped |= bad
+            taking = [e for e in taking if e.step is None or e.step.number not in bad]
+        if broken:
+            self.failures += sorted(broken)
+            if self.reading == HALT:
+                return False
+        return self._take_together(time, taking)
+
+    def _take_together(self, time: Number, taking: list[Event]) -> bool:
+        state = self.state
+        happenings: list[Happening] = []
+        for event in taking:
+            found = self._effects(event)
+            if isinstance(found, Failure):
+                self.failures.append(found)
+                if self.reading == HALT:
+                    return False
+                assert event.step is not None
+                self._dropped.add(event.step.number)
+                continue
+            happenings.append(found)
+        taking = [e for e in taking if e.step is None or e.step.number not in self._dropped]
+        if not taking:
+            return True
+        try:
+            delta = combine(state.fluents, happenings)
+        except Conflict as conflict:
+            steps = [e.step.number for e in taking if e.step is not None]
+            self.failures.append(Failure(max(steps, default=0), "SC303", self.fluent_text(conflict.function, conflict.code)))
+            return self.reading != HALT
+        if self.reading == HALT:
+            wrong = self._breaks_over_all(time, taking, delta)
+            if wrong is not None:
+                self.failures.append(wrong)
+                return False
+        self._depart(taking)
+        state.apply(delta, self.log)
+        self._mirror_running(taking)
+        self.time = time
+        ended = {e.step.number for e in taking if e.kind == END and e.step is not None}
+        self.running = [s for s in self.running if s.number not in ended]
+        self.running += [e.step for e in taking if e.kind == START and e.step is not None and isinstance(e.step.taken, Taken) and e.step.taken.action.end is not None]
+        numbers = [e.step.number for e in taking if e.step is not None]
+        self._arrive(max(numbers, default=0))
+        self.executed += sum([e.kind == START for e in taking]) - 1
+        if self.reading != HALT:
+            wrong = self._over_all(self.running)
+            if wrong is not None:
+                self.failures.append(wrong)
+        return True
+
+    # -- conditions ---------------------------------------------------------------------------------------------------
+
+    def _evaluator(self, step: TimedStep) -> tuple[Evaluator, dict[int, int]]:
+        assert isinstance(step.taken, Taken)
+        evaluator = Evaluator(self.task, self.state.facts, self.state.fluents, step.duration)
+        return evaluator, dict(zip([v.slot for v in step.taken.action.parameters], step.taken.objects, strict=True))
+
+    def _failure(self, event: Event) -> Failure | None:
+        """Why an event cannot happen in the present state, its neighbours apart."""
+        step = event.step
+        if step is None:
+            return None
+        if isinstance(step.taken, IllFormed):
+            return Failure(step.number, step.taken.code, "", step.taken)
+        evaluator, binding = self._evaluator(step)
+        condition = model.And(event.snap.condition)
+        holds = evaluator.holds(condition, binding)
+        if holds is not True:
+            detail = evaluator.undefined(condition, binding) if holds is None else None
+            return Failure(step.number, "SC302" if detail else "SC301", detail or event.kind)
+        if step.taken.action.preferences and event.kind == START:
+            self._preferences(step.taken)
+        for constraint in step.taken.action.durations:
+            if constraint.at_end != (event.kind == END):
+                continue
+            assert step.duration is not None
+            try:
+                value = evaluator.number(constraint.value, binding)
+            except Undefined as problem:
+                return Failure(step.number, "SC302", problem.text)
+            if not _COMPARE[constraint.operator](step.duration, value, self.tolerance):
+                return Failure(step.number, "SC305", f"must be {constraint.operator} {value}, is {step.duration}")
+        return None
+
+    def _effects(self, event: Event) -> Happening | Failure:
+        if event.literal is not None:
+            literal = event.literal
+            code = self.task.encode(literal.arguments)
+            if literal.fluent:
+                return Happening([], [], [Update("assign", literal.predicate, code, literal.value)])
+            fact = [(literal.predicate, code)]
+            return Happening(fact, [], []) if literal.value else Happening([], fact, [])
+        assert event.step is not None
+        evaluator, binding = self._evaluator(event.step)
+        try:
+            return interpreted(evaluator, event.snap, binding)
+        except Undefined as problem:
+            return Failure(event.step.number, "SC302", problem.text)
+
+    def _over_all(self, running: list[TimedStep]) -> Failure | None:
+        for step in running:
+            evaluator, binding = self._evaluator(step)
+            assert isinstance(step.taken, Taken)
+            if evaluator.holds(model.And(step.taken.action.over_all), binding) is not True:
+                return Failure(step.number, "SC306", f"at time {self.time}")
+        return None
+
+    def _breaks_over_all(self, time: Number, taking: list[Event], delta: object) -> Failure | None:
+        """Whether some running action's ``over all`` condition fails in the state that the happening leads to."""
+        ended = {e.step.number for e in taking if e.kind == END and e.step is not None}
+        running = [s for s in self.running if s.number not in ended]
+        running += [e.step for e in taking if e.kind == START and e.step is not None and isinstance(e.step.taken, Taken) and e.step.taken.action.end is not None]
+        if not any([isinstance(s.taken, Taken) and s.taken.action.over_all for s in running]):
+            return None
+        log: list[tuple[int, int, object]] = []
+        self.state.apply(delta, log)  # type: ignore[arg-type]
+        if self.engine.axioms is not None:
+            self.engine.axioms.update(self.state.facts, self.state.fluents, log)
+        before, self.time = self.time, time
+        failure = self._over_all(running)
+        self.time = before
+        self.state.undo(log)
+        return failure
+
+    # -- interference -------------------------------------------------------------------------------------------------
+
+    def _interference(self, time: Number, taking: list[Event]) -> list[Failure]:
+        recent = [entry for entry in self._recent if time - entry[0] < self.tolerance and (entry[1].step is None or entry[1].step.number not in self._dropped)]
+        if len(taking) + len(recent) < 2:
+            self._recent = [(time, event, self._footprint(event)) for event in taking] if self.tolerance > 0 else []
+            return []
+        prints = [(time, event, self._footprint(event)) for event in taking]
+        out: list[Failure] = []
+        everyone = recent + prints
+        for number, (_, event, own) in enumerate(prints):
+            for _, other, theirs in everyone[: len(recent) + number]:
+                what = self._clash(own, theirs)
+                if what is not None:
+                    steps = [e.step.number for e in (event, other) if e.step is not None]
+                    later = max(steps)
+                    out.append(Failure(later, "SC304", what, None, min(steps) if len(steps) > 1 else 0))
+                    break
+        self._recent = everyone
+        return out
+
+    def _clash(self, a: Footprint, b: Footprint) -> str | None:
+        """A fact or fluent over which two events interfere, as PDDL."""
+        for one, two in ((a, b), (b, a)):
+            facts = one.reads & (two.adds | two.deletes) or one.adds & two.deletes
+            if facts:
+                return self.task.fact_text(*min(facts))
+            hidden = [fact for fact in two.adds | two.deletes if fact[0] in one.behind]
+            if hidden:
+                return self.task.fact_text(*min(hidden))
+            fluents = one.fluents_read & two.writes.keys()
+            if fluents:
+                return self.fluent_text(*min(fluents))
+        for key in a.writes.keys() & b.writes.keys():
+            if not (a.writes[key] and b.writes[key]):
+                return self.fluent_text(*key)
+        return None
+
+    def _footprint(self, event: Event) -> Footprint:
+        out = Footprint(set(), set(), set(), set(), {}, set())
+        found = self._effects(event)
+        if isinstance(found, Happening):
+            out.adds.update(found.adds)
+            out.deletes.update([fact for fact in found.deletes if fact not in out.adds])
+            for update in found.updates:
+                key = (update.function, update.code)
+                out.writes[key] = out.writes.get(key, True) and update.operator in ("increase", "decrease")
+        if event.step is None:
+            return out
+        _, binding = self._evaluator(event.step)
+        for condition in event.snap.condition:
+            self._reads(condition, binding, out)
+        for effect in event.snap.effects:
+            for objects in product(*[self.task.domains[v.domain] for v in effect.variables]):
+                inner = {**binding, **dict(zip([v.slot for v in effect.variables], objects, strict=True))}
+                self._reads(effect.condition, inner, out)
+                for assignment in effect.assignments:
+                    self._fluents(assignment.value, inner, out)
+        return out
+
+    def _fluents(self, expression: model.Expression, binding: dict[int, int], out: Footprint) -> None:
+        for fluent in expression_fluents(expression):
+            ground = tuple([a if a >= 0 else binding[-1 - a] for a in fluent.arguments])
+            out.fluents_read.add((fluent.function, self.task.encode(ground)))
+
+    def _reads(self, formula: Formula, binding: dict[int, int], out: Footprint) -> None:
+        match formula:
+            case Atom():
+                ground = tuple([a if a >= 0 else binding[-1 - a] for a in formula.arguments])
+                out.reads.add((formula.predicate, self.task.encode(ground)))
+                self._behind(formula.predicate, out)
+            case model.Compare():
+                self._fluents(formula.left, binding, out)
+                self._fluents(formula.right, binding, out)
+            case model.Not():
+                self._reads(formula.body, binding, out)
+            case model.And() | model.Or():
+                for part in formula.parts:
+                    self._reads(part, binding, out)
+            case model.Quantified():
+                for objects in product(*[self.task.domains[v.domain] for v in formula.variables]):
+                    self._reads(formula.body, {**binding, **dict(zip([v.slot for v in formula.variables], objects, strict=True))}, out)
+            case _:
+                pass
+
+    def _behind(self, predicate: int, out: Footprint) -> None:
+        """A derived fact reads everything that its rules may read (taken whole, predicate by predicate)."""
+        if self.engine.axioms is None or predicate not in self.engine.axioms.derived:
+            return
+        out.behind.update(self.engine.axioms.inputs)
+
+    # -- letters ------------------------------------------------------------------------------------------------------
+
+    def _depart(self, taking: list[Event]) -> None:
+        if self.runtime is None:
+            return
+        for step in self.running:
+            assert isinstance(step.taken, Taken)
+            mirror = self.engine.mirror("during", step.taken)
+            if mirror is not None:
+                self.runtime.during(*mirror)
+        if not self.engine.acting:
+            return
+        mirrors = []
+        for event in taking:
+            if event.step is not None and isinstance(event.step.taken, Taken):
+                mirror = self.engine.mirror(event.kind, event.step.taken)
+                if mirror is not None:
+                    mirrors.append(mirror)
+        self.runtime.depart(self.state, mirrors, self.moment())
+
+    def _mirror_running(self, taking: list[Event]) -> None:
+        """Keep the facts that say which durative actions are under way."""
+        for event in sorted(taking, key=lambda e: e.kind):  # ends first
+            if event.step is None or not isinstance(event.step.taken, Taken) or event.step.taken.action.end is None:
+                continue
+            mirror = self.engine.mirror("during", event.step.taken)
+            if mirror is None:
+                continue
+            predicate, code = mirror
+            starts = event.kind == START
+            if not starts:
+                taken = event.step.taken
+                same = [s for s in self.running if isinstance(s.taken, Taken) and s.taken == taken and s.number != event.step.number]
+                if same:
+                    continue
+            if starts != (code in self.state.facts[predicate]):
+                (self.state.facts[predicate].add if starts else self.state.facts[predicate].discard)(code)
+                self.log.append((predicate, code, starts))

@@ -1,0 +1,226 @@
+"""Conditions in three values (Kleene), interpreted; and why a condition is not true.
+
+The fast path is generated code (:mod:`plansafe.verifier.compile.emit`), which knows two values. Where a number is undefined, and
+wherever a reason is wanted, this slower definition decides.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import NamedTuple
+
+from plansafe.verifier import model
+from plansafe.verifier.compile.emit import divide
+from plansafe.verifier.model import And, Arithmetic, Atom, Compare, Equal, Expression, Formula, Not, Number, Or, Quantified, Task, Truth
+
+Facts = list[set[int]]
+Fluents = list[dict[int, Number]]
+Binding = dict[int, int]
+"""Slot -> object."""
+
+_COMPARE = {"=": lambda a, b: a == b, "<": lambda a, b: a < b, ">": lambda a, b: a > b, "<=": lambda a, b: a <= b, ">=": lambda a, b: a >= b}
+
+
+class Undefined(Exception):
+    """A fluent without value, or a division by zero; ``text`` says which."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.text = text
+
+
+class Evaluator:
+    """Evaluates formulas of one task in a state."""
+
+    def __init__(self, task: Task, facts: Facts, fluents: Fluents, duration: Number | None = None) -> None:
+        self.task = task
+        self.facts = facts
+        self.fluents = fluents
+        self.duration = duration
+
+    def arguments(self, arguments: tuple[int, ...], binding: Binding) -> tuple[int, ...]:
+        """Ground arguments."""
+        return tuple([a if a >= 0 else binding[-1 - a] for a in arguments])
+
+    def number(self, expression: Expression, binding: Binding) -> Number:
+        """The value of an expression; raises :class:`Undefined`."""
+        match expression:
+            case model.Constant():
+                return expression.value
+            case model.Fluent():
+                ground = self.arguments(expression.arguments, binding)
+                code = self.task.encode(ground)
+                if code not in self.fluents[expression.function]:
+                    name = self.task.functions[expression.function].name
+                    raise Undefined(f"`({' '.join([name, *self.task.names(ground)])})` has no value")
+                return self.fluents[expression.function][code]
+            case Arithmetic():
+                values = [self.number(operand, binding) for operand in expression.operands]
+                return arithmetic(expression.operator, values)
+            case model.Duration():
+                if self.duration is None:
+                    raise Undefined("`?duration` has no value")
+                return self.duration
+            case _:
+                raise AssertionError("only metrics read this")
+
+    def holds(self, formula: Formula, binding: Binding) -> bool | None:
+        """True, false, or ``None`` for undefined."""
+        match formula:
+            case Truth():
+                return formula.value
+            case Atom():
+                return self.task.encode(self.arguments(formula.arguments, binding)) in self.facts[formula.predicate]
+            case Equal():
+                left, right = self.arguments(tuple(formula), binding)
+                return left == right
+            case Compare():
+                try:
+                    return _COMPARE[formula.operator](self.number(formula.left, binding), self.number(formula.right, binding))
+                except Undefined:
+                    return None
+            case Not():
+                value = self.holds(formula.body, binding)
+                return None if value is None else not value
+            case And() | Or():
+                return self._junction(formula, binding)
+            case Quantified():
+                return self._quantified(formula, binding)
+            case _:
+                raise AssertionError(f"not a state formula: {type(formula).__name__}")
+
+    def _junction(self, formula: And | Or, binding: Binding) -> bool | None:
+        deciding = isinstance(formula, Or)
+        result: bool | None = not deciding
+        for part in formula.parts:
+            value = self.holds(part, binding)
+            if value is deciding:
+                return deciding
+            if value is None:
+                result = None
+        return result
+
+    def _quantified(self, formula: Quantified, binding: Binding) -> bool | None:
+        deciding = not formula.universal
+        result: bool | None = not deciding
+        for objects in product(*[self.task.domains[v.domain] for v in formula.variables]):
+            inner = dict(binding)
+            inner.update(zip([v.slot for v in formula.variables], objects, strict=True))
+            value = self.holds(formula.body, inner)
+            if value is deciding:
+                return deciding
+            if value is None:
+                result = None
+        return result
+
+    def undefined(self, formula: Formula, binding: Binding) -> str | None:
+        """What makes a comparison in the formula undefined, if anything does."""
+        if isinstance(formula, Compare):
+            try:
+                self.number(formula.left, binding)
+                self.number(formula.right, binding)
+            except Undefined as problem:
+                return problem.text
+        for reason in self.reasons(formula, binding, True):
+            if isinstance(reason.formula, Compare):
+                text = self.undefined(reason.formula, reason.binding)
+                if text:
+                    return text
+        return None
+
+    def reasons(self, formula: Formula, binding: Binding, wanted: bool, limit: int = 8) -> list[Reason]:
+        """Literals that keep ``formula`` from having the value ``wanted``: for a conjunction its false parts, for a disjunction all."""
+        value = self.holds(formula, binding)
+        if value is wanted:
+            return []
+        match formula:
+            case Not():
+                return self.reasons(formula.body, binding, not wanted, limit)
+            case And() | Or():
+                out: list[Reason] = []
+                for part in formula.parts:
+                    out += self.reasons(part, binding, wanted, limit - len(out))
+                    if len(out) >= limit:
+                        break
+                return out
+            case Quantified():
+                out = []
+                for objects in product(*[self.task.domains[v.domain] for v in formula.variables]):
+                    inner = dict(binding)
+                    inner.update(zip([v.slot for v in formula.variables], objects, strict=True))
+                    out += self.reasons(formula.body, inner, wanted, limit - len(out))
+                    if len(out) >= limit:
+                        break
+                return out or [Reason(formula, dict(binding), wanted)]
+            case _:
+                return [Reason(formula, dict(binding), wanted)]
+
+
+class Reason(NamedTuple):
+    """A literal that has not the value it should have."""
+
+    formula: Formula
+    binding: Binding
+    wanted: bool
+
+
+def arithmetic(operator: str, values: list[Number]) -> Number:
+    """Exact arithmetic; raises :class:`Undefined` for a division by zero."""
+    result = values[0]
+    if len(values) == 1:
+        return -result if operator == "-" else result
+    for value in values[1:]:
+        if operator == "+":
+            result = result + value
+        elif operator == "-":
+            result = result - value
+        elif operator == "*":
+            result = result * value
+        elif value == 0:
+            raise Undefined("division by zero")
+        else:
+            result = divide(result, value)
+    return model.normal_number(result)
+
+
+def formula_text(task: Task, formula: Formula, binding: Binding) -> str:
+    """A formula as PDDL, with bound variables replaced by their objects."""
+    names = {s: task.objects[o] for s, o in binding.items()}
+
+    def term(argument: int) -> str:
+        return task.objects[argument] if argument >= 0 else names.get(-1 - argument, f"?{-1 - argument}")
+
+    def number(expression: Expression) -> str:
+        match expression:
+            case model.Constant():
+                return str(expression.value)
+            case model.Fluent():
+                return f"({' '.join([task.functions[expression.function].name, *[term(a) for a in expression.arguments]])})"
+            case Arithmetic():
+                return f"({expression.operator} {' '.join([number(o) for o in expression.operands])})"
+            case _:
+                return "?duration" if isinstance(expression, model.Duration) else "total-time"
+
+    def show(part: Formula, bound: dict[int, str]) -> str:
+        match part:
+            case Truth():
+                return "(and)" if part.value else "(or)"
+            case Atom():
+                return "(" + " ".join([task.predicates[part.predicate].name, *[term(a) for a in part.arguments]]) + ")"
+            case Equal():
+                return f"(= {term(part.left)} {term(part.right)})"
+            case Compare():
+                return f"({part.operator} {number(part.left)} {number(part.right)})"
+            case Not():
+                return f"(not {show(part.body, bound)})"
+            case And() | Or():
+                word = "and" if isinstance(part, And) else "or"
+                return "(" + " ".join([word, *[show(p, bound) for p in part.parts]]) + ")"
+            case Quantified():
+                for v in part.variables:
+                    names[v.slot] = v.name
+                return f"({'forall' if part.universal else 'exists'} ({' '.join([v.name for v in part.variables])}) {show(part.body, bound)})"
+            case _:
+                return "(" + " ".join([part.operator, *[str(b) for b in part.bounds], *[show(p, bound) for p in part.operands]]) + ")"
+
+    return show(formula, {})

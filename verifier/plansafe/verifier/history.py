@@ -1,0 +1,199 @@
+"""Looking back: which facts matter to a finding, and the steps at which they changed.
+
+Nothing of this is kept while a plan runs. After something was found the plan runs again, twice at most: once to ask, in the state of each
+finding, which literals keep its condition from holding, and once to note when those facts changed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from plansafe.verifier import model
+from plansafe.verifier.compile.normal import reads
+from plansafe.verifier.engine.replay import Run
+from plansafe.verifier.engine.state import Change, State
+from plansafe.verifier.engine.timed import TimedRun
+from plansafe.verifier.evaluate import Binding, Evaluator, Reason
+from plansafe.verifier.model import Atom, Fluent, Formula
+from plansafe.verifier.report import Change as Cell
+from plansafe.verifier.report import Row, Table
+
+if TYPE_CHECKING:
+    from plansafe.verifier.api import Checker, ReadSteps
+
+Fact = tuple[int, int]
+"""(predicate, code), or (number of predicates + function, code)."""
+MAX_COLUMNS = 4
+MAX_ROWS = 8
+
+
+class Question(NamedTuple):
+    """What to ask in the state of a letter: why ``formula`` does not hold under ``binding``."""
+
+    letter: int
+    formula: Formula
+    binding: Binding
+    temporal: bool = False
+
+
+class Answer(NamedTuple):
+    """The literals that keep the formula from holding, and the facts in them."""
+
+    reasons: tuple[Reason, ...]
+    facts: tuple[Fact, ...]
+
+
+class Past(NamedTuple):
+    """One fact over time: its value in S0, and each change as (letter, step, value)."""
+
+    initial: object
+    changes: list[tuple[int, int, object]]
+
+
+class History:
+    """Answers questions about one reading of a plan."""
+
+    def __init__(self, checker: Checker, read: ReadSteps, reading: str) -> None:
+        assert checker.engine is not None
+        self.checker = checker
+        self.engine = checker.engine
+        self.task = checker.engine.task
+        self.read = read
+        self.reading = reading
+
+    def _run(self, observer: object) -> None:
+        if self.read.timed is not None:
+            run = TimedRun(self.engine, self.reading, self.read.timed, self.checker.options.tolerance, observer=observer)  # type: ignore[arg-type]
+            observer(run, 0, [])  # type: ignore[operator]
+            run.run()
+        else:
+            plain = Run(self.engine, self.reading, observer=observer)  # type: ignore[arg-type]
+            observer(plain, 0, [])  # type: ignore[operator]
+            plain.steps(self.read.steps)
+
+    def ask(self, questions: list[Question]) -> list[Answer]:
+        """Answer all questions in one run."""
+        by_letter: dict[int, list[int]] = {}
+        for number, question in enumerate(questions):
+            by_letter.setdefault(question.letter, []).append(number)
+        answers = [Answer((), ())] * len(questions)
+
+        def observe(run: Run, step: int, log: list[Change]) -> None:
+            for number in by_letter.get(run.letter, ()):
+                answers[number] = self._answer(questions[number], run.state)
+
+        self._run(observe)
+        return answers
+
+    def _answer(self, question: Question, state: State) -> Answer:
+        if question.temporal:
+            return Answer((), tuple(self._ground(question.formula, question.binding))[:MAX_COLUMNS])
+        evaluator = Evaluator(self.task, state.facts, state.fluents)
+        reasons = evaluator.reasons(question.formula, question.binding, True)
+        facts: dict[Fact, None] = {}
+        for reason in reasons:
+            facts.update(dict.fromkeys(self._ground(reason.formula, reason.binding)))
+        return Answer(tuple(reasons), tuple(facts)[:MAX_COLUMNS])
+
+    def _ground(self, formula: Formula, binding: Binding) -> list[Fact]:
+        """The facts and fluents a formula reads whose arguments the binding fixes, except those of mirror predicates."""
+        out: dict[Fact, None] = {}
+        mirrors = set(self.engine.mirrors.values())
+        for read in reads(formula):
+            arguments = [a if a >= 0 else binding.get(-1 - a, -1) for a in read.arguments]
+            if min(arguments, default=0) < 0:
+                continue
+            index = read.predicate if isinstance(read, Atom) else len(self.task.predicates) + read.function
+            if index not in mirrors:
+                out[index, self.task.encode(tuple(arguments))] = None
+        return list(out)
+
+    def past(self, facts: set[Fact], until: int) -> dict[Fact, Past]:
+        """When each of the facts changed, up to a letter."""
+        base = len(self.task.predicates)
+        out: dict[Fact, Past] = {}
+
+        def value(state: State, fact: Fact) -> object:
+            if fact[0] < base:
+                return fact[1] in state.facts[fact[0]]
+            return state.fluents[fact[0] - base].get(fact[1])
+
+        def observe(run: Run, step: int, log: list[Change]) -> None:
+            if run.letter == 0:
+                out.update({fact: Past(value(run.state, fact), []) for fact in facts})
+                return
+            if run.letter > until:
+                return
+            for index, code, _ in log:
+                found = out.get((index, code))
+                if found is not None:
+                    now = value(run.state, (index, code))
+                    if (found.changes[-1][2] if found.changes else found.initial) != now:
+                        found.changes.append((run.letter, step, now))
+
+        self._run(observe)
+        return out
+
+    def fact_text(self, fact: Fact) -> str:
+        """A fact or fluent as PDDL."""
+        base = len(self.task.predicates)
+        if fact[0] < base:
+            return self.task.fact_text(*fact)
+        declared = self.task.functions[fact[0] - base]
+        return "(" + " ".join([declared.name, *self.task.names(self.task.decode(fact[1], len(declared.types)))]) + ")"
+
+    def action_text(self, step: int) -> str:
+        """A step as ``action object ..``."""
+        if not 1 <= step <= len(self.read.text.steps):
+            return ""
+        return " ".join(self.tokens(step))
+
+    def tokens(self, step: int) -> tuple[str, ...]:
+        """The tokens of a step, by its number."""
+        written = step - 1 if self.read.timed is None else self.read.timed[step - 1].written
+        return self.read.text.steps[written].tokens
+
+    def table(self, facts: tuple[Fact, ...], past: dict[Fact, Past], step: int, letter: int, status: str) -> Table | None:
+        """The rows where a fact changed, and the row of the finding."""
+        if not facts:
+            return None
+        rows: dict[int, int] = {0: 0}
+        for fact in facts:
+            for at, number, _ in past[fact].changes:
+                if at <= letter:
+                    rows[at] = number
+        rows.setdefault(letter, step)
+        if step > letter:  # a step that was not, or not yet, taken
+            rows[letter + 1] = step
+        chosen = sorted(rows)
+        if len(chosen) > MAX_ROWS:
+            chosen = [chosen[0], *chosen[1 - MAX_ROWS :]]
+        out = []
+        for at in chosen:
+            cells = tuple([_cell(past[fact], at) for fact in facts])
+            last = at == chosen[-1]
+            changed = any([cell.before != cell.after for cell in cells])
+            out.append(Row(rows[at], self.action_text(rows[at]) if at else "initial state", cells, status if last else "", changed or last))
+        return Table(tuple([self.fact_text(fact) for fact in facts]), tuple(out))
+
+
+def _cell(past: Past, letter: int) -> Cell:
+    before: object = past.initial
+    now: object = past.initial
+    for at, _, value in past.changes:
+        if at > letter:
+            break
+        before = now if at == letter else value
+        now = value
+    return Cell(_show(before if letter else now), _show(now))
+
+
+def _show(value: object) -> str:
+    if value is True:
+        return "T"
+    if value is False:
+        return "F"
+    return "undefined" if value is None else str(value)
+
+
+__all__ = ["Answer", "Fluent", "History", "Past", "Question", "model"]

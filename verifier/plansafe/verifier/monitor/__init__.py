@@ -1,0 +1,1 @@
+"""Incremental monitors: work proportional to what a step changes."""

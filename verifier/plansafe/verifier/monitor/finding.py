@@ -1,0 +1,22 @@
+"""Raw findings: what monitors report, before anything is explained or printed."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+Binding = tuple[int, ...]
+
+
+class Violation(NamedTuple):
+    """A violation of one instance of a part.
+
+    ``step`` counts steps from 1 (0: the initial state). ``letter`` is where the formula failed. ``blame`` is ``introduced``, ``worsened`` or
+    ``pre-existing``. ``at_end``: judged when the trace had ended.
+    """
+
+    part: int
+    binding: Binding
+    step: int
+    letter: int
+    at_end: bool
+    blame: str

@@ -1,0 +1,104 @@
+"""Indexes: facts by some of their arguments, and rule instances by the facts they read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from plansafe.verifier.compile.emit import Emitter
+from plansafe.verifier.compile.triggers import Pattern
+from plansafe.verifier.engine.state import Change
+from plansafe.verifier.model import Task
+
+Binding = tuple[int, ...]
+
+
+class FactIndexes:
+    """The indexes ``I`` that generated joins use, kept in step with the state by its log of changes."""
+
+    def __init__(self, emitter: Emitter) -> None:
+        self.task: Task = emitter.task
+        self.size = emitter.size
+        self.tables: list[dict[int, set[int]]] = []
+        self._specs = emitter.indexes
+        self._by_predicate: dict[int, list[tuple[int, tuple[int, ...]]]] = {}
+
+    def build(self, facts: list[set[int]]) -> None:
+        """Build every index that code generated so far asks for."""
+        self.tables = [{} for _ in self._specs]
+        self._by_predicate = {}
+        for (predicate, positions), number in self._specs.items():
+            powers = self._powers(predicate, positions)
+            self._by_predicate.setdefault(predicate, []).append((number, powers))
+            table = self.tables[number]
+            for code in facts[predicate]:
+                table.setdefault(self._key(code, powers), set()).add(code)
+
+    def fresh(self) -> FactIndexes:
+        """Empty indexes of the same shape."""
+        copy = FactIndexes.__new__(FactIndexes)
+        copy.task, copy.size, copy._specs = self.task, self.size, self._specs
+        copy.tables, copy._by_predicate = [], {}
+        return copy
+
+    def _powers(self, predicate: int, positions: tuple[int, ...]) -> tuple[int, ...]:
+        arity = len(self.task.predicates[predicate].types)
+        return tuple([self.size ** (arity - 1 - place) for place in positions])
+
+    def _key(self, code: int, powers: tuple[int, ...]) -> int:
+        key = 0
+        for power in powers:
+            key = key * self.size + code // power % self.size
+        return key
+
+    def update(self, log: Iterable[Change]) -> None:
+        """Follow the changes of a step."""
+        by_predicate = self._by_predicate
+        if not by_predicate:
+            return
+        for predicate, code, value in log:
+            for number, powers in by_predicate.get(predicate, ()):
+                key = self._key(code, powers)
+                if value:
+                    self.tables[number].setdefault(key, set()).add(code)
+                else:
+                    self.tables[number][key].discard(code)
+
+
+class InstanceIndex:
+    """Which instances read a changed fact."""
+
+    def __init__(self, patterns: list[Pattern]) -> None:
+        self.patterns = patterns
+        self.by_predicate: dict[int, list[int]] = {}
+        for number, pattern in enumerate(patterns):
+            self.by_predicate.setdefault(pattern.predicate, []).append(number)
+        self._tables: list[dict[Binding, set[Binding]]] = [{} for _ in patterns]
+
+    def add(self, binding: Binding) -> None:
+        """Register an instance."""
+        for pattern, table in zip(self.patterns, self._tables, strict=True):
+            table.setdefault(tuple([binding[p] for p in pattern.parameters]), set()).add(binding)
+
+    def remove(self, binding: Binding) -> None:
+        """Forget an instance."""
+        for pattern, table in zip(self.patterns, self._tables, strict=True):
+            key = tuple([binding[p] for p in pattern.parameters])
+            table[key].discard(binding)
+            if not table[key]:
+                del table[key]
+
+    def readers(self, predicate: int, code: int, out: set[Binding]) -> None:
+        """Add the registered instances that read the fact to ``out``."""
+        for number in self.by_predicate.get(predicate, ()):
+            key = self.patterns[number].key(code)
+            if key is not None:
+                found = self._tables[number].get(key)
+                if found:
+                    out |= found
+
+    def fork(self) -> InstanceIndex:
+        """An independent copy."""
+        copy = InstanceIndex.__new__(InstanceIndex)
+        copy.patterns, copy.by_predicate = self.patterns, self.by_predicate
+        copy._tables = [{key: set(found) for key, found in table.items()} for table in self._tables]
+        return copy

@@ -1,0 +1,142 @@
+"""Parts that are about single states: the set of bindings that violate them now, kept by changes alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from plansafe.verifier.compile.emit import Emitter
+from plansafe.verifier.compile.triggers import extension, patterns
+from plansafe.verifier.engine.state import State
+from plansafe.verifier.evaluate import Evaluator
+from plansafe.verifier.model import Formula, Variable
+from plansafe.verifier.monitor.finding import Binding, Violation
+from plansafe.verifier.monitor.program import Moment
+from plansafe.verifier.monitor.index import FactIndexes, InstanceIndex
+
+
+class Truth:
+    """``formula`` under a binding, in three values: generated code first, the slow definition where a number is undefined."""
+
+    def __init__(self, emitter: Emitter, formula: Formula, parameters: tuple[Variable, ...]) -> None:
+        self.formula = formula
+        self.slots = [v.slot for v in parameters]
+        self.task = emitter.task
+        self._fast = emitter.condition(formula, self.slots)
+
+    def __call__(self, state: State, binding: Binding) -> bool | None:
+        try:
+            return self._fast(state.facts, state.fluents, *binding)
+        except (KeyError, ZeroDivisionError):
+            evaluator = Evaluator(self.task, state.facts, state.fluents)
+            return evaluator.holds(self.formula, dict(zip(self.slots, binding, strict=True)))
+
+
+class Episode:
+    """A block of letters in which an instance is violated; blame needs those that began at letter 0."""
+
+    __slots__ = ("start", "touched")
+
+    def __init__(self, start: int, touched: bool) -> None:
+        self.start = start
+        self.touched = touched
+
+
+class Invariant:
+    """``body`` must hold in every state (``always``), or in the last (``final``), for every binding.
+
+    Work per step: the triggers of the facts that changed, and the violated bindings that read them.
+    """
+
+    acting = False
+    awake = False
+    """Never due but for changes."""
+
+    def __init__(self, part: int, emitter: Emitter, parameters: tuple[Variable, ...], body: Formula, *, final: bool) -> None:
+        self.part = part
+        self.final = final
+        self.search = extension(emitter, body, False, parameters)
+        self.holds = Truth(emitter, body, parameters)
+        self.readers = InstanceIndex(patterns(emitter, body, parameters))
+        self.episodes: dict[Binding, Episode] = {}
+        self.undecided: set[Binding] = set()
+        self.candidates: list[Binding] = []
+        self.touches = 0
+        self.violations: list[Violation] = []
+        self._touched: set[Binding] = set()
+
+    def triggers(self) -> list[tuple[int, bool | None, Callable[..., None]]]:
+        """What to call, and for which changes."""
+        return [tuple(trigger) for trigger in self.search.triggers]
+
+    def start(self, state: State, indexes: FactIndexes) -> None:
+        """Find every violation of S0."""
+        self.search.all(state.facts, state.fluents, indexes.tables, 0, self.candidates)
+
+    def read(self, predicate: int, code: int) -> None:
+        """A fact changed: note the violated instances that read it."""
+        if self.episodes:
+            self.readers.readers(predicate, code, self._touched)
+
+    def step(self, state: State, moment: Moment) -> None:
+        """Judge what the changes since the last letter may have altered."""
+        letter = moment.letter
+        if self._touched:
+            for binding in self._touched:
+                episode = self.episodes.get(binding)
+                if episode is None:
+                    continue
+                if letter:
+                    episode.touched = True
+                value = self.holds(state, binding)
+                if value is not False:
+                    if value is None:
+                        self.undecided.add(binding)
+                    self._close(binding, episode)
+            self._touched.clear()
+        if self.candidates:
+            for binding in self.candidates:
+                if binding not in self.episodes:
+                    value = self.holds(state, binding)
+                    if value is False:
+                        self.episodes[binding] = Episode(letter, False)
+                        self.readers.add(binding)
+                    elif value is None:
+                        self.undecided.add(binding)
+            self.touches += len(self.candidates)
+            self.candidates.clear()
+
+    def _close(self, binding: Binding, episode: Episode) -> None:
+        del self.episodes[binding]
+        self.readers.remove(binding)
+        if not self.final:
+            self._report(binding, episode, False)
+
+    def _report(self, binding: Binding, episode: Episode, at_end: bool, letter: int | None = None) -> None:
+        blame = "introduced" if episode.start else "worsened" if episode.touched else "pre-existing"
+        at = episode.start if letter is None else letter
+        self.violations.append(Violation(self.part, binding, at, at, at_end, blame))
+
+    def finish(self, state: State, letter: int) -> None:
+        """The trace ends: report what is still violated."""
+        for binding, episode in self.episodes.items():
+            self._report(binding, episode, self.final, letter if self.final else None)
+
+    def violated_now(self) -> set[Binding]:
+        """The bindings violated in the present state."""
+        return set(self.episodes)
+
+    def fork(self) -> Invariant:
+        """An independent copy."""
+        copy = Invariant.__new__(Invariant)
+        copy.__dict__.update(self.__dict__)
+        copy.readers = self.readers.fork()
+        copy.episodes = {b: _copied(e) for b, e in self.episodes.items()}
+        copy.undecided = set(self.undecided)
+        copy.candidates = []
+        copy.violations = list(self.violations)
+        copy._touched = set()
+        return copy
+
+
+def _copied(episode: Episode) -> Episode:
+    return Episode(episode.start, episode.touched)

@@ -1,0 +1,250 @@
+"""All monitors of a check, fed by the changes of each step.
+
+A letter is a state and the actions about to be taken there. Parts that read no actions read a letter when its state is reached (:meth:`Runtime.arrive`);
+parts that do, when its actions are known (:meth:`Runtime.depart`), which are then facts of mirror predicates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from plansafe.verifier.compile.emit import Emitter
+from plansafe.verifier.compile.normal import is_temporal, reads
+from plansafe.verifier.compile.triggers import patterns
+from plansafe.verifier.engine.state import Change, State
+from plansafe.verifier.model import And, Atom, Formula, Or, Task, Temporal
+from plansafe.verifier.compile.normal import negate
+from plansafe.verifier.monitor.automaton import Automaton
+from plansafe.verifier.monitor.finding import Violation
+from plansafe.verifier.monitor.index import FactIndexes
+from plansafe.verifier.monitor.invariant import Invariant
+from plansafe.verifier.monitor.program import Moment, TooLarge
+from plansafe.verifier.monitor.stepcheck import StepCheck
+from plansafe.verifier.rules.model import Part, Rule
+
+Mirror = tuple[int, int]
+"""A fact of a mirror predicate: (predicate, code of the arguments)."""
+StateMonitor = Invariant | Automaton
+Find = Callable[..., None]
+
+
+class Plan:
+    """The parts of all rules, numbered, and which predicates mirror actions. Shared by all runs of a check."""
+
+    def __init__(self, task: Task, rules: Sequence[Rule], mirrors: dict[tuple[str, str], int]) -> None:
+        self.task = task
+        self.rules = list(rules)
+        self.parts: list[Part] = [part for rule in rules for part in rule.parts]
+        self.mirrors = mirrors
+        self.momentary = frozenset([p for (kind, _), p in mirrors.items() if kind != "during"])
+
+
+class Runtime:
+    """The monitors of one run."""
+
+    def __init__(self, plan: Plan, emitter: Emitter) -> None:
+        self.plan = plan
+        self.indexes = FactIndexes(emitter)
+        self.monitors: list[StateMonitor] = []
+        self.checks: dict[int, list[StepCheck]] = {}
+        self.too_large: list[int] = []
+        self.matches = [0] * len(plan.rules)
+        self._match: dict[int, list[tuple[int, int, Callable[[int], object]]]] = {}
+        for number, part in enumerate(plan.parts):
+            self._monitor(number, part, emitter)
+        for number, rule in enumerate(plan.rules):
+            for match in rule.matches:
+                for pattern in patterns(emitter, match.atom, rule.declared):
+                    self._match.setdefault(match.atom.predicate, []).append((number, match.factor, pattern.key))
+        self._dispatch()
+        self._due_after: list[StepCheck] = []
+        self._log: list[Change] = []
+
+    def _monitor(self, number: int, part: Part, emitter: Emitter) -> None:
+        momentary = self.plan.momentary
+        formula = part.body
+        if part.mode == "each":
+            assert part.step is not None
+            simple = part.step.predicate in momentary and _stateful(part.body, momentary) and (part.guard is None or _stateful(part.guard, momentary))
+            if simple:
+                check = StepCheck(number, emitter, part.parameters, part.step, part.guard, part.body, after=part.after)
+                self.checks.setdefault(part.step.predicate, []).append(check)
+                return
+            premise: Formula = part.step if part.guard is None else And((part.step, part.guard))
+            if part.after:
+                premise = Temporal("yesterday", (premise,))
+            formula = Or((negate(premise), part.body))
+        acting = _mentions(formula, momentary)
+        try:
+            if not acting and part.mode in ("always", "end") and not is_temporal(formula):
+                self.monitors.append(Invariant(number, emitter, part.parameters, formula, final=part.mode == "end"))
+            else:
+                offset = 1 if part.mode == "each" and not part.after else 0
+                self.monitors.append(Automaton(number, emitter, part.parameters, part.mode, formula, acting=acting, step_offset=offset))
+        except TooLarge:
+            self.too_large.append(number)
+
+    def _dispatch(self) -> None:
+        """Tables from a changed predicate (or fluent) to those who care."""
+        size = len(self.plan.task.predicates) + len(self.plan.task.functions)
+        self._added: list[list[tuple[list[tuple[int, ...]], Find]]] = [[] for _ in range(size)]
+        self._deleted: list[list[tuple[list[tuple[int, ...]], Find]]] = [[] for _ in range(size)]
+        self._readers: list[list[StateMonitor]] = [[] for _ in range(size)]
+        for monitor in self.monitors:
+            for predicate, added, find in monitor.triggers():
+                entry = (monitor.candidates, find)
+                if added is not False:
+                    self._added[predicate].append(entry)
+                if added is not True:
+                    self._deleted[predicate].append(entry)
+            for predicate in _read_by(monitor):
+                self._readers[predicate].append(monitor)
+        self._awake: dict[StateMonitor, None] = {}
+        self._acting_due: dict[StateMonitor, None] = {}
+
+    @property
+    def watched(self) -> frozenset[int]:
+        """The predicates (and ``-1 - function``) whose changes someone must see."""
+        base = len(self.plan.task.predicates)
+        return frozenset([i if i < base else base - 1 - i for i, readers in enumerate(self._readers) if readers]) | {p for p, _ in self.indexes._specs}
+
+    # -- letters ------------------------------------------------------------------------------------------------------
+
+    def start(self, state: State, moment: Moment) -> None:
+        """S0 is reached."""
+        self.indexes.build(state.facts)
+        for monitor in self.monitors:
+            monitor.start(state, self.indexes)
+            if monitor.acting:
+                self._acting_due[monitor] = None
+            else:
+                monitor.step(state, moment)
+                if monitor.awake:
+                    self._awake[monitor] = None
+
+    def arrive(self, state: State, log: Iterable[Change], moment: Moment) -> None:
+        """A state is reached; ``log`` are the changes since the last one."""
+        due = dict(self._awake)
+        self._changed(state, log, due)
+        for monitor in due:
+            if monitor.acting:
+                self._acting_due[monitor] = None
+                continue
+            monitor.step(state, moment)
+            if monitor.awake:
+                self._awake[monitor] = None
+            else:
+                self._awake.pop(monitor, None)
+        if self._due_after:
+            for check in self._due_after:
+                check.arrive(state, moment)
+            self._due_after.clear()
+
+    def _changed(self, state: State, log: Iterable[Change], due: dict[StateMonitor, None]) -> None:
+        self.indexes.update(log)
+        facts, fluents, tables = state.facts, state.fluents, self.indexes.tables
+        for predicate, code, value in log:
+            readers = self._readers[predicate]
+            if not readers:
+                continue
+            for monitor in readers:
+                monitor.read(predicate, code)
+                due[monitor] = None
+            for out, find in self._added[predicate] if value else self._deleted[predicate]:
+                find(facts, fluents, tables, code, out)
+
+    def depart(self, state: State, mirrors: Sequence[Mirror], moment: Moment) -> None:
+        """The actions of the present letter are known. Their mirror facts hold while the letter is read."""
+        log: list[Change] = []
+        for predicate, code in mirrors:
+            if code not in state.facts[predicate]:
+                state.facts[predicate].add(code)
+                log.append((predicate, code, True))
+        self._changed(state, log, self._acting_due)
+        for predicate, code in mirrors:
+            for rule, factor, key in self._match.get(predicate, ()):
+                if key(code) is not None:
+                    self.matches[rule] += factor
+            for check in self.checks.get(predicate, ()):
+                check.depart(state, self.indexes, code, moment)
+                if check.after:
+                    self._due_after.append(check)
+        self._act(state, moment)
+        for predicate, code, _ in log:
+            state.facts[predicate].discard(code)
+        self._changed(state, [(predicate, code, False) for predicate, code, _ in log], self._acting_due)
+
+    def during(self, predicate: int, code: int) -> None:
+        """Count a letter within a durative action for the rules that match it."""
+        for rule, factor, key in self._match.get(predicate, ()):
+            if key(code) is not None:
+                self.matches[rule] += factor
+
+    def _act(self, state: State, moment: Moment) -> None:
+        due, self._acting_due = self._acting_due, {}
+        for monitor in due:
+            monitor.step(state, moment)
+            if monitor.awake:
+                self._acting_due[monitor] = None
+
+    def finish(self, state: State, moment: Moment) -> None:
+        """The trace ends with the present letter, which has no actions."""
+        self._act(state, moment)
+        for monitor in self.monitors:
+            monitor.finish(state, moment.letter)
+
+    def violations(self) -> list[Violation]:
+        """All violations, in order of steps, rules and bindings; one for each rule, binding and step."""
+        found = [v for monitor in self.monitors for v in monitor.violations]
+        found += [v for checks in self.checks.values() for check in checks for v in check.violations]
+        return sorted(set(found), key=lambda v: (v.step, v.at_end, v.part, v.binding))
+
+    def undecided(self) -> list[tuple[int, tuple[int, ...]]]:
+        """The part and binding of every instance that could not be decided."""
+        everyone: list[StateMonitor | StepCheck] = [*self.monitors, *[c for checks in self.checks.values() for c in checks]]
+        return sorted([(m.part, binding) for m in everyone for binding in m.undecided])
+
+    def touches(self) -> list[int]:
+        """How often changes brought each rule's condition into play."""
+        out = [0] * len(self.plan.rules)
+        for monitor in self.monitors:
+            out[self.plan.parts[monitor.part].rule] += monitor.touches
+        return [t + m for t, m in zip(out, self.matches, strict=True)]
+
+    def own_indexes(self, facts: list[set[int]]) -> None:
+        """Give a forked runtime indexes of its own, for a state that will change."""
+        self.indexes = self.indexes.fresh()
+        self.indexes.build(facts)
+
+    def fork(self) -> Runtime:
+        """An independent copy; generated code and automata are shared, so this costs as much as there are live instances."""
+        copy = Runtime.__new__(Runtime)
+        copy.plan, copy.indexes, copy.too_large = self.plan, self.indexes, self.too_large
+        twins = {monitor: monitor.fork() for monitor in self.monitors}
+        copy.monitors = list(twins.values())
+        checks = {check: check.fork() for entries in self.checks.values() for check in entries}
+        copy.checks = {p: [checks[c] for c in entries] for p, entries in self.checks.items()}
+        copy.matches = list(self.matches)
+        copy._match = self._match
+        copy._dispatch()
+        copy._awake = {twins[m]: None for m in self._awake}
+        copy._acting_due = {twins[m]: None for m in self._acting_due}
+        copy._due_after = [checks[c] for c in self._due_after]
+        copy._log = []
+        return copy
+
+
+def _read_by(monitor: StateMonitor) -> set[int]:
+    out = {predicate for predicate, _, _ in monitor.triggers()}
+    out |= set(monitor.readers.by_predicate)
+    if isinstance(monitor, Automaton):
+        out |= set(monitor.everything.by_predicate)
+    return out
+
+
+def _mentions(formula: Formula, predicates: frozenset[int]) -> bool:
+    return any([isinstance(read, Atom) and read.predicate in predicates for read in reads(formula)])
+
+
+def _stateful(formula: Formula, momentary: frozenset[int]) -> bool:
+    return not is_temporal(formula) and not _mentions(formula, momentary)

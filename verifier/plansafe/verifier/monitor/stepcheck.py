@@ -1,0 +1,68 @@
+"""Parts about one step: a condition in the state before a matching step, or in the state after it."""
+
+from __future__ import annotations
+
+from plansafe.verifier.compile.emit import Emitter
+from plansafe.verifier.compile.triggers import extension
+from plansafe.verifier.engine.state import State
+from plansafe.verifier.model import TRUE, And, Atom, Formula, Not, Variable
+from plansafe.verifier.monitor.finding import Binding, Violation
+from plansafe.verifier.monitor.index import FactIndexes
+from plansafe.verifier.monitor.invariant import Truth
+from plansafe.verifier.monitor.program import Moment
+
+
+class StepCheck:
+    """``body`` must hold wherever ``step`` matches and ``guard`` holds: at that letter, or with ``after`` at the next."""
+
+    def __init__(self, part: int, emitter: Emitter, parameters: tuple[Variable, ...], step: Atom, guard: Formula | None, body: Formula, *, after: bool) -> None:
+        self.part = part
+        self.predicate = step.predicate
+        self.after = after
+        guard = TRUE if guard is None else guard
+        failing = And((step, guard)) if after else And((step, guard, Not(body)))
+        search = extension(emitter, failing, True, parameters)
+        self._finds = [t.find for t in search.triggers if t.predicate == step.predicate and t.added is not False]
+        self._guard = Truth(emitter, guard, parameters)
+        self._holds = Truth(emitter, body, parameters)
+        self._due: list[Binding] = []
+        self.undecided: set[Binding] = set()
+        self.violations: list[Violation] = []
+        self.touches = 0
+
+    def depart(self, state: State, indexes: FactIndexes, code: int, moment: Moment) -> None:
+        """A matching step is about to be taken (its mirror fact is in the state)."""
+        found: list[Binding] = []
+        for find in self._finds:
+            find(state.facts, state.fluents, indexes.tables, code, found)
+        for binding in dict.fromkeys(found):
+            guard = self._guard(state, binding)
+            if guard is None:
+                self.undecided.add(binding)
+            elif guard and self.after:
+                self._due.append(binding)
+            elif guard:
+                self._judge(state, binding, moment.letter + 1, moment.letter)
+
+    def arrive(self, state: State, moment: Moment) -> None:
+        """The step has been taken."""
+        if self._due:
+            for binding in self._due:
+                self._judge(state, binding, moment.letter, moment.letter)
+            self._due.clear()
+
+    def _judge(self, state: State, binding: Binding, step: int, letter: int) -> None:
+        value = self._holds(state, binding)
+        if value is False:
+            self.violations.append(Violation(self.part, binding, step, letter, False, "introduced"))
+        elif value is None:
+            self.undecided.add(binding)
+
+    def fork(self) -> StepCheck:
+        """An independent copy."""
+        copy = StepCheck.__new__(StepCheck)
+        copy.__dict__.update(self.__dict__)
+        copy._due = list(self._due)
+        copy.undecided = set(self.undecided)
+        copy.violations = list(self.violations)
+        return copy

@@ -1,0 +1,416 @@
+"""Specifications before elaboration: extension, templates, macros and mappings are rewritten on the syntax tree.
+
+What comes out is a list of plain rules, each a tree that ``docs/language.md`` gives a meaning to without any of these. New lists
+remember what they were made from, so that diagnostics point into the user's file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from plansafe.grammar.sexpr import Node, Places, problems, read_all
+from plansafe.grammar.source import Source
+from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_name, is_object_name
+
+RULE_KINDS = frozenset((":process", ":trajectory", ":termination", ":obligation"))
+FORMULA_FIELDS = frozenset((":when", ":forbid", ":require", ":forbid-after", ":require-after", ":formula", ":then"))
+STEP_FIELDS = frozenset((":on", ":at-end", ":during"))
+_SECTIONS = frozenset((":domain", ":extends", ":vocabulary", ":disable", ":define", ":template", ":apply")) | RULE_KINDS
+_MAPPING = frozenset((":specification", ":domain", ":types", ":predicates", ":functions", ":actions", ":constants"))
+MAX_DEPTH = 20
+MAX_NODES = 1_000_000
+
+Resolver = Callable[[str, Source], "Source | None"]
+
+
+class PlainRule(NamedTuple):
+    """A rule with everything expanded: the tree, and the specification it came from."""
+
+    node: list[Node]
+    specification: str
+    source: str
+
+
+class Vocabulary(NamedTuple):
+    """A ``:vocabulary`` section: what a specification needs of a domain."""
+
+    specification: str
+    node: list[Node]
+
+
+class Expanded(NamedTuple):
+    """All rules and vocabularies of the specifications given."""
+
+    rules: list[PlainRule]
+    vocabularies: list[Vocabulary]
+    mapped: frozenset[str]
+
+
+class Mapping(NamedTuple):
+    """A mapping: replacements of atoms, terms, types and steps."""
+
+    atoms: dict[str, tuple[list[str], Node]]
+    names: dict[str, Node]
+    types: dict[str, Node]
+    steps: dict[str, tuple[list[str], Node]]
+
+
+class Expander:
+    """Reads specification sources and expands them."""
+
+    def __init__(self, context: Context, resolve: Resolver | None = None) -> None:
+        self.context = context
+        self.resolve = resolve
+        self._mappings: dict[str, Mapping] = {}
+        self._serial = 0
+        self._nodes = 0
+        self._alive: list[Node] = []  # identity is the key of Context.origin, so what was made must stay alive
+
+    def expand(self, sources: list[Source]) -> Expanded:
+        """Expand all specifications; mappings among the sources apply to the specifications they name."""
+        forms: list[tuple[Source, list[Node]]] = []
+        for source in sources:
+            for form in self._forms(source):
+                if isinstance(form[1], list) and form[1] and form[1][0] == "mapping":
+                    self._mapping(form)
+                else:
+                    forms.append((source, form))
+        rules: dict[str, PlainRule] = {}
+        vocabularies: list[Vocabulary] = []
+        for source, form in forms:
+            self._specification(source, form, rules, vocabularies, ())
+        mapped = frozenset([name for mapping in self._mappings.values() for name in (*mapping.atoms, *mapping.types, *mapping.steps, *mapping.names)])
+        return Expanded(list(rules.values()), vocabularies, mapped)
+
+    # -- reading ------------------------------------------------------------------------------------------------------
+
+    def _forms(self, source: Source) -> list[list[Node]]:
+        context = self.context
+        top = read_all(source)
+        if top is None:
+            found = problems(source)
+            context.diagnostics.extend(found)
+            context.errors += max(len(found), 1)
+            return []
+        context.places.append(Places(source, top))
+        if not top:
+            context.error("SC003", "the specification is empty", At(top), "expected `(define (safety name) ..)`")
+        out = []
+        for child, form in enumerate(top):
+            if (
+                isinstance(form, list)
+                and len(form) >= 2
+                and form[0] == "define"
+                and isinstance(form[1], list)
+                and len(form[1]) == 2
+                and form[1][0] in ("safety", "mapping")
+                and is_object_name(form[1][1])
+            ):
+                out.append(form)
+            else:
+                context.error("SC003", "expected `(define (safety name) ..)` or `(define (mapping name) ..)`", At(top, child), "not a specification")
+        return out
+
+    def _specification(
+        self, source: Source, form: list[Node], rules: dict[str, PlainRule], vocabularies: list[Vocabulary], chain: tuple[str, ...]
+    ) -> None:
+        context = self.context
+        header = form[1]
+        assert isinstance(header, list)
+        name = str(header[1])
+        templates: dict[str, tuple[list[str], list[Node], At]] = {}
+        macros: dict[str, tuple[list[str], Node]] = {}
+        mapping = self._mappings.get(name)
+        plain: list[list[Node]] = []
+        disabled: list[At] = []
+        inherited: dict[str, PlainRule] = {}
+        for child in range(2, len(form)):
+            section = form[child]
+            if not isinstance(section, list) or not section or not isinstance(section[0], str):
+                context.error("SC003", "expected a rule or a section", At(form, child), "expected `(:process ..)` or another section")
+                continue
+            head = section[0]
+            if head == ":extends":
+                for position in range(1, len(section)):
+                    self._extend(source, At(section, position), inherited, vocabularies, (*chain, name))
+            elif head == ":vocabulary":
+                vocabularies.append(Vocabulary(name, section))
+            elif head == ":disable":
+                disabled += [At(section, position) for position in range(1, len(section))]
+            elif head == ":define":
+                self._macro(section, macros)
+            elif head == ":template":
+                if len(section) < 4 or not is_name(section[1]) or not isinstance(section[2], list):
+                    context.error("SC003", "expected `(:template name ($p ..) rule ..)`", At(section), "not a template")
+                else:
+                    templates[str(section[1])] = ([str(p) for p in section[2]], section[3:], At(section))
+            elif head == ":apply":
+                plain += self._apply(section, templates)
+            elif head in RULE_KINDS:
+                plain.append(section)
+            elif head not in _SECTIONS:
+                context.error("SC003", f"unknown section `{head}`", At(section, 0), "not a section of a specification", help=did_you_mean(head, _SECTIONS))
+        for at in disabled:
+            wanted = at.node[at.child or 0]
+            if not isinstance(wanted, str) or inherited.pop(wanted, None) is None:
+                context.error("SC115", f"no inherited rule is named `{wanted}`", at, "nothing to disable", help=did_you_mean(str(wanted), inherited))
+        rules.update(inherited)
+        own: dict[str, At] = {}
+        for rule in plain:
+            if len(rule) < 2 or not is_object_name(rule[1]):
+                context.error("SC003", "a rule needs a name", At(rule), f"expected `({rule[0]} name ..)`")
+                continue
+            rule_name = str(rule[1])
+            if rule_name in own:
+                context.error("SC105", f"rule `{rule_name}` is declared twice", At(rule, 1), "again here", other=(own[rule_name], "first here"))
+                continue
+            own[rule_name] = At(rule, 1)
+            expanded = self._rule(rule, macros, mapping)
+            rules[rule_name] = PlainRule(expanded, name, source.name)
+
+    def _extend(self, source: Source, at: At, rules: dict[str, PlainRule], vocabularies: list[Vocabulary], chain: tuple[str, ...]) -> None:
+        context = self.context
+        wanted = at.node[at.child or 0]
+        if not isinstance(wanted, str):
+            context.error("SC003", "expected the name or path of a specification", at, "expected a name")
+            return
+        name = wanted[1:-1] if wanted.startswith('"') else wanted
+        found = self.resolve(name, source) if self.resolve else None
+        if found is None:
+            context.error("SC116", f"cannot find the specification `{name}`", at, "neither shipped nor a file beside this one")
+            return
+        for form in self._forms(found):
+            header = form[1]
+            assert isinstance(header, list)
+            if header[0] == "mapping":
+                continue
+            if str(header[1]) in chain or len(chain) > MAX_DEPTH:
+                context.error("SC106", f"specifications extend each other: {' -> '.join([*chain, str(header[1])])}", at, "a cycle")
+                continue
+            self._specification(found, form, rules, vocabularies, chain)
+
+    # -- templates and macros -----------------------------------------------------------------------------------------
+
+    def _apply(self, section: list[Node], templates: dict[str, tuple[list[str], list[Node], At]]) -> list[list[Node]]:
+        context = self.context
+        if len(section) < 3 or not is_name(section[1]) or not is_object_name(section[2]):
+            context.error("SC003", "expected `(:apply template rule-name argument ..)`", At(section), "not an application")
+            return []
+        found = templates.get(str(section[1]))
+        if found is None:
+            context.error("SC115", f"unknown template `{section[1]}`", At(section, 1), "not defined before this", help=did_you_mean(str(section[1]), templates))
+            return []
+        parameters, body, at = found
+        if len(section) - 3 != len(parameters):
+            message = f"template `{section[1]}` takes {len(parameters)} arguments, not {len(section) - 3}"
+            context.error("SC103", message, At(section), f"{len(section) - 3} given", other=(at, "defined here"))
+            return []
+        values: dict[str, Node] = dict(zip(parameters, section[3:], strict=True))
+        values["$name"] = section[2]
+        out = []
+        for rule in body:
+            if not isinstance(rule, list) or not rule or rule[0] not in RULE_KINDS:
+                context.error("SC003", "a template holds rules", at, "expected rules")
+                continue
+            made = self._copy(rule, lambda token: values.get(token, token))
+            assert isinstance(made, list)
+            context.origin[id(made)] = At(section)
+            out.append(made)
+        return out
+
+    def _copy(self, node: Node, replace: Callable[[str], Node]) -> Node:
+        self._nodes += 1
+        if self._nodes > MAX_NODES:
+            raise ExpansionTooLarge
+        if isinstance(node, str):
+            return replace(node)
+        made: list[Node] = []
+        for child in node:
+            made.append(self._copy(child, replace))
+        self.context.origin[id(made)] = At(node)
+        self._alive.append(made)
+        return made
+
+    def _macro(self, section: list[Node], macros: dict[str, tuple[list[str], Node]]) -> None:
+        if len(section) != 3 or not isinstance(section[1], list) or not section[1] or not is_name(section[1][0]):
+            self.context.error("SC003", "expected `(:define (name ?x ..) formula)`", At(section), "not a definition")
+            return
+        parameters = [str(token) for token in _untyped(section[1][1:])]
+        body = self._formula(section[2], macros, None)
+        macros[str(section[1][0])] = (parameters, body)
+
+    def _mapping(self, form: list[Node]) -> None:
+        context = self.context
+        wanted = None
+        mapping = Mapping({}, {}, {}, {})
+        for child in range(2, len(form)):
+            section = form[child]
+            if not isinstance(section, list) or not section or section[0] not in _MAPPING:
+                context.error("SC003", "expected a section of a mapping", At(form, child), "not a section", help=did_you_mean(str(section[0] if section else ""), _MAPPING))
+                continue
+            head = section[0]
+            if head == ":specification":
+                wanted = section[1] if len(section) > 1 else None
+            for position in range(1, len(section)):
+                entry = section[position]
+                if head in (":specification", ":domain"):
+                    continue
+                if not isinstance(entry, list) or len(entry) != 2:
+                    context.error("SC003", "expected `(theirs ours)`", At(section, position), "not a pair")
+                elif head in (":types", ":constants") and isinstance(entry[0], str):
+                    (mapping.types if head == ":types" else mapping.names)[entry[0]] = entry[1]
+                elif isinstance(entry[0], list) and entry[0] and isinstance(entry[0][0], str):
+                    target = mapping.steps if head == ":actions" else mapping.atoms
+                    target[entry[0][0]] = ([str(token) for token in entry[0][1:]], entry[1])
+                else:
+                    context.error("SC003", "expected `((name ?x ..) replacement)`", At(section, position), "not a replacement")
+        if not isinstance(wanted, str):
+            context.error("SC003", "a mapping names its specification", At(form, 1), "expected `(:specification name)`")
+            return
+        self._mappings[wanted] = mapping
+
+    # -- rewriting ----------------------------------------------------------------------------------------------------
+
+    def _rule(self, rule: list[Node], macros: dict[str, tuple[list[str], Node]], mapping: Mapping | None) -> list[Node]:
+        if not macros and mapping is None:
+            return rule
+        made: list[Node] = []
+        key: Node = ""
+        for child in rule:
+            if key in FORMULA_FIELDS:
+                made.append(self._formula(child, macros, mapping))
+            elif key in STEP_FIELDS:
+                made.append(self._step(child, mapping))
+            elif key == ":parameters":
+                made.append(self._types(child, mapping))
+            else:
+                made.append(child)
+            key = child if isinstance(child, str) else ""
+        return self._made(made, rule)
+
+    def _made(self, made: list[Node], origin: list[Node]) -> list[Node]:
+        self.context.origin[id(made)] = At(origin)
+        self._alive.append(made)
+        self._nodes += len(made)
+        if self._nodes > MAX_NODES:
+            raise ExpansionTooLarge
+        return made
+
+    def _formula(self, node: Node, macros: dict[str, tuple[list[str], Node]], mapping: Mapping | None) -> Node:
+        if not isinstance(node, list) or not node:
+            return node
+        head = node[0]
+        if head in ("forall", "exists") and len(node) == 3:
+            return self._made([head, self._types(node[1], mapping), self._formula(node[2], macros, mapping)], node)
+        if head in ("action", "action-end", "action-during") and len(node) == 2:
+            return self._actions(str(head), node, mapping)
+        rest: list[Node] = []
+        for child in node[1:]:
+            rest.append(self._formula(child, macros, mapping) if isinstance(child, list) else self._name(child, mapping))
+        if isinstance(head, str):
+            replacement = macros.get(head)
+            if replacement is None and mapping is not None:
+                replacement = mapping.atoms.get(head)
+            if replacement is not None:
+                return self._instantiate(node, rest, replacement)
+        return self._made([head, *rest], node)
+
+    def _instantiate(self, node: list[Node], arguments: list[Node], replacement: tuple[list[str], Node]) -> Node:
+        parameters, body = replacement
+        if len(parameters) != len(arguments):
+            message = f"`{node[0]}` takes {len(parameters)} arguments, not {len(arguments)}"
+            self.context.error("SC103", message, At(node), f"{len(arguments)} given")
+            return node
+        self._serial += 1
+        values: dict[str, Node] = dict(zip(parameters, arguments, strict=True))
+        for name in _bound(body):
+            values.setdefault(name, f"{name}~{self._serial}")
+        made = self._copy(body, lambda token: values.get(token, token))
+        if isinstance(made, list):
+            self.context.origin[id(made)] = At(node)
+        return made
+
+    def _name(self, token: Node, mapping: Mapping | None) -> Node:
+        return mapping.names.get(token, token) if mapping is not None and isinstance(token, str) else token
+
+    def _types(self, node: Node, mapping: Mapping | None) -> Node:
+        if mapping is None or not isinstance(node, list):
+            return node
+        made: list[Node] = []
+        after_dash = False
+        for child in node:
+            if after_dash and isinstance(child, str):
+                made.append(mapping.types.get(child, child))
+            elif after_dash and isinstance(child, list):
+                flat: list[Node] = []
+                for alternative in child:
+                    new = mapping.types.get(alternative, alternative) if isinstance(alternative, str) else alternative
+                    flat.extend(new[1:] if isinstance(new, list) else [new])
+                made.append(self._made(flat, child))
+            else:
+                made.append(child)
+            after_dash = child == "-"
+        return self._made(made, node)
+
+    def _step(self, node: Node, mapping: Mapping | None) -> Node:
+        if mapping is None or not isinstance(node, list) or not node:
+            return node
+        if node[0] == "or":
+            flat: list[Node] = ["or"]
+            for child in node[1:]:
+                made = self._step(child, mapping)
+                flat.extend(made[1:] if isinstance(made, list) and made and made[0] == "or" else [made])
+            return self._made(flat, node)
+        rest = [self._name(child, mapping) for child in node[1:]]
+        found = mapping.steps.get(str(node[0]))
+        if found is None:
+            return self._made([node[0], *rest], node)
+        parameters, body = found
+        if len(parameters) != len(rest):
+            self.context.error("SC103", f"`{node[0]}` takes {len(parameters)} arguments, not {len(rest)}", At(node), f"{len(rest)} given")
+            return node
+        values = dict(zip(parameters, rest, strict=True))
+        made_body = self._copy(body, lambda token: values.get(token, token))
+        if isinstance(made_body, list):
+            self.context.origin[id(made_body)] = At(node)
+        return made_body
+
+    def _actions(self, head: str, node: list[Node], mapping: Mapping | None) -> Node:
+        step = self._step(node[1], mapping)
+        if isinstance(step, list) and step and step[0] == "or":
+            parts: list[Node] = []
+            for child in step[1:]:
+                parts.append(self._made([head, child], node))
+            return self._made(["or", *parts], node)
+        return self._made([head, step], node)
+
+
+class ExpansionTooLarge(Exception):
+    """Templates or macros grew beyond a million nodes."""
+
+
+def _untyped(nodes: list[Node]) -> list[Node]:
+    out: list[Node] = []
+    skip = False
+    for node in nodes:
+        if skip:
+            skip = False
+        elif node == "-":
+            skip = True
+        else:
+            out.append(node)
+    return out
+
+
+def _bound(node: Node) -> set[str]:
+    """The variables that quantifiers in a formula bind."""
+    out: set[str] = set()
+    stack = [node]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, list):
+            if len(part) == 3 and part[0] in ("forall", "exists") and isinstance(part[1], list):
+                out.update([str(token) for token in _untyped(part[1])])
+            stack.extend(part)
+    return out

@@ -1,0 +1,52 @@
+"""Rules and their parts (docs/language.md, section 5)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from plansafe.verifier.elaborate.context import At
+from plansafe.verifier.model import Atom, Formula, Variable
+
+
+class Match(NamedTuple):
+    """A step that a rule is about: the mirror predicate's atom. ``factor``: bindings of parameters it leaves open."""
+
+    atom: Atom
+    factor: int
+
+
+class Part(NamedTuple):
+    """One thing to monitor for each binding of ``parameters``.
+
+    ``mode``: ``always`` (``body`` at every letter; findings are blocks), ``each`` (at every letter where ``step`` matches and
+    ``guard`` holds, ``body`` holds there, or with ``after`` at the next), ``end`` (at the last letter), ``whole`` (``body`` is a formula over
+    the trace).
+    """
+
+    rule: int
+    parameters: tuple[Variable, ...]
+    mode: str
+    body: Formula
+    step: Atom | None = None
+    guard: Formula | None = None
+    after: bool = False
+
+
+class Rule(NamedTuple):
+    """A rule, elaborated. ``kind`` is what it was written as; ``preference`` says that a violation is only counted."""
+
+    name: str
+    kind: str
+    parts: tuple[Part, ...]
+    declared: tuple[Variable, ...]
+    matches: tuple[Match, ...]
+    at: At
+    source: str
+    preference: bool = False
+    hazard: str | None = None
+    targets: tuple[str, ...] = ()
+    severity: str = "high"
+    message: str | None = None
+    rationale: str | None = None
+    fix: str | None = None
+    applicable: bool = True

@@ -1,0 +1,540 @@
+"""From the outcomes of a plan's readings to its report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
+from plansafe.grammar.source import Source
+from plansafe.verifier import model
+from plansafe.verifier.elaborate.context import At
+from plansafe.verifier.engine.replay import Failure, Outcome
+from plansafe.verifier.evaluate import Binding, formula_text
+from plansafe.verifier.model import Number
+from plansafe.verifier.monitor.finding import Violation
+from plansafe.verifier.report import Blame, Finding, FindingClass, Headline, Reading, Report, RuleCount, Worlds
+from plansafe.verifier.rules.model import Part, Rule
+
+if TYPE_CHECKING:
+    from plansafe.verifier.api import Checker, ReadSteps
+    from plansafe.verifier.history import Answer, History, Past, Question
+
+_CODES = {
+    "process": ("SC201", FindingClass.PROCESS),
+    "trajectory": ("SC202", FindingClass.TRAJECTORY),
+    "termination": ("SC203", FindingClass.TERMINATION),
+    "obligation": ("SC204", FindingClass.OBLIGATION),
+    "constraint": ("SC205", FindingClass.CONSTRAINT),
+}
+_SEVERITY = {"critical": 0, "high": 1, "medium": 2, "low": 3}
+
+
+class _Violated(NamedTuple):
+    """A violation with the readings it holds in."""
+
+    violation: Violation
+    rule: Rule
+    part: Part
+    binding: tuple[tuple[str, str], ...]
+    readings: tuple[str, ...]
+    blame: str
+
+
+def summarise(checker: Checker, plan: Source, read: ReadSteps | None, outcomes: list[Outcome], deadline: float | None) -> Report:
+    """The report on one plan, from its readings (``halt`` first)."""
+    halt = outcomes[0]
+    rules = checker.rules
+    violated = _violated(checker, outcomes)
+    hard = [v for v in violated if not v.rule.preference]
+    in_halt = [v for v in hard if "halt" in v.readings]
+    blamed = [v for v in hard if not checker.options.blame or v.blame in checker.options.blame]
+    executable = Worlds.NONE if halt.failures else Worlds.ALL
+    goal = Worlds.ALL if halt.goal is True else Worlds.NONE
+    safe = Worlds.ALL
+    if [v for v in in_halt if v in blamed]:
+        safe = Worlds.NONE
+    elif halt.undecided or halt.limit is not None:
+        safe = Worlds.UNKNOWN
+    if halt.limit is not None and not halt.failures:
+        executable = goal = Worlds.UNKNOWN
+    counts = _counts(checker, halt, violated)
+    headline = _headline(executable, goal, safe, counts)
+    if blamed or halt.failures or halt.goal is not True or halt.undecided:
+        findings, suppressed = _findings(checker, plan, read, outcomes, blamed)
+    else:
+        findings, suppressed = (), 0
+    diagnostics = list(checker.diagnostics)
+    if checker.options.require_rules and not any([c.instances for c in counts]):
+        diagnostics.append(Diagnostic("SC605", "no rule had anything to check", help="give a specification with --spec, or leave --require-rules out"))
+    if halt.limit is not None:
+        diagnostics.append(Diagnostic(halt.limit.code, halt.limit.message, severity=Severity.WARNING, help="the verdict is not known beyond this point"))
+    soft = _preferences(halt, violated)
+    return Report(
+        plan.name, headline, executable, goal, safe, halt.steps, findings, counts,
+        tuple([_reading(o, hard, checker) for o in outcomes]) if halt.failures else (),
+        tuple(diagnostics), _metric(checker, halt, soft), tuple(sorted(soft.items())), _assumptions(checker, read),
+        limits=(halt.limit.message,) if halt.limit else (), suppressed=suppressed,
+    )
+
+
+def out_of_time(checker: Checker, plan: Source) -> Report:
+    """The report when the time limit has passed: nothing is claimed."""
+    limit = f"time limit of {checker.options.time_limit_s:g} s"
+    diagnostic = Diagnostic("SC502", f"the {limit} has passed", severity=Severity.WARNING, help="raise it with --time-limit")
+    unknown = Worlds.UNKNOWN
+    return Report(plan.name, Headline.UNKNOWN, unknown, unknown, unknown, 0, diagnostics=(*checker.diagnostics, diagnostic), limits=(limit,))
+
+
+def _headline(executable: Worlds, goal: Worlds, safe: Worlds, counts: tuple[RuleCount, ...]) -> Headline:
+    if Worlds.NONE in (executable, goal):
+        return Headline.INVALID
+    if safe is Worlds.NONE:
+        return Headline.UNSAFE
+    if Worlds.UNKNOWN in (executable, goal, safe):
+        return Headline.UNKNOWN
+    return Headline.SAFE if any([count.instances for count in counts]) else Headline.VALID
+
+
+def _violated(checker: Checker, outcomes: list[Outcome]) -> list[_Violated]:
+    """Violations of all readings: one for each rule, binding and step."""
+    if not any([outcome.violations for outcome in outcomes]):
+        return []
+    assert checker.engine is not None
+    task, parts = checker.engine.task, checker.engine.plan.parts
+    found: dict[tuple[object, ...], _Violated] = {}
+    for outcome in outcomes:
+        for violation in outcome.violations:
+            part = parts[violation.part]
+            rule = checker.rules[part.rule]
+            binding = tuple(sorted([(v.name, task.objects[o]) for v, o in zip(part.parameters, violation.binding, strict=True)]))
+            key = (part.rule, binding, violation.step, violation.at_end)
+            known = found.get(key)
+            if known is None:
+                found[key] = _Violated(violation, rule, part, binding, (outcome.reading,), violation.blame)
+            elif outcome.reading not in known.readings:
+                found[key] = known._replace(readings=(*known.readings, outcome.reading))
+            elif violation.blame == "introduced":
+                found[key] = known._replace(blame="introduced")
+    return list(found.values())
+
+
+def _counts(checker: Checker, halt: Outcome, violated: list[_Violated]) -> tuple[RuleCount, ...]:
+    assert checker.engine is not None
+    task, parts = checker.engine.task, checker.engine.plan.parts
+    undecided = {parts[part].rule for part, _ in halt.undecided}
+    broken: dict[int, int] = {}
+    for v in violated:
+        if "halt" in v.readings:
+            broken[v.part.rule] = broken.get(v.part.rule, 0) + 1
+    out = []
+    for number, rule in enumerate(checker.rules):
+        if rule.matches:
+            instances = halt.matches[number]
+        else:
+            instances = 1 if rule.applicable else 0
+            for variable in rule.declared:
+                instances *= len(task.domains[variable.domain])
+        touches = halt.touches[number] if halt.touches else 0
+        violations = broken.get(number, 0)
+        if not rule.applicable:
+            status = "not applicable"
+        elif violations:
+            status = "preference violated" if rule.preference else "violated"
+        elif number in undecided:
+            status = "undecided"
+        elif not instances:
+            status = "never applied"
+        else:
+            status = "kept"
+        out.append(RuleCount(rule.name, rule.kind, rule.source, instances, touches, violations, status))
+    return tuple(out)
+
+
+def _reading(outcome: Outcome, violated: list[_Violated], checker: Checker) -> Reading:
+    bad = any([outcome.reading in v.readings for v in violated])
+    unknown = outcome.undecided or outcome.limit
+    safe = Worlds.NONE if bad else Worlds.UNKNOWN if unknown else Worlds.ALL
+    return Reading(outcome.reading, outcome.executed, Worlds.ALL if outcome.goal is True else Worlds.NONE, safe)
+
+
+def _preferences(halt: Outcome, violated: list[_Violated]) -> dict[str, int]:
+    soft = dict(halt.soft)
+    for v in violated:
+        if v.rule.preference and "halt" in v.readings:
+            soft[v.rule.name] = soft.get(v.rule.name, 0) + 1
+    return soft
+
+
+def _metric(checker: Checker, halt: Outcome, soft: dict[str, int]) -> str | None:
+    from plansafe.verifier.evaluate import Undefined, arithmetic  # noqa: PLC0415
+
+    assert checker.engine is not None
+    task = checker.engine.task
+    if task.metric is None or halt.failures or halt.limit is not None:
+        return None
+
+    def value(expression: model.Expression) -> Number:
+        match expression:
+            case model.Constant():
+                return expression.value
+            case model.Fluent():
+                code = task.encode(expression.arguments)
+                if code not in halt.state.fluents[expression.function]:
+                    raise Undefined("a fluent of the metric has no value")
+                return halt.state.fluents[expression.function][code]
+            case model.Arithmetic():
+                return arithmetic(expression.operator, [value(o) for o in expression.operands])
+            case model.TotalTime():
+                return halt.end
+            case model.IsViolated():
+                return soft.get(expression.preference, 0)
+            case _:
+                raise Undefined("not a metric")
+
+    try:
+        return str(value(task.metric.expression))
+    except Undefined:
+        return None
+
+
+def _assumptions(checker: Checker, read: ReadSteps | None) -> tuple[str, ...]:
+    out = ["facts that are not listed in the initial state are false (closed world)"]
+    if read is not None and read.timed is not None:
+        out.append(f"time tolerance {float(checker.options.tolerance):g}")
+    if checker.options.lenient_types:
+        out.append("types are lenient: mismatches are warnings")
+    return tuple(out)
+
+
+# ---- findings -------------------------------------------------------------------------------------------------------
+
+
+def _findings(checker: Checker, plan: Source, read: ReadSteps | None, outcomes: list[Outcome], violated: list[_Violated]) -> tuple[tuple[Finding, ...], int]:
+    if read is None:
+        read = checker.read(plan)
+    writer = _Writer(checker, plan, read, outcomes)
+    violated = sorted(violated, key=lambda v: ("halt" not in v.readings, v.violation.step, _SEVERITY.get(v.rule.severity, 1), v.rule.name, v.binding))
+    failures = _failures(outcomes)
+    limit = checker.options.max_findings
+    total = len(violated) + len(failures)
+    shown_failures = failures[:limit]
+    shown = violated[: max(limit - len(shown_failures), 0)]
+    findings = writer.write(shown_failures, shown)
+    halt = outcomes[0]
+    if halt.goal is not True:
+        findings.append(writer.goal(halt))
+    findings += writer.undecided(halt)
+    findings.sort(key=lambda f: ("halt" not in f.readings, f.at_end, f.step))
+    return tuple(findings), total - len(shown_failures) - len(shown)
+
+
+def _failures(outcomes: list[Outcome]) -> list[tuple[Failure, tuple[str, ...]]]:
+    found: dict[tuple[int, str], tuple[Failure, tuple[str, ...]]] = {}
+    for outcome in outcomes:
+        for failure in outcome.failures:
+            key = (failure.step, failure.code)
+            known = found.get(key)
+            found[key] = (failure, (outcome.reading,)) if known is None else (known[0], (*known[1], outcome.reading) if outcome.reading not in known[1] else known[1])
+    return sorted(found.values(), key=lambda entry: entry[0].step)
+
+
+class _Writer:
+    """Writes findings with their places, tables and help."""
+
+    def __init__(self, checker: Checker, plan: Source, read: ReadSteps, outcomes: list[Outcome]) -> None:
+        from plansafe.verifier.history import History, Question  # noqa: PLC0415
+
+        assert checker.engine is not None
+        self.checker = checker
+        self.task = checker.engine.task
+        self.plan = plan
+        self.read = read
+        self.outcomes = {outcome.reading: outcome for outcome in outcomes}
+        self.histories = {reading: History(checker, read, reading) for reading in self.outcomes}
+        self.question = Question
+
+    def span(self, step: int) -> Span | None:
+        """The place of a step, by its number."""
+        return self.read.spans[step - 1] if 1 <= step <= len(self.read.spans) else None
+
+    def write(self, failures: list[tuple[Failure, tuple[str, ...]]], violated: list[_Violated]) -> list[Finding]:
+        """Findings for failed steps and violated rules."""
+        questions: dict[str, list[Question]] = {}
+        owners: dict[str, list[tuple[str, int]]] = {}
+        for number, (failure, readings) in enumerate(failures):
+            question = self._failure_question(failure, readings[0])
+            if question is not None:
+                questions.setdefault(readings[0], []).append(question)
+                owners.setdefault(readings[0], []).append(("failure", number))
+        for number, v in enumerate(violated):
+            questions.setdefault(v.readings[0], []).append(self._violation_question(v))
+            owners.setdefault(v.readings[0], []).append(("violation", number))
+        answers: dict[tuple[str, int], tuple[Answer, dict[tuple[int, int], Past]]] = {}
+        for reading, asked in questions.items():
+            history = self.histories[reading]
+            got = history.ask(asked)
+            facts = {fact for answer in got for fact in answer.facts}
+            past = history.past(facts, max([q.letter for q in asked])) if facts else {}
+            for owner, answer in zip(owners[reading], got, strict=True):
+                answers[owner] = (answer, past)
+        out = [self._failure(f, r, answers.get(("failure", n))) for n, (f, r) in enumerate(failures)]
+        out += [self._violation(v, answers.get(("violation", n))) for n, v in enumerate(violated)]
+        return out
+
+    # -- failed steps -------------------------------------------------------------------------------------------------
+
+    def _letter_before(self, step: int, reading: str) -> int:
+        """The letter at which a failed step should have been taken."""
+        outcome = self.outcomes[reading]
+        if reading == "halt":
+            return outcome.letters
+        return max(0, min(step - 1 - len([f for f in outcome.failures if f.step < step and (reading == "skip" or f.ill_formed)]), outcome.letters))
+
+    def _taken(self, step: int) -> tuple[model.Action, Binding] | None:
+        taken = self.read.steps[step - 1]
+        action = getattr(taken, "action", None)
+        if action is None:
+            return None
+        return action, dict(zip([v.slot for v in action.parameters], taken.objects, strict=True))  # type: ignore[union-attr]
+
+    def _failure_question(self, failure: Failure, reading: str) -> Question | None:
+        if failure.code not in ("SC301", "SC306"):
+            return None
+        found = self._taken(failure.step)
+        if found is None:
+            return None
+        action, binding = found
+        condition = action.over_all if failure.code == "SC306" else action.end.condition if failure.detail == "end" and action.end else action.start.condition
+        return self.question(self._letter_before(failure.step, reading), model.And(condition), binding)
+
+    def _failure(self, failure: Failure, readings: tuple[str, ...], asked: tuple[Answer, dict[tuple[int, int], Past]] | None) -> Finding:
+        step = failure.step
+        text = self._step_text(step)
+        if failure.ill_formed is not None:
+            ill = failure.ill_formed
+            return Finding(ill.code, FindingClass.ILL_FORMED, f"step {step} is not a step of this domain: {ill.message}", step, readings=readings, source=self.plan.name, span=self._token_span(step, ill.token), help=ill.help)
+        notes: list[str] = []
+        related: list[Label] = []
+        help: str | None = None
+        table = None
+        found = self._taken(step)
+        if failure.code in ("SC301", "SC306"):
+            what = "its condition over all does not hold" if failure.code == "SC306" else "its precondition is not satisfied"
+            if failure.detail == "end":
+                what = "its condition at the end is not satisfied"
+            message = f"step {step} `{text}` cannot be taken: {what}"
+            if asked is not None:
+                answer, past = asked
+                history = self.histories[readings[0]]
+                letter = self._letter_before(step, readings[0])
+                for reason in answer.reasons:
+                    notes.append(_reason_text(self.task, reason.formula, reason.binding, reason.wanted))
+                table = history.table(answer.facts, past, step, letter, "FAILS")
+                related += self._changes(answer, past, letter)
+                help = self._help(answer, step)
+        else:
+            message = f"step {step} `{text}` cannot be taken: {self._other_failure(failure)}"
+            if failure.other:
+                span = self.span(failure.other)
+                if span is not None:
+                    related.append(Label(self.plan.name, span, "happens at the same time", False))
+        if found is not None and isinstance(found[0].node, list):
+            related.append(self._condition_label(found[0], failure))
+        return Finding(
+            failure.code, FindingClass.INEXECUTABLE, message, step, readings=readings, source=self.plan.name, span=self.span(step),
+            related=tuple(related), notes=tuple(notes), help=help, table=table,
+        )
+
+    def _condition_label(self, action: model.Action, failure: Failure) -> Label:
+        node = action.node
+        assert isinstance(node, list)
+        wanted = {"SC301": (":precondition", ":condition"), "SC305": (":duration",), "SC303": (":effect",)}.get(failure.code, (":condition", ":precondition"))
+        for child in range(2, len(node) - 1):
+            if node[child] in wanted:
+                return self.checker.context.label(At(node, child + 1), f"the {str(node[child])[1:]} of `{action.name}`", False)
+        return self.checker.context.label(At(node, 1), f"`{action.name}` is declared here", False)
+
+    def _other_failure(self, failure: Failure) -> str:
+        match failure.code:
+            case "SC302":
+                return failure.detail
+            case "SC303":
+                return f"two effects change `{failure.detail}` in ways that do not combine"
+            case "SC304":
+                return f"it interferes with another step of the same time over `{failure.detail}`"
+            case "SC305":
+                return f"its duration {failure.detail}"
+            case _:
+                return failure.detail
+
+    def _help(self, answer: Answer, step: int) -> str | None:
+        """Where else the plan makes the missing facts true."""
+        for reason in answer.reasons:
+            if not isinstance(reason.formula, model.Atom):
+                continue
+            fact = (reason.formula.predicate, self.task.encode(tuple([a if a >= 0 else reason.binding[-1 - a] for a in reason.formula.arguments])))
+            for later in range(step + 1, min(len(self.read.steps), step + 10_000) + 1):
+                if fact in self._effects(later, reason.wanted):
+                    verb = "makes" if reason.wanted else "ends"
+                    return f"step {later} `{self._step_text(later)}` {verb} `{self.task.fact_text(*fact)}`: should it come before step {step}?"
+        for reason in answer.reasons:
+            if isinstance(reason.formula, model.Atom) and reason.wanted and len(answer.reasons) <= 3:
+                actions = self._achievers(reason.formula.predicate)
+                if actions:
+                    return f"actions that can make it true: {', '.join(['`' + a + '`' for a in actions[:5]])}"
+        return None
+
+    def _achievers(self, predicate: int) -> list[str]:
+        out = []
+        for action in self.task.actions.values():
+            effects = [*action.start.effects, *(action.end.effects if action.end else ())]
+            if any([atom.predicate == predicate for effect in effects for atom in effect.adds]):
+                out.append(action.name)
+        return out
+
+    def _effects(self, step: int, adds: bool) -> set[tuple[int, int]]:
+        """Facts that a step's unconditional effects make true (or false)."""
+        found = self._taken(step)
+        if found is None:
+            return set()
+        action, binding = found
+        out = set()
+        for effect in (*action.start.effects, *(action.end.effects if action.end else ())):
+            for atom in effect.adds if adds else effect.deletes:
+                ground = [a if a >= 0 else binding.get(-1 - a, -1) for a in atom.arguments]
+                if min(ground, default=0) >= 0 and not effect.variables and effect.condition is model.TRUE:
+                    out.add((atom.predicate, self.task.encode(tuple(ground))))
+        return out
+
+    # -- violated rules -----------------------------------------------------------------------------------------------
+
+    def _violation_question(self, v: _Violated) -> Question:
+        from plansafe.verifier.compile.normal import is_temporal  # noqa: PLC0415
+
+        binding = {p.slot: o for p, o in zip(v.part.parameters, v.violation.binding, strict=True)}
+        formula = v.part.body
+        temporal = is_temporal(formula)
+        if v.part.mode == "each" and v.part.guard is not None:
+            formula = model.Or((model.Not(v.part.guard), formula))
+        return self.question(v.violation.letter, formula, binding, temporal or v.part.mode == "whole")
+
+    def _violation(self, v: _Violated, asked: tuple[Answer, dict[tuple[int, int], Past]] | None) -> Finding:
+        code, finding_class = _CODES[v.rule.kind]
+        step = v.violation.step
+        where = "at the end of the plan" if v.violation.at_end else "in the initial state" if step == 0 else f"at step {step}"
+        if code == "SC204":
+            message = f"obligation `{v.rule.name}` is left pending {where}" if v.violation.at_end else f"obligation `{v.rule.name}` is broken {where}"
+        else:
+            noun = "constraint" if v.rule.kind == "constraint" else "rule"
+            message = f"{noun} `{v.rule.name}` is violated {where}"
+        if v.rule.message:
+            message += f": {_filled(v.rule.message, dict(v.binding))}"
+        related: list[Label] = []
+        notes: list[str] = []
+        table = None
+        if asked is not None:
+            answer, past = asked
+            for reason in answer.reasons:
+                notes.append(_reason_text(self.task, reason.formula, reason.binding, reason.wanted))
+            table = self.histories[v.readings[0]].table(answer.facts, past, step, v.violation.letter, "FAILS")
+            related += self._changes(answer, past, v.violation.letter, except_step=step)
+        binding = ", ".join([f"{name} = {value}" for name, value in v.binding])
+        related.append(self._rule_label(v.rule, f"the rule{', ' + binding if binding else ''}"))
+        return Finding(
+            code, finding_class, message, step, v.rule.name, v.binding, v.violation.at_end, v.readings, Blame(v.blame), self.plan.name, self.span(step),
+            tuple(related), tuple(notes), _filled(v.rule.fix, dict(v.binding)) if v.rule.fix else None, table, v.rule.hazard, v.rule.targets, v.rule.severity,
+            v.rule.rationale,
+        )
+
+    def _rule_label(self, rule: Rule, text: str) -> Label:
+        node = rule.at.node
+        if rule.kind != "constraint":
+            for child in range(len(node) - 1):
+                if node[child] in (":forbid", ":require", ":formula", ":forbid-after", ":require-after", ":when"):
+                    return self.checker.context.label(At(node, child + 1), text, False)
+        return self.checker.context.label(rule.at, text, False)
+
+    # -- the rest -----------------------------------------------------------------------------------------------------
+
+    def goal(self, halt: Outcome) -> Finding:
+        """The goal is not reached."""
+        question = self.question(halt.letters, model.And(self.task.goal), {})
+        history = self.histories["halt"]
+        answer = history.ask([question])[0]
+        past = history.past(set(answer.facts), halt.letters) if answer.facts else {}
+        missing = [_reason_text(self.task, r.formula, r.binding, r.wanted) for r in answer.reasons]
+        related = self._changes(answer, past, halt.letters)
+        node = self.task.goal_nodes[0] if self.task.goal_nodes else None
+        if isinstance(node, list):
+            related.append(self.checker.context.label(At(node), "the goal", False))
+        stopped = f" where the plan stops, before step {halt.failures[0].step}" if halt.failures else ""
+        last = len(self.read.steps)
+        table = history.table(answer.facts, past, last, halt.letters, "unmet") if not halt.failures else None
+        return Finding(
+            "SC310", FindingClass.UNMET_GOAL, f"the goal is not reached{stopped}", min(last, halt.letters), at_end=True, source=self.plan.name,
+            span=None if halt.failures else self.span(last), related=tuple(related), notes=tuple(missing), table=table,
+        )
+
+    def undecided(self, halt: Outcome) -> list[Finding]:
+        """Rule instances that could not be decided."""
+        assert self.checker.engine is not None
+        out: dict[str, Finding] = {}
+        for part_number, binding in halt.undecided:
+            part = self.checker.engine.plan.parts[part_number]
+            rule = self.checker.rules[part.rule]
+            if rule.name in out:
+                continue
+            too_large = part_number in (self.checker.engine.prototype.too_large if self.checker.engine.prototype else ())
+            why = "has too many instances" if too_large else "reads a number that is undefined"
+            names = tuple([(v.name, self.task.objects[o]) for v, o in zip(part.parameters, binding, strict=False)])
+            out[rule.name] = Finding(
+                "SC503" if too_large else "SC504", FindingClass.UNDECIDED, f"rule `{rule.name}` could not be decided: it {why}", halt.executed, rule.name, names,
+                True, related=(self._rule_label(rule, "the rule"),), source=self.plan.name,
+            )
+        return list(out.values())
+
+    def _changes(self, answer: Answer, past: dict[tuple[int, int], Past], letter: int, except_step: int = 0) -> list[Label]:
+        """Labels at the steps that last changed the facts that matter."""
+        by_step: dict[int, list[str]] = {}
+        for fact in answer.facts:
+            earlier = [change for change in past[fact].changes if change[0] <= letter]
+            if earlier and earlier[-1][1]:
+                _, step, value = earlier[-1]
+                word = "true" if value is True else "false" if value is False else str(value)
+                by_step.setdefault(step, []).append(f"`{self.histories['halt'].fact_text(fact)}` becomes {word}")
+        out = []
+        for step, texts in sorted(by_step.items()):
+            span = self.span(step)
+            if span is not None:
+                out.append(Label(self.plan.name, span, " and ".join(texts) + " here", False))
+        return out
+
+    def _step_text(self, step: int) -> str:
+        text = self.histories["halt"].action_text(step)
+        return f"({text if len(text) <= 200 else text[:197] + '...'})"
+
+    def _token_span(self, step: int, token: int) -> Span | None:
+        """The place of one token of a step."""
+        span = self.span(step)
+        if span is None:
+            return None
+        import re  # noqa: PLC0415
+
+        for number, match in enumerate(re.finditer(r";[^\r\n]*|[^\s();]+", self.plan.slice(span))):
+            if number == token:
+                return Span(span.start + match.start(), span.start + match.end())
+        return span
+
+
+def _reason_text(task: model.Task, formula: model.Formula, binding: Binding, wanted: bool) -> str:
+    """One literal that has not the value it should have, in words."""
+    return f"`{formula_text(task, formula, binding)}` is {'not true' if wanted else 'true'}" if not isinstance(formula, model.Atom) else (
+        f"`{formula_text(task, formula, binding)}` is {'false' if wanted else 'true'}"
+    )
+
+
+def _filled(message: str, binding: dict[str, str]) -> str:
+    """A rule's message with ``{?x}`` replaced."""
+    for name, value in binding.items():
+        message = message.replace("{" + name + "}", value)
+    return message
