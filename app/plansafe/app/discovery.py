@@ -247,7 +247,7 @@ class Discovery:
             return []
         from plansafe.specs import default_specs, spec_path  # noqa: PLC0415 - not needed when flags decide
 
-        return [(spec_path(spec), "shipped with the domain") for spec in default_specs(name)]
+        return [(_near(spec_path(spec)), "shipped with the domain") for spec in default_specs(name)]
 
     def _shipped_or_file(self, path: str) -> str:
         """Read ``--spec household`` as the shipped specification of that name, unless there is such a file."""
@@ -276,7 +276,7 @@ def shipped_domain(name: str) -> str | None:
     from plansafe.domains import domain_path  # noqa: PLC0415 - not needed when flags decide
 
     try:
-        return domain_path(name)
+        return _near(domain_path(name))
     except KeyError:
         return None
 
@@ -286,9 +286,15 @@ def shipped_spec(name: str) -> str | None:
     from plansafe.specs import spec_path  # noqa: PLC0415 - not needed when flags decide
 
     try:
-        return spec_path(name)
+        return _near(spec_path(name))
     except KeyError:
         return None
+
+
+def _near(path: str) -> str:
+    """Write a path from the current folder if it lies below it: people read it."""
+    below = os.path.join(os.getcwd(), "")
+    return path.removeprefix(below)
 
 
 def _same_file(path: str, other: str | None) -> bool:

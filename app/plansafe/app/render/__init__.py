@@ -26,7 +26,7 @@ def renderer(form: str, settings: Settings, color: bool) -> Renderer:
             from plansafe.app.render.full import FullRenderer  # noqa: PLC0415
             from plansafe.app.render.text import Style  # noqa: PLC0415
 
-            return FullRenderer(Style(color))
+            return FullRenderer(Style(color), settings.full_state)
         case "concise":
             from plansafe.app.render.concise import ConciseRenderer  # noqa: PLC0415
 

@@ -36,8 +36,8 @@ class ConciseRenderer:
             return f"{'INTERNAL ERROR' if result.exit_code == 4 else 'NOT CHECKED'} ({errors} errors)"
         idle = sum(1 for rule in report.rules if rule.status in ("never applied", "not applicable"))
         findings = len(report.findings) + report.suppressed
-        counts = f"{findings} findings, {report.steps} steps, {len(report.rules)} rules, {idle} of them idle"
-        return f"{report.headline.value} ({counts})"
+        counts = f"{findings} finding{'' if findings == 1 else 's'}, {report.steps} steps, {len(report.rules)} rules"
+        return f"{report.headline.value} ({counts}, {idle} of them idle)"
 
     def end(self) -> str:
         """Nothing is left to say."""

@@ -8,17 +8,18 @@ from plansafe.app.render.excerpt import excerpt, gutter
 from plansafe.app.render.text import Style, centre, pad, visible, width
 from plansafe.app.service import Result
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
-from plansafe.verifier.report import Change, Finding, FindingClass, Headline, Report, Table
+from plansafe.verifier.report import Blame, Change, Finding, FindingClass, Headline, Report, Table
 
 _MAX_CELL = 40
+_NAMES = 6
 
 
 class FullRenderer:
     """Prints what was used (when it changes), every diagnostic and finding, and a summary."""
 
-    def __init__(self, style: Style, show_explain: bool = True) -> None:
+    def __init__(self, style: Style, full_state: bool = False) -> None:
         self._style = style
-        self._show_explain = show_explain
+        self._full_state = full_state
         self._used: tuple[tuple[str, str], ...] = ()
 
     def plan(self, result: Result) -> str:
@@ -38,10 +39,15 @@ class FullRenderer:
     def _inputs(self, result: Result) -> str:
         used = [i for i in result.inputs if i.role != "plan"]
         key = tuple((i.path, i.how) for i in used)
-        lines = [f"{self._style.bold('plan')}           {visible(result.plan)}"]
+        lines = [f"{self._style.bold(pad('plan', 14))} {visible(result.plan)}"]
         if key != self._used:
             self._used = key
-            lines += [f"{self._style.bold(pad(i.role, 14))} {visible(i.path)}  ({visible(i.how)})" for i in used]
+            alike: dict[tuple[str, str], list[str]] = {}
+            for role, path, how in [(i.role, i.path, i.how) for i in used]:
+                alike.setdefault((role, how), []).append(path)
+            for (role, how), paths in alike.items():
+                names = [paths[0], *(_short(path, paths[0]) for path in paths[1:])]
+                lines.append(f"{self._style.bold(pad(role, 14))} {visible(', '.join(names))}  ({visible(how)})")
         return "\n".join(lines)
 
     # -- diagnostics and findings
@@ -61,14 +67,17 @@ class FullRenderer:
         kind = "undecided" if finding.finding_class is FindingClass.UNDECIDED else "error"
         lines = [self._title(kind, finding.code, finding.message)]
         if finding.span is None:
-            where = "at the end of the plan" if finding.at_end else "in the initial state"
+            stopped = finding.step < result.report.steps
+            end = "where the plan stops" if stopped else "at the end of the plan"
+            where = end if finding.at_end else "in the initial state"
             name = visible(finding.source or result.plan)
             lines.append(f"{' ' * margin}{style.frame('-->')} {name}: {where}")
         lines += excerpt(labels, result.sources, margin, style, begun=finding.span is None)
-        if finding.table is not None and finding.table.columns and finding.table.rows:
+        table = None if finding.table is None else finding.table if self._full_state else _changing(finding.table)
+        if table is not None and table.columns and table.rows:
             bar = style.frame(" " * margin + " |")
-            lines += [bar, *(f"{bar} {row}".rstrip() for row in _table(finding.table, style))]
-        lines += self._remarks(_facts(finding), margin)
+            lines += [bar, *(f"{bar} {row}".rstrip() for row in _table(table, style))]
+        lines += self._remarks(_facts(finding, table), margin)
         return "\n".join(lines)
 
     def _title(self, kind: str, code: str, message: str) -> str:
@@ -107,9 +116,7 @@ class FullRenderer:
 
     def _explain(self, report: Report) -> str:
         codes = [f.code for f in report.findings] or [d.code for d in report.diagnostics]
-        if not self._show_explain or not codes:
-            return ""
-        return self._style.faint(f"   explain: safecheck --explain {codes[0]}")
+        return "" if not codes else self._style.faint(f"   explain: safecheck --explain {codes[0]}")
 
 
 def _labels(finding: Finding) -> list[Label]:
@@ -124,10 +131,11 @@ def _labels(finding: Finding) -> list[Label]:
     return [own, *(label._replace(primary=False) for label in labels)]
 
 
-def _facts(finding: Finding) -> list[tuple[str, str]]:
-    """Collect what is said below the excerpt."""
+def _facts(finding: Finding, table: Table | None) -> list[tuple[str, str]]:
+    """Collect what is said below the excerpt, but not what a label or the table says already."""
     out: list[tuple[str, str]] = []
-    if finding.binding:
+    said = " ".join(label.text for label in finding.related)
+    if not all(f"{name} = {value}" in said for name, value in finding.binding):
         out.append(("where", ", ".join(f"{name} = {value}" for name, value in finding.binding)))
     hazard = _hazard(finding)
     if hazard:
@@ -135,14 +143,12 @@ def _facts(finding: Finding) -> list[tuple[str, str]]:
     if finding.rationale:
         out.append(("why", finding.rationale))
     if finding.blame is not None and finding.blame.value != "introduced":
-        said = {
-            "worsened": "there before the plan began, and touched by it",
-            "pre-existing": "there before the plan began",
-        }
-        out.append(("blame", f"{finding.blame.value}: {said[finding.blame.value]}"))
+        touched = ", and touched by it" if finding.blame is Blame.WORSENED else ""
+        out.append(("blame", f"{finding.blame.value}: there before the plan began{touched}"))
     if finding.readings != ("halt",) and finding.readings:
         out.append(("readings", ", ".join(finding.readings)))
-    out += [("note", note) for note in finding.notes]
+    shown = tuple(f"`{column}` is " for column in table.columns) if table is not None else ()
+    out += [("note", note) for note in finding.notes if not note.startswith(shown)]
     return out + _help(finding.help)
 
 
@@ -153,6 +159,12 @@ def _hazard(finding: Finding) -> str:
     if parts and finding.severity:
         parts.append(finding.severity)
     return ", ".join(parts)
+
+
+def _short(path: str, first: str) -> str:
+    """Leave the folder out where it is that of the first path."""
+    folder, _, name = path.rpartition("/")
+    return name if folder and folder == first.rpartition("/")[0] else path
 
 
 def _enumerate(words: Sequence[str]) -> str:
@@ -176,7 +188,7 @@ def _summary_notes(report: Report) -> list[str]:
     for status in ("never applied", "not applicable", "undecided"):
         names = [rule.name for rule in report.rules if rule.status == status]
         if names:
-            out.append(f"{status}: {_few(names)}")
+            out.append(f"{_count(len(names), 'rule')} {status}: {_few(names)}")
     if len(report.readings) > 1:
         out += [
             f"reading {pad(r.name, 5)} {_count(r.executed, 'step')} executed, goal {r.goal.value}, safe {r.safe.value}"
@@ -197,7 +209,8 @@ def _summary_notes(report: Report) -> list[str]:
 
 
 def _few(names: Sequence[str]) -> str:
-    return ", ".join(names[:12]) + (f", and {len(names) - 12} more" if len(names) > 12 else "")
+    more = len(names) - _NAMES
+    return ", ".join(names[:_NAMES]) + (f", and {more} more (all with --format json)" if more > 0 else "")
 
 
 def _count(number: int, what: str) -> str:
@@ -205,6 +218,16 @@ def _count(number: int, what: str) -> str:
 
 
 # -- the table of facts
+
+
+def _changing(table: Table) -> Table | None:
+    """Keep the columns whose value changes; ``None`` if there is none. What stays the same is said in the notes."""
+    columns = range(len(table.columns))
+    kept = [at for at in columns if len({value for row in table.rows for value in row.cells[at]}) > 1]
+    if not kept:
+        return None
+    rows = tuple(row._replace(cells=tuple(row.cells[at] for at in kept)) for row in table.rows)
+    return Table(tuple(table.columns[at] for at in kept), rows)
 
 
 def _table(table: Table, style: Style) -> list[str]:
