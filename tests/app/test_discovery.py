@@ -34,7 +34,7 @@ def find(plan: str, choice: Choice | None = None) -> Inputs:
     discovery = Discovery(choice or Choice())
     read = discovery.read(plan, "plan", "given")
     assert isinstance(read, Input)
-    return discovery.find(read)
+    return discovery.find(read, heading(read.source.text))
 
 
 def used(inputs: Inputs) -> tuple[str | None, str | None, tuple[str, ...]]:

@@ -67,6 +67,7 @@ class Discovery:
         self._hashes = hashes
         self._files: dict[str, Input] = {}
         self._folders: dict[str, tuple[_Sibling, ...]] = {}
+        self._found: dict[tuple[str | None, ...], Inputs] = {}
         self._stdin_taken = False
 
     def read(self, path: str, role: str, how: str, keep: bool = True) -> Input | Diagnostic:
@@ -99,10 +100,21 @@ class Discovery:
             self._files[path] = found
         return found
 
-    def find(self, plan: Input) -> Inputs:
-        """Find domain, problem and specifications for a plan."""
+    def find(self, plan: Input, said: Heading) -> Inputs:
+        """Find domain, problem and specifications for a plan whose beginning says ``said``."""
         folder = os.path.dirname(plan.path) if plan.path != STDIN else ""
-        said = Heading(Kind.OTHER) if self._choice.gate else heading(plan.source.text)
+        if self._choice.gate:
+            said = Heading(said.kind)
+        stem = None if self._choice.problem is not None else _stem(plan.path)
+        key = (folder, said.domain, said.problem, stem)
+        known = self._found.get(key)
+        if known is None:
+            known = self._search(plan, folder, said)
+            if not known.diagnostics:
+                self._found[key] = known
+        return known
+
+    def _search(self, plan: Input, folder: str, said: Heading) -> Inputs:
         diagnostics: list[Diagnostic] = []
         problem = domain = None
         try:

@@ -135,11 +135,11 @@ class _Audit:
             name = given if isinstance(given, str) else given.name
             return Result(name, unjudged(name, plan), (), {})
         name = plan.source.name
-        kind = heading(plan.source.text).kind
-        if kind in (Kind.DOMAIN, Kind.PROBLEM, Kind.SAFETY, Kind.MAPPING):
-            wrong = _not_a_plan(name, kind)
+        said = heading(plan.source.text)
+        if said.kind in (Kind.DOMAIN, Kind.PROBLEM, Kind.SAFETY, Kind.MAPPING):
+            wrong = _not_a_plan(name, said.kind)
             return Result(name, unjudged(name, wrong), (plan,), {name: plan.source})
-        found = self._discovery.find(plan)
+        found = self._discovery.find(plan, said)
         used = tuple(i for i in (plan, found.domain, found.problem, *found.specs) if i is not None)
         sources = {i.source.name: i.source for i in used}
         if found.domain is None or found.problem is None or found.diagnostics:
