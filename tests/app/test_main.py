@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,7 +18,7 @@ from plansafe.app.main import app
 from plansafe.app.service import Settings, audit, combined_exit_code
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
-from plansafe.verifier.report import Finding, FindingClass, Headline, Report, Worlds
+from plansafe.verifier.report import Finding, FindingClass, Headline, Report, RuleCount, Worlds
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -63,7 +65,10 @@ class Checker:
         if word == "unsafe":
             findings = (Finding("SC201", FindingClass.PROCESS, "rule broken", 1, source=plan.name, span=Span(0, 5)),)
         worlds = Worlds.ALL
-        return Report(plan.name, Headline(word.upper()), worlds, worlds, worlds, 1, findings)
+        idle = RuleCount("idle", "process", "s", 0, 0, 0, "never applied")
+        rules = (idle,) if word == "idle" else ()
+        headline = Headline.VALID if word == "idle" else Headline(word.upper())
+        return Report(plan.name, headline, worlds, worlds, worlds, 1, findings, rules)
 
 
 @pytest.fixture
@@ -177,6 +182,14 @@ def test_require_rules(run: Run) -> None:
     assert run(plan("valid"), "--require-rules", "--format", "concise")[0] == 2
     assert "SC605" in run(plan("valid"), "--require-rules", "--format", "concise")[1]
     assert run(plan("safe"), "--require-rules")[0] == 0
+
+
+def test_rules_that_never_apply_are_a_warning(run: Run) -> None:
+    code, out, _ = run(plan("idle"), "--format", "concise")
+    assert code == 0
+    assert "warning[SC701]" in out
+    assert "SC701" not in run(plan("valid"), "--format", "concise")[1]
+    assert run(plan("idle"), "--require-rules")[0] == 2
 
 
 def test_options_reach_the_engine(run: Run) -> None:
@@ -293,6 +306,45 @@ def test_a_full_disk_is_no_verdict(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "cannot write standard output" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo terminals")
+def test_a_long_batch_on_a_terminal_shows_its_progress() -> None:
+    master, slave = os.openpty()
+    script = "from plansafe.app.main import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", script, *["gone.plan"] * 50],
+        stdout=subprocess.PIPE,
+        stderr=slave,
+        text=True,
+        check=False,
+    )
+    os.close(slave)
+    shown = os.read(master, 65_536).decode()
+    os.close(master)
+    assert done.returncode == 2
+    assert "/50" in shown
+    assert shown.endswith("\r\x1b[K")
+    assert "\x1b" not in done.stdout
+
+
+def test_an_interrupt_is_no_verdict(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "plan")
+    script = "from plansafe.app.main import main; print('ready', flush=True); main()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, str(tmp_path / "plan")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    with open(tmp_path / "plan", "w"):  # the command has opened the plan and waits for its text
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert out == ""
+    assert err == "\ninterrupted\n"
 
 
 def test_a_closed_pipe_is_no_verdict_and_no_noise() -> None:

@@ -150,7 +150,7 @@ class _Audit:
         if not checker.ok:
             return Result(name, unjudged(name, *checker.diagnostics), used, sources)
         report = checker.check(plan.source)
-        return Result(name, self._with_rules_required(report), used, sources)
+        return Result(name, self._with_idle_rules(report), used, sources)
 
     def _checker(self, found: Inputs, domain: Input, problem: Input) -> tuple[Checker, tuple[Input, ...]]:
         """Compile, or take what was compiled before; with it come the specifications that others extend."""
@@ -178,18 +178,21 @@ class _Audit:
         self._checkers[key] = checker, tuple(extended.values())
         return self._checkers[key]
 
-    def _with_rules_required(self, report: Report) -> Report:
-        if not self._settings.require_rules or report.headline is not Headline.VALID:
+    def _with_idle_rules(self, report: Report) -> Report:
+        """Say it aloud when no rule had anything to check: such a specification must not look like safety."""
+        if report.headline is not Headline.VALID or not (report.rules or self._settings.require_rules):
             return report
         if any(d.code == "SC605" for d in report.diagnostics):
             return report
-        unchecked = Diagnostic(
-            "SC605",
-            "no rule had anything to check, and --require-rules was given",
-            notes=tuple(f"rule `{rule.name}`: {rule.status}" for rule in report.rules[:8]),
-            help="choose a specification that fits the domain with --spec FILE",
-        )
-        return report._replace(diagnostics=(*report.diagnostics, unchecked))
+        notes = tuple(f"rule `{rule.name}`: {rule.status}" for rule in report.rules[:8])
+        advice = "choose a specification that fits the domain with --spec FILE"
+        if self._settings.require_rules:
+            text = "no rule had anything to check, and --require-rules was given"
+            idle = Diagnostic("SC605", text, notes=notes, help=advice)
+        else:
+            text = "no rule ever applied: the plan was not checked for safety"
+            idle = Diagnostic("SC701", text, notes=notes, help=advice, severity=Severity.WARNING)
+        return report._replace(diagnostics=(*report.diagnostics, idle))
 
 
 def _not_a_plan(name: str, kind: Kind) -> Diagnostic:

@@ -33,7 +33,8 @@ class ConciseRenderer:
         report = result.report
         if report.headline is None:
             errors = sum(1 for d in report.diagnostics if d.severity is Severity.ERROR)
-            return f"{'INTERNAL ERROR' if result.exit_code == 4 else 'NOT CHECKED'} ({errors} errors)"
+            word = "INTERNAL ERROR" if result.exit_code == 4 else "NOT CHECKED"
+            return f"{word} ({errors} error{'' if errors == 1 else 's'})"
         idle = sum(1 for rule in report.rules if rule.status in ("never applied", "not applicable"))
         findings = len(report.findings) + report.suppressed
         counts = f"{findings} finding{'' if findings == 1 else 's'}, {report.steps} steps, {len(report.rules)} rules"
