@@ -1,0 +1,28 @@
+"""The kernel stays small enough to be read in one sitting, and shares no code with what it checks."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+FOLDER = Path(__file__).parents[2] / "verifier" / "plansafe" / "verifier" / "kernel"
+LINES, COLUMNS = 600, 120
+
+
+def test_size() -> None:
+    lines = [line for path in sorted(FOLDER.glob("**/*.py")) for line in path.read_text("utf-8").splitlines()]
+    assert len(lines) <= LINES
+    assert max(map(len, lines)) <= COLUMNS
+
+
+def test_imports() -> None:
+    modules = {path.stem for path in FOLDER.glob("*.py")}
+    for path in FOLDER.glob("**/*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                assert all(alias.name.split(".")[0] in sys.stdlib_module_names for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.level:
+                assert node.level == 1 and node.module in modules
+            elif isinstance(node, ast.ImportFrom):
+                assert node.module is not None and node.module.split(".")[0] in sys.stdlib_module_names
