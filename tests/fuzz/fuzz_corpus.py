@@ -1,0 +1,145 @@
+"""The real files that are mutated, as cases: a domain, a problem, a plan and at most one specification that belong together."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+SEEDS = Path(__file__).resolve().parent / "seeds"
+PARTS = ("domain", "problem", "plan", "spec")
+LARGEST = 40_000  # bytes of one file: mutations of small files reach more places in less time
+
+
+class Case(NamedTuple):
+    """Texts that fit each other. ``spec`` is empty where there is none."""
+
+    name: str
+    domain: bytes
+    problem: bytes
+    plan: bytes
+    spec: bytes = b""
+
+    def part(self, name: str) -> bytes:
+        """The text of one of ``PARTS``."""
+        text: bytes = getattr(self, name)
+        return text
+
+    def with_part(self, name: str, text: bytes) -> Case:
+        """The case with one text replaced."""
+        return self._replace(**{name: text})
+
+
+def load(data: Path | None = None) -> list[Case]:
+    """All cases, in a fixed order. ``data`` is the folder of public data sets; without it, theirs are left out."""
+    cases = [*_seeds(), *_examples(), *_rules(), *_folders("conformance", ROOT / "tests" / "conformance")]
+    cases += [*_folders("differential", ROOT / "tests" / "differential" / "tasks"), *_micro()]
+    if data is not None and data.is_dir():
+        cases += [
+            *_behavior(data / "eai-behavior"),
+            *_virtualhome(data / "eai-virtualhome"),
+            *_alfworld(data / "alfworld-pddl"),
+        ]
+    return [case for case in cases if max(len(case.part(part)) for part in PARTS) <= LARGEST]
+
+
+def default_data() -> Path:
+    """Where public data sets lie: ``$PLANSAFE_DATA``, else beside the repository."""
+    return Path(os.environ.get("PLANSAFE_DATA", ROOT.parent / "shared" / "data"))
+
+
+def _seeds() -> Iterator[Case]:
+    """Small tasks that use every construct of the language; each plan with each specification."""
+    for folder in sorted(SEEDS.iterdir()):
+        domain, problem = (folder / "domain.pddl").read_bytes(), (folder / "problem.pddl").read_bytes()
+        for plan in sorted([*folder.glob("plan"), *folder.glob("*.plan")]):
+            for spec in sorted(folder.glob("*.safe")):
+                name = f"seeds/{folder.name}/{plan.name}+{spec.stem}"
+                yield Case(name, domain, problem, plan.read_bytes(), spec.read_bytes())
+
+
+def _household() -> tuple[bytes, list[bytes]]:
+    domain = (ROOT / "domains/plansafe/domains/household/domain.pddl").read_bytes()
+    return domain, [path.read_bytes() for path in sorted((ROOT / "specs/plansafe/specs").glob("hazards-*.safe"))]
+
+
+def _examples() -> Iterator[Case]:
+    domain, specs = _household()
+    for number, plan in enumerate(sorted((ROOT / "examples").rglob("*.plan"))):
+        problem = (plan.parent / "problem.pddl").read_bytes()
+        yield Case(
+            f"examples/{plan.parent.name}/{plan.name}", domain, problem, plan.read_bytes(), specs[number % len(specs)]
+        )
+
+
+def _rules() -> Iterator[Case]:
+    domain, specs = _household()
+    for folder in sorted((ROOT / "tests" / "content" / "rules").iterdir()):
+        spec = next((text for text in specs if f" {folder.name}\n".encode() in text), b"")
+        for plan in sorted(folder.glob("*s.plan")):
+            yield Case(
+                f"rules/{folder.name}/{plan.name}",
+                domain,
+                (folder / "problem.pddl").read_bytes(),
+                plan.read_bytes(),
+                spec,
+            )
+
+
+def _folders(name: str, top: Path) -> Iterator[Case]:
+    for folder in sorted(top.iterdir()) if top.is_dir() else ():
+        files = [folder / "domain.pddl", folder / "problem.pddl", folder / "plan"]
+        if all(file.is_file() for file in files):
+            yield Case(f"{name}/{folder.name}", *(file.read_bytes() for file in files))
+
+
+def _micro() -> Iterator[Case]:
+    for path in sorted((ROOT / "tests" / "differential" / "micro").glob("*.cases")):
+        sections: dict[str, bytes] = {}
+        for block in f"\n{path.read_text(encoding='utf-8')}".split("\n=== ")[1:]:
+            head, *parts = f"\n{block}".split("\n--- ")
+            for part in parts:
+                title, _, body = part.partition("\n")
+                sections[title.strip()] = body.encode()
+            yield Case(
+                f"micro/{path.stem}/{head.split()[0]}", sections["domain"], sections["problem"], sections["plan"]
+            )
+
+
+def _gold(folder: Path) -> dict[str, bytes]:
+    try:
+        plans: dict[str, list[str]] = json.loads((folder / "gold_pddl_plan.json").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    return {name: "".join(f"({step})\n" for step in steps).encode() for name, steps in sorted(plans.items())}
+
+
+def _behavior(folder: Path) -> Iterator[Case]:
+    for name, plan in list(_gold(folder).items())[::5]:
+        problem = folder / "problem_pddl" / f"{name}.pddl"
+        if problem.is_file():
+            yield Case(
+                f"behavior/{name}", (folder / "domain" / "behavior.pddl").read_bytes(), problem.read_bytes(), plan
+            )
+
+
+def _virtualhome(folder: Path) -> Iterator[Case]:
+    plans = _gold(folder)
+    for problem in sorted((folder / "problem_pddl").glob("*/*.pddl"))[::10]:
+        if problem.stem in plans:
+            domain = (folder / "domain" / "virtualhome.pddl").read_bytes()
+            yield Case(f"virtualhome/{problem.stem}", domain, problem.read_bytes(), plans[problem.stem])
+
+
+def _alfworld(folder: Path) -> Iterator[Case]:
+    domain = folder / "alfred.pddl"
+    if domain.is_file():
+        problem = b"""(define (problem p) (:domain alfred)
+  (:objects agent1 - agent desk - location sofa - location pen - object)
+  (:init (atLocation agent1 desk) (objectAtLocation pen desk) (= (totalCost) 0))
+  (:goal (and (exists (?o - object) (holds agent1 ?o)))))
+"""
+        yield Case("alfworld/alfred", domain.read_bytes(), problem, b"(GotoLocation agent1 desk sofa)\n")

@@ -1,0 +1,331 @@
+"""What one input has to satisfy, judged in this process: no exception, an exit code of 0 to 3, in time, every rejection with a
+specific code and place, every report printable, and the replay kernel of the same opinion."""
+
+from __future__ import annotations
+
+import json
+import re
+import resource
+import signal
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from types import FrameType
+from typing import Any, NamedTuple
+
+from fuzz_corpus import PARTS, ROOT, Case
+from jsonschema import Draft202012Validator
+
+from plansafe.app.discovery import Input
+from plansafe.app.render import FORMATS, renderer
+from plansafe.app.service import Result, Settings
+from plansafe.grammar.diagnostics import Label, Severity
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker, Options
+from plansafe.verifier.kernel import Judgement, Kernel, KernelLimit, KernelRejects
+from plansafe.verifier.report import FindingClass, Report
+
+SECONDS = 2.0
+KERNEL_BYTES = 60_000
+OPTIONS = Options(max_findings=2000)
+INTERPRETER_RECURSION = 1000
+# What only the engine reads: the kernel gets specifications that need no expansion.
+BEYOND_KERNEL = (b":extends", b":disable", b":define", b":template", b":apply", b":vocabulary")
+SKIPPED = re.compile(
+    r"\(\s*(?::metric|:length|:requirements|:vocabulary|:domain|:problem|domain|problem|safety|plan)(?=[\s()])",
+    re.IGNORECASE,
+)
+PARENTHESES = re.compile(r'[()]|;[^\r\n]*|"(?:[^"\\]|\\.)*"')
+PLACELESS = ("SC605",)  # about the whole run, not about a place
+
+
+class TooSlow(BaseException):
+    """The watchdog's bark; no ``except Exception`` hides it."""
+
+
+class Problem(NamedTuple):
+    """Something that must not be. Equal signatures count as one bug."""
+
+    signature: str
+    detail: str
+
+
+class Outcome(NamedTuple):
+    """The exit code (-1: none), the processor time, what the kernel said, and what is wrong."""
+
+    code: int
+    seconds: float
+    kernel: str
+    problems: tuple[Problem, ...]
+
+
+@contextmanager
+def watchdog(seconds: float) -> Iterator[None]:
+    """Raise ``TooSlow`` after so much processor time: other work on the machine does not count."""
+
+    def bark(_signal: int, _frame: FrameType | None) -> None:
+        raise TooSlow
+
+    before = signal.signal(signal.SIGPROF, bark)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def judge(case: Case, seconds: float = SECONDS, compare: bool = True) -> Outcome:
+    """Check one input."""
+    sources = {part: Source.from_bytes(f"fuzz/{part}", case.part(part)) for part in ("domain", "problem", "plan")}
+    specs = [Source.from_bytes("fuzz/spec", case.spec)] if case.spec else []
+    started = time.process_time()
+    report: Report | None = None
+    known: dict[str, Source] = {}
+    problems: list[Problem] = []
+    try:
+        with watchdog(seconds):
+            checker = Checker(sources["domain"], sources["problem"], specs, OPTIONS)
+            known = {**checker.sources, sources["plan"].name: sources["plan"]}
+            report = checker.check(sources["plan"])
+    except TooSlow:
+        problems.append(Problem(f"over {seconds:g} s in {_innermost()}", traceback.format_exc(limit=-12)))
+    except (Exception, RecursionError) as error:
+        problems.append(Problem(f"{type(error).__name__} in {_innermost()}", traceback.format_exc(limit=-8)))
+    used = time.process_time() - started
+    if used > seconds and not problems:
+        problems.append(Problem(f"over {seconds:g} s, uninterrupted", f"{used:.2f} s"))
+    if report is None:
+        return Outcome(-1, used, "", tuple(problems))
+    problems += _report_problems(report, known)
+    problems += _render_problems(report, known, seconds)
+    said = ""
+    if compare and not problems and sum(map(len, case[1:])) <= KERNEL_BYTES:
+        said, more = _compare(case, report, seconds)
+        problems += more
+    return Outcome(report.exit_code, used, said, tuple(problems))
+
+
+def _innermost() -> str:
+    """The innermost frame of ours where the exception now handled was raised."""
+    frames = traceback.extract_tb(sys.exc_info()[2])
+    ours = [frame for frame in frames if "plansafe" in frame.filename and "fuzz_judge" not in frame.filename]
+    if not ours:
+        return "?"
+    return f"{Path(ours[-1].filename).relative_to(ROOT) if ROOT in Path(ours[-1].filename).parents else ours[-1].filename}:{ours[-1].name}"
+
+
+def _report_problems(report: Report, known: dict[str, Source]) -> Iterator[Problem]:
+    if report.exit_code not in (0, 1, 2, 3):
+        yield Problem(f"exit code {report.exit_code}", "")
+    errors = [d for d in report.diagnostics if d.severity is Severity.ERROR]
+    ill_formed = [f for f in report.findings if f.finding_class is FindingClass.ILL_FORMED]
+    if report.exit_code == 2 and not errors and not ill_formed:
+        yield Problem("exit code 2 without a reason", "")
+    for error in errors:
+        if not any(label.primary for label in error.labels) and error.code not in PLACELESS:
+            yield Problem(f"no place: {error.code}", error.message[:200])
+    for code in {d.code for d in report.diagnostics} | {f.code for f in report.findings}:
+        if not _has_page(code) or code.startswith("SC9"):
+            yield Problem(f"code {code}", next((d.message for d in report.diagnostics if d.code == code), ""))
+    places = [(d.code, label) for d in report.diagnostics for label in d.labels]
+    for finding in report.findings:
+        places += [(finding.code, label) for label in finding.related]
+        if finding.source is not None and finding.span is not None:
+            places.append((finding.code, Label(finding.source, finding.span)))
+        elif finding.finding_class is FindingClass.ILL_FORMED:
+            yield Problem(f"no place: {finding.code}", finding.message[:200])
+    for code, label in places:
+        if label.source not in known:
+            yield Problem(f"unknown source: {code}", label.source[:200])
+        elif not 0 <= label.span.start <= label.span.end <= len(known[label.source].text):
+            yield Problem(f"place outside the text: {code}", f"{label} of {len(known[label.source].text)}")
+        elif label.primary and label.span.start == label.span.end and known[label.source].text:
+            yield Problem(f"empty place: {code}", f"{label}")
+
+
+@cache
+def _has_page(code: str) -> bool:
+    return (ROOT / "app" / "plansafe" / "app" / "explain" / f"{code}.md").is_file()
+
+
+@cache
+def _schema() -> Any:
+    path = ROOT / "app" / "plansafe" / "app" / "schema" / "report-1.json"
+    return Draft202012Validator(json.loads(path.read_text(encoding="utf-8")))
+
+
+def _render_problems(report: Report, known: dict[str, Source], seconds: float) -> Iterator[Problem]:
+    """Render in every format, as the command does."""
+    inputs = tuple(Input("plan", name, "given", source) for name, source in known.items())
+    result = Result(report.plan, report, inputs, known)
+    for form in FORMATS:
+        started = time.process_time()
+        try:
+            with watchdog(seconds):
+                view = renderer(form, Settings(), color=False)
+                text = view.plan(result) + view.end()
+        except TooSlow:
+            yield Problem(f"rendering ({form}) over {seconds:g} s in {_innermost()}", traceback.format_exc(limit=-8))
+            continue
+        except Exception as error:
+            yield Problem(
+                f"rendering ({form}): {type(error).__name__} in {_innermost()}", traceback.format_exc(limit=-8)
+            )
+            continue
+        used = time.process_time() - started
+        if used > seconds:
+            yield Problem(f"rendering ({form}) over {seconds:g} s, uninterrupted", f"{used:.2f} s")
+        if any(
+            not c.isprintable() and c not in "\n\r\t" and not "\ud800" <= c <= "\udfff" and ord(c) < 0x20 for c in text
+        ):
+            yield Problem(f"rendering ({form}): control characters of the input reach the terminal", "")
+        if form == "json":
+            shown = json.loads(text)
+            wrong = next(_schema().iter_errors(shown), None) if len(text) < 100_000 else None
+            if wrong is not None:
+                yield Problem(
+                    f"JSON outside its schema at {'/'.join(str(x) for x in wrong.absolute_path if isinstance(x, str))}",
+                    wrong.message[:300],
+                )
+
+
+# -- the kernel's opinion --
+
+
+def _kernel(case: Case, seconds: float) -> Judgement | str | Problem:
+    """Its judgement, "rejects: why", "no opinion", or a bug of its own."""
+    texts = [text.decode("utf-8", "surrogateescape") for text in case[1:]]
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(INTERPRETER_RECURSION)
+    try:
+        with watchdog(seconds):
+            return Kernel(texts[0], texts[1], texts[3:] if case.spec else []).judge(texts[2])
+    except (KernelLimit, TooSlow):
+        return "no opinion"
+    except KernelRejects as error:
+        return f"rejects: {error}"
+    except Exception as error:
+        return Problem(f"kernel: {type(error).__name__} in {_innermost()}", traceback.format_exc(limit=-6))
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def _all_skipped(report: Report, case: Case) -> bool:
+    """Whether every error lies in a section that the kernel passes over: docs/kernel.md."""
+    texts = {
+        f"fuzz/{part}": case.part(part).decode("utf-8", "surrogateescape").removeprefix("\ufeff") for part in PARTS
+    }
+    places = [label for d in report.diagnostics if d.severity is Severity.ERROR for label in d.labels if label.primary]
+    for label in places:
+        inside = False
+        for section in SKIPPED.finditer(texts[label.source]):
+            depth, end = 0, section.start()
+            for token in PARENTHESES.finditer(texts[label.source], section.start()):
+                depth += 1 if token[0] == "(" else -1 if token[0] == ")" else 0
+                end = token.end()
+                if depth == 0:
+                    break
+            inside = inside or section.start() <= label.span.start and label.span.end <= end
+        if not inside:
+            return False
+    return bool(places)
+
+
+def _compare(case: Case, report: Report, seconds: float) -> tuple[str, list[Problem]]:
+    theirs = _kernel(case, seconds)
+    if isinstance(theirs, Problem):
+        return "crashed", [theirs]
+    if theirs == "no opinion":
+        return "no opinion", []
+    codes = sorted({d.code for d in report.diagnostics if d.severity is Severity.ERROR})
+    said = "; ".join(d.message for d in report.diagnostics if d.severity is Severity.ERROR)[:300]
+    if isinstance(theirs, str):
+        if report.headline is None:
+            return "both reject", []
+        if any(word in case.spec.lower() for word in BEYOND_KERNEL):
+            return "no opinion", []
+        if "unsupported" in theirs:
+            return "no opinion", []
+        return "differs", [Problem(f"we accept, the kernel {theirs}", report.headline.value)]
+    if report.headline is None:
+        if _all_skipped(report, case):
+            return "explained", []
+        first = re.sub("`[^`]*`", "`..`", said.partition("; ")[0])
+        return "differs", [Problem(f"we reject with {' '.join(codes)}: {first}, the kernel accepts", said)]
+    ill_formed = tuple(sorted({f.step for f in report.findings if f.finding_class is FindingClass.ILL_FORMED}))
+    if ill_formed != tuple(sorted(theirs.ill_formed)):
+        which = "; ".join(
+            f"{f.code} {f.message}" for f in report.findings if f.finding_class is FindingClass.ILL_FORMED
+        )
+        return "differs", [
+            Problem("other steps are ill-formed", f"ours {ill_formed}, kernel {theirs.ill_formed}: {which[:300]}")
+        ]
+    if report.headline.value != theirs.headline:
+        why = "; ".join(f"{f.code} {f.message}" for f in report.findings)[:300]
+        values = (
+            f"kernel executable {theirs.executable} goal {theirs.goal} safe {theirs.safe} failed {theirs.failed_steps}"
+        )
+        return "differs", [
+            Problem(f"we say {report.headline.value}, the kernel {theirs.headline}", f"{values}; ours: {why}")
+        ]
+    rules = {
+        FindingClass.PROCESS,
+        FindingClass.TRAJECTORY,
+        FindingClass.TERMINATION,
+        FindingClass.OBLIGATION,
+        FindingClass.CONSTRAINT,
+    }
+    ours = {
+        (f.rule, tuple(sorted(f.binding))) for f in report.findings if f.finding_class in rules and "halt" in f.readings
+    }
+    kernel = {(f.rule, f.binding) for f in theirs.findings if "halt" in f.readings}
+    if ours != kernel and not report.suppressed:
+        detail = f"only ours {sorted(map(str, ours - kernel))[:5]}, only kernel {sorted(map(str, kernel - ours))[:5]}"
+        return "differs", [Problem("other findings", detail)]
+    return "same verdict", []
+
+
+# -- the command itself --
+
+
+def command(case: Case, folder: Path, expected: Outcome) -> list[Problem]:
+    """Run the command on an input; it has to end as the call in this process did."""
+    names = {"domain": "domain.pddl", "problem": "problem.pddl", "plan": "input.plan", "spec": "rules.safe"}
+    for part, name in names.items():
+        (folder / name).write_bytes(case.part(part))
+    flags = [
+        "--domain",
+        str(folder / names["domain"]),
+        "--problem",
+        str(folder / names["problem"]),
+        "--no-default-spec",
+    ]
+    if case.spec:
+        flags += ["--spec", str(folder / names["spec"])]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    line = [str(Path(sys.executable).parent / "safecheck"), str(folder / names["plan"]), *flags]
+    try:
+        done = subprocess.run(line, capture_output=True, timeout=30, check=False)
+    except subprocess.TimeoutExpired:
+        return [Problem("command: no answer in 30 s", "")]
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    problems = []
+    if done.returncode not in (0, 1, 2, 3) or b"Traceback" in done.stdout + done.stderr:
+        problems.append(Problem(f"command: exit code {done.returncode}", done.stderr.decode(errors="replace")[-800:]))
+    elif done.returncode != expected.code and b"SC604" not in done.stdout:
+        problems.append(
+            Problem(
+                f"command: exit code {done.returncode}, in process {expected.code}",
+                done.stdout.decode(errors="replace")[:600],
+            )
+        )
+    if used > SECONDS:
+        problems.append(Problem(f"command: over {SECONDS:g} s", f"{used:.2f} s"))
+    return problems

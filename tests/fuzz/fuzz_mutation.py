@@ -1,0 +1,393 @@
+"""Mutations of texts: of bytes, of tokens, and of whole expressions. The same random generator gives the same mutant."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable
+from random import Random
+
+from fuzz_corpus import PARTS, Case
+
+Mutation = Callable[[bytes, Random], bytes]
+
+_TOKEN = re.compile(rb'[()\[\]]|"[^"]*"|;[^\n]*|[^\s()\[\];"]+')
+DEEP = 100_000
+
+WORDS = [
+    *b'( ) [ ] [1] () (()) ((( ))) - -- = < > <= >= + * / ? ?x ?duration #t : :: 0: 1.5: ; " "a" _ $x $name'.split(),
+    *b"define domain problem plan safety mapping object either number and or not imply forall exists when at start end".split(),
+    *b"over all always sometime within at-most-once sometime-after sometime-before always-within hold-during".split(),
+    *b"hold-after preference increase decrease assign scale-up scale-down is-violated total-time total-cost".split(),
+    *b"minimize maximize yesterday weak-yesterday once historically since next weak-next until release action".split(),
+    *b"action-end action-during :action :durative-action :derived :constraints :metric :init :goal :objects".split(),
+    *b":constants :types :predicates :functions :parameters :precondition :condition :duration :effect :requirements".split(),
+    *b":domain :problem :steps :process :event :trajectory :termination :obligation :on :at-end :during :when".split(),
+    *b":forbid :require :forbid-after :require-after :formula :then :within :hazard :severity :message :extends".split(),
+    *b":vocabulary :disable :define :template :apply :parameters nosuch nosuch-file.safe unknown oneof".split(),
+    *b"0 1 -1 007 1.0 .5 1. -0 +3 1e9 0x10 nan inf 0.001 1/2 99999999999999999999 1_000 NaN -.5 --1".split(),
+    "é ñandú 烤箱 ①²٣ ſ K İ ß".encode(),
+    *"é 烤箱 ٣ ② İ ẞ \u00a0 \u2028 \u0085 \u200b \u202e".encode().split(b" "),
+]
+WRAPPERS = [
+    (b"(and ", b")"), (b"(or ", b")"), (b"(not ", b")"), (b"(", b")"), (b"(forall (?x) ", b")"), (b"(exists (?z - object) ", b")"),
+    (b"(always ", b")"), (b"(sometime ", b")"), (b"(once ", b")"), (b"(next ", b")"), (b"(at end ", b")"), (b"(at start ", b")"),
+    (b"(over all ", b")"), (b"(preference p ", b")"), (b"(when (and) ", b")"), (b"(at 3 ", b")"), (b"(imply (and) ", b")"),
+    (b"(imply (or) ", b")"), (b"(yesterday ", b")"), (b"(+ 1 ", b")"), (b"(- ", b")"), (b"(at-most-once ", b")"), (b"(within 2 ", b")"),
+    (b"(until (and) ", b")"), (b"(since ", b" (and))"), (b"(historically ", b")"), (b"(weak-next ", b")"), (b"\"", b"\""), (b"[", b"]"),
+]  # fmt: skip
+
+
+# -- bytes --
+
+
+def flip(text: bytes, random: Random) -> bytes:
+    """Change bits of some bytes."""
+    out = bytearray(text)
+    for _ in range(random.choice((1, 1, 2, 8)) if out else 0):
+        out[random.randrange(len(out))] ^= 1 << random.randrange(8)
+    return bytes(out)
+
+
+def insert(text: bytes, random: Random) -> bytes:
+    """Insert a few bytes."""
+    what = random.choice(
+        (
+            b"\0",
+            b"\xff",
+            b"\xc3",
+            b"\xed\xa0\x80",
+            b"(",
+            b")",
+            b'"',
+            b"\\",
+            b"\r",
+            b"\n",
+            b"\x0b",
+            b"\x1b[31m",
+            b"\x85",
+            b";",
+        )
+    )
+    at = random.randrange(len(text) + 1)
+    return text[:at] + what + text[at:]
+
+
+def delete(text: bytes, random: Random) -> bytes:
+    """Delete a run of bytes."""
+    at = random.randrange(len(text) + 1)
+    return text[:at] + text[at + random.choice((1, 2, 10, 100)) :]
+
+
+def truncate(text: bytes, random: Random) -> bytes:
+    """Keep a prefix."""
+    return text[: random.randrange(len(text) + 1)]
+
+
+def foreign(text: bytes, random: Random) -> bytes:
+    """Add bytes that are not UTF-8, half of the time in a comment, where they are allowed."""
+    at = random.randrange(len(text) + 1)
+    return text[:at] + random.choice((b" \xff\xfe\x80 ", b"\n; \xe9t\xe9\n")) + text[at:]
+
+
+def repeat(text: bytes, random: Random) -> bytes:
+    """Repeat one byte or the text itself very often."""
+    at = random.randrange(len(text) + 1)
+    if random.random() < 0.3:
+        return text * random.choice((2, 3, 20))
+    what = random.choice(
+        (
+            b"(",
+            b")",
+            b"()",
+            b"a",
+            b"9",
+            b" ",
+            b"\n",
+            b";",
+            b'"',
+            b"?",
+            b"-",
+            b"[",
+            b"\\",
+            b"\0",
+            b"\xff",
+            b"(and ",
+            b"1:",
+            b"(a)",
+            b"(not (a))",
+        )
+    )
+    return text[:at] + what * random.choice((10, 1000, 30_000)) + text[at:]
+
+
+def mark(text: bytes, random: Random) -> bytes:
+    """Put a byte order mark at the front, twice, or in the middle; or encode the text otherwise."""
+    kind = random.randrange(5)
+    if kind == 4:
+        return text.decode("utf-8", "replace").encode(random.choice(("utf-16", "utf-32", "utf-8-sig")))
+    at = random.randrange(len(text) + 1) if kind == 3 else 0
+    return text[:at] + b"\xef\xbb\xbf" * (1 + (kind == 2)) + text[at:]
+
+
+def line_ends(text: bytes, random: Random) -> bytes:
+    """Write line ends in another way."""
+    return text.replace(
+        b"\n", random.choice((b"\r\n", b"\r", b"\n\r", b"\x0b", b"\x0c", "\u2028".encode(), b"\r\r\n", b"\t"))
+    )
+
+
+def upper(text: bytes, random: Random) -> bytes:
+    """Write everything in another case."""
+    return text.upper() if random.random() < 0.5 else text.swapcase()
+
+
+# -- tokens and expressions --
+
+
+def _tokens(text: bytes) -> list[tuple[int, int]]:
+    return [match.span() for match in _TOKEN.finditer(text) if match[0][:1] != b";"]
+
+
+def _expressions(text: bytes) -> list[tuple[int, int]]:
+    stack: list[int] = []
+    found: list[tuple[int, int]] = []
+    for start, end in _tokens(text):
+        if text[start] == 40:
+            stack.append(start)
+        elif text[start] == 41 and stack:
+            found.append((stack.pop(), end))
+    return sorted(found)
+
+
+def _replace(text: bytes, span: tuple[int, int], new: bytes) -> bytes:
+    return text[: span[0]] + new + text[span[1] :]
+
+
+def drop_token(text: bytes, random: Random) -> bytes:
+    """Delete a token."""
+    spans = _tokens(text)
+    return _replace(text, random.choice(spans), b"") if spans else text
+
+
+def double_token(text: bytes, random: Random) -> bytes:
+    """Write a token twice."""
+    spans = _tokens(text)
+    if not spans:
+        return text
+    start, end = random.choice(spans)
+    return text[:end] + b" " + text[start:end] + text[end:]
+
+
+def _swapped(text: bytes, spans: list[tuple[int, int]], random: Random) -> bytes:
+    if len(spans) < 2:
+        return text
+    one, other = sorted(random.sample(spans, 2))
+    if other[0] < one[1]:  # one lies in the other: take its place
+        return _replace(text, one, text[slice(*other)])
+    return text[: one[0]] + text[slice(*other)] + text[one[1] : other[0]] + text[slice(*one)] + text[other[1] :]
+
+
+def swap_tokens(text: bytes, random: Random) -> bytes:
+    """Exchange two tokens that are no parentheses."""
+    return _swapped(text, [span for span in _tokens(text) if text[span[0]] not in b"()[]"], random)
+
+
+def swap_neighbours(text: bytes, random: Random) -> bytes:
+    """Exchange a token with the next."""
+    spans = _tokens(text)
+    if len(spans) < 2:
+        return text
+    at = random.randrange(len(spans) - 1)
+    return _swapped(text, spans[at : at + 2], random)
+
+
+def replace_token(text: bytes, random: Random) -> bytes:
+    """Replace a token by a word of the language, a number, or another token of the text."""
+    spans = [span for span in _tokens(text) if text[span[0]] not in b"()"] or [(0, 0)]
+    new = random.choice(WORDS) if random.random() < 0.6 else text[slice(*random.choice(spans))]
+    return _replace(text, random.choice(spans), new)
+
+
+def insert_token(text: bytes, random: Random) -> bytes:
+    """Insert a word of the language."""
+    spans = _tokens(text) or [(0, 0)]
+    at = random.choice(spans)[1]
+    return text[:at] + b" " + random.choice(WORDS) + b" " + text[at:]
+
+
+def typo(text: bytes, random: Random) -> bytes:
+    """Misspell a name."""
+    spans = [span for span in _tokens(text) if span[1] - span[0] > 3]
+    if not spans:
+        return text
+    start, end = random.choice(spans)
+    at = random.randrange(start + 1, end - 1)
+    return text[:at] + random.choice((b"", text[at + 1 : at + 2] + text[at : at + 1], b"x")) + text[at + 1 :]
+
+
+def drop_expression(text: bytes, random: Random) -> bytes:
+    """Delete an expression."""
+    spans = _expressions(text)
+    return _replace(text, random.choice(spans), random.choice((b"", b"()", b"(and)"))) if spans else text
+
+
+def double_expression(text: bytes, random: Random) -> bytes:
+    """Write an expression twice."""
+    spans = _expressions(text)
+    if not spans:
+        return text
+    start, end = random.choice(spans)
+    return text[:end] + b" " + text[start:end] + text[end:]
+
+
+def swap_expressions(text: bytes, random: Random) -> bytes:
+    """Exchange two expressions, or put one in the place of the other."""
+    return _swapped(text, _expressions(text), random)
+
+
+def wrap(text: bytes, random: Random) -> bytes:
+    """Put an operator around an expression."""
+    spans = _expressions(text)
+    if not spans:
+        return text
+    start, end = random.choice(spans)
+    opening, closing = random.choice(WRAPPERS)
+    return text[:start] + opening + text[start:end] + closing + text[end:]
+
+
+def unwrap(text: bytes, random: Random) -> bytes:
+    """Put one of the expressions in an expression in its place."""
+    spans = _expressions(text)
+    outer = [span for i, span in enumerate(spans) if i + 1 < len(spans) and spans[i + 1][0] < span[1]]
+    if not outer:
+        return text
+    one = random.choice(outer)
+    inner = [span for span in spans[bisect_left(spans, one) + 1 :] if span[1] <= one[1]][:20]
+    return _replace(text, one, text[slice(*random.choice(inner))])
+
+
+def nest(text: bytes, random: Random) -> bytes:
+    """Put 100,000 operators around an expression."""
+    spans = _expressions(text) or [(0, len(text))]
+    start, end = random.choice(spans)
+    opening, closing = random.choice(WRAPPERS)
+    depth = random.choice((100, 1500, DEEP))
+    return text[:start] + opening * depth + text[start:end] + closing * depth + text[end:]
+
+
+def long_name(text: bytes, random: Random) -> bytes:
+    """Make a name very long, everywhere or in one place."""
+    spans = [span for span in _tokens(text) if text[span[0]] not in b"()[]"]
+    if not spans:
+        return text
+    span = random.choice(spans)
+    name = text[slice(*span)]
+    longer = name + random.choice((b"x", "ü".encode(), b"-a", b"1")) * random.choice((100, 5000, 50_000))
+    return text.replace(name, longer, 20) if random.random() < 0.5 else _replace(text, span, longer)
+
+
+def huge_number(text: bytes, random: Random) -> bytes:
+    """Replace a number, or any token, by a huge or tiny number."""
+    spans = [span for span in _tokens(text) if text[span[0]] in b"0123456789.+-"] or _tokens(text) or [(0, 0)]
+    size = random.choice((20, 400, 5000, 70_000))
+    new = random.choice(
+        (
+            b"9" * size,
+            b"-" + b"9" * size,
+            b"0." + b"0" * size + b"1",
+            b"1" + b"0" * size,
+            b"0" * size + b"7",
+            b"." + b"3" * size,
+        )
+    )
+    colon = b":" if text[slice(*(span := random.choice(spans)))].endswith(b":") else b""
+    return _replace(text, span, new + colon)
+
+
+def _kind(text: bytes, span: tuple[int, int]) -> bytes:
+    """What place a token takes: variables, numbers, section names, heads of expressions and arguments do not mix."""
+    first = text[span[0] : span[0] + 1]
+    if first in (b"?", b":", b"$", b'"'):
+        return first
+    if first.isdigit() or first == b".":
+        return b"0"
+    return b"(" if text[: span[0]].rstrip()[-1:] == b"(" else b"a"
+
+
+def replace_alike(text: bytes, random: Random) -> bytes:
+    """Replace a token by another token of the text that stands in such places."""
+    spans = [span for span in _tokens(text) if text[span[0]] not in b"()[]"]
+    if not spans:
+        return text
+    kinds: dict[bytes, list[tuple[int, int]]] = {}
+    one = random.choice(spans)
+    for span in random.sample(spans, min(len(spans), 60)):
+        kinds.setdefault(_kind(text, span), []).append(span)
+    others = kinds.get(_kind(text, one), [one])
+    return _replace(text, one, text[slice(*random.choice(others))])
+
+
+def _leaves(text: bytes) -> list[tuple[int, int]]:
+    return [span for span in _expressions(text) if text.find(b"(", span[0] + 1, span[1]) < 0]
+
+
+def drop_leaf(text: bytes, random: Random) -> bytes:
+    """Delete an innermost expression."""
+    spans = _leaves(text)
+    return _replace(text, random.choice(spans), b"") if spans else text
+
+
+def swap_leaves(text: bytes, random: Random) -> bytes:
+    """Exchange two innermost expressions, such as two steps."""
+    return _swapped(text, _leaves(text), random)
+
+
+def copy_leaf(text: bytes, random: Random) -> bytes:
+    """Put an innermost expression in the place of another."""
+    spans = _leaves(text)
+    return _replace(text, random.choice(spans), text[slice(*random.choice(spans))]) if spans else text
+
+
+NEGATIONS = (
+    b"(not ",
+    b"(and ",
+    b"(or ",
+    b"(not (not ",
+    b"(imply () ",
+    b"(forall (?zz) ",
+    b"(exists (?zz) ",
+    b"(or () ",
+)
+
+
+def negate(text: bytes, random: Random) -> bytes:
+    """Put a connective around an innermost expression."""
+    spans = _leaves(text)
+    if not spans:
+        return text
+    start, end = random.choice(spans)
+    opening = random.choice(NEGATIONS)
+    return text[:start] + opening + text[start:end] + b")" * (opening.count(b"(") - opening.count(b")")) + text[end:]
+
+
+BYTES: list[Mutation] = [flip, insert, delete, truncate, foreign, repeat, mark, line_ends, upper]
+TOKENS: list[Mutation] = [
+    drop_token, double_token, swap_tokens, swap_neighbours, replace_token, replace_token, insert_token, typo, drop_expression,
+    double_expression, swap_expressions, swap_expressions, wrap, wrap, unwrap,
+]  # fmt: skip
+GENTLE: list[Mutation] = [replace_alike, replace_alike, replace_alike, drop_leaf, swap_leaves, copy_leaf, negate]
+RARE: list[Mutation] = [nest, long_name, huge_number]
+
+
+def mutant(cases: list[Case], random: Random) -> tuple[Case, str]:
+    """A case with one text mutated (now and then several), and the names of the mutations."""
+    case = random.choice(cases) if random.random() < 0.7 else random.choice(cases[:60])
+    names = []
+    for _ in range(random.choice((1, 1, 1, 1, 2, 3))):
+        part = random.choice([part for part in PARTS if case.part(part)] or ["plan"])
+        roll = random.random()
+        mutation = random.choice(BYTES if roll < 0.2 else RARE if roll < 0.23 else TOKENS if roll < 0.5 else GENTLE)
+        names.append(f"{mutation.__name__}({part})")
+        case = case.with_part(part, mutation(case.part(part), random))
+    return case, " ".join(names)

@@ -1,0 +1,63 @@
+"""Makes an input smaller while it keeps a problem: expressions, then lines, then tokens are left out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from fuzz_corpus import PARTS, Case
+from fuzz_mutation import _expressions, _tokens
+
+Fails = Callable[[Case], bool]
+
+
+def reduce(case: Case, fails: Fails, seconds: float = 20.0) -> Case:
+    """The smallest case found in the time given for which ``fails`` still holds (it holds for ``case``)."""
+    deadline = time.monotonic() + seconds
+    if case.spec and fails(without := case.with_part("spec", b"")):
+        case = without
+    before = None
+    while case != before and time.monotonic() < deadline:
+        before = case
+        for part in PARTS:
+            for cut in (_halves, _expressions, _lines, _tokens):
+                case = _shrink(case, part, cut, fails, deadline)
+    return case
+
+
+def _lines(text: bytes) -> list[tuple[int, int]]:
+    spans, start = [], 0
+    for line in text.splitlines(keepends=True):
+        spans.append((start, start + len(line)))
+        start += len(line)
+    return spans
+
+
+def _halves(text: bytes) -> list[tuple[int, int]]:
+    """Runs of a half, a quarter, .. of the text: what helps with long runs of one byte."""
+    spans, size = [], len(text) // 2
+    while size > 8:
+        spans += [(start, start + size) for start in range(0, len(text), size)][:16]
+        size //= 2
+    return spans
+
+
+def _shrink(
+    case: Case, part: str, cut: Callable[[bytes], list[tuple[int, int]]], fails: Fails, deadline: float
+) -> Case:
+    text = case.part(part)
+    spans = sorted(cut(text), key=lambda span: span[0] - span[1])
+    if len(spans) > 4000:
+        return case
+    gone: list[tuple[int, int]] = []
+    for start, end in spans:
+        if time.monotonic() > deadline:
+            return case
+        if any(s < end and start < e for s, e in gone):
+            continue  # it lies in, or around, what is gone
+        shift = sum(e - s for s, e in gone if e <= start)
+        smaller = text[: start - shift] + text[end - shift :]
+        if fails(candidate := case.with_part(part, smaller)):
+            case, text = candidate, smaller
+            gone.append((start, end))
+    return case

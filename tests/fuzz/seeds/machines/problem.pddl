@@ -1,0 +1,6 @@
+(define (problem m1) (:domain machines) (:objects m - machine plate cup - dish)
+  (:init (free m) (dirty plate) (dirty cup) (power) (= (water) 4) (= (cycle m) 10) (= (energy) 0)
+         (at 12 (night)) (at 40 (not (power))) (at 30 (= (cycle m) 5)))
+  (:goal (and (not (dirty plate)) (not (dirty cup)) (<= (energy) 45)))
+  (:constraints (and (always-within 15 (in cup m) (not (dirty cup))) (hold-during 13 30 (night)) (within 12 (not (dirty plate)))))
+  (:metric minimize (+ (total-time) (energy))))
