@@ -1,0 +1,76 @@
+"""The same comparison through the command line: one process for all plans of a case, reports in JSON."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from case import Case, plan_text
+from compare import RULE_CLASSES, WORLDS, Bound, Seen, Verdict, differences, kernel_verdicts
+
+NAMES = {found.value for found in RULE_CLASSES}
+EXITS = {"SAFE": 0, "VALID": 0, "INVALID": 1, "UNSAFE": 1, "UNKNOWN": 3}
+
+
+def command_differences(case: Case) -> list[str]:
+    """Where the command's reports on a case's plans differ from the kernel's judgements; both can read the case."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "domain.pddl").write_text(case.domain_text())
+        (folder / "problem.pddl").write_text(case.problem_text())
+        (folder / "rules.safe").write_text(case.safety_text())
+        plans = [f"{number}.plan" for number in range(len(case.plans))]
+        for file, plan in zip(plans, case.plans, strict=True):
+            (folder / file).write_text(plan_text(plan))
+        specification = ["--spec", "rules.safe"] if case.rules else ["--no-default-spec"]
+        options = ["--domain", "domain.pddl", "--problem", "problem.pddl", *specification]
+        safecheck = Path(sys.executable).with_name("safecheck")
+        done = subprocess.run(
+            [safecheck, *options, "--format", "json", "--max-findings", "1000000", "--replay", "never", *plans],
+            check=False,
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+    reports = [json.loads(line) for line in done.stdout.splitlines()]
+    if [report["plan"] for report in reports] != plans:
+        return [f"the command reports on {[report['plan'] for report in reports]}: {done.stderr[-500:]}"]
+    out = []
+    codes = set()
+    for report, kernel in zip(reports, kernel_verdicts(case), strict=True):
+        out += [f"{report['plan']}: {line}" for line in differences(from_json(report), kernel)]
+        code = 2 if kernel.ill_formed else EXITS[kernel.headline]
+        codes.add(code)
+        if report["exit_code"] != code:
+            out.append(f"{report['plan']}: exit code: engine {report['exit_code']}, kernel {code}")
+    expected = next((code for code in (2, 1, 3) if code in codes), 0)
+    if done.returncode != expected:
+        out.append(f"exit code of the batch: {done.returncode}, expected {expected}")
+    return out
+
+
+def from_json(report: dict[str, Any]) -> Verdict:
+    """A report in JSON as a verdict."""
+    findings: dict[tuple[str, Bound], list[Seen]] = {}
+    for f in report["findings"]:
+        if f["class"] in NAMES:
+            seen = Seen(f["step"], True, f["blame"], frozenset(f["readings"]))
+            findings.setdefault((f["rule"], tuple(sorted(f["binding"].items()))), []).append(seen)
+    soft = {rule["name"] for rule in report["rules"] if rule["status"] == "preference violated"}
+    return Verdict(
+        report["headline"],
+        WORLDS[report["executable"]],
+        WORLDS[report["goal"]],
+        WORLDS[report["safe"]],
+        frozenset(f["step"] for f in report["findings"] if f["class"] == "ill-formed"),
+        frozenset((r, f["step"]) for f in report["findings"] if f["class"] == "inexecutable" for r in f["readings"]),
+        findings,
+        frozenset(f["rule"] for f in report["findings"] if f["class"] == "undecided") - soft,
+        {rule["name"]: rule["instances"] for rule in report["rules"]},
+        {name: count for name, count in report["preferences_violated"].items() if count},
+    )

@@ -1,0 +1,217 @@
+"""The engine's report and the kernel's judgement on one plan, held against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from case import Case, Plan, plan_text
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker, Options
+from plansafe.verifier.kernel import Judgement, Kernel, KernelRejects
+from plansafe.verifier.report import FindingClass, Report
+
+RULE_CLASSES = (
+    FindingClass.PROCESS,
+    FindingClass.TRAJECTORY,
+    FindingClass.TERMINATION,
+    FindingClass.OBLIGATION,
+    FindingClass.CONSTRAINT,
+)
+WORLDS = {"ALL": True, "NONE": False, "UNKNOWN": None}
+OPTIONS = Options(max_findings=1_000_000, replay="never")
+Bound = tuple[tuple[str, str], ...]
+
+
+class Seen(NamedTuple):
+    """A finding as one side sees it. ``blame`` is None where that side cannot tell."""
+
+    step: int
+    exact: bool
+    blame: str | None
+    readings: frozenset[str]
+
+
+class Verdict(NamedTuple):
+    """What is compared, from either side."""
+
+    headline: str
+    executable: bool | None
+    goal: bool | None
+    safe: bool | None
+    ill_formed: frozenset[int]
+    failed: frozenset[tuple[str, int]]
+    findings: dict[tuple[str, Bound], list[Seen]]
+    undecided: frozenset[str]
+    instances: dict[str, int]
+    preferences: dict[str, int]
+
+
+class Both:
+    """Engine and kernel, each compiled once for a case. ``problem`` says why they cannot be compared, if so."""
+
+    def __init__(self, case: Case) -> None:
+        texts = case.domain_text(), case.problem_text(), case.safety_text()
+        self.problem = ""
+        self.case = case
+        reason = ""
+        try:
+            self.kernel = kernel_of(case)
+        except KernelRejects as rejection:
+            reason = str(rejection)
+        names = ("domain.pddl", "problem.pddl", "rules.safe")
+        sources = [Source(name, text) for name, text in zip(names, texts, strict=True)]
+        self.checker = Checker(sources[0], sources[1], sources[2:] if texts[2] else [], OPTIONS)
+        if reason or not self.checker.ok:
+            messages = [f"{d.code} {d.message}" for d in self.checker.diagnostics]
+            sides = f"kernel: {reason or 'accepts'}; engine: {messages[:3] if not self.checker.ok else 'accepts'}"
+            self.problem = f"rejected; {sides}"
+
+    @property
+    def rules(self) -> int:
+        """How many rules (constraints and preferences among them) each plan is held against."""
+        return len(self.checker.rules)
+
+    def differences(self, plan: Plan) -> list[str]:
+        """Where the two disagree about a plan."""
+        text = plan_text(plan)
+        report = self.checker.check(Source("random.plan", text))
+        return differences(from_report(report), judged(self.kernel, text))
+
+
+def kernel_verdicts(case: Case) -> list[Verdict]:
+    """The kernel's verdicts on the plans of a case."""
+    kernel = kernel_of(case)
+    return [judged(kernel, plan_text(plan)) for plan in case.plans]
+
+
+def kernel_of(case: Case) -> Kernel:
+    """The kernel for a case."""
+    safety = case.safety_text()
+    return Kernel(case.domain_text(), case.problem_text(), [safety] if safety else [])
+
+
+def judged(kernel: Kernel, text: str) -> Verdict:
+    """The kernel's verdict on a plan."""
+    verdict = from_judgement(kernel.judge(text))
+    return verdict if verdict.failed or verdict.ill_formed else only_halt(verdict)
+
+
+def only_halt(verdict: Verdict) -> Verdict:
+    """Where no step fails the three readings are one, and the report names the first alone."""
+    halt = frozenset({"halt"})
+    findings = {key: [seen._replace(readings=halt) for seen in found] for key, found in verdict.findings.items()}
+    return verdict._replace(findings=findings)
+
+
+def from_report(report: Report) -> Verdict:
+    """The engine's side."""
+    findings: dict[tuple[str, Bound], list[Seen]] = {}
+    soft = {count.name for count in report.rules if count.status == "preference violated"}
+    for f in report.findings:
+        if f.finding_class in RULE_CLASSES and f.rule is not None:
+            seen = Seen(f.step, True, f.blame.value if f.blame else None, frozenset(f.readings))
+            findings.setdefault((f.rule, tuple(sorted(f.binding))), []).append(seen)
+    wrong = [f for f in report.findings if f.finding_class is FindingClass.INEXECUTABLE]
+    return Verdict(
+        report.headline.value if report.headline else "unreadable",
+        WORLDS[report.executable.value],
+        WORLDS[report.goal.value],
+        WORLDS[report.safe.value],
+        frozenset(f.step for f in report.findings if f.finding_class is FindingClass.ILL_FORMED),
+        frozenset((reading, f.step) for f in wrong for reading in f.readings),
+        findings,
+        frozenset(f.rule or "" for f in report.findings if f.finding_class is FindingClass.UNDECIDED) - soft,
+        {count.name: count.instances for count in report.rules},
+        {name: count for name, count in report.preferences_violated if count},
+    )
+
+
+def from_judgement(judgement: Judgement) -> Verdict:
+    """The kernel's side."""
+    findings: dict[tuple[str, Bound], list[Seen]] = {}
+    for f in judgement.findings:
+        findings.setdefault((f.rule, f.binding), []).append(Seen(f.step, f.exact_step, f.blame, f.readings))
+    return Verdict(
+        judgement.headline,
+        judgement.executable,
+        judgement.goal,
+        judgement.safe,
+        frozenset(judgement.ill_formed),
+        frozenset((reading, step) for reading, steps in judgement.failed_steps.items() for step in steps),
+        findings,
+        frozenset(rule for rule, _ in judgement.undecided),
+        judgement.instances,
+        {name: count for name, count in judgement.preferences.items() if count},
+    )
+
+
+def differences(engine: Verdict, kernel: Verdict) -> list[str]:
+    """One line for each disagreement."""
+    out = []
+    for field in ("headline", "executable", "goal", "safe", "ill_formed", "failed", "preferences"):
+        ours, theirs = getattr(engine, field), getattr(kernel, field)
+        if ours != theirs:
+            out.append(f"{field}: engine {shown(ours)}, kernel {shown(theirs)}")
+    counts = {name: (engine.instances.get(name), count) for name, count in kernel.instances.items()}
+    wrong = {name: pair for name, pair in counts.items() if pair[0] != pair[1]}
+    if wrong:
+        out.append(f"instances (engine, kernel): {wrong}")
+    violated = {rule for rule, _ in {**engine.findings, **kernel.findings}}
+    if engine.undecided - violated != kernel.undecided - violated:
+        out.append(f"undecided: engine {shown(engine.undecided)}, kernel {shown(kernel.undecided)}")
+    for key in sorted({*engine.findings, *kernel.findings}):
+        problem = compare_findings(engine.findings.get(key, []), kernel.findings.get(key, []))
+        if problem:
+            out.append(f"findings of {key[0]} {dict(key[1])}: {problem}")
+    return out
+
+
+def shown(value: object) -> object:
+    """A value, sets in order."""
+    return sorted(value, key=str) if isinstance(value, frozenset) else value
+
+
+def compare_findings(ours: list[Seen], theirs: list[Seen]) -> str:
+    """How the findings of one rule under one binding differ; empty if they do not."""
+    text = f"engine {lines(ours)}, kernel {lines(theirs)}"
+    steps = [seen.step for seen in ours]
+    if len(steps) != len(set(steps)):
+        return f"one step twice: {text}"
+    exact = {seen.step: seen for seen in theirs if seen.exact}
+    loose = [seen for seen in theirs if not seen.exact]
+    rest = [seen for seen in ours if seen.step not in exact]
+    if not loose:
+        if {*steps} != {*exact}:
+            return text
+    else:
+        # The engine may know earlier that a prefix is lost.
+        if not {*exact} <= {*steps} or any(all(s.step > other.step for s in ours) for other in loose):
+            return text
+        if any(seen.step > max(other.step for other in loose) for seen in rest):
+            return text
+        if union(ours) != union(theirs):
+            return text
+    for seen in ours:
+        other = exact.get(seen.step)
+        if other is not None and not (loose and seen.step in [s.step for s in loose]):
+            if not loose and seen.readings != other.readings:
+                return text
+            if other.blame is not None and seen.blame != other.blame:
+                return text
+    return ""
+
+
+def union(findings: Iterable[Seen]) -> frozenset[str]:
+    """The readings of any of them."""
+    return frozenset(reading for seen in findings for reading in seen.readings)
+
+
+def lines(findings: list[Seen]) -> str:
+    """Findings on one line."""
+    parts = []
+    for seen in sorted(findings, key=lambda seen: seen.step):
+        sure = "" if seen.exact else "?"
+        parts.append(f"step {seen.step}{sure} {seen.blame} {'/'.join(sorted(seen.readings))}")
+    return "; ".join(parts) or "none"

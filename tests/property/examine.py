@@ -1,0 +1,71 @@
+"""One random task: compared, and shrunk where something differs."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from case import Case, plan_text
+from command import command_differences
+from compare import Both
+from generate import case
+from shrink import shrink
+
+
+class Examined(NamedTuple):
+    """One task: how many traces and cases were compared, and what differs."""
+
+    stream: str
+    number: int
+    traces: int
+    cases: int
+    problems: list[str]
+
+
+class Work(NamedTuple):
+    """Which task to examine, and how."""
+
+    stream: str
+    seed: int
+    number: int
+    command: bool
+
+
+def examine(work: Work) -> Examined:
+    """Generate a task and compare engine (or command) and kernel on it; a crash of either is a difference."""
+    candidate = case(work.stream, work.seed, work.number)
+    problems = problems_of(candidate, work.command)
+    count = len(candidate.rules) + len(candidate.constraints) + len(candidate.laws)
+    return Examined(work.stream, work.number, len(candidate.plans), count * len(candidate.plans), problems)
+
+
+def problems_of(candidate: Case, command: bool = False) -> list[str]:
+    """All differences that a task shows."""
+    try:
+        if command:
+            return command_differences(candidate)
+        both = Both(candidate)
+        if both.problem:
+            return [both.problem]
+        return [line for plan in candidate.plans for line in both.differences(plan)]
+    except Exception as error:
+        return [f"crash: {type(error).__name__} {error}"]
+
+
+def signature(problem: str) -> str:
+    """What must stay the same while a task shrinks: the sort of the problem, names and numbers left out."""
+    if problem.startswith("findings"):
+        return "findings " + re.sub(r"step \d+\??|\d+", "", problem.partition("}: ")[2])[:120]
+    if problem.startswith(("crash", "rejected")):
+        return problem[:90]
+    return problem.split(":")[0]
+
+
+def smallest(candidate: Case, problem: str) -> str:
+    """The smallest task found with a problem of the same sort, as Markdown."""
+    wanted = signature(problem)
+    small = shrink(candidate, lambda other: any(signature(p) == wanted for p in problems_of(other)))
+    words = next((p for p in problems_of(small) if signature(p) == wanted), problem)
+    plans = "\n".join(f"; plan\n{plan_text(plan)}" for plan in small.plans)
+    texts = f"{small.domain_text()}{small.problem_text()}{small.safety_text()}{plans}"
+    return f"\n### {small.name}: {words[:400]}\n```lisp\n{texts}```\n"
