@@ -166,6 +166,8 @@ def _read_lines(source: Source) -> PlanText:
 
 def _in_bracket(state: _Lines, token: str, start: int, end: int, bracket: int) -> int | None:
     if token == "]":
+        if state.steps and state.steps[-1].duration is None:
+            state.problem("SC003", "an empty duration", Span(bracket, end), "expected a number in the brackets")
         return None
     value = number(token)
     if value is None:

@@ -5,6 +5,7 @@ The service, the command line and other clients all come through here. A user's 
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -29,6 +30,8 @@ from plansafe.verifier.rules.model import Rule
 # Formulas may nest as deep as memory allows. Python frames of Python functions live on the heap (3.11 and later), so the limit only
 # guards against runaway recursion.
 RECURSION = 1_000_000
+# 65,536 bits, the largest number there is, in decimal.
+DIGITS = 20_100
 
 
 class Options(NamedTuple):
@@ -71,6 +74,19 @@ class Checker:
     ) -> None:
         if sys.getrecursionlimit() < RECURSION:
             sys.setrecursionlimit(RECURSION)
+        if 0 < sys.get_int_max_str_digits() < DIGITS:
+            sys.set_int_max_str_digits(DIGITS)
+        collecting = gc.isenabled()
+        gc.disable()  # loading makes millions of objects and no garbage
+        try:
+            self._load(domain, problem, specs, options, resolve)
+        finally:
+            if collecting:
+                gc.enable()
+
+    def _load(
+        self, domain: Source, problem: Source, specs: Sequence[Source], options: Options, resolve: Callable[[str, Source], Source | None] | None
+    ) -> None:
         self.options = options
         self.domain, self.problem = domain, problem
         self.sources: dict[str, Source] = {source.name: source for source in (domain, problem, *specs)}

@@ -157,13 +157,17 @@ class Assignment(NamedTuple):
 
 
 class Effect(NamedTuple):
-    """What happens for each binding of ``variables`` for which ``condition`` holds in the state before."""
+    """What happens for each binding of ``variables`` for which ``condition`` holds in the state before.
+
+    ``at_start`` is, in the end of a durative action, a condition that was read at its start.
+    """
 
     variables: tuple[Variable, ...]
     condition: Formula
     adds: tuple[Atom, ...]
     deletes: tuple[Atom, ...]
     assignments: tuple[Assignment, ...]
+    at_start: Formula = TRUE
 
 
 class Preference(NamedTuple):

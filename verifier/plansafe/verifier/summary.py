@@ -26,6 +26,7 @@ _CODES = {
     "obligation": ("SC204", FindingClass.OBLIGATION),
     "constraint": ("SC205", FindingClass.CONSTRAINT),
 }
+_BLAMES = ("introduced", "worsened", "pre-existing")
 _SEVERITY = {"critical": 0, "high": 1, "medium": 2, "low": 3}
 
 
@@ -58,13 +59,14 @@ def summarise(checker: Checker, plan: Source, read: ReadSteps | None, outcomes: 
     if halt.limit is not None and not halt.failures:
         executable = goal = Worlds.UNKNOWN
     counts = _counts(checker, halt, violated)
-    headline = _headline(executable, goal, safe, counts)
+    checked = any([count.instances for count, rule in zip(counts, rules, strict=True) if not rule.preference])
+    headline = _headline(executable, goal, safe, checked)
     if blamed or halt.failures or halt.goal is not True or halt.undecided:
         findings, suppressed = _findings(checker, plan, read, outcomes, blamed)
     else:
         findings, suppressed = (), 0
     diagnostics = list(checker.diagnostics)
-    if checker.options.require_rules and not any([c.instances for c in counts]):
+    if checker.options.require_rules and not checked:
         diagnostics.append(Diagnostic("SC605", "no rule had anything to check", help="give a specification with --spec, or leave --require-rules out"))
     if halt.limit is not None:
         diagnostics.append(Diagnostic(halt.limit.code, halt.limit.message, severity=Severity.WARNING, help="the verdict is not known beyond this point"))
@@ -85,14 +87,14 @@ def out_of_time(checker: Checker, plan: Source) -> Report:
     return Report(plan.name, Headline.UNKNOWN, unknown, unknown, unknown, 0, diagnostics=(*checker.diagnostics, diagnostic), limits=(limit,))
 
 
-def _headline(executable: Worlds, goal: Worlds, safe: Worlds, counts: tuple[RuleCount, ...]) -> Headline:
+def _headline(executable: Worlds, goal: Worlds, safe: Worlds, checked: bool) -> Headline:
     if Worlds.NONE in (executable, goal):
         return Headline.INVALID
     if safe is Worlds.NONE:
         return Headline.UNSAFE
     if Worlds.UNKNOWN in (executable, goal, safe):
         return Headline.UNKNOWN
-    return Headline.SAFE if any([count.instances for count in counts]) else Headline.VALID
+    return Headline.SAFE if checked else Headline.VALID
 
 
 def _violated(checker: Checker, outcomes: list[Outcome]) -> list[_Violated]:
@@ -107,14 +109,13 @@ def _violated(checker: Checker, outcomes: list[Outcome]) -> list[_Violated]:
             part = parts[violation.part]
             rule = checker.rules[part.rule]
             binding = tuple(sorted([(v.name, task.objects[o]) for v, o in zip(part.parameters, violation.binding, strict=True)]))
-            key = (part.rule, binding, violation.step, violation.at_end)
+            key = (part.rule, binding, violation.step)
             known = found.get(key)
             if known is None:
                 found[key] = _Violated(violation, rule, part, binding, (outcome.reading,), violation.blame)
-            elif outcome.reading not in known.readings:
-                found[key] = known._replace(readings=(*known.readings, outcome.reading))
-            elif violation.blame == "introduced":
-                found[key] = known._replace(blame="introduced")
+                continue
+            readings = known.readings if outcome.reading in known.readings else (*known.readings, outcome.reading)
+            found[key] = known._replace(readings=readings, blame=min(known.blame, violation.blame, key=_BLAMES.index))
     return list(found.values())
 
 
@@ -291,7 +292,7 @@ class _Writer:
         return max(0, min(step - 1 - len([f for f in outcome.failures if f.step < step and (reading == "skip" or f.ill_formed)]), outcome.letters))
 
     def _taken(self, step: int) -> tuple[model.Action, Binding] | None:
-        taken = self.read.steps[step - 1]
+        taken = self.read.steps[step - 1] if step else None
         action = getattr(taken, "action", None)
         if action is None:
             return None
@@ -310,6 +311,8 @@ class _Writer:
     def _failure(self, failure: Failure, readings: tuple[str, ...], asked: tuple[Answer, dict[tuple[int, int], Past]] | None) -> Finding:
         step = failure.step
         text = self._step_text(step)
+        if step == 0:
+            return Finding(failure.code, FindingClass.INEXECUTABLE, f"timed literals of one time interfere over `{failure.detail}`", 0, readings=readings, source=self.plan.name)
         if failure.ill_formed is not None:
             ill = failure.ill_formed
             return Finding(ill.code, FindingClass.ILL_FORMED, f"step {step} is not a step of this domain: {ill.message}", step, readings=readings, source=self.plan.name, span=self._token_span(step, ill.token), help=ill.help)
@@ -413,9 +416,9 @@ class _Writer:
 
         binding = {p.slot: o for p, o in zip(v.part.parameters, v.violation.binding, strict=True)}
         formula = v.part.body
-        temporal = is_temporal(formula)
         if v.part.mode == "each" and v.part.guard is not None:
             formula = model.Or((model.Not(v.part.guard), formula))
+        temporal = is_temporal(formula)
         return self.question(v.violation.letter, formula, binding, temporal or v.part.mode == "whole")
 
     def _violation(self, v: _Violated, asked: tuple[Answer, dict[tuple[int, int], Past]] | None) -> Finding:

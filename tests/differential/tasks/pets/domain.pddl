@@ -2,7 +2,7 @@
   (:requirements :adl :equality)
   (:types cat dog bird - animal bowl cage - furniture animal furniture room - object)
   (:constants garden - room)
-  (:predicates (at ?x - (either animal furniture) ?r - room) (hungry ?a - animal) (filled ?b - bowl) (caged ?b - (either bird cat)) (met ?x ?y - animal) (asleep ?a - animal))
+  (:predicates (at ?x - (either animal furniture) ?r - room) (hungry ?a - animal) (filled ?b - bowl) (caged ?b - animal) (met ?x ?y - animal) (asleep ?a - animal))
   (:action lead :parameters (?a - (either cat dog) ?from ?to - room)
     :precondition (and (at ?a ?from) (not (= ?from ?to)) (not (caged ?a)) (not (asleep ?a)))
     :effect (and (not (at ?a ?from)) (at ?a ?to)))

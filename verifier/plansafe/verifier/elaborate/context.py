@@ -83,14 +83,14 @@ def did_you_mean(name: str, known: Iterable[str]) -> str | None:
 
 def is_name(token: object) -> bool:
     """Whether a token may name a type, predicate or action."""
-    return isinstance(token, str) and (token[0].isalpha() or token[0] == "_") and "?" not in token
+    return isinstance(token, str) and (token[0].isalpha() or token[0] == "_" or token[0] > "\x7f") and "?" not in token
 
 
 def is_object_name(token: object) -> bool:
     """Whether a token may name an object: also one that begins with a digit."""
-    return isinstance(token, str) and (token[0].isalnum() or token[0] == "_") and "?" not in token
+    return isinstance(token, str) and (token[0].isalnum() or token[0] == "_" or token[0] > "\x7f") and "?" not in token
 
 
 def is_variable(token: object) -> bool:
     """Whether a token is a variable."""
-    return isinstance(token, str) and len(token) > 1 and token[0] == "?" and (token[1].isalnum() or token[1] == "_") and "?" not in token[1:]
+    return isinstance(token, str) and len(token) > 1 and token[0] == "?" and (token[1].isalnum() or token[1] == "_" or token[1] > "\x7f") and "?" not in token[1:]

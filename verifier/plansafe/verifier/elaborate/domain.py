@@ -83,7 +83,7 @@ def requirements(context: Context, found: Sections) -> None:
         assert at is not None
         flag = at.node[child]
         if flag not in REQUIREMENTS:
-            if isinstance(flag, str) and flag.startswith(":"):
+            if isinstance(flag, str):
                 context.warning("SC703", f"unknown requirement `{flag}`", At(at.node, child), "ignored")
             else:
                 context.error("SC003", "expected a requirement such as `:strips`", At(at.node, child), "not a requirement")
@@ -146,8 +146,9 @@ def _signature(
         return None
     name = str(node[0])
     if name in RESERVED:
-        context.error("SC003", f"`{name}` may not name a {what}", At(node, 0), "an operator of the language")
-        return None
+        if what == "predicate":
+            context.error("SC003", f"`{name}` may not name a predicate", At(node, 0), "an operator of the language")
+            return None
     entries = typed_list(context, node, 1, is_variable, "a variable")
     if name in index:
         first = table[index[name]].node

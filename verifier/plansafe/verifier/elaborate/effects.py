@@ -10,20 +10,23 @@ from plansafe.verifier.model import TRUE, And, Assignment, Atom, Effect, Formula
 
 ASSIGNMENTS = frozenset(("assign", "increase", "decrease", "scale-up", "scale-down"))
 _MOMENTS = frozenset(("start", "end"))
+Guard = tuple["str | None", Formula]
+"""When a condition is read (``None``: with its effect), and the condition."""
 
 
 class _Group:
     """Primitive effects under the same quantifiers and conditions."""
 
-    def __init__(self, variables: tuple[Variable, ...], condition: Formula) -> None:
+    def __init__(self, variables: tuple[Variable, ...], condition: Formula, at_start: Formula) -> None:
         self.variables = variables
         self.condition = condition
+        self.at_start = at_start
         self.adds: list[Atom] = []
         self.deletes: list[Atom] = []
         self.assignments: list[Assignment] = []
 
     def effect(self) -> Effect:
-        return Effect(self.variables, self.condition, tuple(self.adds), tuple(self.deletes), tuple(self.assignments))
+        return Effect(self.variables, self.condition, tuple(self.adds), tuple(self.deletes), tuple(self.assignments), self.at_start)
 
 
 class Effects:
@@ -44,15 +47,16 @@ class Effects:
         """The effects of one moment."""
         return tuple([group.effect() for group in self.groups[moment] if group.adds or group.deletes or group.assignments])
 
-    def _group(self, variables: tuple[Variable, ...], guards: tuple[Formula, ...], moment: str, own: dict[str, _Group]) -> _Group:
+    def _group(self, variables: tuple[Variable, ...], guards: tuple[Guard, ...], moment: str, own: dict[str, _Group]) -> _Group:
         if moment not in own:
-            condition: Formula = TRUE if not guards else guards[0] if len(guards) == 1 else And(guards)
-            own[moment] = _Group(variables, condition)
+            now = tuple([guard for when, guard in guards if when in (None, moment)])
+            earlier = tuple([guard for when, guard in guards if when not in (None, moment)])
+            own[moment] = _Group(variables, _all(now), _all(earlier))
             self.groups[moment].append(own[moment])
         return own[moment]
 
     def _effect(
-        self, node: Node, at: At, variables: tuple[Variable, ...], guards: tuple[Formula, ...], moment: str | None, own: dict[str, _Group]
+        self, node: Node, at: At, variables: tuple[Variable, ...], guards: tuple[Guard, ...], moment: str | None, own: dict[str, _Group]
     ) -> None:
         context = self.context
         if not isinstance(node, list):
@@ -100,22 +104,25 @@ class Effects:
             if atom is not None:
                 self._group(variables, guards, moment, own).adds.append(atom)
 
-    def _when(self, node: list[Node], variables: tuple[Variable, ...], guards: tuple[Formula, ...], moment: str | None) -> None:
-        condition = node[1]
-        if self.durative:
-            timed = isinstance(condition, list) and len(condition) == 3 and condition[0] in ("at", "over") and condition[1] in ("start", "end", "all")
-            effect = node[2]
-            when = effect[1] if isinstance(effect, list) and len(effect) == 3 and effect[0] == "at" else moment
-            if timed:
-                assert isinstance(condition, list)
-                if condition[1] != when:
-                    self.context.error("SC004", "a condition at one time with an effect at another is not supported", At(node), "read and applied at different times")
-                    return
-                condition = condition[2]
-            elif moment is None and isinstance(when, str) and when in _MOMENTS:
-                moment = None
-        guard = self.conditions.formula(condition, At(node, 1))
-        self._effect(node[2], At(node, 2), variables, (*guards, guard), moment, {})
+    def _when(self, node: list[Node], variables: tuple[Variable, ...], guards: tuple[Guard, ...], moment: str | None) -> None:
+        found: list[Guard] = []
+        self._guards(node[1], At(node, 1), moment, found)
+        self._effect(node[2], At(node, 2), variables, (*guards, *found), moment, {})
+
+    def _guards(self, node: Node, at: At, moment: str | None, found: list[Guard]) -> None:
+        """A condition of ``when``; in durative actions its conjuncts may say when they are read."""
+        timed = self.durative and isinstance(node, list) and len(node) == 3 and isinstance(node[2], list)
+        if timed and isinstance(node, list) and node[0] == "at" and node[1] in _MOMENTS:
+            if moment == "start" and node[1] == "end":
+                self.context.error("SC004", "an effect at the start cannot depend on the end", At(node), "read after the effect")
+            found.append((str(node[1]), self.conditions.formula(node[2], At(node, 2))))
+        elif timed and isinstance(node, list) and node[0] == "over" and node[1] == "all":
+            self.context.error("SC004", "`over all` in the condition of an effect is not supported", At(node), "not supported")
+        elif self.durative and isinstance(node, list) and node and node[0] == "and":
+            for child in range(1, len(node)):
+                self._guards(node[child], At(node, child), moment, found)
+        else:
+            found.append((None, self.conditions.formula(node, at)))
 
     def _atom(self, node: Node, at: At) -> Atom | None:
         context = self.context
@@ -125,7 +132,7 @@ class Effects:
             return None
         errors = context.errors
         formula = self.conditions.formula(node, at)
-        if not isinstance(formula, Atom):
+        if not isinstance(formula, Atom) or node[0] not in symbols.predicate_index:
             if context.errors == errors:
                 context.error("SC003", f"`{node[0]}` is not a fact", at, "expected `(predicate argument ..)`")
             return None
@@ -147,3 +154,7 @@ class Effects:
                 context.error("SC003", f"`{head}` needs a fluent to change", At(node, 1), "not a fluent")
             return None
         return Assignment(head, target.function, target.arguments, value)
+
+
+def _all(parts: tuple[Formula, ...]) -> Formula:
+    return TRUE if not parts else parts[0] if len(parts) == 1 else And(parts)

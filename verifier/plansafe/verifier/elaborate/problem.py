@@ -87,6 +87,8 @@ class Initial:
             return None
         errors = self.context.errors
         formula = self._conditions.formula(node, at)
+        if isinstance(formula, model.Atom) and node[0] not in self.symbols.predicate_index:
+            self.context.error("SC003", "expected a fact", at, "expected `(predicate object ..)`")
         if self.context.errors > errors or not isinstance(formula, model.Atom):
             return None
         if formula.predicate in self.derived:

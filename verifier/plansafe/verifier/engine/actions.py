@@ -215,17 +215,26 @@ def combine(fluents: list[dict[int, Number]], happenings: list[Happening]) -> De
     return Delta(deletes, adds, values)
 
 
-def interpreted(evaluator: Evaluator, snap: Snap, binding: dict[int, int]) -> Happening:
-    """The effects of a snap action by the slow definition: an undefined effect condition does not hold.
+Remembered = set[tuple[int, tuple[int, ...]]]
+"""Which effects of a durative action's end (by number and binding) had their start conditions satisfied."""
 
-    Raises :class:`Undefined` if an operand or the fluent it changes is.
+
+def interpreted(evaluator: Evaluator, snap: Snap, binding: dict[int, int], remembered: Remembered | None = None) -> Happening:
+    """The effects of a snap action by the slow definition.
+
+    Raises :class:`Undefined` if an effect condition, an operand, or the fluent that it changes is.
     """
     task = evaluator.task
     happening = Happening([], [], [])
-    for effect in snap.effects:
+    for number, effect in enumerate(snap.effects):
         for objects in product(*[task.domains[v.domain] for v in effect.variables]):
             inner = {**binding, **dict(zip([v.slot for v in effect.variables], objects, strict=True))}
-            if evaluator.holds(effect.condition, inner) is not True:
+            if effect.at_start is not TRUE and (remembered is None or (number, objects) not in remembered):
+                continue
+            holds = evaluator.holds(effect.condition, inner)
+            if holds is None:
+                raise Undefined(evaluator.undefined(effect.condition, inner) or "an effect condition is undefined")
+            if not holds:
                 continue
             happening.adds.extend([(a.predicate, task.encode(evaluator.arguments(a.arguments, inner))) for a in effect.adds])
             happening.deletes.extend([(a.predicate, task.encode(evaluator.arguments(a.arguments, inner))) for a in effect.deletes])
@@ -237,3 +246,16 @@ def interpreted(evaluator: Evaluator, snap: Snap, binding: dict[int, int]) -> Ha
                     raise Undefined("division by zero")
                 happening.updates.append(Update(a.operator, a.function, task.encode(evaluator.arguments(a.arguments, inner)), value))
     return happening
+
+
+def remember(evaluator: Evaluator, end: Snap, binding: dict[int, int]) -> Remembered:
+    """At the start of a durative action: the effects of its end whose start conditions hold now."""
+    out: Remembered = set()
+    for number, effect in enumerate(end.effects):
+        if effect.at_start is TRUE:
+            continue
+        for objects in product(*[evaluator.task.domains[v.domain] for v in effect.variables]):
+            inner = {**binding, **dict(zip([v.slot for v in effect.variables], objects, strict=True))}
+            if evaluator.holds(effect.at_start, inner) is True:
+                out.add((number, objects))
+    return out

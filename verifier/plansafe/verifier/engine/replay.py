@@ -83,6 +83,9 @@ class Engine:
         self.axioms = Axioms(task, self.emitter) if task.axioms else None
         self.plan = Plan(task, rules, mirrors)
         self._initial = State.initial(task)
+        for literal in task.timed_literals:
+            if literal.time == 0:
+                self._set(literal)
         if self.axioms:
             self.axioms.compute(self._initial.facts, self._initial.fluents)
         self.prototype: Runtime | None = None
@@ -102,6 +105,16 @@ class Engine:
         self._full_code: ActionCode | None = None
         self.acting = bool([p for p in mirrors.values() if p in self.plan.momentary])
         self._goal = [self._compiled(part) for part in task.goal]
+
+    def _set(self, literal: model.TimedLiteral) -> None:
+        """A timed literal of time 0 is part of S0."""
+        code = self.task.encode(literal.arguments)
+        if literal.fluent:
+            self._initial.fluents[literal.predicate][code] = literal.value
+        elif literal.value:
+            self._initial.facts[literal.predicate].add(code)
+        else:
+            self._initial.facts[literal.predicate].discard(code)
 
     @property
     def full_code(self) -> ActionCode:
@@ -182,7 +195,7 @@ class Run:
         self.limit = engine.limit
 
     def before_start(self) -> None:
-        """Timed runs put the literals of time 0 into S0."""
+        """What a timed run prepares before its monitors start."""
 
     # -- untimed plans ------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from plansafe.verifier import model
 from plansafe.verifier.compile.normal import expression_fluents
-from plansafe.verifier.engine.actions import Conflict, Happening, Update, combine, interpreted
+from plansafe.verifier.engine.actions import Conflict, Happening, Remembered, Update, combine, interpreted, remember
 from plansafe.verifier.engine.replay import FORCE, HALT, Engine, Failure, Limit, Observer, Run, TimeUp
 from plansafe.verifier.engine.state import NumberTooLarge
 from plansafe.verifier.engine.steps import IllFormed, Taken, TimedStep
@@ -67,24 +67,11 @@ class TimedRun(Run):
         self.running: list[TimedStep] = []
         self._recent: list[tuple[Number, Event, Footprint]] = []
         self._dropped: set[int] = set()
+        self._remembered: dict[int, Remembered] = {}
 
     def before_start(self) -> None:
-        """Literals of time 0 are part of S0."""
-        self._literals = []
-        for literal in self.task.timed_literals:
-            if literal.time > 0:
-                if literal.time <= self.last:
-                    self._literals.append(literal)
-                continue
-            code = self.task.encode(literal.arguments)
-            if literal.fluent:
-                self.state.fluents[literal.predicate][code] = literal.value
-            elif literal.value:
-                self.state.facts[literal.predicate].add(code)
-            else:
-                self.state.facts[literal.predicate].discard(code)
-        if self.engine.axioms is not None:
-            self.engine.axioms.compute(self.state.facts, self.state.fluents)
+        """Literals of time 0 are part of S0 already; those after the plan's end do not happen."""
+        self._literals = [literal for literal in self.task.timed_literals if 0 < literal.time <= self.last]
 
     def run(self) -> None:
         """Run all happenings, by this run's reading."""
@@ -112,12 +99,11 @@ class TimedRun(Run):
             if self.deadline is not None and monotonic() > self.deadline:
                 raise TimeUp
             events = agenda[time]
-            while events:
-                zero = [e for e in events if e.kind == END and e.step is not None and e.step.time == time]
-                now = [e for e in events if e not in zero]
-                if not self._happening(time, now):
+            # An action of no duration ends in a happening of its own, right after its start.
+            zero = [e for e in events if e.kind == END and e.step is not None and e.step.time == time]
+            for batch in ([e for e in events if e not in zero], zero):
+                if batch and not self._happening(time, batch):
                     return
-                events = zero
 
     def _happening(self, time: Number, events: list[Event]) -> bool:
         """One happening; False if the trace halts before it."""
@@ -176,6 +162,10 @@ class TimedRun(Run):
             if wrong is not None:
                 self.failures.append(wrong)
                 return False
+        for event in taking:
+            if event.kind == START and event.step is not None and isinstance(event.step.taken, Taken) and event.step.taken.action.end is not None:
+                found_evaluator, binding = self._evaluator(event.step)
+                self._remembered[event.step.number] = remember(found_evaluator, event.step.taken.action.end, binding)
         self._depart(taking)
         state.apply(delta, self.log)
         self._mirror_running(taking)
@@ -237,7 +227,7 @@ class TimedRun(Run):
         assert event.step is not None
         evaluator, binding = self._evaluator(event.step)
         try:
-            return interpreted(evaluator, event.snap, binding)
+            return interpreted(evaluator, event.snap, binding, self._remembered.get(event.step.number))
         except Undefined as problem:
             return Failure(event.step.number, "SC302", problem.text)
 
@@ -281,7 +271,7 @@ class TimedRun(Run):
                 what = self._clash(own, theirs)
                 if what is not None:
                     steps = [e.step.number for e in (event, other) if e.step is not None]
-                    later = max(steps)
+                    later = max(steps, default=0)
                     out.append(Failure(later, "SC304", what, None, min(steps) if len(steps) > 1 else 0))
                     break
         self._recent = everyone
@@ -309,7 +299,7 @@ class TimedRun(Run):
         found = self._effects(event)
         if isinstance(found, Happening):
             out.adds.update(found.adds)
-            out.deletes.update([fact for fact in found.deletes if fact not in out.adds])
+            out.deletes.update(found.deletes)
             for update in found.updates:
                 key = (update.function, update.code)
                 out.writes[key] = out.writes.get(key, True) and update.operator in ("increase", "decrease")
@@ -318,6 +308,11 @@ class TimedRun(Run):
         _, binding = self._evaluator(event.step)
         for condition in event.snap.condition:
             self._reads(condition, binding, out)
+        action = event.step.taken.action if isinstance(event.step.taken, Taken) else None
+        if event.kind == START and action is not None and action.end is not None:
+            for effect in action.end.effects:
+                for objects in product(*[self.task.domains[v.domain] for v in effect.variables]):
+                    self._reads(effect.at_start, {**binding, **dict(zip([v.slot for v in effect.variables], objects, strict=True))}, out)
         for effect in event.snap.effects:
             for objects in product(*[self.task.domains[v.domain] for v in effect.variables]):
                 inner = {**binding, **dict(zip([v.slot for v in effect.variables], objects, strict=True))}

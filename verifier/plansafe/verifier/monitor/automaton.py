@@ -237,7 +237,7 @@ class Automaton:
         before = instance.state
         instance.state = program.step(before, letter, time_bits, moment)
         if moment.letter == 0:
-            self._note_start(binding, instance, letter, moment)
+            self._note_start(instance, letter, moment)
         if program.past_mode:
             self._judge_occurrence(binding, instance, moment)
         else:
@@ -262,8 +262,10 @@ class Automaton:
             return False
         return program.step(instance.state, letter, time_bits, moment) == instance.state
 
-    def _note_start(self, binding: Binding, instance: Instance, letter: int, moment: Moment) -> None:
-        """At letter 0: is the violation, or what it answers to, there already?"""
+    def _note_start(self, instance: Instance, letter: int, moment: Moment) -> None:
+        """At letter 0: is the violation, or what it answers to, there already? What the plan's own actions do never is."""
+        if self.acting:
+            return
         if self.response:
             assert self._premise is not None
             own = 0
@@ -312,7 +314,7 @@ class Automaton:
         letter = self.defaults | self._global_bits
         default.state = program.step(default.state, letter, time_bits, moment)
         if moment.letter == 0:
-            self._note_start((), default, letter, moment)
+            self._note_start(default, letter, moment)
         bad = not program.output(default.state) if program.past_mode else program.verdict(default.state) == PERMANENTLY_VIOLATED
         if bad and (self.mode in ("always", "each") or not program.past_mode):
             self._materialise(state, moment)
@@ -381,7 +383,7 @@ class Automaton:
         copy.default = self.default.copy()
         copy.readers = self.readers.fork()
         copy._awake = set(self._awake)
-        copy._candidates = []
+        copy._candidates = list(self._candidates)
         copy._touched = set(self._touched)
         copy._touched_early = {n: set(k) for n, k in self._touched_early.items()}
         copy._tracked = dict(self._tracked)

@@ -85,13 +85,13 @@ class Invariant:
                 episode = self.episodes.get(binding)
                 if episode is None:
                     continue
-                if letter:
-                    episode.touched = True
                 value = self.holds(state, binding)
-                if value is not False:
-                    if value is None:
-                        self.undecided.add(binding)
-                    self._close(binding, episode)
+                if value is False:
+                    episode.touched = episode.touched or letter > 0
+                    continue
+                if value is None:
+                    self.undecided.add(binding)
+                self._close(binding, episode)
             self._touched.clear()
         if self.candidates:
             for binding in self.candidates:

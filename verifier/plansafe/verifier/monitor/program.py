@@ -287,7 +287,7 @@ class Program:
 
     def pending(self, state: int) -> bool:
         """Whether the formula has a clock that is running, so that time alone changes its state."""
-        return self.clocked and any([c.kind == "always-within" and own not in (None, False) for c, own in zip(self._components, self._states[state][1], strict=True)])
+        return self.clocked and any([c.kind == "always-within" and own is not None and own is not _BAD for c, own in zip(self._components, self._states[state][1], strict=True)])
 
 
 Value = tuple[str, object]
@@ -303,17 +303,17 @@ class Component(NamedTuple):
     start: object
 
 
-_BAD, _GOOD = -1, -2
+_BAD, _GOOD = "bad", "good"
 
 
 def advance(component: Component, own: object, values: list[bool], flags: int, moment: Moment) -> object:
     """The next state of a whole-trace operator.
 
     ``at-end``: the last value. ``at-most-once``: 0 before, 1 in, 2 after the block. ``sometime-before``: 0 waiting. ``within``: 0 waiting.
-    ``hold-*``: the last value. ``always-within``: the time since which an answer is due, or ``None``; ``False`` once it is late.
+    ``hold-*``: the last value. ``always-within``: the time since which an answer is due, or ``None``. ``_BAD`` and ``_GOOD`` are final.
     """
     kind = component.kind
-    if own is _BAD or own is _GOOD or own is False and kind == "always-within":
+    if own is _BAD or own is _GOOD:
         return own
     first = values[0]
     if kind == "at-end":
@@ -355,13 +355,13 @@ def _respond(own: object, trigger: bool, answer: bool, bound: Number, moment: Mo
     if answer and moment.time <= deadline:
         return None
     if moment.time > deadline:
-        return False
-    return due if moment.later_at_most(deadline) else False
+        return _BAD
+    return due if moment.later_at_most(deadline) else _BAD
 
 
 def judge(component: Component, own: object) -> int:
     """The prefix verdict of a whole-trace operator in a state."""
-    if own is _BAD or own is False and component.kind == "always-within":
+    if own is _BAD:
         return PERMANENTLY_VIOLATED
     if own is _GOOD:
         return PERMANENTLY_SATISFIED

@@ -20,7 +20,7 @@ from plansafe.verifier.monitor.index import FactIndexes
 from plansafe.verifier.monitor.invariant import Invariant
 from plansafe.verifier.monitor.program import Moment, TooLarge
 from plansafe.verifier.monitor.stepcheck import StepCheck
-from plansafe.verifier.rules.model import Part, Rule
+from plansafe.verifier.rules.model import Part, Rule, step_predicate
 
 Mirror = tuple[int, int]
 """A fact of a mirror predicate: (predicate, code of the arguments)."""
@@ -65,10 +65,10 @@ class Runtime:
         formula = part.body
         if part.mode == "each":
             assert part.step is not None
-            simple = part.step.predicate in momentary and _stateful(part.body, momentary) and (part.guard is None or _stateful(part.guard, momentary))
+            simple = step_predicate(part.step) in momentary and _stateful(part.body, momentary) and (part.guard is None or _stateful(part.guard, momentary))
             if simple:
                 check = StepCheck(number, emitter, part.parameters, part.step, part.guard, part.body, after=part.after)
-                self.checks.setdefault(part.step.predicate, []).append(check)
+                self.checks.setdefault(step_predicate(part.step), []).append(check)
                 return
             premise: Formula = part.step if part.guard is None else And((part.step, part.guard))
             if part.after:

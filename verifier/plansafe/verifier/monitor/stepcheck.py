@@ -5,24 +5,25 @@ from __future__ import annotations
 from plansafe.verifier.compile.emit import Emitter
 from plansafe.verifier.compile.triggers import extension
 from plansafe.verifier.engine.state import State
-from plansafe.verifier.model import TRUE, And, Atom, Formula, Not, Variable
+from plansafe.verifier.model import TRUE, And, Formula, Not, Variable
 from plansafe.verifier.monitor.finding import Binding, Violation
 from plansafe.verifier.monitor.index import FactIndexes
 from plansafe.verifier.monitor.invariant import Truth
 from plansafe.verifier.monitor.program import Moment
+from plansafe.verifier.rules.model import step_predicate
 
 
 class StepCheck:
     """``body`` must hold wherever ``step`` matches and ``guard`` holds: at that letter, or with ``after`` at the next."""
 
-    def __init__(self, part: int, emitter: Emitter, parameters: tuple[Variable, ...], step: Atom, guard: Formula | None, body: Formula, *, after: bool) -> None:
+    def __init__(self, part: int, emitter: Emitter, parameters: tuple[Variable, ...], step: Formula, guard: Formula | None, body: Formula, *, after: bool) -> None:
         self.part = part
-        self.predicate = step.predicate
+        self.predicate = step_predicate(step)
         self.after = after
         guard = TRUE if guard is None else guard
         failing = And((step, guard)) if after else And((step, guard, Not(body)))
         search = extension(emitter, failing, True, parameters)
-        self._finds = [t.find for t in search.triggers if t.predicate == step.predicate and t.added is not False]
+        self._finds = [t.find for t in search.triggers if t.predicate == self.predicate and t.added is not False]
         self._guard = Truth(emitter, guard, parameters)
         self._holds = Truth(emitter, body, parameters)
         self._due: list[Binding] = []

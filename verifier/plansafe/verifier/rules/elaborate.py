@@ -6,7 +6,7 @@ from plansafe.grammar.sexpr import Node
 from plansafe.verifier import model
 from plansafe.verifier.compile.normal import bound_slots, free_slots, negate
 from plansafe.verifier.elaborate.conditions import Conditions, Scope, Symbols, parse_number
-from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_variable
+from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_object_name, is_variable
 from plansafe.verifier.elaborate.domain import _fields
 from plansafe.verifier.elaborate.task import Constraint
 from plansafe.verifier.elaborate.types import typed_list
@@ -80,10 +80,9 @@ class Rules:
                 head = section[0]
                 if head in (":types", ":constants"):
                     known = symbols.types.index if head == ":types" else symbols.object_index
-                    for child in range(1, len(section)):
-                        token = section[child]
-                        if isinstance(token, str) and token != "-" and token not in known and token not in expanded.mapped:
-                            missing[token] = At(section, child)
+                    for entry in typed_list(self.context, section, 1, is_object_name, "a name"):
+                        if entry.name not in known and entry.name not in expanded.mapped:
+                            missing[entry.name] = entry.at
                 elif head in (":predicates", ":functions", ":actions"):
                     for child in range(1, len(section)):
                         self._needed(str(head), section[child], At(section, child), expanded.mapped, missing)
@@ -126,7 +125,7 @@ class Rules:
         conditions = Conditions(self.symbols, scope, "rules")
         errors = context.errors
         declared = list(conditions.bind(_value(fields[":parameters"]), fields[":parameters"])) if ":parameters" in fields else []
-        matches: list[tuple[str, Atom]] = []
+        matches: list[Formula] = []
         if kind == ":process":
             matches = self._steps(node, fields, conditions, declared)
         formulas = {key: conditions.formula(_value(at), at) for key, at in fields.items() if key in (":when", ":forbid", ":require", ":forbid-after", ":require-after", ":formula", ":then")}
@@ -161,12 +160,14 @@ class Rules:
             if not matches:
                 mode = "always" if kind == ":process" else "end"
                 parts += [Part(number, p, mode, _guarded(guard, body)) for p, body in required(before, parameters)]
-            for _, atom in matches:
+            for step in matches:
                 for body, is_after in ((before, False), (after, True)):
-                    parts += [Part(number, p, "each", b, atom, None if guard is TRUE else guard, is_after) for p, b in required(body, parameters)]
+                    parts += [Part(number, p, "each", b, step, None if guard is TRUE else guard, is_after) for p, b in required(body, parameters)]
         open_slots = [(v, len(self.symbols.types.domains[v.domain])) for v in parameters]
         found = []
-        for _, atom in matches:
+        for step in matches:
+            atom = step.body if isinstance(step, Quantified) else step
+            assert isinstance(atom, Atom)
             used = {-1 - a for a in atom.arguments if a < 0}
             factor = 1
             for bound, size in open_slots:
@@ -176,7 +177,7 @@ class Rules:
             Rule(str(node[1]), kind[1:], tuple(parts), parameters, tuple(found), At(node), plain.source, False, *meta)
         )
 
-    def _steps(self, node: list[Node], fields: dict[str, At], conditions: Conditions, declared: list[Variable]) -> list[tuple[str, Atom]]:
+    def _steps(self, node: list[Node], fields: dict[str, At], conditions: Conditions, declared: list[Variable]) -> list[Formula]:
         """The steps of ``:on``, ``:at-end`` or ``:during``; variables seen here first become parameters typed as the action's."""
         given = [key for key in STEP_KINDS if key in fields]
         if len(given) > 1:
@@ -189,20 +190,18 @@ class Rules:
         steps: list[tuple[Node, At]] = [(value, at)]
         if isinstance(value, list) and value and value[0] == "or":
             steps = [(value[child], At(value, child)) for child in range(1, len(value))]
-        out: list[tuple[str, Atom]] = []
+        out: list[Formula] = []
         for step, where in steps:
             self._implicit(step, conditions, declared)
-            kind = STEP_KINDS[given[0]]
-            formula = conditions.action_atom(step, where, kind)
-            atom = formula.body if isinstance(formula, Quantified) else formula
-            if isinstance(atom, Atom):
-                out.append((kind, atom))
+            formula = conditions.action_atom(step, where, STEP_KINDS[given[0]])
+            if isinstance(formula, Atom | Quantified):
+                out.append(formula)
         if not out and not self.context.errors:
             self.context.error("SC003", "`or` without steps", at, "expected steps")
         return out
 
     def _implicit(self, step: Node, conditions: Conditions, declared: list[Variable]) -> None:
-        if not isinstance(step, list) or not step or step[0] not in self.symbols.actions:
+        if not isinstance(step, list) or not step or not isinstance(step[0], str) or step[0] not in self.symbols.actions:
             return
         types = self.symbols.parameter_types[str(step[0])]
         for child in range(1, min(len(step), len(types) + 1)):

@@ -273,7 +273,7 @@ class Expander:
     # -- rewriting ----------------------------------------------------------------------------------------------------
 
     def _rule(self, rule: list[Node], macros: dict[str, tuple[list[str], Node]], mapping: Mapping | None) -> list[Node]:
-        if not macros and mapping is None:
+        if mapping is None and not (macros and _tokens(rule) & macros.keys()):
             return rule
         made: list[Node] = []
         key: Node = ""
@@ -413,4 +413,16 @@ def _bound(node: Node) -> set[str]:
             if len(part) == 3 and part[0] in ("forall", "exists") and isinstance(part[1], list):
                 out.update([str(token) for token in _untyped(part[1])])
             stack.extend(part)
+    return out
+
+
+def _tokens(node: Node) -> set[str]:
+    out: set[str] = set()
+    stack = [node]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, list):
+            stack.extend(part)
+        else:
+            out.add(part)
     return out

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from plansafe.verifier.elaborate.context import At
-from plansafe.verifier.model import Atom, Formula, Variable
+from plansafe.verifier.model import Atom, Formula, Quantified, Variable
 
 
 class Match(NamedTuple):
@@ -13,6 +13,13 @@ class Match(NamedTuple):
 
     atom: Atom
     factor: int
+
+
+def step_predicate(step: Formula) -> int:
+    """The mirror predicate of a step pattern: an atom, below ``exists`` if some arguments may be anything."""
+    atom = step.body if isinstance(step, Quantified) else step
+    assert isinstance(atom, Atom)
+    return atom.predicate
 
 
 class Part(NamedTuple):
@@ -27,7 +34,7 @@ class Part(NamedTuple):
     parameters: tuple[Variable, ...]
     mode: str
     body: Formula
-    step: Atom | None = None
+    step: Formula | None = None
     guard: Formula | None = None
     after: bool = False
 

@@ -72,8 +72,6 @@ def mode_of(formula: Formula) -> tuple[str, Formula]:
     """The mode of a trajectory formula: ``always`` of a past formula has occurrences, anything else is judged as a whole."""
     if isinstance(formula, Temporal) and formula.operator == "always" and past_only(formula.operands[0]):
         return "always", formula.operands[0]
-    if isinstance(formula, Temporal) and formula.operator == "at-end" and past_only(formula.operands[0]):
-        return "end", formula.operands[0]
     return "whole", formula
 
 
