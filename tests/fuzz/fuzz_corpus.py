@@ -1,4 +1,4 @@
-"""The real files that are mutated, as cases: a domain, a problem, a plan and at most one specification that belong together."""
+"""The real files that are mutated, as cases: domain, problem, plan, perhaps a specification."""
 
 from __future__ import annotations
 

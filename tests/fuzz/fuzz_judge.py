@@ -1,9 +1,13 @@
-"""What one input has to satisfy, judged in this process: no exception, an exit code of 0 to 3, in time, every rejection with a
-specific code and place, every report printable, and the replay kernel of the same opinion."""
+"""What one input has to satisfy, judged in this process.
+
+No exception, an exit code of 0 to 3, in time, every rejection with a specific code and place, every report printable in
+every format, and the replay kernel of the same opinion.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import resource
 import signal
@@ -32,7 +36,7 @@ from plansafe.verifier.report import FindingClass, Report
 
 SECONDS = 2.0
 KERNEL_BYTES = 60_000
-OPTIONS = Options(max_findings=2000)
+OPTIONS = Options()
 INTERPRETER_RECURSION = 1000
 # What only the engine reads: the kernel gets specifications that need no expansion.
 BEYOND_KERNEL = (b":extends", b":disable", b":define", b":template", b":apply", b":vocabulary")
@@ -117,7 +121,7 @@ def _innermost() -> str:
     ours = [frame for frame in frames if "plansafe" in frame.filename and "fuzz_judge" not in frame.filename]
     if not ours:
         return "?"
-    return f"{Path(ours[-1].filename).relative_to(ROOT) if ROOT in Path(ours[-1].filename).parents else ours[-1].filename}:{ours[-1].name}"
+    return f"{ours[-1].filename.removeprefix(f'{ROOT}{os.sep}')}:{ours[-1].name}"
 
 
 def _report_problems(report: Report, known: dict[str, Source]) -> Iterator[Problem]:
@@ -231,7 +235,7 @@ def _all_skipped(report: Report, case: Case) -> bool:
                 end = token.end()
                 if depth == 0:
                     break
-            inside = inside or section.start() <= label.span.start and label.span.end <= end
+            inside = inside or (section.start() <= label.span.start and label.span.end <= end)
         if not inside:
             return False
     return bool(places)

@@ -1,4 +1,4 @@
-"""Mutations of texts: of bytes, of tokens, and of whole expressions. The same random generator gives the same mutant."""
+"""Mutations of texts: of bytes, tokens and whole expressions. The same random generator gives the same mutant."""
 
 from __future__ import annotations
 
@@ -14,27 +14,28 @@ Mutation = Callable[[bytes, Random], bytes]
 _TOKEN = re.compile(rb'[()\[\]]|"[^"]*"|;[^\n]*|[^\s()\[\];"]+')
 DEEP = 100_000
 
-WORDS = [
-    *b'( ) [ ] [1] () (()) ((( ))) - -- = < > <= >= + * / ? ?x ?duration #t : :: 0: 1.5: ; " "a" _ $x $name'.split(),
-    *b"define domain problem plan safety mapping object either number and or not imply forall exists when at start end".split(),
-    *b"over all always sometime within at-most-once sometime-after sometime-before always-within hold-during".split(),
-    *b"hold-after preference increase decrease assign scale-up scale-down is-violated total-time total-cost".split(),
-    *b"minimize maximize yesterday weak-yesterday once historically since next weak-next until release action".split(),
-    *b"action-end action-during :action :durative-action :derived :constraints :metric :init :goal :objects".split(),
-    *b":constants :types :predicates :functions :parameters :precondition :condition :duration :effect :requirements".split(),
-    *b":domain :problem :steps :process :event :trajectory :termination :obligation :on :at-end :during :when".split(),
-    *b":forbid :require :forbid-after :require-after :formula :then :within :hazard :severity :message :extends".split(),
-    *b":vocabulary :disable :define :template :apply :parameters nosuch nosuch-file.safe unknown oneof".split(),
-    *b"0 1 -1 007 1.0 .5 1. -0 +3 1e9 0x10 nan inf 0.001 1/2 99999999999999999999 1_000 NaN -.5 --1".split(),
-    "é ñandú 烤箱 ①²٣ ſ K İ ß".encode(),
-    *"é 烤箱 ٣ ② İ ẞ \u00a0 \u2028 \u0085 \u200b \u202e".encode().split(b" "),
-]
+WORDS = """
+( ) [ ] [1] () (()) ((( ))) - -- = < > <= >= + * / ? ?x ?duration #t : :: 0: 1.5: ; " "a" _ $x $name
+define domain problem plan safety mapping object either number and or not imply forall exists when at start end
+over all always sometime within at-most-once sometime-after sometime-before always-within hold-during
+hold-after preference increase decrease assign scale-up scale-down is-violated total-time total-cost
+minimize maximize yesterday weak-yesterday once historically since next weak-next until release action
+action-end action-during :action :durative-action :derived :constraints :metric :init :goal :objects
+:constants :types :predicates :functions :parameters :precondition :condition :duration :effect :requirements
+:domain :problem :steps :process :event :trajectory :termination :obligation :on :at-end :during :when
+:forbid :require :forbid-after :require-after :formula :then :within :hazard :severity :message :extends
+:vocabulary :disable :define :template :apply nosuch nosuch-file.safe unknown oneof
+0 1 -1 007 1.0 .5 1. -0 +3 1e9 0x10 nan inf 0.001 1/2 99999999999999999999 1_000 NaN -.5 --1
+é ñandú 烤箱 ①② \u0663 \u017f \u212a İ ß ẞ \u200b \u202e \ufeff
+""".encode().split()
+WORDS += [c.encode() for c in "\u00a0\u2028\u0085\x1c\x0b"]  # some take them for white space
 WRAPPERS = [
-    (b"(and ", b")"), (b"(or ", b")"), (b"(not ", b")"), (b"(", b")"), (b"(forall (?x) ", b")"), (b"(exists (?z - object) ", b")"),
-    (b"(always ", b")"), (b"(sometime ", b")"), (b"(once ", b")"), (b"(next ", b")"), (b"(at end ", b")"), (b"(at start ", b")"),
-    (b"(over all ", b")"), (b"(preference p ", b")"), (b"(when (and) ", b")"), (b"(at 3 ", b")"), (b"(imply (and) ", b")"),
-    (b"(imply (or) ", b")"), (b"(yesterday ", b")"), (b"(+ 1 ", b")"), (b"(- ", b")"), (b"(at-most-once ", b")"), (b"(within 2 ", b")"),
-    (b"(until (and) ", b")"), (b"(since ", b" (and))"), (b"(historically ", b")"), (b"(weak-next ", b")"), (b"\"", b"\""), (b"[", b"]"),
+    (b"(and ", b")"), (b"(or ", b")"), (b"(not ", b")"), (b"(", b")"), (b"(forall (?x) ", b")"),
+    (b"(exists (?z - object) ", b")"), (b"(always ", b")"), (b"(sometime ", b")"), (b"(once ", b")"), (b"(next ", b")"),
+    (b"(at end ", b")"), (b"(at start ", b")"), (b"(over all ", b")"), (b"(preference p ", b")"),
+    (b"(when (and) ", b")"), (b"(at 3 ", b")"), (b"(imply (and) ", b")"), (b"(imply (or) ", b")"), (b"(yesterday ", b")"), (b"(+ 1 ", b")"),
+    (b"(- ", b")"), (b"(at-most-once ", b")"), (b"(within 2 ", b")"), (b"(until (and) ", b")"),
+    (b"(since ", b" (and))"),    (b"(historically ", b")"), (b"(weak-next ", b")"), (b'"', b'"'), (b"[", b"]"),
 ]  # fmt: skip
 
 
@@ -373,8 +374,8 @@ def negate(text: bytes, random: Random) -> bytes:
 
 BYTES: list[Mutation] = [flip, insert, delete, truncate, foreign, repeat, mark, line_ends, upper]
 TOKENS: list[Mutation] = [
-    drop_token, double_token, swap_tokens, swap_neighbours, replace_token, replace_token, insert_token, typo, drop_expression,
-    double_expression, swap_expressions, swap_expressions, wrap, wrap, unwrap,
+    drop_token, double_token, swap_tokens, swap_neighbours, replace_token, replace_token, insert_token, typo,
+    drop_expression, double_expression, swap_expressions, swap_expressions, wrap, wrap, unwrap,
 ]  # fmt: skip
 GENTLE: list[Mutation] = [replace_alike, replace_alike, replace_alike, drop_leaf, swap_leaves, copy_leaf, negate]
 RARE: list[Mutation] = [nest, long_name, huge_number]

@@ -116,9 +116,9 @@ def report(options: argparse.Namespace, results: list[dict[str, Any]], deaths: l
     """Print the table, and each distinct problem with its smallest input. The number of distinct problems."""
     cases = load(options.data)
     seconds = sorted(line["seconds"] for line in results) or [0.0]
-    print(
-        f"{len(results) + len(deaths)} inputs of {len(cases)} cases, seed {options.seed}; {sum(x['command'] for x in results)} through the command"
-    )
+    commands = sum(line["command"] for line in results)
+    inputs = len(results) + len(deaths)
+    print(f"inputs     {inputs} of {len(cases)} cases, seed {options.seed}; {commands} also through the command")
     print("exit code  " + "  ".join(f"{code}: {n}" for code, n in sorted(Counter(x["code"] for x in results).items())))
     print(
         "kernel     "
@@ -139,9 +139,8 @@ def report(options: argparse.Namespace, results: list[dict[str, Any]], deaths: l
             for i, (line, _) in enumerate(places[:20])
         ]
         line, detail = places[min(sizes)[1]]
-        print(
-            f"\n{len(places)} x {signature}\n  input {line['number']}: {line.get('case')} {line['how']}\n  {detail.strip()[-1500:]}"
-        )
+        print(f"\n{len(places)} x {signature}")
+        print(f"  input {line['number']}: {line.get('case')} {line['how']}\n  {detail.strip()[-1500:]}")
         case, _ = generate(cases, options.seed, line["number"])
         if options.reduce and line.get("case") and not signature.startswith("command"):
             case = reduce(

@@ -1,0 +1,101 @@
+"""A sample of the fuzzing; ``run.py`` (``make fuzz``) does all of it."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from fuzz_corpus import Case, load
+from fuzz_judge import Outcome, judge
+from fuzz_mutation import DEEP, mutant
+from fuzz_reduce import reduce
+
+SEED = 7
+SLICES = 6
+SLICE = 50
+CASES = load()
+BY_NAME = {case.name: case for case in CASES}
+
+
+def faults(outcome: Outcome) -> list[str]:
+    return [f"{problem.signature}\n{problem.detail}" for problem in outcome.problems]
+
+
+@pytest.mark.parametrize("slice_", range(SLICES))
+def test_mutants(slice_: int) -> None:
+    found = {}
+    for number in range(slice_ * SLICE, (slice_ + 1) * SLICE):
+        case, how = mutant(CASES, Random(f"{SEED}:{number}"))
+        if wrong := faults(judge(case)):
+            found[f"{case.name} {how}"] = wrong
+    assert found == {}
+
+
+@pytest.mark.parametrize("name", [case.name for case in CASES if case.name.startswith("seeds/")])
+def test_the_seeds_themselves_are_in_order(name: str) -> None:
+    """A seed that is rejected would make every mutant of it worthless."""
+    outcome = judge(BY_NAME[name])
+    assert faults(outcome) == []
+    assert outcome.code in (0, 1)
+
+
+@pytest.mark.parametrize("part", ["domain", "problem", "spec"])
+@pytest.mark.parametrize("opening", ["(and ", "(not ", "(forall (?v - pan) ", "("])
+def test_a_hundred_thousand_parentheses(part: str, opening: str) -> None:
+    case = BY_NAME["seeds/house/plan+rules"]
+    anchors = {"domain": b"(door ?f ?t)", "problem": b"(at pan1 bath)", "spec": b"(holding ?a ?t) (hot ?t)"}
+    text = case.part(part)
+    start = text.index(anchors[part])
+    end = text.index(b")", start) + 1
+    deep = text[:start] + opening.encode() * DEEP + text[start:end] + b")" * (opening.count("(") * DEEP)
+    if opening.startswith("(forall"):
+        deep = text[:start] + opening.encode() * DEEP + text[start:end] + b")" * DEEP
+    outcome = judge(case.with_part(part, deep + text[end:]), compare=False)
+    assert faults(outcome) == []
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        "(" * 30_000,
+        ")" * 30_000,
+        "(a)" * 30_000,
+        "1:" * 30_000,
+        "[" * 30_000,
+        '"' * 30_000,
+        "9" * 70_000 + ": (cool)",
+        "0." + "0" * 70_000 + "1: (cool)",
+        "(cool) [" + "9" * 70_000 + "]",
+        "(" + "x" * 1_000_000 + ")",
+        "\0" * 1000,
+        "\x1b[31m(cool)",
+        "(cool)\ufeff",
+    ],
+    ids=lambda plan: ascii(plan[:12]),
+)
+def test_hostile_plans(plan: str) -> None:
+    outcome = judge(BY_NAME["seeds/house/plan+rules"].with_part("plan", plan.encode()), compare=False)
+    assert faults(outcome) == []
+
+
+@pytest.mark.parametrize("foreign", [b"\xff\xfe", b"\xc3(", b"\xed\xa0\x80", "(cool)".encode("utf-16")])
+def test_bytes_that_are_not_utf_8(foreign: bytes) -> None:
+    case = BY_NAME["seeds/house/plan+rules"]
+    for part in ("domain", "problem", "plan", "spec"):
+        comment = judge(case.with_part(part, case.part(part) + b"\n; " + foreign.replace(b"\n", b"")))
+        assert faults(comment) == []
+        outcome = judge(case.with_part(part, case.part(part) + foreign))
+        assert faults(outcome) == []
+        assert outcome.code == 2
+
+
+def test_the_same_number_gives_the_same_mutant() -> None:
+    for number in range(30):
+        assert mutant(CASES, Random(f"1:{number}")) == mutant(CASES, Random(f"1:{number}"))
+
+
+def test_reducing_keeps_what_matters() -> None:
+    case = Case("x", b"(a (b c) (d e))", b"(keep me) (not me)", b"", b"(spec)")
+    smaller = reduce(case, lambda candidate: b"(b" in candidate.domain and b"keep" in candidate.problem, 5)
+    assert (smaller.spec, smaller.plan) == (b"", b"")
+    assert len(smaller.domain) + len(smaller.problem) < 12
