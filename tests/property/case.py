@@ -80,7 +80,7 @@ PREDICATES: dict[str, tuple[str, ...]] = {
     "d": ("d", "?x", "-", "object"),
     "e": ("e", "?x", "?y", "-", "object"),
 }
-FUNCTIONS: dict[str, tuple[str, ...]] = {"f": ("f", "?x", "-", "thing"), "g": ("g",)}
+FUNCTIONS: dict[str, tuple[str, ...]] = {"f": ("f", "?x", "-", "object"), "g": ("g",)}
 
 
 def typed(objects: Iterable[tuple[str, str]]) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from case import Case, plan_text
-from compare import RULE_CLASSES, WORLDS, Bound, Seen, Verdict, differences, kernel_verdicts
+from compare import RULE_CLASSES, WORLDS, Bound, Seen, Verdict, cautious_rules, differences, kernel_verdicts
 
 NAMES = {found.value for found in RULE_CLASSES}
 EXITS = {"SAFE": 0, "VALID": 0, "INVALID": 1, "UNSAFE": 1, "UNKNOWN": 3}
@@ -40,10 +40,11 @@ def command_differences(case: Case) -> list[str]:
     reports = [json.loads(line) for line in done.stdout.splitlines()]
     if [report["plan"] for report in reports] != plans:
         return [f"the command reports on {[report['plan'] for report in reports]}: {done.stderr[-500:]}"]
+    cautious = cautious_rules(case)
     out = []
     codes = set()
     for report, kernel in zip(reports, kernel_verdicts(case), strict=True):
-        out += [f"{report['plan']}: {line}" for line in differences(from_json(report), kernel)]
+        out += [f"{report['plan']}: {line}" for line in differences(from_json(report), kernel, cautious)]
         code = 2 if kernel.ill_formed else EXITS[kernel.headline]
         codes.add(code)
         if report["exit_code"] != code:

@@ -39,6 +39,7 @@ class Style(NamedTuple):
     """What formulas of a case may use."""
 
     numeric: bool
+    partial: bool  # some numbers are undefined
     derived: bool
     actions: bool
     timed: bool
@@ -103,7 +104,11 @@ class Formulas:
             return self.fluent(scope)
         if roll < 0.8:
             return self.random.choice(NUMBERS)
-        return (self.random.choice("+-*/"), self.number(scope, depth - 1), self.number(scope, depth - 1))
+        return (
+            self.random.choice("+-*/" if self.style.partial else "+-*"),
+            self.number(scope, depth - 1),
+            self.number(scope, depth - 1),
+        )
 
     def leaf(self, scope: Scope, past: bool) -> Sexp:
         """A literal, comparison, identity or (in past formulas) an action."""

@@ -33,7 +33,8 @@ class _Generator:
         self.constants = frozenset(o for o in self.objects if random.random() < 0.5)
         loose = stream in ("mixed", "timed")
         self.style = Style(
-            numeric=random.random() < (0.5 if loose else 0.2),
+            numeric=random.random() < (0.5 if loose else 0.25),
+            partial=random.random() < 0.25,
             derived=random.random() < (0.4 if loose else 0.2),
             actions=stream != "pddl3" and random.random() < 0.6,
             timed=stream == "timed",
@@ -90,8 +91,8 @@ class _Generator:
             for verb in ("assign", "increase", "decrease", "scale-down"):
                 amount = self.random.choice(("0", "1", "2", "0.5")) if verb != "scale-down" else "2"
                 change: Sexp = (verb, ("f", "?x"), amount)
-                out.append((":action", f"{verb}-f", ":parameters", ("?x", "-", "thing"), ":effect", change))
-                self.declare(f"{verb}-f", ["thing"])
+                out.append((":action", f"{verb}-f", ":parameters", ("?x", "-", "object"), ":effect", change))
+                self.declare(f"{verb}-f", ["object"])
         return out
 
     def declare(self, name: str, types: list[str]) -> None:
@@ -155,8 +156,8 @@ class _Generator:
         out: list[Sexp] = [*{ground.atom({}, ground.basic) for _ in range(self.random.randint(0, 8))}]
         out.sort()
         if self.style.numeric:
-            fluents = [*[("f", o) for o, kind in self.objects.items() if kind != "agent"], ("g",)]
-            known = [fluent for fluent in fluents if self.random.random() < 0.85]
+            fluents = [*[("f", o) for o in self.objects], ("g",)]
+            known = [fluent for fluent in fluents if not self.style.partial or self.random.random() < 0.8]
             out += [("=", fluent, self.random.choice(("0", "1", "2", "-1", "0.5"))) for fluent in known]
         if self.stream == "timed":
             for _ in range(self.random.randint(0, 4)):

@@ -123,7 +123,7 @@ def whole(operator: str, bounds: list[Fraction], f: Values, g: Values, times: Ti
     force = max(i for i in positions if times[i] <= bounds[0])
     if operator == "hold-after":
         return every(f[force:], top)
-    return f[force] & every([f[i] for i in positions if bounds[0] <= times[i] < bounds[1]], top)
+    return f[force] & every([f[i] for i in positions if bounds[0] < times[i] < bounds[1]], top)
 
 
 def some(parts: Sequence[int]) -> int:

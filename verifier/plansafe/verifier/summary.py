@@ -115,7 +115,10 @@ def _violated(checker: Checker, outcomes: list[Outcome]) -> list[_Violated]:
                 found[key] = _Violated(violation, rule, part, binding, (outcome.reading,), violation.blame)
                 continue
             readings = known.readings if outcome.reading in known.readings else (*known.readings, outcome.reading)
-            found[key] = known._replace(readings=readings, blame=min(known.blame, violation.blame, key=_BLAMES.index))
+            blame = known.blame
+            if outcome.reading == known.readings[0]:  # another part of the rule, in the same reading
+                blame = min(blame, violation.blame, key=_BLAMES.index)
+            found[key] = known._replace(readings=readings, blame=blame)
     return list(found.values())
 
 

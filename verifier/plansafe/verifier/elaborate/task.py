@@ -158,7 +158,7 @@ def _constraint(symbols: Symbols, node: Node, at: At, around: tuple[Variable, ..
     if head == "and":
         for child in range(1, len(node)):
             _constraint(symbols, node[child], At(node, child), around, scope, out)
-    elif head == "forall" and len(node) == 3:
+    elif head == "forall" and len(node) == 3 and _has_preference(node):
         inner = Scope()
         inner.visible, inner.slots = dict(scope.visible), list(scope.slots)
         bound = tuple(Conditions(symbols, inner, "constraints").bind(node[1], At(node, 1)))
@@ -178,7 +178,21 @@ def _constraint(symbols: Symbols, node: Node, at: At, around: tuple[Variable, ..
         own.visible, own.slots = dict(scope.visible), list(scope.slots)
         conditions = Conditions(symbols, own, "constraints")
         formula = conditions.formula(node, at)
-        out.append(Constraint(None, around, _whole(context, formula, at), at, own.slots))
+        variables = around
+        while isinstance(formula, model.Quantified) and formula.universal:
+            variables, formula = (*variables, *formula.variables), formula.body
+        out.append(Constraint(None, variables, _whole(context, formula, at), at, own.slots))
+
+
+def _has_preference(node: Node) -> bool:
+    stack = [node]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, list):
+            if part and part[0] == "preference":
+                return True
+            stack.extend(part)
+    return False
 
 
 def _whole(context: Context, formula: Formula, at: At) -> Formula:

@@ -67,6 +67,7 @@ class Automaton:
         self._candidates: list[Binding] = []
         self._touched: set[Binding] = set()
         self._touched_early: dict[int, set[Binding]] = {}
+        self._touched_now: dict[int, set[Binding]] = {}
         self._global_dirty = True
         self._global_bits = 0
         self._time_bits = -1
@@ -136,7 +137,7 @@ class Automaton:
             key = pattern.key(code)
             if key is None:
                 continue
-            self._touched_early.setdefault(number, set()).add(key)
+            self._touched_now.setdefault(number, set()).add(key)
 
     def _was_touched(self, binding: Binding) -> bool:
         for number, keys in self._touched_early.items():
@@ -183,6 +184,11 @@ class Automaton:
                 self._advance(binding, instance, time_bits, moment)
         if not self.closed and (self._default_awake or everyone):
             self._advance_default(state, time_bits, moment)
+        if self._touched_now:
+            # What ends a block does not count as touching it, so changes count from the next letter on.
+            for number, keys in self._touched_now.items():
+                self._touched_early.setdefault(number, set()).update(keys)
+            self._touched_now = {}
 
     def _create(self, state: State, binding: Binding) -> None:
         instance = self.default.copy()
@@ -298,11 +304,11 @@ class Automaton:
         if violation.blame == "early":
             instance = self._tracked[violation.binding][0]
             touched = self._was_touched(violation.binding)
-            blame = "introduced" if instance.ceased and violation.at_end else "worsened" if touched else "pre-existing"
+            blame = "introduced" if instance.ceased and (self.response or violation.at_end) else "worsened" if touched else "pre-existing"
             self.violations[number] = violation._replace(blame=blame)
 
     def _violate(self, binding: Binding, instance: Instance, letter: int, at_end: bool) -> None:
-        early = instance.at_start and (letter == 0 or at_end)
+        early = instance.at_start and (self.response or letter == 0 or at_end)
         self.violations.append(Violation(self.part, binding, letter, letter, at_end, "early" if early else "introduced"))
         if early:
             self._tracked[binding] = (instance, len(self.violations) - 1)
@@ -357,6 +363,13 @@ class Automaton:
             raise TooManyInstances
         return [b for b in product(*domains) if b not in self.instances and b not in self.done]
 
+    def open_bindings(self) -> bool:
+        """Whether some binding has no instance of its own yet."""
+        total = 1
+        for v in self.parameters:
+            total *= len(self.task.domains[v.domain])
+        return total > len(self.instances) + len(self.done)
+
     def finish(self, state: State, letter: int) -> None:
         """The trace has ended with the letter just read: report what is not satisfied."""
         if self.mode not in ("always", "each"):
@@ -386,6 +399,7 @@ class Automaton:
         copy._candidates = list(self._candidates)
         copy._touched = set(self._touched)
         copy._touched_early = {n: set(k) for n, k in self._touched_early.items()}
+        copy._touched_now = {n: set(k) for n, k in self._touched_now.items()}
         copy._tracked = dict(self._tracked)
         copy.undecided = set(self.undecided)
         copy.violations = list(self.violations)
