@@ -1,0 +1,344 @@
+"""The online monitor: a robot asks before each action, and says afterwards what its sensors see.
+
+    monitor = Monitor(checker)
+    advice = monitor.allowed("(go robot kitchen hallway)")
+    if advice.allowed:
+        monitor.take("(go robot kitchen hallway)")
+        difference = monitor.observe({"(at robot hallway)": True})
+
+Verdicts on the prefix are those of RV-LTL over arbitrary continuations (docs/language.md, section 4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.grammar.sexpr import Node, problems, read_all
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker
+from plansafe.verifier.elaborate.conditions import parse_number
+from plansafe.verifier.elaborate.context import did_you_mean
+from plansafe.verifier.engine.state import Change
+from plansafe.verifier.engine.steps import IllFormed, Taken
+from plansafe.verifier.evaluate import Evaluator, formula_text
+from plansafe.verifier.model import And, Number
+from plansafe.verifier.monitor.automaton import Automaton
+from plansafe.verifier.monitor.finding import Violation
+from plansafe.verifier.monitor.invariant import Invariant
+from plansafe.verifier.monitor.program import PERMANENTLY_SATISFIED, PERMANENTLY_VIOLATED, PRESENTLY_SATISFIED, PRESENTLY_VIOLATED, Moment
+from plansafe.verifier.monitor.runtime import Runtime
+from plansafe.verifier.simulate import Simulation
+
+VERDICTS = ("permanently violated", "presently violated", "presently satisfied", "permanently satisfied")
+
+
+class Broken(NamedTuple):
+    """A rule that a step breaks: its name, the objects it is about, its message, and what makes it matter."""
+
+    rule: str
+    binding: tuple[tuple[str, str], ...]
+    message: str
+    hazard: str | None
+    severity: str
+
+
+class Advice(NamedTuple):
+    """Whether an action may be taken now, and why not: unmet literals of its precondition, or the rules it would break."""
+
+    allowed: bool
+    executable: bool
+    reasons: tuple[str, ...] = ()
+    breaks: tuple[Broken, ...] = ()
+
+
+class Difference(NamedTuple):
+    """How the world differs from what was predicted: facts seen but not predicted, predicted but denied, and other numbers.
+
+    ``breaks`` are the rules broken in the state as it was seen.
+    """
+
+    unexpected: tuple[str, ...]
+    missing: tuple[str, ...]
+    numbers: tuple[tuple[str, str, str], ...]  # fluent, predicted, seen
+    breaks: tuple[Broken, ...]
+
+
+class ObservationError(ValueError):
+    """An observation that is not a fact of the task; ``diagnostic`` says what is wrong."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(diagnostic.message + (f" ({diagnostic.help})" if diagnostic.help else ""))
+        self.diagnostic = diagnostic
+
+
+class Monitor:
+    """Watches one execution. Needs a checker that is ``ok``; raises ``ValueError`` otherwise."""
+
+    def __init__(self, checker: Checker) -> None:
+        if checker.engine is None:
+            first = checker.diagnostics[0].message if checker.diagnostics else "no task"
+            raise ValueError(f"the domain, problem or specification has errors: {first}")
+        self.checker = checker
+        self.engine = checker.engine
+        self.task = checker.engine.task
+        self.simulation = Simulation(self.engine)
+        self.runtime: Runtime | None = self.engine.runtime(False, self.simulation.state)
+        self.letter = 0
+        self._pending: list[Change] | None = None
+        self._seen_violations = 0
+
+    # -- before an action ---------------------------------------------------------------------------------------------
+
+    def allowed(self, action: str) -> Advice:
+        """One step ahead: may ``action`` be taken in the present state? Nothing is changed."""
+        self._settle()
+        step = self._step(action)
+        if isinstance(step, IllFormed):
+            return Advice(False, False, (step.message + (f": {step.help}" if step.help else ""),))
+        ahead = self.runtime.fork() if self.runtime is not None else None
+        log = self.simulation.take(step)
+        if log is None:
+            return Advice(False, False, self._why_not(step))
+        broken: tuple[Broken, ...] = ()
+        if ahead is not None:
+            copied = list(log)
+            self.simulation.undo()
+            self._depart(ahead, step)
+            self.simulation.take(step)
+            ahead.arrive(self.simulation.state, copied, Moment(self.letter + 1, self.letter + 1, False))
+            broken = self._news(ahead, self.letter + 1)
+            ahead.indexes.update([(i, c, not v) for i, c, v in reversed(copied)])
+        self.simulation.undo()
+        return Advice(not broken, True, (), broken)
+
+    def _depart(self, runtime: Runtime, step: Taken) -> None:
+        if self.engine.acting:
+            mirror = self.engine.mirror("start", step)
+            runtime.depart(self.simulation.state, () if mirror is None else (mirror,), Moment(self.letter, self.letter, False))
+
+    def _step(self, action: str) -> Taken | IllFormed:
+        tokens = action.lower().replace("(", " ").replace(")", " ").split()
+        if not tokens:
+            return IllFormed("SC003", "an action is missing", 0)
+        found = self.engine.resolver.tokens(tokens)
+        if isinstance(found, Taken) and found.action.end is not None:
+            return IllFormed("SC405", "the online monitor takes instantaneous actions; start and end durative actions as actions of their own", 0)
+        return found
+
+    def _why_not(self, step: Taken) -> tuple[str, ...]:
+        state = self.simulation.state
+        evaluator = Evaluator(self.task, state.facts, state.fluents)
+        binding = dict(zip([v.slot for v in step.action.parameters], step.objects, strict=True))
+        reasons = evaluator.reasons(And(step.action.start.condition), binding, True)
+        texts = [f"{formula_text(self.task, r.formula, r.binding)} is {'not true' if r.wanted else 'true'}" for r in reasons]
+        return tuple(texts) or ("its effects cannot be computed: a number is undefined or two effects conflict",)
+
+    # -- after it -----------------------------------------------------------------------------------------------------
+
+    def take(self, action: str) -> Advice:
+        """The robot takes ``action``: the predicted state becomes the present one, until :meth:`observe` corrects it.
+
+        The advice is that of :meth:`allowed`; an action that cannot be executed changes nothing.
+        """
+        advice = self.allowed(action)
+        if not advice.executable:
+            return advice
+        step = self._step(action)
+        assert isinstance(step, Taken)
+        if self.runtime is not None:
+            self._depart(self.runtime, step)
+        self._pending = list(self.simulation.take(step) or [])
+        return advice
+
+    def observe(self, facts: Mapping[str, bool | Number] | Iterable[str] = (), *, complete: bool = False) -> Difference:
+        """Reconcile the prediction with what the sensors say, and go on from there.
+
+        ``facts`` maps facts to truth values and fluents to numbers, or lists literals as in ``:init`` (``(p a)``, ``(not (p a))``, ``(= (f) 3)``). With ``complete``, facts
+        of the observed predicates that are not listed are false. Raises :class:`ObservationError`; then nothing has changed.
+        """
+        wanted = self._read(facts)
+        state = self.simulation.state
+        base = len(state.facts)
+        if complete:
+            seen = {index for index, _ in wanted}
+            for predicate in seen:
+                if predicate < base:
+                    wanted.update({(predicate, code): False for code in state.facts[predicate] if (predicate, code) not in wanted})
+        log: list[Change] = []
+        unexpected, missing, numbers = [], [], []
+        for (index, code), value in wanted.items():
+            if index >= base:
+                before = state.fluents[index - base].get(code)
+                if before != value:
+                    state.fluents[index - base][code] = value
+                    log.append((index, code, before))
+                    numbers.append((self._text(index, code), "undefined" if before is None else str(before), str(value)))
+            elif bool(value) != (code in state.facts[index]):
+                (state.facts[index].add if value else state.facts[index].discard)(code)
+                log.append((index, code, bool(value)))
+                (unexpected if value else missing).append(self._text(index, code))
+        if self.engine.axioms is not None:
+            self.engine.axioms.update(state.facts, state.fluents, log)
+        if self.simulation._indexes is not None:
+            self.simulation._indexes.update(log)
+        if self._pending is None and log:
+            # The world changed by itself: that is a letter without an action of ours.
+            if self.runtime is not None and self.engine.acting:
+                self.runtime.depart(state, (), Moment(self.letter, self.letter, False))
+            self._pending = []
+        broken: tuple[Broken, ...] = ()
+        if self._pending is not None:
+            self._pending += log
+            self.simulation.history.append(log)
+            broken = self._settle()
+        return Difference(tuple(sorted(unexpected)), tuple(sorted(missing)), tuple(sorted(numbers)), broken)
+
+    def _settle(self) -> tuple[Broken, ...]:
+        """The present state is final: let the monitors read its letter."""
+        if self._pending is None:
+            return ()
+        log, self._pending = self._pending, None
+        self.letter += 1
+        if self.runtime is None:
+            return ()
+        self.runtime.arrive(self.simulation.state, _net(log), Moment(self.letter, self.letter, False))
+        return self._news(self.runtime, self.letter)
+
+    # -- verdicts -----------------------------------------------------------------------------------------------------
+
+    def verdicts(self) -> dict[str, str]:
+        """The verdict of each rule on the execution so far, its worst instance's; one of :data:`VERDICTS`."""
+        self._settle()
+        out: dict[str, str] = {}
+        if self.runtime is None:
+            return out
+        worst = {part: PRESENTLY_SATISFIED for part in range(len(self.engine.plan.parts))}
+        for monitor in self.runtime.monitors:
+            worst[monitor.part] = _verdict(monitor)
+        for checks in self.runtime.checks.values():
+            for check in checks:
+                worst[check.part] = PERMANENTLY_VIOLATED if check.violations else PRESENTLY_SATISFIED
+        for number, rule in enumerate(self.checker.rules):
+            verdicts = [worst[p] for p, part in enumerate(self.engine.plan.parts) if part.rule == number]
+            out[rule.name] = VERDICTS[min(verdicts, default=PERMANENTLY_SATISFIED)]
+        return out
+
+    def legal(self) -> list[str]:
+        """All legal actions of the present state, as PDDL."""
+        from plansafe.verifier.simulate import step_text  # noqa: PLC0415
+
+        self._settle()
+        return [step_text(step, self.task.objects) for step in self.simulation.legal()]
+
+    def facts(self) -> list[str]:
+        """The facts of the present state, as PDDL, sorted."""
+        mirrors = set(self.engine.mirrors.values())
+        found = [self.task.fact_text(p, code) for p, codes in enumerate(self.simulation.state.facts) if p not in mirrors for code in codes]
+        return sorted(found)
+
+    # -- inside -------------------------------------------------------------------------------------------------------
+
+    def _news(self, runtime: Runtime, letter: int) -> tuple[Broken, ...]:
+        """The violations that begin at a letter (or, for conditions before a step, at the letter before it)."""
+        found: list[Violation] = []
+        for monitor in runtime.monitors:
+            if isinstance(monitor, Invariant):
+                if not monitor.final:
+                    found += [Violation(monitor.part, b, letter, letter, False, "") for b, e in monitor.episodes.items() if e.start == letter]
+            else:
+                found += [v for v in monitor.violations if v.step == letter]
+        found += [v for checks in runtime.checks.values() for check in checks for v in check.violations if v.step == letter]
+        out: dict[Broken, None] = {}
+        for violation in sorted(found):
+            part = self.engine.plan.parts[violation.part]
+            rule = self.checker.rules[part.rule]
+            if rule.preference:
+                continue
+            binding = tuple(sorted([(v.name, self.task.objects[o]) for v, o in zip(part.parameters, violation.binding, strict=True)]))
+            message = rule.message or f"rule {rule.name} is violated"
+            for name, value in binding:
+                message = message.replace("{" + name + "}", value)
+            out[Broken(rule.name, binding, message, rule.hazard, rule.severity)] = None
+        return tuple(out)
+
+    def _text(self, index: int, code: int) -> str:
+        base = len(self.task.predicates)
+        if index < base:
+            return self.task.fact_text(index, code)
+        declared = self.task.functions[index - base]
+        return "(" + " ".join([declared.name, *self.task.names(self.task.decode(code, len(declared.types)))]) + ")"
+
+    def _read(self, facts: Mapping[str, bool | Number] | Iterable[str]) -> dict[tuple[int, int], bool | Number]:
+        out: dict[tuple[int, int], bool | Number] = {}
+        items: list[tuple[str, bool | Number | None]] = list(facts.items()) if isinstance(facts, Mapping) else [(text, None) for text in facts]
+        for text, value in items:
+            source = Source("<observation>", text)
+            top = read_all(source)
+            if top is None or len(top) != 1:
+                found = problems(source)
+                raise ObservationError(found[0] if found else Diagnostic("SC003", f"`{text}` is not one fact"))
+            node = top[0]
+            if isinstance(node, list) and len(node) == 2 and node[0] == "not" and value in (None, True, False):
+                node, value = node[1], not (True if value is None else value)
+            elif isinstance(node, list) and len(node) == 3 and node[0] == "=" and value is None:
+                node, value = node[1], parse_number(node[2])
+            key = self._key(node, text)
+            number = key[0] >= len(self.task.predicates)
+            if value is None:
+                value = True
+            if number == isinstance(value, bool):
+                raise ObservationError(Diagnostic("SC104", f"`{text}` takes {'a number' if number else 'true or false'}"))
+            out[key] = value
+        return out
+
+    def _key(self, node: Node, text: str) -> tuple[int, int]:
+        tokens = node if isinstance(node, list) else [node]
+        name = tokens[0] if tokens else ""
+        predicates = {p.name: i for i, p in enumerate(self.task.predicates) if p.node is not None}
+        functions = {f.name: i + len(self.task.predicates) for i, f in enumerate(self.task.functions)}
+        index = predicates.get(str(name), functions.get(str(name)))
+        if index is None:
+            raise ObservationError(Diagnostic("SC102", f"unknown predicate `{name}` in `{text}`", help=did_you_mean(str(name), [*predicates, *functions])))
+        base = len(self.task.predicates)
+        declared = self.task.predicates[index] if index < base else self.task.functions[index - base]
+        if len(tokens) - 1 != len(declared.types):
+            raise ObservationError(Diagnostic("SC103", f"`{declared.name}` takes {len(declared.types)} arguments, `{text}` has {len(tokens) - 1}"))
+        objects = []
+        for token in tokens[1:]:
+            number = self.task.object_index.get(str(token))
+            if number is None:
+                raise ObservationError(Diagnostic("SC108", f"unknown object `{token}` in `{text}`", help=did_you_mean(str(token), self.task.object_index)))
+            objects.append(number)
+        if self.engine.axioms is not None and index in self.engine.axioms.derived:
+            raise ObservationError(Diagnostic("SC003", f"`{declared.name}` is derived and follows from what it depends on"))
+        return index, self.task.encode(tuple(objects))
+
+
+def _net(log: list[Change]) -> list[Change]:
+    """A log without the changes that an observation took back."""
+    last: dict[tuple[int, int], Change] = {}
+    count: dict[tuple[int, int], int] = {}
+    for change in log:
+        key = change[:2]
+        count[key] = count.get(key, 0) + 1
+        last[key] = change
+    return [change for key, change in last.items() if not isinstance(change[2], bool) or count[key] % 2]
+
+
+def _verdict(monitor: Invariant | Automaton) -> int:
+    if isinstance(monitor, Invariant):
+        if monitor.final:
+            return PRESENTLY_VIOLATED if monitor.episodes else PRESENTLY_SATISFIED
+        return PERMANENTLY_VIOLATED if monitor.episodes or monitor.violations else PRESENTLY_SATISFIED
+    if monitor.violations:
+        return PERMANENTLY_VIOLATED
+    program = monitor.program
+    if program.past_mode:
+        fails = [not program.output(i.state) for i in [*monitor.instances.values(), *([] if monitor.closed else [monitor.default])]]
+        return PRESENTLY_VIOLATED if monitor.mode == "end" and any(fails) else PRESENTLY_SATISFIED
+    verdicts = [program.verdict(i.state) for i in monitor.instances.values()]
+    if not monitor.closed and monitor.open_bindings():
+        verdicts.append(program.verdict(monitor.default.state))
+    return min(verdicts, default=PERMANENTLY_SATISFIED)
