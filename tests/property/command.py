@@ -45,10 +45,10 @@ def command_differences(case: Case) -> list[str]:
     codes = set()
     for report, kernel in zip(reports, kernel_verdicts(case), strict=True):
         out += [f"{report['plan']}: {line}" for line in differences(from_json(report), kernel, cautious)]
-        code = 2 if kernel.ill_formed else EXITS[kernel.headline]
+        code = 2 if kernel.ill_formed else EXITS[report["headline"]]
         codes.add(code)
         if report["exit_code"] != code:
-            out.append(f"{report['plan']}: exit code: engine {report['exit_code']}, kernel {code}")
+            out.append(f"{report['plan']}: exit code: engine {report['exit_code']}, expected {code}")
     expected = next((code for code in (2, 1, 3) if code in codes), 0)
     if done.returncode != expected:
         out.append(f"exit code of the batch: {done.returncode}, expected {expected}")

@@ -21,7 +21,7 @@ RULE_CLASSES = (
     FindingClass.CONSTRAINT,
 )
 WORLDS = {"ALL": True, "NONE": False, "UNKNOWN": None}
-TEMPORAL = {*PAST_UNARY, "since", *FUTURE_UNARY, *FUTURE_BINARY, *PDDL3, "at"}
+TEMPORAL = {*PAST_UNARY, "since", *FUTURE_UNARY, *FUTURE_BINARY, *PDDL3, "at", "action", ":on", ":at-end", ":during"}
 OPTIONS = Options(max_findings=1_000_000, replay="never")
 Bound = tuple[tuple[str, str], ...]
 
@@ -232,7 +232,7 @@ def compare_findings(ours: list[Seen], theirs: list[Seen]) -> str:
             return text
     for seen in ours:
         other = exact.get(seen.step)
-        if other is not None and not (loose and seen.step in [s.step for s in loose]):
+        if other is not None and not (loose and seen.step <= max(s.step for s in loose)):
             if not loose and seen.readings != other.readings:
                 return text
             if other.blame is not None and seen.blame != other.blame:

@@ -38,7 +38,6 @@ _MEANINGS = {
     "NUMBER": "a number",
     "TIME": "a number",
     "DIGIT_NAME": "a name",
-    "FLAG": "a requirement",
     "STRING": "a string",
     "WORD": "a name",
     "TOKEN": "a name",

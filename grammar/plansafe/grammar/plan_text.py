@@ -20,6 +20,7 @@ _COMMENT = re.compile(r";[^\r\n]*")
 _TOKEN = re.compile(r";[^\r\n]*|[()\[\]]|[^\s()\[\];]+")
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)\Z", re.ASCII)
 _DEFINE = re.compile(r"(?:\s|;[^\r\n]*(?:[\r\n]|\Z))*\(\s*(?:;[^\r\n]*[\r\n]\s*)*define\b", re.IGNORECASE)
+_FOREIGN = re.compile("[\ud800-\udfff]")
 _BLOCK = 1 << 20
 MAX_PROBLEMS = 50
 
@@ -53,7 +54,7 @@ def plain_chunks(text: str) -> Iterator[list[str]] | None:
         text = _COMMENT.sub(" ", text)
     if text.count("(") != text.count(")"):
         return None
-    if not text.isascii() and not text.isprintable() and re.search("[\ud800-\udfff]", text):
+    if not text.isascii() and _FOREIGN.search(text):
         return None
     return _blocks(text)
 
@@ -91,7 +92,26 @@ def read_plan(source: Source) -> PlanText:
     """Read a plan with places. Mistakes become diagnostics; what is readable around them is kept."""
     if is_definition(source.text):
         return _read_definition(source)
-    return _read_lines(source)
+    return _plain_steps(source.text) or _read_lines(source)
+
+
+def _plain_steps(text: str) -> PlanText | None:
+    """The steps of a plain ASCII plan without mistakes, from the places of its parentheses alone; ``None`` for any other."""
+    if not text.isascii() or ";" in text or ":" in text or "[" in text or "]" in text or '"' in text:
+        return None
+    steps = []
+    position = 0
+    *chunks, rest = text.lower().split(")")
+    if rest.strip():
+        return None
+    for chunk in chunks:
+        tokens = chunk_tokens(chunk)
+        end = position + len(chunk) + 1
+        if tokens is None:
+            return None
+        steps.append(Step(tuple(tokens), None, None, Span(position + chunk.index("("), end)))
+        position = end
+    return PlanText(tuple(steps), ())
 
 
 def number(token: str) -> int | Fraction | None:
@@ -122,12 +142,13 @@ def _read_lines(source: Source) -> PlanText:
     opened: int | None = None
     tokens: list[str] = []
     bracket: int | None = None
+    foreign = not source.text.isascii() and _FOREIGN.search(source.text) is not None
     for match in _TOKEN.finditer(source.text):
         token = match.group()
         start, end = match.span()
         if token[0] == ";":
             continue
-        if re.search("[\ud800-\udfff]", token):
+        if foreign and _FOREIGN.search(token):
             state.problem("SC005", "bytes outside a comment are not UTF-8", Span(start, end), "not UTF-8")
             continue
         if bracket is not None:

@@ -95,6 +95,7 @@ class Checker:
         self.elaborated: Elaborated | None = None
         self.expanded = Expanded([], [], frozenset())
         self.rules: list[Rule] = []
+        self.changers: dict[tuple[int, bool], list[str]] = {}
         self._kernel: object = None
         tops = []
         for source in (domain, problem):
@@ -160,16 +161,19 @@ class Checker:
         assert engine is not None
         from plansafe.verifier.summary import summarise  # noqa: PLC0415 - imports the report's parts
 
+        halt: Run | None = None
         blocks = plain_chunks(plan.text)
         if blocks is not None and not any([literal.time for literal in engine.task.timed_literals]):
             run = Run(engine, HALT, deadline=deadline)
             steps = run.chunks(blocks)
             if steps >= 0 and not run.failures and run.limit is None:
                 return summarise(self, plan, None, [run.outcome(steps)], deadline)
+            if steps >= 0:
+                halt = run
         read = self.read(plan)
         if read.text.diagnostics:
             return unreadable(plan.name, (*self.diagnostics, *read.text.diagnostics))
-        outcomes = [self.replay(read, HALT, deadline)]
+        outcomes = [halt.outcome(len(read.steps)) if halt is not None else self.replay(read, HALT, deadline)]
         if outcomes[0].failures:
             outcomes += [self.replay(read, reading, deadline) for reading in (SKIP, FORCE)]
         return summarise(self, plan, read, outcomes, deadline)

@@ -89,11 +89,14 @@ class History:
         if question.temporal:
             return Answer((), tuple(self._ground(question.formula, question.binding))[:MAX_COLUMNS])
         evaluator = Evaluator(self.task, state.facts, state.fluents)
-        reasons = evaluator.reasons(question.formula, question.binding, True)
+        return self.answer(tuple(evaluator.reasons(question.formula, question.binding, True)))
+
+    def answer(self, reasons: tuple[Reason, ...]) -> Answer:
+        """Reasons with the facts that occur in them."""
         facts: dict[Fact, None] = {}
         for reason in reasons:
             facts.update(dict.fromkeys(self._ground(reason.formula, reason.binding)))
-        return Answer(tuple(reasons), tuple(facts)[:MAX_COLUMNS])
+        return Answer(reasons, tuple(facts)[:MAX_COLUMNS])
 
     def _ground(self, formula: Formula, binding: Binding) -> list[Fact]:
         """The facts and fluents a formula reads whose arguments the binding fixes, except those of mirror predicates."""
@@ -162,9 +165,8 @@ class History:
             for at, number, _ in past[fact].changes:
                 if at <= letter:
                     rows[at] = number
-        rows.setdefault(letter, step)
-        if step > letter:  # a step that was not, or not yet, taken
-            rows[letter + 1] = step
+        # A step that was not, or not yet, taken has a row behind the letter it was judged in.
+        rows.setdefault(letter + 1 if step > letter else letter, step)
         chosen = sorted(rows)
         if len(chosen) > MAX_ROWS:
             chosen = [chosen[0], *chosen[1 - MAX_ROWS :]]

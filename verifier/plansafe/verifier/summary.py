@@ -9,7 +9,8 @@ from plansafe.grammar.source import Source
 from plansafe.verifier import model
 from plansafe.verifier.elaborate.context import At
 from plansafe.verifier.engine.replay import Failure, Outcome
-from plansafe.verifier.evaluate import Binding, formula_text
+from plansafe.verifier.engine.steps import Taken
+from plansafe.verifier.evaluate import Binding, Evaluator, formula_text
 from plansafe.verifier.model import Number
 from plansafe.verifier.monitor.finding import Violation
 from plansafe.verifier.report import Blame, Finding, FindingClass, Headline, Reading, Report, RuleCount, Worlds
@@ -224,10 +225,7 @@ def _findings(checker: Checker, plan: Source, read: ReadSteps | None, outcomes: 
     shown_failures = failures[:limit]
     shown = violated[: max(limit - len(shown_failures), 0)]
     findings = writer.write(shown_failures, shown)
-    halt = outcomes[0]
-    if halt.goal is not True:
-        findings.append(writer.goal(halt))
-    findings += writer.undecided(halt)
+    findings += writer.undecided(outcomes[0])
     findings.sort(key=lambda f: ("halt" not in f.readings, f.at_end, f.step))
     return tuple(findings), total - len(shown_failures) - len(shown)
 
@@ -262,37 +260,36 @@ class _Writer:
         return self.read.spans[step - 1] if 1 <= step <= len(self.read.spans) else None
 
     def write(self, failures: list[tuple[Failure, tuple[str, ...]]], violated: list[_Violated]) -> list[Finding]:
-        """Findings for failed steps and violated rules."""
-        questions: dict[str, list[Question]] = {}
-        owners: dict[str, list[tuple[str, int]]] = {}
-        for number, (failure, readings) in enumerate(failures):
-            question = self._failure_question(failure, readings[0])
-            if question is not None:
-                questions.setdefault(readings[0], []).append(question)
-                owners.setdefault(readings[0], []).append(("failure", number))
-        for number, v in enumerate(violated):
-            questions.setdefault(v.readings[0], []).append(self._violation_question(v))
-            owners.setdefault(v.readings[0], []).append(("violation", number))
-        answers: dict[tuple[str, int], tuple[Answer, dict[tuple[int, int], Past]]] = {}
-        for reading, asked in questions.items():
-            history = self.histories[reading]
-            got = history.ask(asked)
-            facts = {fact for answer in got for fact in answer.facts}
-            past = history.past(facts, max([q.letter for q in asked])) if facts else {}
-            for owner, answer in zip(owners[reading], got, strict=True):
-                answers[owner] = (answer, past)
-        out = [self._failure(f, r, answers.get(("failure", n))) for n, (f, r) in enumerate(failures)]
-        out += [self._violation(v, answers.get(("violation", n))) for n, v in enumerate(violated)]
+        """Findings for failed steps, violated rules and an unmet goal.
+
+        The plan runs again at most twice for each reading that has violations, and once for a table of a failure or of the goal.
+        """
+        halt = self.outcomes["halt"]
+        history = self.histories["halt"]
+        told = {n: history.answer(self.outcomes[r[0]].reasons[f.step]) for n, (f, r) in enumerate(failures) if f.step in self.outcomes[r[0]].reasons}
+        goal: Answer | None = None
+        if halt.goal is not True:
+            evaluator = Evaluator(self.task, halt.state.facts, halt.state.fluents)
+            goal = history.answer(tuple(evaluator.reasons(model.And(self.task.goal), {}, True)))
+        answers: dict[int, Answer] = {}
+        past: dict[str, dict[tuple[int, int], Past]] = {}
+        for reading in self.outcomes:
+            mine = [(n, v) for n, v in enumerate(violated) if v.readings[0] == reading]
+            if mine:
+                got = self.histories[reading].ask([self._violation_question(v) for _, v in mine])
+                answers.update({n: answer for (n, _), answer in zip(mine, got, strict=True)})
+            facts = {fact for n, _ in mine for fact in answers[n].facts}
+            if reading == "halt":
+                facts |= {fact for n, answer in told.items() if "halt" in failures[n][1] for fact in answer.facts}
+                facts |= set(goal.facts) if goal is not None else set()
+            past[reading] = self.histories[reading].past(facts, self.outcomes[reading].letters) if facts else {}
+        out = [self._failure(f, r, told.get(n), past[r[0]]) for n, (f, r) in enumerate(failures)]
+        out += [self._violation(v, answers[n], past[v.readings[0]]) for n, v in enumerate(violated)]
+        if goal is not None:
+            out.append(self._goal(halt, goal, past["halt"]))
         return out
 
     # -- failed steps -------------------------------------------------------------------------------------------------
-
-    def _letter_before(self, step: int, reading: str) -> int:
-        """The letter at which a failed step should have been taken."""
-        outcome = self.outcomes[reading]
-        if reading == "halt":
-            return outcome.letters
-        return max(0, min(step - 1 - len([f for f in outcome.failures if f.step < step and (reading == "skip" or f.ill_formed)]), outcome.letters))
 
     def _taken(self, step: int) -> tuple[model.Action, Binding] | None:
         taken = self.read.steps[step - 1] if step else None
@@ -301,17 +298,7 @@ class _Writer:
             return None
         return action, dict(zip([v.slot for v in action.parameters], taken.objects, strict=True))  # type: ignore[union-attr]
 
-    def _failure_question(self, failure: Failure, reading: str) -> Question | None:
-        if failure.code not in ("SC301", "SC306"):
-            return None
-        found = self._taken(failure.step)
-        if found is None:
-            return None
-        action, binding = found
-        condition = action.over_all if failure.code == "SC306" else action.end.condition if failure.detail == "end" and action.end else action.start.condition
-        return self.question(self._letter_before(failure.step, reading), model.And(condition), binding)
-
-    def _failure(self, failure: Failure, readings: tuple[str, ...], asked: tuple[Answer, dict[tuple[int, int], Past]] | None) -> Finding:
+    def _failure(self, failure: Failure, readings: tuple[str, ...], answer: Answer | None, past: dict[tuple[int, int], Past]) -> Finding:
         step = failure.step
         text = self._step_text(step)
         if step == 0:
@@ -329,15 +316,13 @@ class _Writer:
             if failure.detail == "end":
                 what = "its condition at the end is not satisfied"
             message = f"step {step} `{text}` cannot be taken: {what}"
-            if asked is not None:
-                answer, past = asked
-                history = self.histories[readings[0]]
-                letter = self._letter_before(step, readings[0])
-                for reason in answer.reasons:
-                    notes.append(_reason_text(self.task, reason.formula, reason.binding, reason.wanted))
-                table = history.table(answer.facts, past, step, letter, "FAILS")
-                related += self._changes(answer, past, letter)
+            if answer is not None:
+                notes += [_reason_text(self.task, reason.formula, reason.binding, reason.wanted) for reason in answer.reasons]
                 help = self._help(answer, step)
+                if readings[0] == "halt":
+                    letter = self.outcomes["halt"].letters
+                    table = self.histories["halt"].table(answer.facts, past, step, letter, "FAILS")
+                    related += self._changes(answer, past, letter)
         else:
             message = f"step {step} `{text}` cannot be taken: {self._other_failure(failure)}"
             if failure.other:
@@ -379,22 +364,28 @@ class _Writer:
             if not isinstance(reason.formula, model.Atom):
                 continue
             fact = (reason.formula.predicate, self.task.encode(tuple([a if a >= 0 else reason.binding[-1 - a] for a in reason.formula.arguments])))
+            able = self._changers(fact[0], reason.wanted)
             for later in range(step + 1, min(len(self.read.steps), step + 10_000) + 1):
-                if fact in self._effects(later, reason.wanted):
+                taken = self.read.steps[later - 1]
+                if isinstance(taken, Taken) and taken.action.name in able and fact in self._effects(later, reason.wanted):
                     verb = "makes" if reason.wanted else "ends"
                     return f"step {later} `{self._step_text(later)}` {verb} `{self.task.fact_text(*fact)}`: should it come before step {step}?"
         for reason in answer.reasons:
             if isinstance(reason.formula, model.Atom) and reason.wanted and len(answer.reasons) <= 3:
-                actions = self._achievers(reason.formula.predicate)
+                actions = self._changers(reason.formula.predicate, True)
                 if actions:
                     return f"actions that can make it true: {', '.join(['`' + a + '`' for a in actions[:5]])}"
         return None
 
-    def _achievers(self, predicate: int) -> list[str]:
-        out = []
+    def _changers(self, predicate: int, adds: bool) -> list[str]:
+        """The actions that can make facts of a predicate true (or false)."""
+        known = self.checker.changers.get((predicate, adds))
+        if known is not None:
+            return known
+        out = self.checker.changers[predicate, adds] = []
         for action in self.task.actions.values():
             effects = [*action.start.effects, *(action.end.effects if action.end else ())]
-            if any([atom.predicate == predicate for effect in effects for atom in effect.adds]):
+            if any([atom.predicate == predicate for effect in effects for atom in (effect.adds if adds else effect.deletes)]):
                 out.append(action.name)
         return out
 
@@ -424,7 +415,7 @@ class _Writer:
         temporal = is_temporal(formula)
         return self.question(v.violation.letter, formula, binding, temporal or v.part.mode == "whole")
 
-    def _violation(self, v: _Violated, asked: tuple[Answer, dict[tuple[int, int], Past]] | None) -> Finding:
+    def _violation(self, v: _Violated, answer: Answer, past: dict[tuple[int, int], Past]) -> Finding:
         code, finding_class = _CODES[v.rule.kind]
         step = v.violation.step
         where = "at the end of the plan" if v.violation.at_end else "in the initial state" if step == 0 else f"at step {step}"
@@ -435,15 +426,9 @@ class _Writer:
             message = f"{noun} `{v.rule.name}` is violated {where}"
         if v.rule.message:
             message += f": {_filled(v.rule.message, dict(v.binding))}"
-        related: list[Label] = []
-        notes: list[str] = []
-        table = None
-        if asked is not None:
-            answer, past = asked
-            for reason in answer.reasons:
-                notes.append(_reason_text(self.task, reason.formula, reason.binding, reason.wanted))
-            table = self.histories[v.readings[0]].table(answer.facts, past, step, v.violation.letter, "FAILS")
-            related += self._changes(answer, past, v.violation.letter, except_step=step)
+        notes = [_reason_text(self.task, reason.formula, reason.binding, reason.wanted) for reason in answer.reasons]
+        table = self.histories[v.readings[0]].table(answer.facts, past, step, v.violation.letter, "FAILS")
+        related = self._changes(answer, past, v.violation.letter)
         binding = ", ".join([f"{name} = {value}" for name, value in v.binding])
         related.append(self._rule_label(v.rule, f"the rule{', ' + binding if binding else ''}"))
         return Finding(
@@ -462,12 +447,9 @@ class _Writer:
 
     # -- the rest -----------------------------------------------------------------------------------------------------
 
-    def goal(self, halt: Outcome) -> Finding:
+    def _goal(self, halt: Outcome, answer: Answer, past: dict[tuple[int, int], Past]) -> Finding:
         """The goal is not reached."""
-        question = self.question(halt.letters, model.And(self.task.goal), {})
         history = self.histories["halt"]
-        answer = history.ask([question])[0]
-        past = history.past(set(answer.facts), halt.letters) if answer.facts else {}
         missing = [_reason_text(self.task, r.formula, r.binding, r.wanted) for r in answer.reasons]
         related = self._changes(answer, past, halt.letters)
         node = self.task.goal_nodes[0] if self.task.goal_nodes else None
@@ -499,7 +481,7 @@ class _Writer:
             )
         return list(out.values())
 
-    def _changes(self, answer: Answer, past: dict[tuple[int, int], Past], letter: int, except_step: int = 0) -> list[Label]:
+    def _changes(self, answer: Answer, past: dict[tuple[int, int], Past], letter: int) -> list[Label]:
         """Labels at the steps that last changed the facts that matter."""
         by_step: dict[int, list[str]] = {}
         for fact in answer.facts:

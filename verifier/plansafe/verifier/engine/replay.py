@@ -16,7 +16,7 @@ from plansafe.verifier.engine.actions import ActionCode, Conflict, combine, inte
 from plansafe.verifier.engine.axioms import Axioms
 from plansafe.verifier.engine.state import Change, NumberTooLarge, State
 from plansafe.verifier.engine.steps import IllFormed, Resolver, Taken
-from plansafe.verifier.evaluate import Evaluator, Undefined
+from plansafe.verifier.evaluate import Binding, Evaluator, Reason, Undefined
 from plansafe.verifier.model import Atom, Formula, Number, Task
 from plansafe.verifier.monitor.automaton import TooManyInstances
 from plansafe.verifier.monitor.finding import Violation
@@ -61,6 +61,8 @@ class Outcome(NamedTuple):
     limit: Limit | None
     soft: dict[str, int]
     state: State
+    reasons: dict[int, tuple[Reason, ...]]
+    """Step -> the literals that kept a failed step's condition from holding."""
 
 
 Observer = Callable[["Run", int, list[Change]], None]
@@ -192,6 +194,7 @@ class Run:
         self.letter = 0
         self.time: Number = 0
         self.soft: dict[str, int] = {}
+        self.reasons: dict[int, tuple[Reason, ...]] = {}
         self.limit = engine.limit
 
     def before_start(self) -> None:
@@ -235,7 +238,7 @@ class Run:
                         done = self.slow(entry[2], number)
                     if not done:
                         if not self.failures:
-                            self.failures.append(Failure(number, "SC301"))
+                            self._failed(entry[2], number, Failure(number, "SC301"))
                         if quick:
                             self.executed = self.letter = number - 1
                         return number
@@ -298,9 +301,17 @@ class Run:
 
     def _failed(self, taken: Taken, number: int, failure: Failure) -> bool:
         self.failures.append(failure)
+        if self.observer is None and failure.code == "SC301":
+            binding = dict(zip([v.slot for v in taken.action.parameters], taken.objects, strict=True))
+            self.note_reasons(number, taken.action.start.condition, binding)
         if self.reading == FORCE:
             self._force(taken, number)
         return False
+
+    def note_reasons(self, number: int, condition: tuple[Formula, ...], binding: Binding, duration: Number | None = None) -> None:
+        """Remember, in the state of the failure, why a step could not be taken."""
+        evaluator = Evaluator(self.task, self.state.facts, self.state.fluents, duration)
+        self.reasons[number] = tuple(evaluator.reasons(model.And(condition), binding, True))
 
     def moment(self) -> Moment:
         """The present letter."""
@@ -393,7 +404,7 @@ class Run:
             count_preferences(self.task, self.state, self.task.goal_preferences, {}, self.soft)
         return Outcome(
             self.reading, self.executed, steps, self.letter, self.time, tuple(self.failures), self.engine.goal(self.state),
-            violations, undecided, matches, touches, self.limit, self.soft, self.state,
+            violations, undecided, matches, touches, self.limit, self.soft, self.state, self.reasons,
         )
 
 

@@ -201,6 +201,8 @@ class TimedRun(Run):
         holds = evaluator.holds(condition, binding)
         if holds is not True:
             detail = evaluator.undefined(condition, binding) if holds is None else None
+            if self.observer is None:
+                self.note_reasons(step.number, event.snap.condition, binding, step.duration)
             return Failure(step.number, "SC302" if detail else "SC301", detail or event.kind)
         if step.taken.action.preferences and event.kind == START:
             self._preferences(step.taken)
@@ -236,6 +238,8 @@ class TimedRun(Run):
             evaluator, binding = self._evaluator(step)
             assert isinstance(step.taken, Taken)
             if evaluator.holds(model.And(step.taken.action.over_all), binding) is not True:
+                if self.observer is None:
+                    self.note_reasons(step.number, step.taken.action.over_all, binding, step.duration)
                 return Failure(step.number, "SC306", f"at time {self.time}")
         return None
 
