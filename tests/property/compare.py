@@ -171,6 +171,11 @@ def differences(engine: Verdict, kernel: Verdict, cautious: frozenset[str] = fro
     silent = given_up if not kernel.failed and not kernel.ill_formed else cautious
     if given_up:
         engine = excused(engine, kernel)
+    if kernel.ill_formed:
+        # A happening that the plan stops before may hold an ill-formed step and others that fail, too.
+        failed = {(reading, step) for reading, step in engine.failed if reading != "halt"}
+        failed |= {(reading, step) for reading, step in kernel.failed if reading == "halt"}
+        engine = engine._replace(failed=frozenset(failed))
     for field in ("headline", "executable", "goal", "safe", "ill_formed", "failed", "preferences"):
         ours, theirs = getattr(engine, field), getattr(kernel, field)
         if ours != theirs:
