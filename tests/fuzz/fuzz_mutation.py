@@ -33,7 +33,8 @@ WRAPPERS = [
     (b"(and ", b")"), (b"(or ", b")"), (b"(not ", b")"), (b"(", b")"), (b"(forall (?x) ", b")"),
     (b"(exists (?z - object) ", b")"), (b"(always ", b")"), (b"(sometime ", b")"), (b"(once ", b")"), (b"(next ", b")"),
     (b"(at end ", b")"), (b"(at start ", b")"), (b"(over all ", b")"), (b"(preference p ", b")"),
-    (b"(when (and) ", b")"), (b"(at 3 ", b")"), (b"(imply (and) ", b")"), (b"(imply (or) ", b")"), (b"(yesterday ", b")"), (b"(+ 1 ", b")"),
+    (b"(when (and) ", b")"), (b"(at 3 ", b")"), (b"(imply (and) ", b")"), (b"(imply (or) ", b")"),
+    (b"(yesterday ", b")"), (b"(+ 1 ", b")"),
     (b"(- ", b")"), (b"(at-most-once ", b")"), (b"(within 2 ", b")"), (b"(until (and) ", b")"),
     (b"(since ", b" (and))"),    (b"(historically ", b")"), (b"(weak-next ", b")"), (b'"', b'"'), (b"[", b"]"),
 ]  # fmt: skip

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from random import Random
 
 import pytest
 from fuzz_corpus import Case, load
-from fuzz_judge import Outcome, judge
+from fuzz_judge import Outcome, command, judge
 from fuzz_mutation import DEEP, mutant
 from fuzz_reduce import reduce
 
@@ -52,6 +53,38 @@ def test_a_hundred_thousand_parentheses(part: str, opening: str) -> None:
         deep = text[:start] + opening.encode() * DEEP + text[start:end] + b")" * DEEP
     outcome = judge(case.with_part(part, deep + text[end:]), compare=False)
     assert faults(outcome) == []
+
+
+@pytest.mark.parametrize(
+    ("seed", "part", "anchor"),
+    [
+        ("house/plan+rules", "spec", b"(human robot)"),
+        ("house/plan+rules", "spec", b"(?p - pan)"),
+        ("house/plan+rules", "spec", b"(go ?a _ ?to)"),
+        ("house/plan+rules", "domain", b"(either thing agent)"),
+        ("house/plan+rules", "domain", b"(?t - thing)"),
+        ("house/plan+rules", "domain", b"(used ?t - thing)"),
+        ("house/plan+rules", "problem", b"(is-violated served)"),
+        ("house/plan+rules", "problem", b"(= (used pan1) 0)"),
+        ("house/plan+templates", "spec", b"(:types room thing agent - object child - agent)"),
+        ("house/plan+templates", "spec", b"(:predicates (at ?x - object ?r - room) (hot ?t - thing))"),
+        ("house/plan+templates", "spec", b"(?r - room)"),
+        ("house/plan+templates", "spec", b"(?c - child)"),
+        ("house/plan+templates", "spec", b"(risky ?t - thing)"),
+        ("house/plan+templates", "spec", b"($what $severity)"),
+        ("house/plan+templates", "spec", b"(risky ?t)"),
+        ("machines/steps.plan+rules", "plan", b"(load plate m)"),
+        ("machines/steps.plan+rules", "plan", b"(:domain domain.pddl)"),
+    ],
+)
+def test_parentheses_where_names_belong(seed: str, part: str, anchor: bytes, tmp_path: Path) -> None:
+    """In a process of its own: comparing or printing a deep list in C overflows the stack and kills the process."""
+    case = BY_NAME[f"seeds/{seed}"]
+    text = case.part(part)
+    assert anchor in text
+    deep = b"(" * DEEP + anchor + b")" * DEEP
+    outcome = Outcome(2, 0, "", ())
+    assert command(case.with_part(part, text.replace(anchor, deep, 1)), tmp_path, outcome) == []
 
 
 @pytest.mark.parametrize(
