@@ -168,7 +168,7 @@ def differences(engine: Verdict, kernel: Verdict, cautious: frozenset[str] = fro
     """One line for each disagreement. ``cautious`` rules may be undecided where the kernel knows their value."""
     out = []
     given_up = (engine.undecided - kernel.undecided) & cautious
-    silent = given_up if not kernel.failed and not kernel.ill_formed else cautious
+    silent = engine.undecided & cautious if not kernel.failed and not kernel.ill_formed else cautious
     if given_up:
         engine = excused(engine, kernel)
     if kernel.ill_formed:

@@ -172,7 +172,7 @@ class Formulas:
     def connective(self, depth: int, scope: Scope, level: str) -> Sexp:
         """A Boolean combination."""
         operator = self.random.choice(("and", "or", "not", "imply", "and", "or"))
-        count = {"not": 1, "imply": 2}.get(operator) or self.random.choice((0, 1, 2, 2, 2, 2, 2, 2, 3, 3))
+        count = {"not": 1, "imply": 2}.get(operator) or self.random.choice((1, 2, 2, 2, 2, 2, 2, 3, 3))
         return (operator, *[self.formula(depth - 1, scope, level) for _ in range(count)])
 
     def bound(self) -> str:
@@ -183,6 +183,8 @@ class Formulas:
         """One of the ten PDDL3 operators, over formulas of a level."""
         name = self.random.choice(PDDL3)
         first, second = (self.formula(depth, scope, level) for _ in range(2))
+        if self.random.random() < 0.03:
+            first = (self.random.choice(("and", "or")),)
         match name:
             case "at end":
                 return ("at", "end", first)
