@@ -1,7 +1,9 @@
 """Plans: IPC lines, timed lines, and ``(define (plan ..) ..)``.
 
-Plans of a million steps are read without places: :func:`plain_chunks` cuts the text behind each closing parenthesis, and equal
-steps give equal chunks, so that whoever resolves them can remember the answer. Everything else, and every plan with a mistake, is read with
+Plans of a million steps are read without places: :func:`plain_chunks` cuts the text behind each closing parenthesis,
+and equal
+steps give equal chunks, so that whoever resolves them can remember the answer. Everything else, and every plan with a
+mistake, is read with
 places by :func:`read_plan`.
 """
 
@@ -44,8 +46,9 @@ class PlanText(NamedTuple):
 
 
 def plain_chunks(text: str) -> Iterator[list[str]] | None:
-    """Blocks of chunks ``"(name a b"``, lower case, one for each step, white space before it included; ``None`` if the plan is not plain.
+    """Blocks of chunks ``"(name a b"``, lower case, one for each step, white space before it included.
 
+    ``None`` if the plan is not plain.
     Whether a chunk is a step is for the caller to check: it must be white space, one ``(``, and tokens.
     """
     if ":" in text or "[" in text or '"' in text:
@@ -96,7 +99,10 @@ def read_plan(source: Source) -> PlanText:
 
 
 def _plain_steps(text: str) -> PlanText | None:
-    """The steps of a plain ASCII plan without mistakes, from the places of its parentheses alone; ``None`` for any other."""
+    """The steps of a plain ASCII plan without mistakes, from the places of its parentheses alone.
+
+    ``None`` for any other.
+    """
     if not text.isascii() or ";" in text or ":" in text or "[" in text or "]" in text or '"' in text:
         return None
     steps = []
@@ -155,7 +161,9 @@ def _read_lines(source: Source) -> PlanText:
             bracket = _in_bracket(state, token, start, end, bracket)
         elif token == "(":
             if opened is not None:
-                state.problem("SC002", "a step begins inside another", Span(start, end), "is a `)` missing before this?")
+                state.problem(
+                    "SC002", "a step begins inside another", Span(start, end), "is a `)` missing before this?"
+                )
             opened, tokens = start, []
         elif token == ")":
             if opened is None:
@@ -168,7 +176,12 @@ def _read_lines(source: Source) -> PlanText:
             opened, time, time_span = None, None, None
         elif token == "[":
             if opened is not None or not state.steps or state.steps[-1].duration is not None or time_span is not None:
-                state.problem("SC003", "a duration that belongs to no step", Span(start, end), "expected `time: (action ..) [duration]`")
+                state.problem(
+                    "SC003",
+                    "a duration that belongs to no step",
+                    Span(start, end),
+                    "expected `time: (action ..) [duration]`",
+                )
             bracket = start
         elif token == "]":
             state.problem("SC002", "unmatched `]`", Span(start, end), "nothing is open here")
@@ -177,7 +190,13 @@ def _read_lines(source: Source) -> PlanText:
         else:
             time, time_span = _time(state, token, start, end, time, time_span)
     if opened is not None:
-        state.problem("SC002", "the plan ends inside a step", Span(opened, opened + 1), "this one is not closed", "add `)`, or remove the truncated step")
+        state.problem(
+            "SC002",
+            "the plan ends inside a step",
+            Span(opened, opened + 1),
+            "this one is not closed",
+            "add `)`, or remove the truncated step",
+        )
     elif bracket is not None:
         state.problem("SC002", "the plan ends inside a duration", Span(bracket, bracket + 1), "this one is not closed")
     elif time_span is not None:
@@ -238,7 +257,12 @@ def _read_definition(source: Source) -> PlanText:
         section = form[child]
         head = section[0] if isinstance(section, list) and section else None
         if head not in (":domain", ":problem", ":steps"):
-            state.problem("SC003", "expected `(:domain ..)`, `(:problem ..)` or `(:steps ..)`", places.span(form, child), "not a section of a plan")
+            state.problem(
+                "SC003",
+                "expected `(:domain ..)`, `(:problem ..)` or `(:steps ..)`",
+                places.span(form, child),
+                "not a section of a plan",
+            )
             continue
         assert isinstance(section, list)
         if head in seen:
@@ -252,9 +276,13 @@ def _read_definition(source: Source) -> PlanText:
             written = source.slice(places.span(section, 1))
             references[str(head)] = written[1:-1] if written.startswith('"') else written
         else:
-            state.problem("SC003", f"`{head}` takes one name or path", places.span(section), "expected one name or path")
+            state.problem(
+                "SC003", f"`{head}` takes one name or path", places.span(section), "expected one name or path"
+            )
     if ":steps" not in seen:
-        state.problem("SC003", "the plan has no `(:steps ..)`", places.span(form, 1), "expected a section `(:steps step ..)`")
+        state.problem(
+            "SC003", "the plan has no `(:steps ..)`", places.span(form, 1), "expected a section `(:steps step ..)`"
+        )
     return PlanText(tuple(state.steps), tuple(state.found), references.get(":domain"), references.get(":problem"))
 
 

@@ -8,12 +8,12 @@ into a tree of the same shape (:class:`Places`). Neither reader recurses, so nes
 from __future__ import annotations
 
 import re
-from typing import NamedTuple, TypeAlias, Union
+from typing import NamedTuple, TypeAlias
 
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
 
-Node: TypeAlias = Union[str, list["Node"]]
+Node: TypeAlias = str | list["Node"]
 """A token (lower case; strings keep their quotes and case) or a list of nodes."""
 
 _COMMENT = re.compile(r";[^\r\n]*")
@@ -122,7 +122,7 @@ class Places:
         return id(node) in self._index()
 
     def span(self, node: list[Node], child: int | None = None) -> Span:
-        """The place of a list, or of its child number ``child`` (of the closing parenthesis if there is no such child)."""
+        """The place of a list, or of its child number ``child``: of the closing parenthesis if there is none."""
         place = self._index().get(id(node))
         if place is None:
             return Span(0, 0)
@@ -135,7 +135,10 @@ class Places:
 
 
 def problems(source: Source) -> tuple[Diagnostic, ...]:
-    """Why :func:`read_all` refused a text: every stray or missing parenthesis, open string and foreign byte, in order."""
+    """Why :func:`read_all` refused a text.
+
+    Every stray or missing parenthesis, open string and foreign byte, in order.
+    """
     found: list[Diagnostic] = []
     text = source.text
     opened: list[int] = []
@@ -164,7 +167,9 @@ def problems(source: Source) -> tuple[Diagnostic, ...]:
         if outer is not None and outer != at:
             hint = Label(source.name, Span(outer, outer + 1), "a new section begins inside what was opened here", False)
             diagnostic = diagnostic._replace(labels=(*diagnostic.labels, hint))
-        found.append(diagnostic._replace(help=f"add `{')' * min(count, 20)}` at the end, or close it where it should end"))
+        found.append(
+            diagnostic._replace(help=f"add `{')' * min(count, 20)}` at the end, or close it where it should end")
+        )
     return tuple(found)
 
 

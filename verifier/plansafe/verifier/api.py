@@ -1,6 +1,7 @@
 """``Checker``: a domain, a problem and specifications compiled once, and the verdict on any number of plans.
 
-The service, the command line and other clients all come through here. A user's mistake is a diagnostic, never an exception.
+The service, the command line and other clients all come through here. A user's mistake is a diagnostic, never an
+exception.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from fractions import Fraction
 from time import monotonic
 from typing import NamedTuple
 
-from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
-from plansafe.grammar.plan_text import PlanText, plain_chunks, read_plan
+from plansafe.grammar.diagnostics import Diagnostic, Label, Span
+from plansafe.grammar.plan_text import PlanText, Step, plain_chunks, read_plan
 from plansafe.grammar.sexpr import Places, problems, read_all
 from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.context import Context
@@ -21,13 +22,13 @@ from plansafe.verifier.elaborate.task import Elaborated, elaborate
 from plansafe.verifier.engine.replay import FORCE, HALT, SKIP, Engine, Outcome, Run, TimeUp
 from plansafe.verifier.engine.steps import IllFormed, Taken, TimedStep
 from plansafe.verifier.engine.timed import TimedRun
-from plansafe.verifier.model import Number
 from plansafe.verifier.report import Report, Worlds
 from plansafe.verifier.rules.elaborate import Rules
 from plansafe.verifier.rules.expand import Expanded, Expander, ExpansionTooLarge
 from plansafe.verifier.rules.model import Rule
 
-# Formulas may nest as deep as memory allows. Python frames of Python functions live on the heap (3.11 and later), so the limit only
+# Formulas may nest as deep as memory allows. Python frames of Python functions live on the heap (3.11 and later), so
+# the limit only
 # guards against runaway recursion.
 RECURSION = 1_000_000
 # 65,536 bits, the largest number there is, in decimal.
@@ -35,7 +36,10 @@ DIGITS = 20_100
 
 
 class Options(NamedTuple):
-    """How to check. ``blame`` filters findings; times are in seconds; ``replay`` says when the kernel checks findings again."""
+    """How to check. ``blame`` filters findings.
+
+    Times are in seconds; ``replay`` says when the kernel checks findings again.
+    """
 
     lenient_types: bool = False
     tolerance: Fraction = Fraction(1, 1000)
@@ -69,7 +73,7 @@ class Checker:
         domain: Source,
         problem: Source,
         specs: Sequence[Source] = (),
-        options: Options = Options(),
+        options: Options | None = None,
         resolve: Callable[[str, Source], Source | None] | None = None,
     ) -> None:
         if sys.getrecursionlimit() < RECURSION:
@@ -79,13 +83,18 @@ class Checker:
         collecting = gc.isenabled()
         gc.disable()  # loading makes millions of objects and no garbage
         try:
-            self._load(domain, problem, specs, options, resolve)
+            self._load(domain, problem, specs, options or Options(), resolve)
         finally:
             if collecting:
                 gc.enable()
 
     def _load(
-        self, domain: Source, problem: Source, specs: Sequence[Source], options: Options, resolve: Callable[[str, Source], Source | None] | None
+        self,
+        domain: Source,
+        problem: Source,
+        specs: Sequence[Source],
+        options: Options,
+        resolve: Callable[[str, Source], Source | None] | None,
     ) -> None:
         self.options = options
         self.domain, self.problem = domain, problem
@@ -112,7 +121,9 @@ class Checker:
         self._rules(specs, resolve)
         if self.ok:
             assert self.elaborated is not None
-            self.engine = Engine(self.elaborated.task, self.rules, self.elaborated.symbols.pseudo, lenient_types=options.lenient_types)
+            self.engine = Engine(
+                self.elaborated.task, self.rules, self.elaborated.symbols.pseudo, lenient_types=options.lenient_types
+            )
         self.diagnostics: tuple[Diagnostic, ...] = tuple(self.context.diagnostics)
 
     def _rules(self, specs: Sequence[Source], resolve: Callable[[str, Source], Source | None] | None) -> None:
@@ -133,7 +144,9 @@ class Checker:
                 rules.specifications(self.expanded)
             except ExpansionTooLarge:
                 label = Label(specs[0].name, Span(0, 1), "this specification")
-                self.context.diagnostics.append(Diagnostic("SC503", "templates and macros expand to more than a million nodes", (label,)))
+                self.context.diagnostics.append(
+                    Diagnostic("SC503", "templates and macros expand to more than a million nodes", (label,))
+                )
                 self.context.errors += 1
         self.rules = rules.rules
 
@@ -167,7 +180,7 @@ class Checker:
             run = Run(engine, HALT, deadline=deadline)
             steps = run.chunks(blocks)
             if steps >= 0 and not run.failures and run.limit is None:
-                return summarise(self, plan, None, [run.outcome(steps)], deadline)
+                return summarise(self, plan, None, [run.outcome(steps)])
             if steps >= 0:
                 halt = run
         read = self.read(plan)
@@ -176,7 +189,7 @@ class Checker:
         outcomes = [halt.outcome(len(read.steps)) if halt is not None else self.replay(read, HALT, deadline)]
         if outcomes[0].failures:
             outcomes += [self.replay(read, reading, deadline) for reading in (SKIP, FORCE)]
-        return summarise(self, plan, read, outcomes, deadline)
+        return summarise(self, plan, read, outcomes)
 
     def replay(self, read: ReadSteps, reading: str, deadline: float | None = None) -> Outcome:
         """One reading of a plan that was read with places."""
@@ -198,10 +211,18 @@ class Checker:
             bare = next(step for step in text.steps if step.time is None)
             label = Label(plan.name, bare.span, "this step has no time")
             other = Label(plan.name, timed[0].span, "this one has", False)
-            text = text._replace(diagnostics=(*text.diagnostics, Diagnostic("SC003", "either all steps have a time or none", (label, other))))
+            text = text._replace(
+                diagnostics=(
+                    *text.diagnostics,
+                    Diagnostic("SC003", "either all steps have a time or none", (label, other)),
+                )
+            )
         resolver = self.engine.resolver
-        steps = [resolver.tokens(step.tokens) for step in text.steps]
-        if not timed and (any([t.time > 0 for t in self.engine.task.timed_literals]) and not any([isinstance(s, Taken) and s.action.end for s in steps])):
+        steps = [resolver.step(step.tokens) for step in text.steps]
+        if not timed and (
+            any([t.time > 0 for t in self.engine.task.timed_literals])
+            and not any([isinstance(s, Taken) and s.action.end for s in steps])
+        ):
             # Timed literals need times: step i of an untimed plan happens at time i.
             text = text._replace(steps=tuple([step._replace(time=i) for i, step in enumerate(text.steps, 1)]))
             timed = list(text.steps)
@@ -209,13 +230,14 @@ class Checker:
         if not timed or text.diagnostics:
             return ReadSteps(text, tuple(steps), None, tuple([step.span for step in text.steps]))
         order = sorted(range(len(steps)), key=lambda i: text.steps[i].time or 0)
-        placed = [TimedStep(n, i, text.steps[i].time or 0, text.steps[i].duration, steps[i]) for n, i in enumerate(order, 1)]
+        placed = [
+            TimedStep(n, i, text.steps[i].time or 0, text.steps[i].duration, steps[i]) for n, i in enumerate(order, 1)
+        ]
         return ReadSteps(text, tuple([steps[i] for i in order]), placed, tuple([text.steps[i].span for i in order]))
 
-    def _formed(self, step: object, taken: Taken | IllFormed) -> Taken | IllFormed:
+    def _formed(self, step: Step, taken: Taken | IllFormed) -> Taken | IllFormed:
         """Check a resolved step's time and duration."""
-        time: Number | None = step.time  # type: ignore[attr-defined]
-        duration: Number | None = step.duration  # type: ignore[attr-defined]
+        time, duration = step.time, step.duration
         if isinstance(taken, IllFormed):
             return taken
         if time is not None and time < 0:
@@ -223,11 +245,18 @@ class Checker:
         name = taken.action.name
         if taken.action.end is not None:
             if time is None or duration is None:
-                return IllFormed("SC405", f"durative action `{name}` needs a time and a duration", 0, f"write `0.0: ({name} ..) [duration]`")
+                return IllFormed(
+                    "SC405",
+                    f"durative action `{name}` needs a time and a duration",
+                    0,
+                    f"write `0.0: ({name} ..) [duration]`",
+                )
             if duration < 0:
                 return IllFormed("SC406", f"the duration {duration} is negative", 0)
-        elif duration not in (None, 0) and abs(duration) > self.options.tolerance:  # type: ignore[arg-type]
-            return IllFormed("SC406", f"`{name}` is instantaneous, but has a duration of {duration}", 0, "leave the duration out")
+        elif duration is not None and abs(duration) > self.options.tolerance:
+            return IllFormed(
+                "SC406", f"`{name}` is instantaneous, but has a duration of {duration}", 0, "leave the duration out"
+            )
         return taken
 
 
@@ -235,6 +264,3 @@ def unreadable(plan: str, diagnostics: Sequence[Diagnostic]) -> Report:
     """A report that judges nothing, because something could not be read."""
     unknown = Worlds.UNKNOWN
     return Report(plan, None, unknown, unknown, unknown, 0, diagnostics=tuple(diagnostics))
-
-
-__all__ = ["Checker", "Options", "ReadSteps", "Severity", "unreadable"]

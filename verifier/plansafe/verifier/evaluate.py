@@ -1,24 +1,46 @@
 """Conditions in three values (Kleene), interpreted; and why a condition is not true.
 
-The fast path is generated code (:mod:`plansafe.verifier.compile.emit`), which knows two values. Where a number is undefined, and
+The fast path is generated code (:mod:`plansafe.verifier.compile.emit`), which knows two values. Where a number is
+undefined, and
 wherever a reason is wanted, this slower definition decides.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 from typing import NamedTuple
 
 from plansafe.verifier import model
 from plansafe.verifier.compile.emit import divide
-from plansafe.verifier.model import And, Arithmetic, Atom, Compare, Equal, Expression, Formula, Not, Number, Or, Quantified, Task, Truth
+from plansafe.verifier.model import (
+    And,
+    Arithmetic,
+    Atom,
+    Compare,
+    Equal,
+    Expression,
+    Formula,
+    Not,
+    Number,
+    Or,
+    Quantified,
+    Task,
+    Truth,
+)
 
 Facts = list[set[int]]
 Fluents = list[dict[int, Number]]
 Binding = dict[int, int]
 """Slot -> object."""
 
-_COMPARE = {"=": lambda a, b: a == b, "<": lambda a, b: a < b, ">": lambda a, b: a > b, "<=": lambda a, b: a <= b, ">=": lambda a, b: a >= b}
+_COMPARE: dict[str, Callable[[Number, Number], bool]] = {
+    "=": lambda a, b: a == b,
+    "<": lambda a, b: a < b,
+    ">": lambda a, b: a > b,
+    "<=": lambda a, b: a <= b,
+    ">=": lambda a, b: a >= b,
+}
 
 
 class Undefined(Exception):
@@ -76,7 +98,9 @@ class Evaluator:
                 return left == right
             case Compare():
                 try:
-                    return _COMPARE[formula.operator](self.number(formula.left, binding), self.number(formula.right, binding))
+                    return _COMPARE[formula.operator](
+                        self.number(formula.left, binding), self.number(formula.right, binding)
+                    )
                 except Undefined:
                     return None
             case Not():
@@ -129,7 +153,10 @@ class Evaluator:
         return None
 
     def reasons(self, formula: Formula, binding: Binding, wanted: bool, limit: int = 8) -> list[Reason]:
-        """Literals that keep ``formula`` from having the value ``wanted``: for a conjunction its false parts, for a disjunction all."""
+        """Literals that keep ``formula`` from having the value ``wanted``.
+
+        For a conjunction its false parts, for a disjunction all.
+        """
         value = self.holds(formula, binding)
         if value is wanted:
             return []
@@ -195,7 +222,8 @@ def formula_text(task: Task, formula: Formula, binding: Binding) -> str:
             case model.Constant():
                 return str(expression.value)
             case model.Fluent():
-                return f"({' '.join([task.functions[expression.function].name, *[term(a) for a in expression.arguments]])})"
+                name = task.functions[expression.function].name
+                return f"({' '.join([name, *[term(a) for a in expression.arguments]])})"
             case Arithmetic():
                 return f"({expression.operator} {' '.join([number(o) for o in expression.operands])})"
             case _:
@@ -219,8 +247,15 @@ def formula_text(task: Task, formula: Formula, binding: Binding) -> str:
             case Quantified():
                 for v in part.variables:
                     names[v.slot] = v.name
-                return f"({'forall' if part.universal else 'exists'} ({' '.join([v.name for v in part.variables])}) {show(part.body, bound)})"
+                word, variables = "forall" if part.universal else "exists", " ".join([v.name for v in part.variables])
+                return f"({word} ({variables}) {show(part.body, bound)})"
             case _:
-                return "(" + " ".join([part.operator, *[str(b) for b in part.bounds], *[show(p, bound) for p in part.operands]]) + ")"
+                return (
+                    "("
+                    + " ".join(
+                        [part.operator, *[str(b) for b in part.bounds], *[show(p, bound) for p in part.operands]]
+                    )
+                    + ")"
+                )
 
     return show(formula, {})

@@ -1,6 +1,7 @@
 """Looking back: which facts matter to a finding, and the steps at which they changed.
 
-Nothing of this is kept while a plan runs. After something was found the plan runs again, twice at most: once to ask, in the state of each
+Nothing of this is kept while a plan runs. After something was found the plan runs again, twice at most: once to ask,
+in the state of each
 finding, which literals keep its condition from holding, and once to note when those facts changed.
 """
 
@@ -8,13 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from plansafe.verifier import model
 from plansafe.verifier.compile.normal import reads
-from plansafe.verifier.engine.replay import Run
+from plansafe.verifier.engine.replay import Observer, Run
 from plansafe.verifier.engine.state import Change, State
 from plansafe.verifier.engine.timed import TimedRun
 from plansafe.verifier.evaluate import Binding, Evaluator, Reason
-from plansafe.verifier.model import Atom, Fluent, Formula
+from plansafe.verifier.model import Atom, Formula
 from plansafe.verifier.report import Change as Cell
 from plansafe.verifier.report import Row, Table
 
@@ -61,15 +61,17 @@ class History:
         self.read = read
         self.reading = reading
 
-    def _run(self, observer: object) -> None:
+    def _run(self, observer: Observer) -> None:
+        run: Run
         if self.read.timed is not None:
-            run = TimedRun(self.engine, self.reading, self.read.timed, self.checker.options.tolerance, observer=observer)  # type: ignore[arg-type]
-            observer(run, 0, [])  # type: ignore[operator]
-            run.run()
+            tolerance = self.checker.options.tolerance
+            run = timed = TimedRun(self.engine, self.reading, self.read.timed, tolerance, observer=observer)
+            observer(run, 0, [])
+            timed.run()
         else:
-            plain = Run(self.engine, self.reading, observer=observer)  # type: ignore[arg-type]
-            observer(plain, 0, [])  # type: ignore[operator]
-            plain.steps(self.read.steps)
+            run = Run(self.engine, self.reading, observer=observer)
+            observer(run, 0, [])
+            run.steps(self.read.steps)
 
     def ask(self, questions: list[Question]) -> list[Answer]:
         """Answer all questions in one run."""
@@ -78,7 +80,7 @@ class History:
             by_letter.setdefault(question.letter, []).append(number)
         answers = [Answer((), ())] * len(questions)
 
-        def observe(run: Run, step: int, log: list[Change]) -> None:
+        def observe(run: Run, _step: int, _log: list[Change]) -> None:
             for number in by_letter.get(run.letter, ()):
                 answers[number] = self._answer(questions[number], run.state)
 
@@ -99,7 +101,7 @@ class History:
         return Answer(reasons, tuple(facts)[:MAX_COLUMNS])
 
     def _ground(self, formula: Formula, binding: Binding) -> list[Fact]:
-        """The facts and fluents a formula reads whose arguments the binding fixes, except those of mirror predicates."""
+        """The facts and fluents a formula reads whose arguments the binding fixes, mirror predicates apart."""
         out: dict[Fact, None] = {}
         mirrors = set(self.engine.mirrors.values())
         for read in reads(formula):
@@ -156,7 +158,9 @@ class History:
         written = step - 1 if self.read.timed is None else self.read.timed[step - 1].written
         return self.read.text.steps[written].tokens
 
-    def table(self, facts: tuple[Fact, ...], past: dict[Fact, Past], step: int, letter: int, status: str) -> Table | None:
+    def table(
+        self, facts: tuple[Fact, ...], past: dict[Fact, Past], step: int, letter: int, status: str
+    ) -> Table | None:
         """The rows where a fact changed, and the row of the finding."""
         if not facts:
             return None
@@ -164,7 +168,7 @@ class History:
         for fact in facts:
             for at, number, _ in past[fact].changes:
                 if at <= letter:
-                    rows[at] = number
+                    rows[at] = number  # noqa: PERF403 - a comprehension over two loops reads worse
         # A step that was not, or not yet, taken has a row behind the letter it was judged in.
         rows.setdefault(letter + 1 if step > letter else letter, step)
         chosen = sorted(rows)
@@ -175,7 +179,15 @@ class History:
             cells = tuple([_cell(past[fact], at) for fact in facts])
             last = at == chosen[-1]
             changed = any([cell.before != cell.after for cell in cells])
-            out.append(Row(rows[at], self.action_text(rows[at]) if at else "initial state", cells, status if last else "", changed or last))
+            out.append(
+                Row(
+                    rows[at],
+                    self.action_text(rows[at]) if at else "initial state",
+                    cells,
+                    status if last else "",
+                    changed or last,
+                )
+            )
         return Table(tuple([self.fact_text(fact) for fact in facts]), tuple(out))
 
 
@@ -196,6 +208,3 @@ def _show(value: object) -> str:
     if value is False:
         return "F"
     return "undefined" if value is None else str(value)
-
-
-__all__ = ["Answer", "Fluent", "History", "Past", "Question", "model"]

@@ -1,6 +1,7 @@
 """The typed lifted model: what a domain, a problem and its rules mean once every name is resolved.
 
-Objects are numbered from 0. In a formula an argument that is not negative is an object, and ``-1 - slot`` is the variable in
+Objects are numbered from 0. In a formula an argument that is not negative is an object, and ``-1 - slot`` is the
+variable in
 ``slot`` of its scope (see :func:`variable`). Slots are never reused within one scope, so no variable shadows another.
 Nodes are compared by identity only: two different node classes with equal fields are equal tuples.
 """
@@ -8,9 +9,9 @@ Nodes are compared by identity only: two different node classes with equal field
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import NamedTuple, TypeAlias, Union
+from typing import NamedTuple, TypeAlias
 
-Number: TypeAlias = Union[int, Fraction]
+Number: TypeAlias = int | Fraction
 """An exact rational; integral values are ``int``."""
 
 ARGUMENTS: TypeAlias = tuple[int, ...]
@@ -63,7 +64,7 @@ class IsViolated(NamedTuple):
     preference: str
 
 
-Expression: TypeAlias = Union[Constant, Fluent, Arithmetic, Duration, TotalTime, IsViolated]
+Expression: TypeAlias = Constant | Fluent | Arithmetic | Duration | TotalTime | IsViolated
 
 # ---- formulas -------------------------------------------------------------------------------------------------------
 
@@ -130,7 +131,7 @@ class Temporal(NamedTuple):
     bounds: tuple[Number, ...] = ()
 
 
-Formula: TypeAlias = Union[Truth, Atom, Equal, Compare, Not, And, Or, Quantified, Temporal]
+Formula: TypeAlias = Truth | Atom | Equal | Compare | Not | And | Or | Quantified | Temporal
 
 TRUE = Truth(True)
 FALSE = Truth(False)
@@ -199,10 +200,9 @@ class DurationConstraint(NamedTuple):
 
 
 class Action(NamedTuple):
-    """An action; ``end`` is ``None`` for an instantaneous one. ``names`` are the names of all slots of its scope."""
+    """An action; ``end`` is ``None`` for an instantaneous one."""
 
     name: str
-    index: int
     parameters: tuple[Variable, ...]
     start: Snap
     end: Snap | None
@@ -222,7 +222,10 @@ class Axiom(NamedTuple):
 
 
 class Predicate(NamedTuple):
-    """A declared predicate (or, with ``function``, numeric fluent): each parameter's type alternatives and domain of objects."""
+    """A declared predicate (or, with ``function``, numeric fluent).
+
+    Each parameter's type alternatives and domain of objects.
+    """
 
     name: str
     types: tuple[tuple[int, ...], ...]
@@ -250,7 +253,8 @@ class Metric(NamedTuple):
 class Task(NamedTuple):
     """A domain and a problem, checked and resolved.
 
-    ``domains[d]`` are the objects of a set of type alternatives, in order; variables and parameters refer to them by index.
+    ``domains[d]`` are the objects of a set of type alternatives, in order; variables and parameters refer to them by
+    index.
     ``static[p]`` says that no action, axiom or timed literal changes predicate ``p``.
     """
 

@@ -27,7 +27,13 @@ from plansafe.verifier.model import And, Number
 from plansafe.verifier.monitor.automaton import Automaton
 from plansafe.verifier.monitor.finding import Violation
 from plansafe.verifier.monitor.invariant import Invariant
-from plansafe.verifier.monitor.program import PERMANENTLY_SATISFIED, PERMANENTLY_VIOLATED, PRESENTLY_SATISFIED, PRESENTLY_VIOLATED, Moment
+from plansafe.verifier.monitor.program import (
+    PERMANENTLY_SATISFIED,
+    PERMANENTLY_VIOLATED,
+    PRESENTLY_SATISFIED,
+    PRESENTLY_VIOLATED,
+    Moment,
+)
 from plansafe.verifier.monitor.runtime import Runtime
 from plansafe.verifier.simulate import Simulation
 
@@ -45,7 +51,10 @@ class Broken(NamedTuple):
 
 
 class Advice(NamedTuple):
-    """Whether an action may be taken now, and why not: unmet literals of its precondition, or the rules it would break."""
+    """Whether an action may be taken now, and why not.
+
+    Unmet literals of its precondition, or the rules it would break.
+    """
 
     allowed: bool
     executable: bool
@@ -54,8 +63,9 @@ class Advice(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """How the world differs from what was predicted: facts seen but not predicted, predicted but denied, and other numbers.
+    """How the world differs from what was predicted.
 
+    Facts seen but not predicted, predicted but denied, and other numbers.
     ``breaks`` are the rules broken in the state as it was seen.
     """
 
@@ -116,7 +126,9 @@ class Monitor:
     def _depart(self, runtime: Runtime, step: Taken) -> None:
         if self.engine.acting:
             mirror = self.engine.mirror("start", step)
-            runtime.depart(self.simulation.state, () if mirror is None else (mirror,), Moment(self.letter, self.letter, False))
+            runtime.depart(
+                self.simulation.state, () if mirror is None else (mirror,), Moment(self.letter, self.letter, False)
+            )
 
     def _step(self, action: str) -> Taken | IllFormed:
         tokens = action.lower().replace("(", " ").replace(")", " ").split()
@@ -124,7 +136,11 @@ class Monitor:
             return IllFormed("SC003", "an action is missing", 0)
         found = self.engine.resolver.tokens(tokens)
         if isinstance(found, Taken) and found.action.end is not None:
-            return IllFormed("SC405", "the online monitor takes instantaneous actions; start and end durative actions as actions of their own", 0)
+            return IllFormed(
+                "SC405",
+                "the online monitor takes instantaneous actions; give starts and ends as actions of their own",
+                0,
+            )
         return found
 
     def _why_not(self, step: Taken) -> tuple[str, ...]:
@@ -132,7 +148,9 @@ class Monitor:
         evaluator = Evaluator(self.task, state.facts, state.fluents)
         binding = dict(zip([v.slot for v in step.action.parameters], step.objects, strict=True))
         reasons = evaluator.reasons(And(step.action.start.condition), binding, True)
-        texts = [f"{formula_text(self.task, r.formula, r.binding)} is {'not true' if r.wanted else 'true'}" for r in reasons]
+        texts = [
+            f"{formula_text(self.task, r.formula, r.binding)} is {'not true' if r.wanted else 'true'}" for r in reasons
+        ]
         return tuple(texts) or ("its effects cannot be computed: a number is undefined or two effects conflict",)
 
     # -- after it -----------------------------------------------------------------------------------------------------
@@ -155,8 +173,10 @@ class Monitor:
     def observe(self, facts: Mapping[str, bool | Number] | Iterable[str] = (), *, complete: bool = False) -> Difference:
         """Reconcile the prediction with what the sensors say, and go on from there.
 
-        ``facts`` maps facts to truth values and fluents to numbers, or lists literals as in ``:init`` (``(p a)``, ``(not (p a))``, ``(= (f) 3)``). With ``complete``, facts
-        of the observed predicates that are not listed are false. Raises :class:`ObservationError`; then nothing has changed.
+        ``facts`` maps facts to truth values and fluents to numbers, or lists literals as in ``:init`` (``(p a)``,
+        ``(not (p a))``, ``(= (f) 3)``). With ``complete``, facts
+        of the observed predicates that are not listed are false. Raises :class:`ObservationError`; then nothing has
+        changed.
         """
         wanted = self._read(facts)
         state = self.simulation.state
@@ -165,16 +185,22 @@ class Monitor:
             seen = {index for index, _ in wanted}
             for predicate in seen:
                 if predicate < base:
-                    wanted.update({(predicate, code): False for code in state.facts[predicate] if (predicate, code) not in wanted})
+                    wanted.update(
+                        {(predicate, code): False for code in state.facts[predicate] if (predicate, code) not in wanted}
+                    )
         log: list[Change] = []
-        unexpected, missing, numbers = [], [], []
+        unexpected: list[str] = []
+        missing: list[str] = []
+        numbers: list[tuple[str, str, str]] = []
         for (index, code), value in wanted.items():
             if index >= base:
                 before = state.fluents[index - base].get(code)
                 if before != value:
                     state.fluents[index - base][code] = value
                     log.append((index, code, before))
-                    numbers.append((self._text(index, code), "undefined" if before is None else str(before), str(value)))
+                    numbers.append(
+                        (self._text(index, code), "undefined" if before is None else str(before), str(value))
+                    )
             elif bool(value) != (code in state.facts[index]):
                 (state.facts[index].add if value else state.facts[index].discard)(code)
                 log.append((index, code, bool(value)))
@@ -214,7 +240,7 @@ class Monitor:
         out: dict[str, str] = {}
         if self.runtime is None:
             return out
-        worst = {part: PRESENTLY_SATISFIED for part in range(len(self.engine.plan.parts))}
+        worst = dict.fromkeys(range(len(self.engine.plan.parts)), PRESENTLY_SATISFIED)
         for monitor in self.runtime.monitors:
             worst[monitor.part] = _verdict(monitor)
         for checks in self.runtime.checks.values():
@@ -235,7 +261,12 @@ class Monitor:
     def facts(self) -> list[str]:
         """The facts of the present state, as PDDL, sorted."""
         mirrors = set(self.engine.mirrors.values())
-        found = [self.task.fact_text(p, code) for p, codes in enumerate(self.simulation.state.facts) if p not in mirrors for code in codes]
+        found = [
+            self.task.fact_text(p, code)
+            for p, codes in enumerate(self.simulation.state.facts)
+            if p not in mirrors
+            for code in codes
+        ]
         return sorted(found)
 
     # -- inside -------------------------------------------------------------------------------------------------------
@@ -246,17 +277,27 @@ class Monitor:
         for monitor in runtime.monitors:
             if isinstance(monitor, Invariant):
                 if not monitor.final:
-                    found += [Violation(monitor.part, b, letter, letter, False, "") for b, e in monitor.episodes.items() if e.start == letter]
+                    found += [
+                        Violation(monitor.part, b, letter, letter, False, "")
+                        for b, e in monitor.episodes.items()
+                        if e.start == letter
+                    ]
             else:
                 found += [v for v in monitor.violations if v.step == letter]
-        found += [v for checks in runtime.checks.values() for check in checks for v in check.violations if v.step == letter]
+        found += [
+            v for checks in runtime.checks.values() for check in checks for v in check.violations if v.step == letter
+        ]
         out: dict[Broken, None] = {}
         for violation in sorted(found):
             part = self.engine.plan.parts[violation.part]
             rule = self.checker.rules[part.rule]
             if rule.preference:
                 continue
-            binding = tuple(sorted([(v.name, self.task.objects[o]) for v, o in zip(part.parameters, violation.binding, strict=True)]))
+            binding = tuple(
+                sorted(
+                    [(v.name, self.task.objects[o]) for v, o in zip(part.parameters, violation.binding, strict=True)]
+                )
+            )
             message = rule.message or f"rule {rule.name} is violated"
             for name, value in binding:
                 message = message.replace("{" + name + "}", value)
@@ -272,7 +313,9 @@ class Monitor:
 
     def _read(self, facts: Mapping[str, bool | Number] | Iterable[str]) -> dict[tuple[int, int], bool | Number]:
         out: dict[tuple[int, int], bool | Number] = {}
-        items: list[tuple[str, bool | Number | None]] = list(facts.items()) if isinstance(facts, Mapping) else [(text, None) for text in facts]
+        items: list[tuple[str, bool | Number | None]] = (
+            list(facts.items()) if isinstance(facts, Mapping) else [(text, None) for text in facts]
+        )
         for text, value in items:
             source = Source("<observation>", text)
             top = read_all(source)
@@ -289,7 +332,9 @@ class Monitor:
             if value is None:
                 value = True
             if number == isinstance(value, bool):
-                raise ObservationError(Diagnostic("SC104", f"`{text}` takes {'a number' if number else 'true or false'}"))
+                raise ObservationError(
+                    Diagnostic("SC104", f"`{text}` takes {'a number' if number else 'true or false'}")
+                )
             out[key] = value
         return out
 
@@ -300,19 +345,37 @@ class Monitor:
         functions = {f.name: i + len(self.task.predicates) for i, f in enumerate(self.task.functions)}
         index = predicates.get(str(name), functions.get(str(name)))
         if index is None:
-            raise ObservationError(Diagnostic("SC102", f"unknown predicate `{name}` in `{text}`", help=did_you_mean(str(name), [*predicates, *functions])))
+            raise ObservationError(
+                Diagnostic(
+                    "SC102",
+                    f"unknown predicate `{name}` in `{text}`",
+                    help=did_you_mean(str(name), [*predicates, *functions]),
+                )
+            )
         base = len(self.task.predicates)
         declared = self.task.predicates[index] if index < base else self.task.functions[index - base]
         if len(tokens) - 1 != len(declared.types):
-            raise ObservationError(Diagnostic("SC103", f"`{declared.name}` takes {len(declared.types)} arguments, `{text}` has {len(tokens) - 1}"))
+            raise ObservationError(
+                Diagnostic(
+                    "SC103", f"`{declared.name}` takes {len(declared.types)} arguments, `{text}` has {len(tokens) - 1}"
+                )
+            )
         objects = []
         for token in tokens[1:]:
             number = self.task.object_index.get(str(token))
             if number is None:
-                raise ObservationError(Diagnostic("SC108", f"unknown object `{token}` in `{text}`", help=did_you_mean(str(token), self.task.object_index)))
+                raise ObservationError(
+                    Diagnostic(
+                        "SC108",
+                        f"unknown object `{token}` in `{text}`",
+                        help=did_you_mean(str(token), self.task.object_index),
+                    )
+                )
             objects.append(number)
         if self.engine.axioms is not None and index in self.engine.axioms.derived:
-            raise ObservationError(Diagnostic("SC003", f"`{declared.name}` is derived and follows from what it depends on"))
+            raise ObservationError(
+                Diagnostic("SC003", f"`{declared.name}` is derived and follows from what it depends on")
+            )
         return index, self.task.encode(tuple(objects))
 
 
@@ -336,7 +399,10 @@ def _verdict(monitor: Invariant | Automaton) -> int:
         return PERMANENTLY_VIOLATED
     program = monitor.program
     if program.past_mode:
-        fails = [not program.output(i.state) for i in [*monitor.instances.values(), *([] if monitor.closed else [monitor.default])]]
+        fails = [
+            not program.output(i.state)
+            for i in [*monitor.instances.values(), *([] if monitor.closed else [monitor.default])]
+        ]
         return PRESENTLY_VIOLATED if monitor.mode == "end" and any(fails) else PRESENTLY_SATISFIED
     verdicts = [program.verdict(i.state) for i in monitor.instances.values()]
     if not monitor.closed and monitor.open_bindings():

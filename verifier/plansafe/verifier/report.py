@@ -50,14 +50,20 @@ class Blame(Enum):
 
 
 class Change(NamedTuple):
-    """A fact (or fluent) at one row of a finding's table: values before and after the step, ``T``, ``F`` or a number."""
+    """A fact (or fluent) at one row of a finding's table.
+
+    Values before and after the step, ``T``, ``F`` or a number.
+    """
 
     before: str
     after: str
 
 
 class Row(NamedTuple):
-    """One step of the table that explains a finding: step number, action text, one cell per column, the rule's state."""
+    """One step of the table that explains a finding.
+
+    Step number, action text, one cell per column, the rule's state.
+    """
 
     step: int
     action: str
@@ -80,7 +86,8 @@ class Finding(NamedTuple):
     """One violation, failed step, ill-formed step or unmet goal.
 
     ``step`` counts the plan's steps from 1; 0 is the initial state; ``at_end`` marks a finding about the whole trace.
-    ``span`` and ``source`` place the step in the plan (``None`` for step 0 and the empty plan). ``related`` are labelled
+    ``span`` and ``source`` place the step in the plan (``None`` for step 0 and the empty plan). ``related`` are
+    labelled
     places elsewhere: earlier steps of the plan, the rule, the precondition in the domain.
     ``replayed`` says whether the independent kernel confirmed it (``None``: outside what the kernel covers).
     """
@@ -131,7 +138,8 @@ class Reading(NamedTuple):
 class Report(NamedTuple):
     """The verdict on one plan.
 
-    ``executable``, ``goal`` and ``safe`` range over the worlds that the description allows. ``diagnostics`` are errors and
+    ``executable``, ``goal`` and ``safe`` range over the worlds that the description allows. ``diagnostics`` are errors
+    and
     warnings about the files; when the plan cannot be judged at all, ``headline`` is ``None`` and they say why.
     """
 

@@ -1,6 +1,7 @@
 """States that branch and roll back, and the legal actions of a state: what searches, repairs and action masks need.
 
-A :class:`Simulation` changes one state in place and can take every step back at the cost of what the step changed. Legal actions are found by joining each
+A :class:`Simulation` changes one state in place and can take every step back at the cost of what the step changed.
+Legal actions are found by joining each
 precondition's atoms over the facts, never by enumerating bindings.
 """
 
@@ -19,7 +20,10 @@ from plansafe.verifier.monitor.index import FactIndexes
 
 
 class Simulation:
-    """A state of an engine's task, starting at S0. Durative actions are not simulated (their starts and ends need a clock)."""
+    """A state of an engine's task, starting at S0.
+
+    Durative actions are not simulated (their starts and ends need a clock).
+    """
 
     def __init__(self, engine: Engine, state: State | None = None) -> None:
         self.engine = engine
@@ -32,8 +36,9 @@ class Simulation:
     # -- steps --------------------------------------------------------------------------------------------------------
 
     def take(self, step: Taken) -> list[Change] | None:
-        """Take a step and return what changed, or ``None`` (nothing changed) if it cannot be taken. Undo with :meth:`undo`.
+        """Take a step and return what changed, or ``None`` (nothing changed) if it cannot be taken.
 
+        Undo with :meth:`undo`.
         Raises :class:`NumberTooLarge`.
         """
         log: list[Change] = []
@@ -98,7 +103,9 @@ class Simulation:
     def _legal(self, action: Action) -> Iterator[Taken]:
         search = self._searches.get(action.name)
         if search is None:
-            search = self._searches[action.name] = extension(self.engine.emitter, And(action.start.condition), True, action.parameters)
+            search = self._searches[action.name] = extension(
+                self.engine.emitter, And(action.start.condition), True, action.parameters
+            )
             self._indexes = None  # the new search may need more of them
         if self._indexes is None:
             self._indexes = FactIndexes(self.engine.emitter)

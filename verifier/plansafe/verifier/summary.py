@@ -18,7 +18,7 @@ from plansafe.verifier.rules.model import Part, Rule
 
 if TYPE_CHECKING:
     from plansafe.verifier.api import Checker, ReadSteps
-    from plansafe.verifier.history import Answer, History, Past, Question
+    from plansafe.verifier.history import Answer, Past, Question
 
 _CODES = {
     "process": ("SC201", FindingClass.PROCESS),
@@ -42,7 +42,7 @@ class _Violated(NamedTuple):
     blame: str
 
 
-def summarise(checker: Checker, plan: Source, read: ReadSteps | None, outcomes: list[Outcome], deadline: float | None) -> Report:
+def summarise(checker: Checker, plan: Source, read: ReadSteps | None, outcomes: list[Outcome]) -> Report:
     """The report on one plan, from its readings (``halt`` first)."""
     halt = outcomes[0]
     rules = checker.rules
@@ -68,24 +68,59 @@ def summarise(checker: Checker, plan: Source, read: ReadSteps | None, outcomes: 
         findings, suppressed = (), 0
     diagnostics = list(checker.diagnostics)
     if checker.options.require_rules and not checked:
-        diagnostics.append(Diagnostic("SC605", "no rule had anything to check", help="give a specification with --spec, or leave --require-rules out"))
+        diagnostics.append(
+            Diagnostic(
+                "SC605",
+                "no rule had anything to check",
+                help="give a specification with --spec, or leave --require-rules out",
+            )
+        )
     if halt.limit is not None:
-        diagnostics.append(Diagnostic(halt.limit.code, halt.limit.message, severity=Severity.WARNING, help="the verdict is not known beyond this point"))
+        diagnostics.append(
+            Diagnostic(
+                halt.limit.code,
+                halt.limit.message,
+                severity=Severity.WARNING,
+                help="the verdict is not known beyond this point",
+            )
+        )
     soft = _preferences(halt, violated)
     return Report(
-        plan.name, headline, executable, goal, safe, halt.steps, findings, counts,
-        tuple([_reading(o, hard, checker) for o in outcomes]) if halt.failures else (),
-        tuple(diagnostics), _metric(checker, halt, soft), tuple(sorted(soft.items())), _assumptions(checker, read),
-        limits=(halt.limit.message,) if halt.limit else (), suppressed=suppressed,
+        plan.name,
+        headline,
+        executable,
+        goal,
+        safe,
+        halt.steps,
+        findings,
+        counts,
+        tuple([_reading(o, hard) for o in outcomes]) if halt.failures else (),
+        tuple(diagnostics),
+        _metric(checker, halt, soft),
+        tuple(sorted(soft.items())),
+        _assumptions(checker, read),
+        limits=(halt.limit.message,) if halt.limit else (),
+        suppressed=suppressed,
     )
 
 
 def out_of_time(checker: Checker, plan: Source) -> Report:
     """The report when the time limit has passed: nothing is claimed."""
     limit = f"time limit of {checker.options.time_limit_s:g} s"
-    diagnostic = Diagnostic("SC502", f"the {limit} has passed", severity=Severity.WARNING, help="raise it with --time-limit")
+    diagnostic = Diagnostic(
+        "SC502", f"the {limit} has passed", severity=Severity.WARNING, help="raise it with --time-limit"
+    )
     unknown = Worlds.UNKNOWN
-    return Report(plan.name, Headline.UNKNOWN, unknown, unknown, unknown, 0, diagnostics=(*checker.diagnostics, diagnostic), limits=(limit,))
+    return Report(
+        plan.name,
+        Headline.UNKNOWN,
+        unknown,
+        unknown,
+        unknown,
+        0,
+        diagnostics=(*checker.diagnostics, diagnostic),
+        limits=(limit,),
+    )
 
 
 def _headline(executable: Worlds, goal: Worlds, safe: Worlds, checked: bool) -> Headline:
@@ -109,7 +144,9 @@ def _violated(checker: Checker, outcomes: list[Outcome]) -> list[_Violated]:
         for violation in outcome.violations:
             part = parts[violation.part]
             rule = checker.rules[part.rule]
-            binding = tuple(sorted([(v.name, task.objects[o]) for v, o in zip(part.parameters, violation.binding, strict=True)]))
+            binding = tuple(
+                sorted([(v.name, task.objects[o]) for v, o in zip(part.parameters, violation.binding, strict=True)])
+            )
             key = (part.rule, binding, violation.step)
             known = found.get(key)
             if known is None:
@@ -155,7 +192,7 @@ def _counts(checker: Checker, halt: Outcome, violated: list[_Violated]) -> tuple
     return tuple(out)
 
 
-def _reading(outcome: Outcome, violated: list[_Violated], checker: Checker) -> Reading:
+def _reading(outcome: Outcome, violated: list[_Violated]) -> Reading:
     bad = any([outcome.reading in v.readings for v in violated])
     unknown = outcome.undecided or outcome.limit
     safe = Worlds.NONE if bad else Worlds.UNKNOWN if unknown else Worlds.ALL
@@ -214,11 +251,22 @@ def _assumptions(checker: Checker, read: ReadSteps | None) -> tuple[str, ...]:
 # ---- findings -------------------------------------------------------------------------------------------------------
 
 
-def _findings(checker: Checker, plan: Source, read: ReadSteps | None, outcomes: list[Outcome], violated: list[_Violated]) -> tuple[tuple[Finding, ...], int]:
+def _findings(
+    checker: Checker, plan: Source, read: ReadSteps | None, outcomes: list[Outcome], violated: list[_Violated]
+) -> tuple[tuple[Finding, ...], int]:
     if read is None:
         read = checker.read(plan)
     writer = _Writer(checker, plan, read, outcomes)
-    violated = sorted(violated, key=lambda v: ("halt" not in v.readings, v.violation.step, _SEVERITY.get(v.rule.severity, 1), v.rule.name, v.binding))
+    violated = sorted(
+        violated,
+        key=lambda v: (
+            "halt" not in v.readings,
+            v.violation.step,
+            _SEVERITY.get(v.rule.severity, 1),
+            v.rule.name,
+            v.binding,
+        ),
+    )
     failures = _failures(outcomes)
     limit = checker.options.max_findings
     total = len(violated) + len(failures)
@@ -236,7 +284,11 @@ def _failures(outcomes: list[Outcome]) -> list[tuple[Failure, tuple[str, ...]]]:
         for failure in outcome.failures:
             key = (failure.step, failure.code)
             known = found.get(key)
-            found[key] = (failure, (outcome.reading,)) if known is None else (known[0], (*known[1], outcome.reading) if outcome.reading not in known[1] else known[1])
+            found[key] = (
+                (failure, (outcome.reading,))
+                if known is None
+                else (known[0], (*known[1], outcome.reading) if outcome.reading not in known[1] else known[1])
+            )
     return sorted(found.values(), key=lambda entry: entry[0].step)
 
 
@@ -262,11 +314,16 @@ class _Writer:
     def write(self, failures: list[tuple[Failure, tuple[str, ...]]], violated: list[_Violated]) -> list[Finding]:
         """Findings for failed steps, violated rules and an unmet goal.
 
-        The plan runs again at most twice for each reading that has violations, and once for a table of a failure or of the goal.
+        The plan runs again at most twice for each reading that has violations, and once for a table of a failure or of
+        the goal.
         """
         halt = self.outcomes["halt"]
         history = self.histories["halt"]
-        told = {n: history.answer(self.outcomes[r[0]].reasons[f.step]) for n, (f, r) in enumerate(failures) if f.step in self.outcomes[r[0]].reasons}
+        told = {
+            n: history.answer(self.outcomes[r[0]].reasons[f.step])
+            for n, (f, r) in enumerate(failures)
+            if f.step in self.outcomes[r[0]].reasons
+        }
         goal: Answer | None = None
         if halt.goal is not True:
             evaluator = Evaluator(self.task, halt.state.facts, halt.state.fluents)
@@ -298,26 +355,50 @@ class _Writer:
             return None
         return action, dict(zip([v.slot for v in action.parameters], taken.objects, strict=True))  # type: ignore[union-attr]
 
-    def _failure(self, failure: Failure, readings: tuple[str, ...], answer: Answer | None, past: dict[tuple[int, int], Past]) -> Finding:
+    def _failure(
+        self, failure: Failure, readings: tuple[str, ...], answer: Answer | None, past: dict[tuple[int, int], Past]
+    ) -> Finding:
         step = failure.step
         text = self._step_text(step)
         if step == 0:
-            return Finding(failure.code, FindingClass.INEXECUTABLE, f"timed literals of one time interfere over `{failure.detail}`", 0, readings=readings, source=self.plan.name)
+            return Finding(
+                failure.code,
+                FindingClass.INEXECUTABLE,
+                f"timed literals of one time interfere over `{failure.detail}`",
+                0,
+                readings=readings,
+                source=self.plan.name,
+            )
         if failure.ill_formed is not None:
             ill = failure.ill_formed
-            return Finding(ill.code, FindingClass.ILL_FORMED, f"step {step} is not a step of this domain: {ill.message}", step, readings=readings, source=self.plan.name, span=self._token_span(step, ill.token), help=ill.help)
+            return Finding(
+                ill.code,
+                FindingClass.ILL_FORMED,
+                f"step {step} is not a step of this domain: {ill.message}",
+                step,
+                readings=readings,
+                source=self.plan.name,
+                span=self._token_span(step, ill.token),
+                help=ill.help,
+            )
         notes: list[str] = []
         related: list[Label] = []
         help: str | None = None
         table = None
         found = self._taken(step)
         if failure.code in ("SC301", "SC306"):
-            what = "its condition over all does not hold" if failure.code == "SC306" else "its precondition is not satisfied"
+            what = (
+                "its condition over all does not hold"
+                if failure.code == "SC306"
+                else "its precondition is not satisfied"
+            )
             if failure.detail == "end":
                 what = "its condition at the end is not satisfied"
             message = f"step {step} `{text}` cannot be taken: {what}"
             if answer is not None:
-                notes += [_reason_text(self.task, reason.formula, reason.binding, reason.wanted) for reason in answer.reasons]
+                notes += [
+                    _reason_text(self.task, reason.formula, reason.binding, reason.wanted) for reason in answer.reasons
+                ]
                 help = self._help(answer, step)
                 if readings[0] == "halt":
                     letter = self.outcomes["halt"].letters
@@ -332,17 +413,30 @@ class _Writer:
         if found is not None and isinstance(found[0].node, list):
             related.append(self._condition_label(found[0], failure))
         return Finding(
-            failure.code, FindingClass.INEXECUTABLE, message, step, readings=readings, source=self.plan.name, span=self.span(step),
-            related=tuple(related), notes=tuple(notes), help=help, table=table,
+            failure.code,
+            FindingClass.INEXECUTABLE,
+            message,
+            step,
+            readings=readings,
+            source=self.plan.name,
+            span=self.span(step),
+            related=tuple(related),
+            notes=tuple(notes),
+            help=help,
+            table=table,
         )
 
     def _condition_label(self, action: model.Action, failure: Failure) -> Label:
         node = action.node
         assert isinstance(node, list)
-        wanted = {"SC301": (":precondition", ":condition"), "SC305": (":duration",), "SC303": (":effect",)}.get(failure.code, (":condition", ":precondition"))
+        wanted = {"SC301": (":precondition", ":condition"), "SC305": (":duration",), "SC303": (":effect",)}.get(
+            failure.code, (":condition", ":precondition")
+        )
         for child in range(2, len(node) - 1):
             if node[child] in wanted:
-                return self.checker.context.label(At(node, child + 1), f"the {str(node[child])[1:]} of `{action.name}`", False)
+                return self.checker.context.label(
+                    At(node, child + 1), f"the {str(node[child])[1:]} of `{action.name}`", False
+                )
         return self.checker.context.label(At(node, 1), f"`{action.name}` is declared here", False)
 
     def _other_failure(self, failure: Failure) -> str:
@@ -363,13 +457,21 @@ class _Writer:
         for reason in answer.reasons:
             if not isinstance(reason.formula, model.Atom):
                 continue
-            fact = (reason.formula.predicate, self.task.encode(tuple([a if a >= 0 else reason.binding[-1 - a] for a in reason.formula.arguments])))
+            fact = (
+                reason.formula.predicate,
+                self.task.encode(tuple([a if a >= 0 else reason.binding[-1 - a] for a in reason.formula.arguments])),
+            )
             able = self._changers(fact[0], reason.wanted)
             for later in range(step + 1, min(len(self.read.steps), step + 10_000) + 1):
                 taken = self.read.steps[later - 1]
-                if isinstance(taken, Taken) and taken.action.name in able and fact in self._effects(later, reason.wanted):
+                if (
+                    isinstance(taken, Taken)
+                    and taken.action.name in able
+                    and fact in self._effects(later, reason.wanted)
+                ):
                     verb = "makes" if reason.wanted else "ends"
-                    return f"step {later} `{self._step_text(later)}` {verb} `{self.task.fact_text(*fact)}`: should it come before step {step}?"
+                    text, which = self._step_text(later), self.task.fact_text(*fact)
+                    return f"step {later} `{text}` {verb} `{which}`: should it come before step {step}?"
         for reason in answer.reasons:
             if isinstance(reason.formula, model.Atom) and reason.wanted and len(answer.reasons) <= 3:
                 actions = self._changers(reason.formula.predicate, True)
@@ -385,7 +487,13 @@ class _Writer:
         out = self.checker.changers[predicate, adds] = []
         for action in self.task.actions.values():
             effects = [*action.start.effects, *(action.end.effects if action.end else ())]
-            if any([atom.predicate == predicate for effect in effects for atom in (effect.adds if adds else effect.deletes)]):
+            if any(
+                [
+                    atom.predicate == predicate
+                    for effect in effects
+                    for atom in (effect.adds if adds else effect.deletes)
+                ]
+            ):
                 out.append(action.name)
         return out
 
@@ -418,9 +526,19 @@ class _Writer:
     def _violation(self, v: _Violated, answer: Answer, past: dict[tuple[int, int], Past]) -> Finding:
         code, finding_class = _CODES[v.rule.kind]
         step = v.violation.step
-        where = "at the end of the plan" if v.violation.at_end else "in the initial state" if step == 0 else f"at step {step}"
+        where = (
+            "at the end of the plan"
+            if v.violation.at_end
+            else "in the initial state"
+            if step == 0
+            else f"at step {step}"
+        )
         if code == "SC204":
-            message = f"obligation `{v.rule.name}` is left pending {where}" if v.violation.at_end else f"obligation `{v.rule.name}` is broken {where}"
+            message = (
+                f"obligation `{v.rule.name}` is left pending {where}"
+                if v.violation.at_end
+                else f"obligation `{v.rule.name}` is broken {where}"
+            )
         else:
             noun = "constraint" if v.rule.kind == "constraint" else "rule"
             message = f"{noun} `{v.rule.name}` is violated {where}"
@@ -432,8 +550,24 @@ class _Writer:
         binding = ", ".join([f"{name} = {value}" for name, value in v.binding])
         related.append(self._rule_label(v.rule, f"the rule{', ' + binding if binding else ''}"))
         return Finding(
-            code, finding_class, message, step, v.rule.name, v.binding, v.violation.at_end, v.readings, Blame(v.blame), self.plan.name, self.span(step),
-            tuple(related), tuple(notes), _filled(v.rule.fix, dict(v.binding)) if v.rule.fix else None, table, v.rule.hazard, v.rule.targets, v.rule.severity,
+            code,
+            finding_class,
+            message,
+            step,
+            v.rule.name,
+            v.binding,
+            v.violation.at_end,
+            v.readings,
+            Blame(v.blame),
+            self.plan.name,
+            self.span(step),
+            tuple(related),
+            tuple(notes),
+            _filled(v.rule.fix, dict(v.binding)) if v.rule.fix else None,
+            table,
+            v.rule.hazard,
+            v.rule.targets,
+            v.rule.severity,
             v.rule.rationale,
         )
 
@@ -459,8 +593,16 @@ class _Writer:
         last = len(self.read.steps)
         table = history.table(answer.facts, past, last, halt.letters, "unmet") if not halt.failures else None
         return Finding(
-            "SC310", FindingClass.UNMET_GOAL, f"the goal is not reached{stopped}", min(last, halt.letters), at_end=True, source=self.plan.name,
-            span=None if halt.failures else self.span(last), related=tuple(related), notes=tuple(missing), table=table,
+            "SC310",
+            FindingClass.UNMET_GOAL,
+            f"the goal is not reached{stopped}",
+            min(last, halt.letters),
+            at_end=True,
+            source=self.plan.name,
+            span=None if halt.failures else self.span(last),
+            related=tuple(related),
+            notes=tuple(missing),
+            table=table,
         )
 
     def undecided(self, halt: Outcome) -> list[Finding]:
@@ -472,12 +614,21 @@ class _Writer:
             rule = self.checker.rules[part.rule]
             if rule.name in out:
                 continue
-            too_large = part_number in (self.checker.engine.prototype.too_large if self.checker.engine.prototype else ())
+            too_large = part_number in (
+                self.checker.engine.prototype.too_large if self.checker.engine.prototype else ()
+            )
             why = "has too many instances" if too_large else "reads a number that is undefined"
             names = tuple([(v.name, self.task.objects[o]) for v, o in zip(part.parameters, binding, strict=False)])
             out[rule.name] = Finding(
-                "SC503" if too_large else "SC504", FindingClass.UNDECIDED, f"rule `{rule.name}` could not be decided: it {why}", halt.executed, rule.name, names,
-                True, related=(self._rule_label(rule, "the rule"),), source=self.plan.name,
+                "SC503" if too_large else "SC504",
+                FindingClass.UNDECIDED,
+                f"rule `{rule.name}` could not be decided: it {why}",
+                halt.executed,
+                rule.name,
+                names,
+                True,
+                related=(self._rule_label(rule, "the rule"),),
+                source=self.plan.name,
             )
         return list(out.values())
 
@@ -516,8 +667,10 @@ class _Writer:
 
 def _reason_text(task: model.Task, formula: model.Formula, binding: Binding, wanted: bool) -> str:
     """One literal that has not the value it should have, in words."""
-    return f"`{formula_text(task, formula, binding)}` is {'not true' if wanted else 'true'}" if not isinstance(formula, model.Atom) else (
-        f"`{formula_text(task, formula, binding)}` is {'false' if wanted else 'true'}"
+    return (
+        f"`{formula_text(task, formula, binding)}` is {'not true' if wanted else 'true'}"
+        if not isinstance(formula, model.Atom)
+        else (f"`{formula_text(task, formula, binding)}` is {'false' if wanted else 'true'}")
     )
 
 

@@ -1,8 +1,10 @@
 """Generated Python: conditions as expressions, joins as nested loops.
 
-Generated text holds numbers alone: indices of predicates, objects, domains and slots. No name and no text of the input ever
+Generated text holds numbers alone: indices of predicates, objects, domains and slots. No name and no text of the input
+ever
 reaches it (a test reads what is generated). Facts are sets of codes ``S[predicate]``, fluents are maps ``F[function]``,
-``I[k]`` are indexes kept by whoever runs the code. A function raises ``KeyError`` for an undefined fluent and ``ZeroDivisionError``;
+``I[k]`` are indexes kept by whoever runs the code. A function raises ``KeyError`` for an undefined fluent and
+``ZeroDivisionError``;
 callers then decide by :mod:`plansafe.verifier.evaluate`, in three values.
 """
 
@@ -14,7 +16,20 @@ from typing import Any
 
 from plansafe.verifier import model
 from plansafe.verifier.compile.normal import Disjunct, Literal, dnf, free_slots
-from plansafe.verifier.model import And, Atom, Compare, Equal, Expression, Formula, Not, Number, Or, Quantified, Task, Truth
+from plansafe.verifier.model import (
+    And,
+    Atom,
+    Compare,
+    Equal,
+    Expression,
+    Formula,
+    Not,
+    Number,
+    Or,
+    Quantified,
+    Task,
+    Truth,
+)
 
 MAX_LOOPS = 12
 MAX_DEPTH = 20
@@ -56,7 +71,7 @@ class Emitter:
             source = "\n".join(self._pending)
             self._pending = []
             self.sources.append(source)
-            exec(compile(source, "<generated>", "exec"), self.namespace)  # noqa: S102 - numbers alone, see the module's text
+            exec(compile(source, "<generated>", "exec"), self.namespace)
         function: Callable[..., Any] = self.namespace[name]
         return function
 
@@ -79,6 +94,14 @@ class Emitter:
         name = f"T{number}"
         self.namespace.setdefault(name, self.task.domain_sets[number])
         return name
+
+    def everything(self, domain: int) -> bool:
+        """Whether a domain holds all objects, so that membership needs no test.
+
+        Facts may break the declared types of their predicates (an effect on a variable of a wider type is legal), so a
+        predicate's declaration proves nothing.
+        """
+        return len(self.task.domains[domain]) == len(self.task.objects)
 
     def number(self, value: Number) -> str:
         """A numeric constant: small integers in place, others by name."""
@@ -106,7 +129,10 @@ class Emitter:
     # -- conditions ---------------------------------------------------------------------------------------------------
 
     def expression(self, formula: Formula, depth: int = 0) -> str:
-        """A condition as a Python expression over ``S``, ``F`` and ``x<slot>``; deep parts become functions of their own."""
+        """A condition as a Python expression over ``S``, ``F`` and ``x<slot>``.
+
+        Deep parts become functions of their own.
+        """
         if depth > MAX_DEPTH:
             return self._outlined(formula)
         match formula:
@@ -164,7 +190,9 @@ class Emitter:
         if disjuncts is None:
             disjuncts = [Disjunct((), (Literal(not formula.universal, formula.body),))]
         for disjunct in disjuncts:
-            join = Join(self, {v.slot: v.domain for v in (*formula.variables, *disjunct.variables)}, "S, F", indexed=False)
+            join = Join(
+                self, {v.slot: v.domain for v in (*formula.variables, *disjunct.variables)}, "S, F", indexed=False
+            )
             body += join.emit(disjunct.literals, parameters, [], ["return True"])
         body.append("return False")
         self.define(name, self._parameters(formula), body)
@@ -199,7 +227,11 @@ class Emitter:
 
     def position(self, predicate: int, place: int, code: str = "c") -> str:
         """The argument at ``place`` of a code."""
-        declared = self.task.predicates[predicate] if predicate < len(self.task.predicates) else self.task.functions[predicate - len(self.task.predicates)]
+        declared = (
+            self.task.predicates[predicate]
+            if predicate < len(self.task.predicates)
+            else self.task.functions[predicate - len(self.task.predicates)]
+        )
         power = self.size ** (len(declared.types) - 1 - place)
         if power == 1:
             return code if len(declared.types) == 1 else f"{code}%{self.size}"
@@ -209,7 +241,8 @@ class Emitter:
 class Join:
     """Emits the loops that find all values of variables for which literals hold.
 
-    ``context`` are the names that every function needs (``S, F`` or ``S, F, I, out``). With ``indexed`` the loops use indexes ``I``,
+    ``context`` are the names that every function needs (``S, F`` or ``S, F, I, out``). With ``indexed`` the loops use
+    indexes ``I``,
     else they choose at run time between the facts of a predicate and the objects of a type, whichever are fewer.
     """
 
@@ -220,11 +253,18 @@ class Join:
         self.indexed = indexed
         self._serial = 0
 
-    def emit(self, literals: Sequence[Literal], bound: frozenset[int], outputs: Sequence[int], inner: list[str]) -> list[str]:
-        """Lines that run ``inner`` for every match. Slots in ``bound`` have values; those of ``outputs`` must get one."""
+    def emit(
+        self, literals: Sequence[Literal], bound: frozenset[int], outputs: Sequence[int], inner: list[str]
+    ) -> list[str]:
+        """Lines that run ``inner`` for every match.
+
+        Slots in ``bound`` have values; those of ``outputs`` must get one.
+        """
         return self._emit(list(literals), set(bound), list(outputs), inner, 0)
 
-    def _emit(self, rest: list[Literal], bound: set[int], outputs: list[int], inner: list[str], loops: int) -> list[str]:
+    def _emit(
+        self, rest: list[Literal], bound: set[int], outputs: list[int], inner: list[str], loops: int
+    ) -> list[str]:
         emitter = self.emitter
         ready = [literal for literal in rest if free_slots(literal.formula) <= bound]
         if ready:
@@ -241,7 +281,11 @@ class Join:
                     others = [other for other in rest if other is not literal]
                     value_text = str(value) if value >= 0 else f"x{-1 - value}"
                     body = self._emit(others, bound | {slot}, outputs, inner, loops)
-                    return [f"x{slot} = {value_text}", f"if x{slot} in {emitter.members(self.domains[slot])}:", *_indent(body)]
+                    return [
+                        f"x{slot} = {value_text}",
+                        f"if x{slot} in {emitter.members(self.domains[slot])}:",
+                        *_indent(body),
+                    ]
         if loops >= MAX_LOOPS:
             return self._continued(rest, bound, outputs, inner)
         atoms = [literal for literal in rest if literal.positive and isinstance(literal.formula, Atom)]
@@ -271,7 +315,9 @@ class Join:
         size = len(facts[literal.formula.predicate]) if literal.formula.predicate < len(facts) else 0
         return (0 if known else 1, len(unbound), size)
 
-    def _scan(self, literal: Literal, rest: list[Literal], bound: set[int], outputs: list[int], inner: list[str], loops: int) -> list[str]:
+    def _scan(
+        self, literal: Literal, rest: list[Literal], bound: set[int], outputs: list[int], inner: list[str], loops: int
+    ) -> list[str]:
         atom = literal.formula
         assert isinstance(atom, Atom)
         emitter, predicate = self.emitter, atom.predicate
@@ -281,7 +327,6 @@ class Join:
         c = f"c{loops}"
         tests: list[str] = []
         assigned: list[str] = []
-        declared = emitter.task.predicates[predicate].domains
         if len(unbound) == 1 and not self.indexed:
             slot = -1 - unbound[0]
             place = atom.arguments.index(unbound[0])
@@ -290,7 +335,7 @@ class Join:
             scan = "{" + emitter.position(predicate, place) + f" for c in S[{predicate}]" + "}"
             lines = [f"for x{slot} in ({emitter.domain(domain)} if len(S[{predicate}]) >= {fewer} else {scan}):"]
             tests = [f"{emitter.code(atom.arguments)} in S[{predicate}]"]
-            if domain != declared[place]:
+            if not emitter.everything(domain):
                 tests.append(f"x{slot} in {emitter.members(domain)}")
         else:
             if known and self.indexed:
@@ -298,13 +343,15 @@ class Join:
                 lines = [f"for {c} in I[{emitter.index(predicate, known)}].get({key}, E):"]
             else:
                 lines = [f"for {c} in S[{predicate}]:"]
-                tests = [f"{emitter.position(predicate, i, c)} == {emitter._argument(atom.arguments[i])}" for i in known]
+                tests = [
+                    f"{emitter.position(predicate, i, c)} == {emitter._argument(atom.arguments[i])}" for i in known
+                ]
             for argument in unbound:
                 places = [i for i, a in enumerate(atom.arguments) if a == argument]
                 slot = -1 - argument
                 assigned.append(f"x{slot} = {emitter.position(predicate, places[0], c)}")
                 tests += [f"{emitter.position(predicate, i, c)} == x{slot}" for i in places[1:]]
-                if emitter.task.predicates[predicate].domains[places[0]] != self.domains[slot]:
+                if not emitter.everything(self.domains[slot]):
                     tests.append(f"x{slot} in {emitter.members(self.domains[slot])}")
         body = self._emit(rest, bound | {-1 - a for a in unbound}, outputs, inner, loops + 1)
         if tests:
@@ -315,7 +362,9 @@ class Join:
         """Python allows twenty nested loops: the rest becomes a function of its own."""
         name = self.emitter.fresh()
         variables = "".join([f", x{s}" for s in sorted(bound)])
-        self.emitter.define(name, self.context + variables, [*self._emit(rest, bound, outputs, inner, 0), "return False"])
+        self.emitter.define(
+            name, self.context + variables, [*self._emit(rest, bound, outputs, inner, 0), "return False"]
+        )
         call = f"{name}({self.context}{variables})"
         return [f"if {call}:", " return True"] if inner == ["return True"] else [call]
 

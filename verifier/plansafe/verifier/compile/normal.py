@@ -6,7 +6,22 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from plansafe.verifier import model
-from plansafe.verifier.model import And, Arithmetic, Atom, Compare, Equal, Expression, Fluent, Formula, Not, Or, Quantified, Temporal, Truth, Variable
+from plansafe.verifier.model import (
+    And,
+    Arithmetic,
+    Atom,
+    Compare,
+    Equal,
+    Expression,
+    Fluent,
+    Formula,
+    Not,
+    Or,
+    Quantified,
+    Temporal,
+    Truth,
+    Variable,
+)
 
 
 class Literal(NamedTuple):
@@ -34,77 +49,55 @@ def expression_fluents(expression: Expression) -> Iterator[Fluent]:
             stack.extend(part.operands)
 
 
-def reads(formula: Formula) -> Iterator[Atom | Fluent]:
-    """Every atom and fluent that occurs in a formula."""
+def subformulas(formula: Formula, empty: frozenset[int] = frozenset()) -> Iterator[Formula]:
+    """The formula and everything in it, except what quantifiers over the domains in ``empty`` contain.
+
+    Iterative: formulas may nest without limit.
+    """
     stack: list[Formula] = [formula]
     while stack:
         part = stack.pop()
-        match part:
-            case Atom():
-                yield part
-            case Compare():
-                yield from expression_fluents(part.left)
-                yield from expression_fluents(part.right)
-            case Not() | Quantified():
+        yield part
+        if isinstance(part, Not):
+            stack.append(part.body)
+        elif isinstance(part, Quantified):
+            if not any([v.domain in empty for v in part.variables]):
                 stack.append(part.body)
-            case And() | Or():
-                stack.extend(part.parts)
-            case Temporal():
-                stack.extend(part.operands)
-            case _:
-                pass
+        elif isinstance(part, And | Or):
+            stack.extend(part.parts)
+        elif isinstance(part, Temporal):
+            stack.extend(part.operands)
+
+
+def reads(formula: Formula, empty: frozenset[int] = frozenset()) -> Iterator[Atom | Fluent]:
+    """Every atom and fluent that occurs in a formula; ``empty`` as for :func:`subformulas`."""
+    for part in subformulas(formula, empty):
+        if isinstance(part, Atom):
+            yield part
+        elif isinstance(part, Compare):
+            yield from expression_fluents(part.left)
+            yield from expression_fluents(part.right)
 
 
 def slots(formula: Formula) -> frozenset[int]:
-    """The slots of all variables that occur, bound or free."""
+    """The slots of all variables that occur in atoms, fluents and equalities."""
     out: set[int] = set()
-    stack: list[Formula] = [formula]
-    while stack:
-        part = stack.pop()
-        match part:
-            case Atom():
-                out.update([-1 - a for a in part.arguments if a < 0])
-            case Equal():
-                out.update([-1 - a for a in part if a < 0])
-            case Compare():
-                for side in (part.left, part.right):
-                    for fluent in expression_fluents(side):
-                        out.update([-1 - a for a in fluent.arguments if a < 0])
-            case Not() | Quantified():
-                stack.append(part.body)
-            case And() | Or():
-                stack.extend(part.parts)
-            case Temporal():
-                stack.extend(part.operands)
-            case _:
-                pass
+    for read in reads(formula):
+        out.update([-1 - a for a in read.arguments if a < 0])
+    for part in subformulas(formula):
+        if isinstance(part, Equal):
+            out.update([-1 - a for a in part if a < 0])
     return frozenset(out)
 
 
-def bound_slots(formula: Formula) -> frozenset[int]:
-    """The slots that quantifiers inside bind."""
-    out: set[int] = set()
-    stack: list[Formula] = [formula]
-    while stack:
-        part = stack.pop()
-        match part:
-            case Quantified():
-                out.update([v.slot for v in part.variables])
-                stack.append(part.body)
-            case Not():
-                stack.append(part.body)
-            case And() | Or():
-                stack.extend(part.parts)
-            case Temporal():
-                stack.extend(part.operands)
-            case _:
-                pass
-    return frozenset(out)
+def quantified(formula: Formula) -> dict[int, int]:
+    """The slots that quantifiers in a formula bind, with the domains they range over."""
+    return {v.slot: v.domain for part in subformulas(formula) if isinstance(part, Quantified) for v in part.variables}
 
 
 def free_slots(formula: Formula) -> frozenset[int]:
     """The slots of free variables. Slots are never reused in a scope, so this is a difference of sets."""
-    return slots(formula) - bound_slots(formula)
+    return slots(formula) - quantified(formula).keys()
 
 
 def negate(formula: Formula) -> Formula:
@@ -118,19 +111,12 @@ def negate(formula: Formula) -> Formula:
 
 def is_temporal(formula: Formula) -> bool:
     """Whether a temporal operator occurs."""
-    stack: list[Formula] = [formula]
-    while stack:
-        part = stack.pop()
-        match part:
-            case Temporal():
-                return True
-            case Not() | Quantified():
-                stack.append(part.body)
-            case And() | Or():
-                stack.extend(part.parts)
-            case _:
-                pass
-    return False
+    return any([isinstance(part, Temporal) for part in subformulas(formula)])
+
+
+def mentions(formula: Formula, predicates: frozenset[int]) -> bool:
+    """Whether an atom of one of the predicates occurs."""
+    return any([isinstance(read, Atom) and read.predicate in predicates for read in reads(formula)])
 
 
 def dnf(formula: Formula, positive: bool = True, cap: int = 32) -> list[Disjunct] | None:

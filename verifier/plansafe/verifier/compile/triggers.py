@@ -6,18 +6,19 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from plansafe.verifier.compile.emit import Emitter, Join
-from plansafe.verifier.compile.normal import Disjunct, Literal, bound_slots, dnf, free_slots, generated_slots, reads
+from plansafe.verifier.compile.normal import Disjunct, Literal, dnf, free_slots, generated_slots, quantified, reads
 from plansafe.verifier.model import Atom, Compare, Fluent, Formula, Quantified, Variable
 
 
-def unify(emitter: Emitter, predicate: int, arguments: tuple[int, ...], domains: dict[int, int]) -> tuple[list[str], frozenset[int]]:
+def unify(
+    emitter: Emitter, predicate: int, arguments: tuple[int, ...], domains: dict[int, int]
+) -> tuple[list[str], frozenset[int]]:
     """Lines that match ``code`` against an argument pattern (returning on a mismatch), and the slots they bind.
 
     Slots without an entry in ``domains`` are quantified further inside and match anything.
     """
     lines: list[str] = []
     bound: set[int] = set()
-    declared = emitter.task.predicates[predicate] if predicate < len(emitter.task.predicates) else emitter.task.functions[predicate - len(emitter.task.predicates)]
     for place, argument in enumerate(arguments):
         value = emitter.position(predicate, place, "code")
         if argument >= 0:
@@ -31,13 +32,13 @@ def unify(emitter: Emitter, predicate: int, arguments: tuple[int, ...], domains:
             continue
         bound.add(slot)
         lines.append(f"x{slot} = {value}")
-        if domains[slot] != declared.domains[place]:
+        if not emitter.everything(domains[slot]):
             lines.append(f"if x{slot} not in {emitter.members(domains[slot])}: return")
     return lines, frozenset(bound)
 
 
 class Trigger(NamedTuple):
-    """``find(S, F, I, code, out)`` appends the bindings that a change of ``predicate`` in direction ``added`` may have made true.
+    """``find(S, F, I, code, out)`` appends the bindings that a change of ``predicate`` may have made true.
 
     ``added`` is ``None`` for fluents and for facts read below a quantifier: any change counts.
     """
@@ -50,7 +51,8 @@ class Trigger(NamedTuple):
 class Extension(NamedTuple):
     """The bindings of ``parameters`` for which a condition holds: found in full, or from changes.
 
-    ``all(S, F, I, 0, out)`` appends every candidate binding; candidates may be duplicates, and where the condition reads numbers they
+    ``all(S, F, I, 0, out)`` appends every candidate binding; candidates may be duplicates, and where the condition
+    reads numbers they
     are to be confirmed.
     """
 
@@ -94,13 +96,16 @@ def extension(emitter: Emitter, condition: Formula, positive: bool, parameters: 
 
 def _numeric(formula: Formula) -> bool:
     """Whether a literal may be undefined; such literals are left to the confirmation of each candidate."""
-    return isinstance(formula, Compare) or (isinstance(formula, Quantified) and any([isinstance(r, Fluent) for r in reads(formula)]))
+    return isinstance(formula, Compare) or (
+        isinstance(formula, Quantified) and any([isinstance(r, Fluent) for r in reads(formula)])
+    )
 
 
 class Pattern(NamedTuple):
     """An atom or fluent that a condition reads, as a pattern over the parameters of its rule.
 
-    ``key(code)`` gives the objects at ``places`` of a changed fact's code; ``parameters`` are the positions in the binding that must equal
+    ``key(code)`` gives the objects at ``places`` of a changed fact's code; ``parameters`` are the positions in the
+    binding that must equal
     them. ``match`` tests constants, repeated variables and the types of inner variables.
     """
 
@@ -112,10 +117,11 @@ class Pattern(NamedTuple):
 def patterns(emitter: Emitter, condition: Formula, parameters: tuple[Variable, ...]) -> list[Pattern]:
     """All patterns of a condition. ``key`` returns ``None`` for facts that the condition cannot read."""
     index = {v.slot: i for i, v in enumerate(parameters)}
-    inner = _quantified_domains(condition)
+    inner = quantified(condition)
     out: list[Pattern] = []
     seen: set[tuple[int, tuple[int, ...]]] = set()
-    for read in reads(condition):
+    nothing = frozenset([d for d, members in enumerate(emitter.task.domains) if not members])
+    for read in reads(condition, nothing):
         predicate = read.predicate if isinstance(read, Atom) else len(emitter.task.predicates) + read.function
         if (predicate, read.arguments) in seen:
             continue
@@ -131,28 +137,8 @@ def patterns(emitter: Emitter, condition: Formula, parameters: tuple[Variable, .
     return out
 
 
-def _quantified_domains(formula: Formula) -> dict[int, int]:
-    out: dict[int, int] = {}
-    stack: list[Formula] = [formula]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, Quantified):
-            out.update({v.slot: v.domain for v in part.variables})
-            stack.append(part.body)
-        elif hasattr(part, "body"):
-            stack.append(part.body)
-        elif hasattr(part, "parts"):
-            stack.extend(part.parts)
-        elif hasattr(part, "operands"):
-            stack.extend(part.operands)
-    return out
-
-
 def generatable(condition: Formula, positive: bool, parameters: tuple[Variable, ...]) -> bool:
     """Whether positive atoms give values to all parameters wherever the condition has the value ``positive``."""
     wanted = free_slots(condition) & {v.slot for v in parameters}
     disjuncts = dnf(condition, positive)
     return disjuncts is not None and all([wanted <= generated_slots(d) for d in disjuncts])
-
-
-__all__ = ["Extension", "Pattern", "Trigger", "bound_slots", "extension", "generatable", "patterns", "unify"]

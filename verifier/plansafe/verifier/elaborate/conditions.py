@@ -8,18 +8,66 @@ from plansafe.grammar.sexpr import Node
 from plansafe.verifier import model
 from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_name, is_object_name, is_variable
 from plansafe.verifier.elaborate.types import Typed, TypeTable, typed_list
-from plansafe.verifier.model import FALSE, TRUE, And, Atom, Compare, Expression, Formula, Not, Or, Quantified, Temporal, Variable
+from plansafe.verifier.model import (
+    FALSE,
+    TRUE,
+    And,
+    Atom,
+    Compare,
+    Expression,
+    Formula,
+    Not,
+    Or,
+    Quantified,
+    Temporal,
+    Variable,
+)
 
 RESERVED = frozenset(
-    "and or not imply forall exists when = < > <= >= always sometime within at-most-once sometime-after sometime-before always-within"
-    " hold-during hold-after preference increase decrease assign scale-up scale-down".split()
+    [
+        "and",
+        "or",
+        "not",
+        "imply",
+        "forall",
+        "exists",
+        "when",
+        "=",
+        "<",
+        ">",
+        "<=",
+        ">=",
+        "always",
+        "sometime",
+        "within",
+        "at-most-once",
+        "sometime-after",
+        "sometime-before",
+        "always-within",
+        "hold-during",
+        "hold-after",
+        "preference",
+        "increase",
+        "decrease",
+        "assign",
+        "scale-up",
+        "scale-down",
+    ]
 )
 COMPARISONS = frozenset(("=", "<", ">", "<=", ">="))
 ARITHMETIC = frozenset("+-*/")
 
 PAST = {"yesterday": 1, "weak-yesterday": 1, "once": 1, "historically": 1, "since": 2}
 FUTURE = {"next": 1, "weak-next": 1, "until": 2, "release": 2, "always": 1, "sometime": 1, "sometime-after": 2}
-WHOLE = {"at-end": (0, 1), "within": (1, 1), "at-most-once": (0, 1), "sometime-before": (0, 2), "always-within": (1, 2), "hold-during": (2, 1), "hold-after": (1, 1)}
+WHOLE = {
+    "at-end": (0, 1),
+    "within": (1, 1),
+    "at-most-once": (0, 1),
+    "sometime-before": (0, 2),
+    "always-within": (1, 2),
+    "hold-during": (2, 1),
+    "hold-after": (1, 1),
+}
 ACTION_ATOMS = {"action": "start", "action-end": "end", "action-during": "during"}
 PDDL3 = frozenset(("always", "sometime", "sometime-after", *WHOLE))
 
@@ -34,7 +82,9 @@ def parse_number(token: object) -> model.Number | None:
         return None
     if len(body) > 20_000:
         return None
-    value: model.Number = int(whole or "0") if not fraction else model.normal_number(Fraction(int(whole + fraction), 10 ** len(fraction)))
+    value: model.Number = (
+        int(whole or "0") if not fraction else model.normal_number(Fraction(int(whole + fraction), 10 ** len(fraction)))
+    )
     return -value if token[0] == "-" else value
 
 
@@ -93,9 +143,8 @@ class Symbols:
         return self.pseudo[key]
 
 
-
 class Scope:
-    """Variables in sight. Slots are numbered over the whole scope, so that inner variables never reuse an outer slot."""
+    """Variables in sight. Slots are numbered over the whole scope: inner variables never reuse an outer slot."""
 
     def __init__(self) -> None:
         self.visible: dict[str, tuple[int, tuple[int, ...], At]] = {}
@@ -111,9 +160,14 @@ class Scope:
 
 
 class Conditions:
-    """Elaborates conditions in one scope. ``temporal``: ``none``, ``constraints`` (PDDL3) or ``rules`` (all operators)."""
+    """Elaborates conditions in one scope.
 
-    def __init__(self, symbols: Symbols, scope: Scope, temporal: str = "none", metric: frozenset[str] | None = None) -> None:
+    ``temporal``: ``none``, ``constraints`` (PDDL3) or ``rules`` (all operators).
+    """
+
+    def __init__(
+        self, symbols: Symbols, scope: Scope, temporal: str = "none", metric: frozenset[str] | None = None
+    ) -> None:
         self.symbols = symbols
         self.context = symbols.context
         self.scope = scope
@@ -133,7 +187,13 @@ class Conditions:
         seen: dict[str, At] = {}
         for entry in typed_list(self.context, node, start, is_variable, "a variable"):
             if entry.name in seen:
-                self.context.error("SC105", f"variable `{entry.name}` is declared twice", entry.at, "again here", other=(seen[entry.name], "first here"))
+                self.context.error(
+                    "SC105",
+                    f"variable `{entry.name}` is declared twice",
+                    entry.at,
+                    "again here",
+                    other=(seen[entry.name], "first here"),
+                )
                 continue
             seen[entry.name] = entry.at
             types = self.symbols.types.resolve(entry.types, entry.types_at)
@@ -144,24 +204,33 @@ class Conditions:
         """An argument and its types, or ``None`` after a diagnostic."""
         token = node[child]
         if not isinstance(token, str):
-            self.context.error("SC004", "object fluents are not supported", At(node, child), "expected a variable or an object")
+            self.context.error(
+                "SC004", "object fluents are not supported", At(node, child), "expected a variable or an object"
+            )
             return None
         if token[0] == "?":
             found = self.scope.visible.get(token)
             if found is None:
                 help = did_you_mean(token, self.scope.visible) or "bind it in `:parameters` or by a quantifier"
-                self.context.error("SC107", f"variable `{token}` is not bound", At(node, child), "not bound here", help=help)
+                self.context.error(
+                    "SC107", f"variable `{token}` is not bound", At(node, child), "not bound here", help=help
+                )
                 return None
             return -1 - found[0], found[1]
         number = self.symbols.object_index.get(token)
         if number is None:
             if not is_object_name(token):
-                self.context.error("SC003", f"`{token}` is neither a variable nor an object", At(node, child), "expected a variable or an object")
+                self.context.error(
+                    "SC003",
+                    f"`{token}` is neither a variable nor an object",
+                    At(node, child),
+                    "expected a variable or an object",
+                )
                 return None
-            help = did_you_mean(token, self.symbols.object_index)
-            if help is None and "?" + token in self.scope.visible:
-                help = f"did you mean `?{token}`?"
-            self.context.error("SC108", f"unknown object `{token}`", At(node, child), "not declared", help=help)
+            near = did_you_mean(token, self.symbols.object_index)
+            if near is None and "?" + token in self.scope.visible:
+                near = f"did you mean `?{token}`?"
+            self.context.error("SC108", f"unknown object `{token}`", At(node, child), "not declared", help=near)
             return None
         return number, self.symbols.object_types[number]
 
@@ -173,7 +242,11 @@ class Conditions:
             plural = "" if len(wanted) == 1 else "s"
             other = (At(declared.node), "declared here") if isinstance(declared.node, list) else None
             self.context.error(
-                "SC103", f"{what} `{declared.name}` takes {len(wanted)} argument{plural}, not {len(node) - 1}", At(node), f"{len(node) - 1} given", other=other
+                "SC103",
+                f"{what} `{declared.name}` takes {len(wanted)} argument{plural}, not {len(node) - 1}",
+                At(node),
+                f"{len(node) - 1} given",
+                other=other,
             )
             for child in range(1, len(node)):
                 self.term(node, child)
@@ -189,8 +262,13 @@ class Conditions:
             expected = wanted[child - 1]
             fits = types.object_fits(own, expected) if argument >= 0 else types.variable_fits(own, expected)
             if not fits:
-                other = (At(declared.node), f"argument {child} is a `{types.text(expected)}`") if isinstance(declared.node, list) else None
-                message = f"`{node[child]}` is a `{types.text(own)}`, but {what} `{declared.name}` takes a `{types.text(expected)}` here"
+                other = (
+                    (At(declared.node), f"argument {child} is a `{types.text(expected)}`")
+                    if isinstance(declared.node, list)
+                    else None
+                )
+                given, asked = types.text(own), types.text(expected)
+                message = f"`{node[child]}` is a `{given}`, but {what} `{declared.name}` takes a `{asked}` here"
                 self.context.type_error(message, At(node, child), f"a `{types.text(own)}`", other=other)
         return tuple(out)
 
@@ -200,13 +278,20 @@ class Conditions:
         """A condition. After a diagnostic the result is an arbitrary formula; the context counts the errors."""
         if isinstance(node, str):
             help = f"write `({node})`" if node in self.symbols.predicate_index else None
-            self.context.error("SC003", f"expected a condition, found `{node}`", at, "expected a condition in parentheses", help=help)
+            self.context.error(
+                "SC003", f"expected a condition, found `{node}`", at, "expected a condition in parentheses", help=help
+            )
             return TRUE
         if not node:
             return TRUE
         head = node[0]
         if not isinstance(head, str):
-            self.context.error("SC003", "expected a condition, found a list of lists", At(node), "expected a predicate or an operator first")
+            self.context.error(
+                "SC003",
+                "expected a condition, found a list of lists",
+                At(node),
+                "expected a predicate or an operator first",
+            )
             return TRUE
         index = self.symbols.predicate_index.get(head)
         if index is not None and not (head == "at" and self.temporal != "none" and is_at_end(node)):
@@ -265,17 +350,34 @@ class Conditions:
 
     def _unknown(self, node: list[Node], head: str) -> Formula:
         where = At(node, 0)
-        if head in PDDL3 or head in PAST or head in FUTURE or head in ACTION_ATOMS or (head == "at" and len(node) > 1 and node[1] == "end"):
+        if (
+            head in PDDL3
+            or head in PAST
+            or head in FUTURE
+            or head in ACTION_ATOMS
+            or (head == "at" and len(node) > 1 and node[1] == "end")
+        ):
             place = "in a `:constraints` section or a safety rule" if self.temporal == "none" else "in a safety rule"
             self.context.error("SC112", f"`{head}` is not allowed here", where, f"allowed {place}")
-        elif head == "at" and len(node) > 1 and node[1] == "start" or head == "over":
-            self.context.error("SC112", f"`{head}` is not allowed here", where, "allowed in a durative action's `:condition` and `:effect`")
+        elif (head == "at" and len(node) > 1 and node[1] == "start") or head == "over":
+            self.context.error(
+                "SC112",
+                f"`{head}` is not allowed here",
+                where,
+                "allowed in a durative action's `:condition` and `:effect`",
+            )
         elif head in ("unknown", "oneof"):
-            self.context.error("SC004", f"`{head}` is not supported yet", where, "unknown facts await the symbolic engine")
+            self.context.error(
+                "SC004", f"`{head}` is not supported yet", where, "unknown facts await the symbolic engine"
+            )
         elif not is_name(head):
             self.context.error("SC003", f"expected a predicate or an operator, found `{head}`", where, "not a name")
         else:
-            help = did_you_mean(head, self.symbols.predicate_index) or did_you_mean(head, RESERVED) or "declare it in `:predicates`"
+            help = (
+                did_you_mean(head, self.symbols.predicate_index)
+                or did_you_mean(head, RESERVED)
+                or "declare it in `:predicates`"
+            )
             self.context.error("SC102", f"unknown predicate `{head}`", where, "not declared", help=help)
         return TRUE
 
@@ -285,12 +387,22 @@ class Conditions:
         takes = f"{count} formula{'' if count == 1 else 's'}"
         if bounds:
             takes = f"{bounds} number{'' if bounds == 1 else 's'} and {takes}"
-        self.context.error("SC003", f"`{node[0]}` takes {takes}, not {len(node) - 1} operand{'' if len(node) == 2 else 's'}", At(node), f"expected {takes}")
+        self.context.error(
+            "SC003",
+            f"`{node[0]}` takes {takes}, not {len(node) - 1} operand{'' if len(node) == 2 else 's'}",
+            At(node),
+            f"expected {takes}",
+        )
         return False
 
     def _quantified(self, node: list[Node], universal: bool) -> Formula:
         if len(node) != 3:
-            self.context.error("SC003", f"`{node[0]}` takes typed variables and one formula", At(node), "expected `(?x - type ..)` and a formula")
+            self.context.error(
+                "SC003",
+                f"`{node[0]}` takes typed variables and one formula",
+                At(node),
+                "expected `(?x - type ..)` and a formula",
+            )
             return TRUE
         saved, around = dict(self.scope.visible), self._around
         variables = tuple(self.bind(node[1], At(node, 1)))
@@ -306,7 +418,9 @@ class Conditions:
 
     def _comparison(self, node: list[Node], operator: str) -> Formula:
         if len(node) != 3:
-            self.context.error("SC003", f"`{operator}` compares two things, not {len(node) - 1}", At(node), "expected two operands")
+            self.context.error(
+                "SC003", f"`{operator}` compares two things, not {len(node) - 1}", At(node), "expected two operands"
+            )
             return TRUE
         if operator == "=" and self._is_term(node[1]) and self._is_term(node[2]):
             left, right = self.term(node, 1), self.term(node, 2)
@@ -320,16 +434,28 @@ class Conditions:
             return False
         if node in self.symbols.object_index:
             return True
-        return parse_number(node) is None and node != "?duration" and node not in self.symbols.function_index and node not in ("total-time",)
+        return (
+            parse_number(node) is None
+            and node != "?duration"
+            and node not in self.symbols.function_index
+            and node not in ("total-time",)
+        )
 
     def _preference(self, node: list[Node]) -> Formula:
         """``(preference [name] body)``: noted, and true as a condition."""
         if self.preferences is None:
-            self.context.error("SC112", "`preference` is not allowed here", At(node, 0), "allowed at the top of goals, preconditions and constraints, below `and` and `forall` alone")
+            self.context.error(
+                "SC112",
+                "`preference` is not allowed here",
+                At(node, 0),
+                "allowed at the top of goals, preconditions and constraints, below `and` and `forall` alone",
+            )
             return TRUE
         named = len(node) == 3
         if len(node) not in (2, 3) or (named and not is_object_name(node[1])):
-            self.context.error("SC003", "a preference is `(preference [name] formula)`", At(node), "expected a name and a formula")
+            self.context.error(
+                "SC003", "a preference is `(preference [name] formula)`", At(node), "expected a name and a formula"
+            )
             return TRUE
         noted, self.preferences = self.preferences, None
         body = self.formula(node[-1], At(node, len(node) - 1))
@@ -375,24 +501,37 @@ class Conditions:
         self.temporal, self.preferences = outer, saved_preferences
         return Temporal(head, operands, tuple(numbers))
 
-    def action_atom(self, node: Node, at: At, kind: str) -> Formula:
-        """``(name t ..)``, with ``_`` for any object, as an atom over the action's mirror predicate."""
+    def action_atom(self, node: Node, at: At, kind: str, implicit: frozenset[str] = frozenset()) -> Formula:
+        """``(name t ..)``, with ``_`` for any object, as an atom over the action's mirror predicate.
+
+        Variables in ``implicit`` have their types from such steps and fit by definition.
+        """
         if not isinstance(node, list) or not node or not isinstance(node[0], str):
             self.context.error("SC003", "expected an action with its arguments", at, "expected `(name argument ..)`")
             return FALSE
         action = self.symbols.actions.get(node[0])
         if action is None:
             help = did_you_mean(node[0], self.symbols.actions)
-            self.context.error("SC114", f"unknown action `{node[0]}`", At(node, 0), "not declared in the domain", help=help)
+            self.context.error(
+                "SC114", f"unknown action `{node[0]}`", At(node, 0), "not declared in the domain", help=help
+            )
             return FALSE
         if kind != "start" and action.end is None:
-            self.context.error("SC112", f"action `{action.name}` is not durative", At(node, 0), "only durative actions have an end")
+            self.context.error(
+                "SC112", f"action `{action.name}` is not durative", At(node, 0), "only durative actions have an end"
+            )
             return FALSE
         predicate = self.symbols.pseudo_predicate(kind, action)
         types = self.symbols.parameter_types[action.name]
         if len(node) - 1 != len(types):
             other = (At(action.node), "declared here") if isinstance(action.node, list) else None
-            self.context.error("SC103", f"action `{action.name}` takes {len(types)} arguments, not {len(node) - 1}", At(node), f"{len(node) - 1} given", other=other)
+            self.context.error(
+                "SC103",
+                f"action `{action.name}` takes {len(types)} arguments, not {len(node) - 1}",
+                At(node),
+                f"{len(node) - 1} given",
+                other=other,
+            )
             return FALSE
         arguments: list[int] = []
         wild: list[Variable] = []
@@ -408,11 +547,15 @@ class Conditions:
                 return FALSE
             argument, own = term
             expected = types[child - 1]
-            fits = self.symbols.types.object_fits(own, expected) if argument >= 0 else self.symbols.types.variable_fits(own, expected)
+            table = self.symbols.types
+            fits = table.object_fits(own, expected) if argument >= 0 else table.variable_fits(own, expected)
+            fits = fits or node[child] in implicit
             if not fits:
                 text = self.symbols.types.text
                 self.context.type_error(
-                    f"`{node[child]}` is a `{text(own)}`, but action `{action.name}` takes a `{text(expected)}` here", At(node, child), f"a `{text(own)}`"
+                    f"`{node[child]}` is a `{text(own)}`, but action `{action.name}` takes a `{text(expected)}` here",
+                    At(node, child),
+                    f"a `{text(own)}`",
                 )
             arguments.append(argument)
         atom = Atom(predicate, tuple(arguments))
@@ -435,12 +578,18 @@ class Conditions:
             if function is not None and not self.symbols.functions[function].types:
                 return model.Fluent(function, ())
             if item == "#t":
-                self.context.error("SC004", "continuous effects (`#t`) are not supported", At(node, child), "not supported")
+                self.context.error(
+                    "SC004", "continuous effects (`#t`) are not supported", At(node, child), "not supported"
+                )
             else:
-                self.context.error("SC003", f"expected a number, found `{item}`", At(node, child), "expected a numeric expression")
+                self.context.error(
+                    "SC003", f"expected a number, found `{item}`", At(node, child), "expected a numeric expression"
+                )
             return model.Constant(0)
         if not item or not isinstance(item[0], str):
-            self.context.error("SC003", "expected a numeric expression", At(node, child), "expected a fluent or an operator")
+            self.context.error(
+                "SC003", "expected a numeric expression", At(node, child), "expected a fluent or an operator"
+            )
             return model.Constant(0)
         head = item[0]
         function = self.symbols.function_index.get(head)
@@ -449,14 +598,25 @@ class Conditions:
             return model.Constant(0) if arguments is None else model.Fluent(function, arguments)
         if head in ARITHMETIC:
             if len(item) < 2 or (len(item) == 2 and head != "-"):
-                self.context.error("SC003", f"`{head}` needs {'one or more operands' if head == '-' else 'two or more operands'}", At(item), "operands missing")
+                self.context.error(
+                    "SC003",
+                    f"`{head}` needs {'one or more operands' if head == '-' else 'two or more operands'}",
+                    At(item),
+                    "operands missing",
+                )
                 return model.Constant(0)
             return model.Arithmetic(head, tuple([self.expression(item, c) for c in range(1, len(item))]))
         if self.metric is not None and head == "total-time" and len(item) == 1:
             return model.TotalTime()
         if self.metric is not None and head == "is-violated" and len(item) == 2 and isinstance(item[1], str):
             if item[1] not in self.metric:
-                self.context.error("SC115", f"unknown preference `{item[1]}`", At(item, 1), "no preference has this name", help=did_you_mean(item[1], self.metric))
+                self.context.error(
+                    "SC115",
+                    f"unknown preference `{item[1]}`",
+                    At(item, 1),
+                    "no preference has this name",
+                    help=did_you_mean(item[1], self.metric),
+                )
             return model.IsViolated(item[1])
         if head in self.symbols.predicate_index:
             self.context.error("SC109", f"`{head}` is a predicate, not a function", At(item, 0), "has no numeric value")

@@ -38,14 +38,28 @@ class Context:
         return Label("", Span(0, 0), text, primary)
 
     def error(
-        self, code: str, message: str, at: At, text: str = "", *, other: tuple[At, str] | None = None, help: str | None = None
+        self,
+        code: str,
+        message: str,
+        at: At,
+        text: str = "",
+        *,
+        other: tuple[At, str] | None = None,
+        help: str | None = None,
     ) -> None:
         """Report a mistake; ``other`` is the second place where two disagree."""
         self.errors += 1
         self._report(Severity.ERROR, code, message, at, text, other, help)
 
     def warning(
-        self, code: str, message: str, at: At, text: str = "", *, other: tuple[At, str] | None = None, help: str | None = None
+        self,
+        code: str,
+        message: str,
+        at: At,
+        text: str = "",
+        *,
+        other: tuple[At, str] | None = None,
+        help: str | None = None,
     ) -> None:
         """Report something that does not stop the check."""
         self._report(Severity.WARNING, code, message, at, text, other, help)
@@ -60,7 +74,14 @@ class Context:
             self.error("SC104", message, at, text, other=other, help=help)
 
     def _report(
-        self, severity: Severity, code: str, message: str, at: At, text: str, other: tuple[At, str] | None, help: str | None
+        self,
+        severity: Severity,
+        code: str,
+        message: str,
+        at: At,
+        text: str,
+        other: tuple[At, str] | None,
+        help: str | None,
     ) -> None:
         if len(self.diagnostics) >= MAX_DIAGNOSTICS:
             return
@@ -93,4 +114,10 @@ def is_object_name(token: object) -> bool:
 
 def is_variable(token: object) -> bool:
     """Whether a token is a variable."""
-    return isinstance(token, str) and len(token) > 1 and token[0] == "?" and (token[1].isalnum() or token[1] == "_" or token[1] > "\x7f") and "?" not in token[1:]
+    return (
+        isinstance(token, str)
+        and len(token) > 1
+        and token[0] == "?"
+        and (token[1].isalnum() or token[1] == "_" or token[1] > "\x7f")
+        and "?" not in token[1:]
+    )

@@ -13,10 +13,35 @@ from plansafe.verifier.elaborate.types import Typed, typed_list
 from plansafe.verifier.model import TRUE, And, Formula, Quantified, Snap
 
 REQUIREMENTS = frozenset(
-    ":strips :typing :negative-preconditions :disjunctive-preconditions :equality :existential-preconditions :universal-preconditions"
-    " :quantified-preconditions :conditional-effects :fluents :numeric-fluents :adl :durative-actions :duration-inequalities :derived-predicates"
-    " :timed-initial-literals :preferences :constraints :action-costs :continuous-effects :object-fluents :time :goal-utilities :domain-axioms"
-    " :typed-objects :timed-effects :multi-agent".split()
+    [
+        ":strips",
+        ":typing",
+        ":negative-preconditions",
+        ":disjunctive-preconditions",
+        ":equality",
+        ":existential-preconditions",
+        ":universal-preconditions",
+        ":quantified-preconditions",
+        ":conditional-effects",
+        ":fluents",
+        ":numeric-fluents",
+        ":adl",
+        ":durative-actions",
+        ":duration-inequalities",
+        ":derived-predicates",
+        ":timed-initial-literals",
+        ":preferences",
+        ":constraints",
+        ":action-costs",
+        ":continuous-effects",
+        ":object-fluents",
+        ":time",
+        ":goal-utilities",
+        ":domain-axioms",
+        ":typed-objects",
+        ":timed-effects",
+        ":multi-agent",
+    ]
 )
 UNSUPPORTED = {
     ":process": "processes (PDDL+)",
@@ -37,7 +62,14 @@ class Sections(NamedTuple):
     many: list[tuple[str, At]]
 
 
-def sections(context: Context, top: list[Node], kind: str, single: frozenset[str], many: frozenset[str], unsupported: dict[str, str]) -> Sections | None:
+def sections(
+    context: Context,
+    top: list[Node],
+    kind: str,
+    single: frozenset[str],
+    many: frozenset[str],
+    unsupported: dict[str, str],
+) -> Sections | None:
     """Split a definition into its sections; ``None`` if there is nothing to work with."""
     if not top:
         context.error("SC003", f"the {kind} is empty", At(top), f"expected `(define ({kind} name) ..)`")
@@ -64,15 +96,32 @@ def sections(context: Context, top: list[Node], kind: str, single: frozenset[str
             found.many.append((head, At(section)))
         elif head in single:
             if head in found.single:
-                context.error("SC105", f"section `{head}` occurs twice", At(section, 0), "again here", other=(At(found.single[head].node, 0), "first here"))
+                context.error(
+                    "SC105",
+                    f"section `{head}` occurs twice",
+                    At(section, 0),
+                    "again here",
+                    other=(At(found.single[head].node, 0), "first here"),
+                )
             else:
                 found.single[head] = At(section)
         elif head in unsupported:
-            context.error("SC004", f"{unsupported[head]} are not supported" if head != ":axiom" else unsupported[head], At(section, 0), "not supported")
+            context.error(
+                "SC004",
+                f"{unsupported[head]} are not supported" if head != ":axiom" else unsupported[head],
+                At(section, 0),
+                "not supported",
+            )
         else:
             from plansafe.verifier.elaborate.context import did_you_mean  # noqa: PLC0415
 
-            context.error("SC003", f"unknown section `{head}`", At(section, 0), "not a section of a " + kind, help=did_you_mean(head, single | many))
+            context.error(
+                "SC003",
+                f"unknown section `{head}`",
+                At(section, 0),
+                "not a section of a " + kind,
+                help=did_you_mean(head, single | many),
+            )
     return found
 
 
@@ -86,7 +135,9 @@ def requirements(context: Context, found: Sections) -> None:
             if isinstance(flag, str):
                 context.warning("SC703", f"unknown requirement `{flag}`", At(at.node, child), "ignored")
             else:
-                context.error("SC003", "expected a requirement such as `:strips`", At(at.node, child), "not a requirement")
+                context.error(
+                    "SC003", "expected a requirement such as `:strips`", At(at.node, child), "not a requirement"
+                )
 
 
 def declare_objects(symbols: Symbols, entries: list[Typed]) -> None:
@@ -101,17 +152,28 @@ def declare_objects(symbols: Symbols, entries: list[Typed]) -> None:
             symbols.object_at.append(entry.at)
         elif symbols.object_types[known] != types:
             text = symbols.types.text
-            message = f"object `{entry.name}` is declared twice, as `{text(symbols.object_types[known])}` and as `{text(types)}`"
-            symbols.context.error("SC105", message, entry.at, "again here", other=(symbols.object_at[known], "first here"))
+            first, second = text(symbols.object_types[known]), text(types)
+            message = f"object `{entry.name}` is declared twice, as `{first}` and as `{second}`"
+            symbols.context.error(
+                "SC105", message, entry.at, "again here", other=(symbols.object_at[known], "first here")
+            )
         elif symbols.object_at[known].node is entry.at.node:
-            symbols.context.error("SC105", f"object `{entry.name}` is declared twice", entry.at, "again here", other=(symbols.object_at[known], "first here"))
+            symbols.context.error(
+                "SC105",
+                f"object `{entry.name}` is declared twice",
+                entry.at,
+                "again here",
+                other=(symbols.object_at[known], "first here"),
+            )
 
 
 def declare_predicates(symbols: Symbols, at: At) -> None:
     """Add the predicates of a ``:predicates`` section."""
     for child in range(1, len(at.node)):
         node = at.node[child]
-        declared = _signature(symbols, node, At(at.node, child), "predicate", symbols.predicate_index, symbols.predicates)
+        declared = _signature(
+            symbols, node, At(at.node, child), "predicate", symbols.predicate_index, symbols.predicates
+        )
         if declared is not None:
             symbols.predicate_index[declared.name] = len(symbols.predicates)
             symbols.predicates.append(declared)
@@ -127,7 +189,12 @@ def declare_functions(symbols: Symbols, at: At) -> None:
             kind = at.node[child + 1] if child + 1 < len(at.node) else None
             if kind != "number":
                 code = "SC004" if is_name(kind) or isinstance(kind, list) else "SC003"
-                context.error(code, "object fluents are not supported" if code == "SC004" else "a type is missing after `-`", At(at.node, child), "only `- number`")
+                context.error(
+                    code,
+                    "object fluents are not supported" if code == "SC004" else "a type is missing after `-`",
+                    At(at.node, child),
+                    "only `- number`",
+                )
             child += 2
             continue
         declared = _signature(symbols, node, At(at.node, child), "function", symbols.function_index, symbols.functions)
@@ -145,14 +212,19 @@ def _signature(
         context.error("SC003", f"expected a {what} such as `(name ?x - type)`", at, f"not a {what}")
         return None
     name = str(node[0])
-    if name in RESERVED:
-        if what == "predicate":
-            context.error("SC003", f"`{name}` may not name a predicate", At(node, 0), "an operator of the language")
-            return None
+    if name in RESERVED and what == "predicate":
+        context.error("SC003", f"`{name}` may not name a predicate", At(node, 0), "an operator of the language")
+        return None
     entries = typed_list(context, node, 1, is_variable, "a variable")
     if name in index:
         first = table[index[name]].node
-        context.error("SC105", f"{what} `{name}` is declared twice", at, "again here", other=(At(first), "first here") if isinstance(first, list) else None)
+        context.error(
+            "SC105",
+            f"{what} `{name}` is declared twice",
+            at,
+            "again here",
+            other=(At(first), "first here") if isinstance(first, list) else None,
+        )
         return None
     types = tuple([symbols.types.resolve(entry.types, entry.types_at) for entry in entries])
     return model.Predicate(name, types, tuple([symbols.types.domain(t) for t in types]), node)
@@ -171,9 +243,17 @@ def _fields(context: Context, node: list[Node], start: int, known: tuple[str, ..
         if key not in known:
             from plansafe.verifier.elaborate.context import did_you_mean  # noqa: PLC0415
 
-            context.error("SC003", f"unknown field `{key}`", At(node, child), f"not a field of {what}", help=did_you_mean(key, known))
+            context.error(
+                "SC003",
+                f"unknown field `{key}`",
+                At(node, child),
+                f"not a field of {what}",
+                help=did_you_mean(key, known),
+            )
         elif key in found:
-            context.error("SC105", f"field `{key}` occurs twice", At(node, child), "again here", other=(found[key], "first here"))
+            context.error(
+                "SC105", f"field `{key}` occurs twice", At(node, child), "again here", other=(found[key], "first here")
+            )
         missing = child + 1 >= len(node)
         if missing or (isinstance(node[child + 1], str) and str(node[child + 1]).startswith(":")):
             context.error("SC003", f"`{key}` has no value", At(node, child), "expected a value after this")
@@ -210,16 +290,30 @@ class Actions:
             return
         name = str(node[1])
         durative = kind == ":durative-action"
-        known = (":parameters", ":duration", ":condition", ":effect") if durative else (":parameters", ":precondition", ":effect")
+        known = (
+            (":parameters", ":duration", ":condition", ":effect")
+            if durative
+            else (":parameters", ":precondition", ":effect")
+        )
         fields = _fields(context, node, 2, known, "a durative action" if durative else "an action")
         scope = Scope()
         conditions = Conditions(self.symbols, scope)
-        parameters = tuple(conditions.bind(_value(fields[":parameters"]), fields[":parameters"])) if ":parameters" in fields else ()
+        parameters = (
+            tuple(conditions.bind(_value(fields[":parameters"]), fields[":parameters"]))
+            if ":parameters" in fields
+            else ()
+        )
         types = tuple([scope.visible[v.name][1] for v in parameters])
         if name in self.symbols.actions:
             first = self.symbols.actions[name].node
             assert isinstance(first, list)
-            context.error("SC105", f"action `{name}` is declared twice", At(node, 1), "again here", other=(At(first, 1), "first here"))
+            context.error(
+                "SC105",
+                f"action `{name}` is declared twice",
+                At(node, 1),
+                "again here",
+                other=(At(first, 1), "first here"),
+            )
             return
         if durative:
             action = self._durative(name, node, fields, parameters, conditions)
@@ -228,7 +322,14 @@ class Actions:
         self.symbols.actions[name] = action
         self.symbols.parameter_types[name] = types
 
-    def _instantaneous(self, name: str, node: list[Node], fields: dict[str, At], parameters: tuple[model.Variable, ...], conditions: Conditions) -> model.Action:
+    def _instantaneous(
+        self,
+        name: str,
+        node: list[Node],
+        fields: dict[str, At],
+        parameters: tuple[model.Variable, ...],
+        conditions: Conditions,
+    ) -> model.Action:
         conditions.preferences = []
         condition: tuple[Formula, ...] = ()
         nodes: tuple[object, ...] = ()
@@ -242,9 +343,16 @@ class Actions:
         if ":effect" in fields:
             effects.read(_value(fields[":effect"]), fields[":effect"])
         snap = Snap(condition, nodes, effects.result())
-        return model.Action(name, len(self.symbols.actions), parameters, snap, None, (), (), (), preferences, node)
+        return model.Action(name, parameters, snap, None, (), (), (), preferences, node)
 
-    def _durative(self, name: str, node: list[Node], fields: dict[str, At], parameters: tuple[model.Variable, ...], conditions: Conditions) -> model.Action:
+    def _durative(
+        self,
+        name: str,
+        node: list[Node],
+        fields: dict[str, At],
+        parameters: tuple[model.Variable, ...],
+        conditions: Conditions,
+    ) -> model.Action:
         timed: dict[str, list[Formula]] = {"start": [], "end": [], "all": []}
         if ":condition" in fields:
             self._timed_condition(_value(fields[":condition"]), fields[":condition"], conditions, (), timed)
@@ -253,7 +361,12 @@ class Actions:
         if ":duration" in fields:
             self._duration(_value(fields[":duration"]), fields[":duration"], conditions, durations, False)
         else:
-            self.context.error("SC003", f"durative action `{name}` has no `:duration`", At(node, 1), "expected `:duration (= ?duration ..)`")
+            self.context.error(
+                "SC003",
+                f"durative action `{name}` has no `:duration`",
+                At(node, 1),
+                "expected `:duration (= ?duration ..)`",
+            )
         effects = Effects(conditions, self.derived, durative=True)
         if ":effect" in fields:
             effects.read(_value(fields[":effect"]), fields[":effect"])
@@ -261,12 +374,23 @@ class Actions:
         nodes = {key: (where,) * len(value) for key, value in timed.items()}
         start = Snap(tuple(timed["start"]), nodes["start"], effects.result("start"))
         end = Snap(tuple(timed["end"]), nodes["end"], effects.result("end"))
-        index = len(self.symbols.actions)
-        return model.Action(name, index, parameters, start, end, tuple(timed["all"]), nodes["all"], tuple(durations), (), node)
+        return model.Action(name, parameters, start, end, tuple(timed["all"]), nodes["all"], tuple(durations), (), node)
 
-    def _timed_condition(self, node: Node, at: At, conditions: Conditions, around: tuple[model.Variable, ...], timed: dict[str, list[Formula]]) -> None:
+    def _timed_condition(
+        self,
+        node: Node,
+        at: At,
+        conditions: Conditions,
+        around: tuple[model.Variable, ...],
+        timed: dict[str, list[Formula]],
+    ) -> None:
         if not isinstance(node, list):
-            self.context.error("SC003", f"expected a timed condition, found `{node}`", at, "expected `(at start ..)`, `(over all ..)` or `(at end ..)`")
+            self.context.error(
+                "SC003",
+                f"expected a timed condition, found `{node}`",
+                at,
+                "expected `(at start ..)`, `(over all ..)` or `(at end ..)`",
+            )
             return
         if not node:
             return
@@ -282,13 +406,21 @@ class Actions:
             formula = conditions.formula(node[2], At(node, 2))
             timed[str(node[1])] += [Quantified(True, around, formula)] if around else conjuncts(formula)
         elif node[0] == "preference":
-            self.context.error("SC004", "preferences in durative conditions are not supported", At(node, 0), "not supported")
+            self.context.error(
+                "SC004", "preferences in durative conditions are not supported", At(node, 0), "not supported"
+            )
         else:
-            self.context.error("SC003", "expected `(at start ..)`, `(over all ..)` or `(at end ..)`", at, "when must it hold?")
+            self.context.error(
+                "SC003", "expected `(at start ..)`, `(over all ..)` or `(at end ..)`", at, "when must it hold?"
+            )
 
-    def _duration(self, node: Node, at: At, conditions: Conditions, out: list[model.DurationConstraint], at_end: bool) -> None:
+    def _duration(
+        self, node: Node, at: At, conditions: Conditions, out: list[model.DurationConstraint], at_end: bool
+    ) -> None:
         if not isinstance(node, list):
-            self.context.error("SC003", f"expected a duration constraint, found `{node}`", at, "expected `(= ?duration ..)`")
+            self.context.error(
+                "SC003", f"expected a duration constraint, found `{node}`", at, "expected `(= ?duration ..)`"
+            )
         elif not node:
             return
         elif node[0] == "and":
@@ -299,7 +431,12 @@ class Actions:
         elif node[0] in ("=", "<=", ">=", "<", ">") and len(node) == 3 and node[1] == "?duration":
             out.append(model.DurationConstraint(str(node[0]), conditions.expression(node, 2), at_end, node))
         else:
-            self.context.error("SC003", "expected `(= ?duration ..)`, `(<= ?duration ..)` or `(>= ?duration ..)`", at, "not a duration constraint")
+            self.context.error(
+                "SC003",
+                "expected `(= ?duration ..)`, `(<= ?duration ..)` or `(>= ?duration ..)`",
+                at,
+                "not a duration constraint",
+            )
 
 
 def derived_heads(symbols: Symbols, many: list[tuple[str, At]]) -> frozenset[int]:
@@ -324,7 +461,13 @@ def axiom(symbols: Symbols, at: At) -> model.Axiom | None:
     if index is None:
         from plansafe.verifier.elaborate.context import did_you_mean  # noqa: PLC0415
 
-        context.error("SC102", f"unknown predicate `{head[0]}`", At(head, 0), "not declared", help=did_you_mean(str(head[0]), symbols.predicate_index))
+        context.error(
+            "SC102",
+            f"unknown predicate `{head[0]}`",
+            At(head, 0),
+            "not declared",
+            help=did_you_mean(str(head[0]), symbols.predicate_index),
+        )
         return None
     scope = Scope()
     conditions = Conditions(symbols, scope)
@@ -332,7 +475,13 @@ def axiom(symbols: Symbols, at: At) -> model.Axiom | None:
     parameters = conditions.bind(head, At(head), 1)
     if len(parameters) != len(declared.types):
         other = (At(declared.node), "declared here") if isinstance(declared.node, list) else None
-        context.error("SC103", f"predicate `{declared.name}` takes {len(declared.types)} arguments, not {len(parameters)}", At(head), f"{len(parameters)} given", other=other)
+        context.error(
+            "SC103",
+            f"predicate `{declared.name}` takes {len(declared.types)} arguments, not {len(parameters)}",
+            At(head),
+            f"{len(parameters)} given",
+            other=other,
+        )
         return None
     narrowed = []
     untyped = "-" not in head
@@ -341,7 +490,11 @@ def axiom(symbols: Symbols, at: At) -> model.Axiom | None:
             scope.visible[parameter.name] = (parameter.slot, types, scope.visible[parameter.name][2])
             parameter = parameter._replace(domain=domain)
         elif not symbols.types.variable_fits(scope.visible[parameter.name][1], types):
-            context.type_error(f"`{parameter.name}` does not have the declared type `{symbols.types.text(types)}`", At(head), "another type")
+            context.type_error(
+                f"`{parameter.name}` does not have the declared type `{symbols.types.text(types)}`",
+                At(head),
+                "another type",
+            )
         narrowed.append(parameter)
     body = conditions.formula(node[2], At(node, 2))
     return model.Axiom(index, tuple(narrowed), body)

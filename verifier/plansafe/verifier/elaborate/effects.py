@@ -26,7 +26,14 @@ class _Group:
         self.assignments: list[Assignment] = []
 
     def effect(self) -> Effect:
-        return Effect(self.variables, self.condition, tuple(self.adds), tuple(self.deletes), tuple(self.assignments), self.at_start)
+        return Effect(
+            self.variables,
+            self.condition,
+            tuple(self.adds),
+            tuple(self.deletes),
+            tuple(self.assignments),
+            self.at_start,
+        )
 
 
 class Effects:
@@ -45,9 +52,13 @@ class Effects:
 
     def result(self, moment: str = "start") -> tuple[Effect, ...]:
         """The effects of one moment."""
-        return tuple([group.effect() for group in self.groups[moment] if group.adds or group.deletes or group.assignments])
+        return tuple(
+            [group.effect() for group in self.groups[moment] if group.adds or group.deletes or group.assignments]
+        )
 
-    def _group(self, variables: tuple[Variable, ...], guards: tuple[Guard, ...], moment: str, own: dict[str, _Group]) -> _Group:
+    def _group(
+        self, variables: tuple[Variable, ...], guards: tuple[Guard, ...], moment: str, own: dict[str, _Group]
+    ) -> _Group:
         if moment not in own:
             now = tuple([guard for when, guard in guards if when in (None, moment)])
             earlier = tuple([guard for when, guard in guards if when not in (None, moment)])
@@ -56,7 +67,13 @@ class Effects:
         return own[moment]
 
     def _effect(
-        self, node: Node, at: At, variables: tuple[Variable, ...], guards: tuple[Guard, ...], moment: str | None, own: dict[str, _Group]
+        self,
+        node: Node,
+        at: At,
+        variables: tuple[Variable, ...],
+        guards: tuple[Guard, ...],
+        moment: str | None,
+        own: dict[str, _Group],
     ) -> None:
         context = self.context
         if not isinstance(node, list):
@@ -66,7 +83,9 @@ class Effects:
             return
         head = node[0]
         if not isinstance(head, str):
-            context.error("SC003", "expected an effect, found a list of lists", at, "expected a predicate or an operator first")
+            context.error(
+                "SC003", "expected an effect, found a list of lists", at, "expected a predicate or an operator first"
+            )
             return
         if self.durative and head == "at" and len(node) == 3 and node[1] in _MOMENTS and isinstance(node[2], list):
             if moment is not None:
@@ -87,7 +106,9 @@ class Effects:
             needs = "typed variables and one effect" if head == "forall" else "one condition and one effect"
             context.error("SC003", f"`{head}` takes {needs}", At(node), f"expected {needs}")
         elif moment is None:
-            context.error("SC003", "an effect of a durative action needs `at start` or `at end`", At(node), "when does it happen?")
+            context.error(
+                "SC003", "an effect of a durative action needs `at start` or `at end`", At(node), "when does it happen?"
+            )
         elif head == "not" and len(node) == 2:
             atom = self._atom(node[1], At(node, 1))
             if atom is not None:
@@ -98,13 +119,20 @@ class Effects:
                 self._group(variables, guards, moment, own).assignments.append(assignment)
         elif head in ("or", "not", "imply", "exists", "oneof", "probabilistic"):
             code = "SC004" if head in ("oneof", "probabilistic") else "SC003"
-            context.error(code, f"`{head}` is not an effect", At(node, 0), "not supported in an effect" if code == "SC004" else "not allowed in an effect")
+            context.error(
+                code,
+                f"`{head}` is not an effect",
+                At(node, 0),
+                "not supported in an effect" if code == "SC004" else "not allowed in an effect",
+            )
         else:
             atom = self._atom(node, at)
             if atom is not None:
                 self._group(variables, guards, moment, own).adds.append(atom)
 
-    def _when(self, node: list[Node], variables: tuple[Variable, ...], guards: tuple[Guard, ...], moment: str | None) -> None:
+    def _when(
+        self, node: list[Node], variables: tuple[Variable, ...], guards: tuple[Guard, ...], moment: str | None
+    ) -> None:
         found: list[Guard] = []
         self._guards(node[1], At(node, 1), moment, found)
         self._effect(node[2], At(node, 2), variables, (*guards, *found), moment, {})
@@ -114,10 +142,14 @@ class Effects:
         timed = self.durative and isinstance(node, list) and len(node) == 3 and isinstance(node[2], list)
         if timed and isinstance(node, list) and node[0] == "at" and node[1] in _MOMENTS:
             if moment == "start" and node[1] == "end":
-                self.context.error("SC004", "an effect at the start cannot depend on the end", At(node), "read after the effect")
+                self.context.error(
+                    "SC004", "an effect at the start cannot depend on the end", At(node), "read after the effect"
+                )
             found.append((str(node[1]), self.conditions.formula(node[2], At(node, 2))))
         elif timed and isinstance(node, list) and node[0] == "over" and node[1] == "all":
-            self.context.error("SC004", "`over all` in the condition of an effect is not supported", At(node), "not supported")
+            self.context.error(
+                "SC004", "`over all` in the condition of an effect is not supported", At(node), "not supported"
+            )
         elif self.durative and isinstance(node, list) and node and node[0] == "and":
             for child in range(1, len(node)):
                 self._guards(node[child], At(node, child), moment, found)
@@ -137,7 +169,12 @@ class Effects:
                 context.error("SC003", f"`{node[0]}` is not a fact", at, "expected `(predicate argument ..)`")
             return None
         if formula.predicate in self.derived:
-            context.error("SC003", f"derived predicate `{symbols.predicates[formula.predicate].name}` cannot be an effect", at, "changed by an action, but derived")
+            context.error(
+                "SC003",
+                f"derived predicate `{symbols.predicates[formula.predicate].name}` cannot be an effect",
+                at,
+                "changed by an action, but derived",
+            )
             return None
         return formula
 

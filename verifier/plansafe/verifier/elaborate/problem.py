@@ -56,7 +56,9 @@ class Initial:
             facts[index].add(code)
         for (predicate, code), at in self._negative.items():
             if code in facts[predicate]:
-                self.context.error("SC111", "a fact is both asserted and denied", at, "denied here, asserted elsewhere in `:init`")
+                self.context.error(
+                    "SC111", "a fact is both asserted and denied", at, "denied here, asserted elsewhere in `:init`"
+                )
 
     def _closely(self, fact: Node, at: At) -> None:
         context = self.context
@@ -71,18 +73,28 @@ class Initial:
             if found is not None:
                 self._negative[found] = at
         elif head == "at" and len(fact) == 3 and parse_number(fact[1]) is not None and isinstance(fact[2], list):
-            self._timed(fact, at)
+            self._timed(fact)
         elif head == "and":
             context.error("SC003", "`and` is not allowed in `:init`", At(fact, 0), "list the facts one by one")
         elif head in ("unknown", "oneof", "or"):
-            context.error("SC004", f"`{head}` in `:init` is not supported yet", At(fact, 0), "unknown facts await the symbolic engine")
+            context.error(
+                "SC004",
+                f"`{head}` in `:init` is not supported yet",
+                At(fact, 0),
+                "unknown facts await the symbolic engine",
+            )
         else:
             found = self._atom(fact, at)
             if found is not None:
                 self.facts[found[0]].add(found[1])
 
     def _atom(self, node: Node, at: At) -> tuple[int, int] | None:
-        if not isinstance(node, list) or not node or not isinstance(node[0], str) or node[0] in ("and", "or", "not", "forall", "exists", "imply", "="):
+        if (
+            not isinstance(node, list)
+            or not node
+            or not isinstance(node[0], str)
+            or node[0] in ("and", "or", "not", "forall", "exists", "imply", "=")
+        ):
             self.context.error("SC003", "expected a fact", at, "expected `(predicate object ..)`")
             return None
         errors = self.context.errors
@@ -121,11 +133,17 @@ class Initial:
             return
         key = (target.function, self._encode(target.arguments))
         if key in self._fluent_at and self.fluents[key[0]][key[1]] != value:
-            self.context.error("SC111", "a fluent has two initial values", At(node), "again here", other=(self._fluent_at[key], "first here"))
+            self.context.error(
+                "SC111",
+                "a fluent has two initial values",
+                At(node),
+                "again here",
+                other=(self._fluent_at[key], "first here"),
+            )
         self._fluent_at[key] = At(node)
         self.fluents[key[0]][key[1]] = value
 
-    def _timed(self, node: list[Node], at: At) -> None:
+    def _timed(self, node: list[Node]) -> None:
         time = parse_number(node[1])
         literal = node[2]
         assert time is not None
@@ -150,7 +168,13 @@ def metric(symbols: Symbols, node: list[Node], preferences: frozenset[str]) -> m
     """``(:metric minimize expression)``."""
     if len(node) != 3 or node[1] not in ("minimize", "maximize"):
         help = did_you_mean(str(node[1]), ("minimize", "maximize")) if len(node) > 1 else None
-        symbols.context.error("SC003", "expected `(:metric minimize expression)`", At(node), "expected `minimize` or `maximize` and an expression", help=help)
+        symbols.context.error(
+            "SC003",
+            "expected `(:metric minimize expression)`",
+            At(node),
+            "expected `minimize` or `maximize` and an expression",
+            help=help,
+        )
         return None
     expression = Conditions(symbols, Scope(), metric=preferences).expression(node, 2)
     return model.Metric(node[1] == "minimize", expression)

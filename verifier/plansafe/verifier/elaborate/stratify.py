@@ -7,7 +7,9 @@ from plansafe.verifier.elaborate.conditions import Symbols
 from plansafe.verifier.elaborate.context import At, Context
 
 
-def stratify(context: Context, symbols: Symbols, axioms: list[model.Axiom], where: list[At]) -> tuple[tuple[model.Axiom, ...], ...]:
+def stratify(
+    context: Context, symbols: Symbols, axioms: list[model.Axiom], where: list[At]
+) -> tuple[tuple[model.Axiom, ...], ...]:
     """Group axioms so that each group reads, negatively, only groups before it. Reports recursion through negation.
 
     Levels are raised until nothing changes: at most as often as there are derived predicates, squared.
@@ -24,7 +26,12 @@ def stratify(context: Context, symbols: Symbols, axioms: list[model.Axiom], wher
                 if level[axiom.predicate] < wanted:
                     if wanted > len(derived):
                         name = symbols.predicates[axiom.predicate].name
-                        context.error("SC110", f"derived predicate `{name}` depends on its own negation", at, "recursion through `not`")
+                        context.error(
+                            "SC110",
+                            f"derived predicate `{name}` depends on its own negation",
+                            at,
+                            "recursion through `not`",
+                        )
                         return ()
                     level[axiom.predicate] = wanted
                     changed = True

@@ -35,7 +35,10 @@ class Elaborated(NamedTuple):
 
 
 def elaborate(context: Context, domain_top: list[Node], problem_top: list[Node]) -> Elaborated | None:
-    """Check a domain and a problem. ``None`` if one of them is not even a definition; otherwise see ``context.errors``."""
+    """Check a domain and a problem.
+
+    ``None`` if one of them is not even a definition; otherwise see ``context.errors``.
+    """
     in_domain = domains.sections(context, domain_top, "domain", domains.SINGLE, domains.MANY, domains.UNSUPPORTED)
     in_problem = domains.sections(context, problem_top, "problem", problems.SINGLE, frozenset(), {})
     if in_domain is None or in_problem is None:
@@ -48,7 +51,9 @@ def elaborate(context: Context, domain_top: list[Node], problem_top: list[Node])
     symbols = Symbols(context, types)
     for found, section in ((in_domain, ":constants"), (in_problem, ":objects")):
         if section in found.single:
-            domains.declare_objects(symbols, typed_list(context, found.single[section].node, 1, is_object_name, "an object"))
+            domains.declare_objects(
+                symbols, typed_list(context, found.single[section].node, 1, is_object_name, "an object")
+            )
     types.set_objects(symbols.object_types)
     if ":predicates" in in_domain.single:
         domains.declare_predicates(symbols, in_domain.single[":predicates"])
@@ -115,7 +120,12 @@ def _names_match(context: Context, in_domain: domains.Sections, in_problem: doma
     if len(at.node) != 2 or not is_object_name(at.node[1]):
         context.error("SC003", "expected `(:domain name)`", at, "expected one name")
     elif at.node[1] != in_domain.name:
-        context.warning("SC705", f"the problem is for domain `{at.node[1]}`, the domain is `{in_domain.name}`", At(at.node, 1), "another name")
+        context.warning(
+            "SC705",
+            f"the problem is for domain `{at.node[1]}`, the domain is `{in_domain.name}`",
+            At(at.node, 1),
+            "another name",
+        )
 
 
 def _goal(
@@ -147,7 +157,9 @@ def _constraints(symbols: Symbols, sections: tuple[domains.Sections, ...]) -> tu
     return tuple(out)
 
 
-def _constraint(symbols: Symbols, node: Node, at: At, around: tuple[Variable, ...], scope: Scope, out: list[Constraint]) -> None:
+def _constraint(
+    symbols: Symbols, node: Node, at: At, around: tuple[Variable, ...], scope: Scope, out: list[Constraint]
+) -> None:
     """Conjuncts become constraints of their own, below the ``forall`` around them."""
     context = symbols.context
     if not isinstance(node, list):
@@ -166,7 +178,9 @@ def _constraint(symbols: Symbols, node: Node, at: At, around: tuple[Variable, ..
     elif head == "preference":
         named = len(node) == 3
         if len(node) not in (2, 3) or (named and not is_object_name(node[1])):
-            context.error("SC003", "a preference is `(preference [name] constraint)`", at, "expected a name and a constraint")
+            context.error(
+                "SC003", "a preference is `(preference [name] constraint)`", at, "expected a name and a constraint"
+            )
             return
         name = str(node[1]) if named else f"preference-{len(out) + 1}"
         own = Scope()
@@ -207,6 +221,12 @@ def _whole(context: Context, formula: Formula, at: At) -> Formula:
         elif isinstance(part, model.Quantified):
             stack.append(part.body)
         elif not isinstance(part, model.Temporal | model.Truth) and not context.errors:
-            context.error("SC112", "a constraint needs a temporal operator", at, "a condition alone: always? at the end?", help="write `(always ..)` or `(at end ..)`")
+            context.error(
+                "SC112",
+                "a constraint needs a temporal operator",
+                at,
+                "a condition alone: always? at the end?",
+                help="write `(always ..)` or `(at end ..)`",
+            )
             break
     return formula

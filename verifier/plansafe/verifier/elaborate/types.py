@@ -18,8 +18,13 @@ class Typed(NamedTuple):
     types_at: At | None
 
 
-def typed_list(context: Context, node: list[Node], start: int, valid: Callable[[object], bool], what: str) -> list[Typed]:
-    """Read ``a b - t c - (either t u) d`` from child ``start`` on. Entries that are not ``valid`` are reported and left out."""
+def typed_list(
+    context: Context, node: list[Node], start: int, valid: Callable[[object], bool], what: str
+) -> list[Typed]:
+    """Read ``a b - t c - (either t u) d`` from child ``start`` on.
+
+    Entries that are not ``valid`` are reported and left out.
+    """
     out: list[Typed] = []
     pending: list[tuple[str, At]] = []
     position = start
@@ -27,7 +32,9 @@ def typed_list(context: Context, node: list[Node], start: int, valid: Callable[[
         item = node[position]
         if item == "-":
             if not pending:
-                context.error("SC003", f"a type without {what} before it", At(node, position), "nothing is typed by this")
+                context.error(
+                    "SC003", f"a type without {what} before it", At(node, position), "nothing is typed by this"
+                )
             if position + 1 >= len(node):
                 context.error("SC003", "a type is missing after `-`", At(node, position), "expected a type after this")
                 position += 1
@@ -191,7 +198,11 @@ class TypeTable:
             members = tuple(range(len(self._object_types)))
         else:
             members = tuple(
-                [o for o, types in enumerate(self._object_types) if any(w in self.ancestors[t] for t in types for w in alternatives)]
+                [
+                    o
+                    for o, types in enumerate(self._object_types)
+                    if any(w in self.ancestors[t] for t in types for w in alternatives)
+                ]
             )
         self._domain_index[alternatives] = len(self.domains)
         self.domains.append(members)

@@ -13,7 +13,9 @@ from plansafe.verifier.evaluate import Evaluator, Undefined, arithmetic
 from plansafe.verifier.model import TRUE, Action, And, Atom, Formula, Number, Snap
 
 Run = Callable[..., bool]
-"""``run(S, F, L, *objects)``: checks the precondition; if it holds, changes the state, logs changes to ``L``, and returns True.
+"""``run(S, F, L, *objects)``: checks the precondition.
+
+If it holds, changes the state, logs changes to ``L``, and returns True.
 Raises ``KeyError`` or ``ZeroDivisionError`` before it changes anything if a number is undefined."""
 
 
@@ -44,7 +46,10 @@ class Happening(NamedTuple):
 
 
 class ActionCode:
-    """Generated code for the actions of a task. ``watched`` are the predicates whose changes are logged (``None``: all)."""
+    """Generated code for the actions of a task.
+
+    ``watched`` are the predicates whose changes are logged (``None``: all).
+    """
 
     def __init__(self, task: model.Task, emitter: Emitter, watched: frozenset[int] | None) -> None:
         self.task = task
@@ -65,7 +70,9 @@ class ActionCode:
 
     def _simple(self, snap: Snap) -> bool:
         functions = [a.function for effect in snap.effects for a in effect.assignments]
-        return all([not e.variables and e.condition is TRUE for e in snap.effects]) and len(set(functions)) == len(functions)
+        return all([not e.variables and e.condition is TRUE for e in snap.effects]) and len(set(functions)) == len(
+            functions
+        )
 
     def _fused(self, action: Action) -> Run:
         emitter = self.emitter
@@ -119,7 +126,12 @@ class ActionCode:
         index = len(self.task.predicates) + f
         if not self._logged(-1 - f):
             return [f"F[{f}][{code}] = v{number}"]
-        return [f"c = {code}", f"if F[{f}].get(c) != v{number}:", f" L.append(({index}, c, F[{f}].get(c)))", f" F[{f}][c] = v{number}"]
+        return [
+            f"c = {code}",
+            f"if F[{f}].get(c) != v{number}:",
+            f" L.append(({index}, c, F[{f}].get(c)))",
+            f" F[{f}][c] = v{number}",
+        ]
 
     def _general(self, action: Action) -> Run:
         task, slots = self.task, [v.slot for v in action.parameters]
@@ -179,7 +191,8 @@ class ActionCode:
             lines += [f"{pad}D.append(({a.predicate}, {emitter.code(a.arguments)}))" for a in effect.deletes]
             for a in effect.assignments:
                 words = ("assign", "increase", "decrease", "scale-up", "scale-down")
-                lines.append(f"{pad}U.append(Update(W[{words.index(a.operator)}], {a.function}, {emitter.code(a.arguments)}, {emitter.numeric(a.value)}))")
+                operator, code = words.index(a.operator), emitter.code(a.arguments)
+                lines.append(f"{pad}U.append(Update(W[{operator}], {a.function}, {code}, {emitter.numeric(a.value)}))")
                 emitter.namespace["W"] = words
         lines.append("return Happening(A, D, U)")
         emitter.define(name, "S, F, duration" + "".join([f", x{s}" for s in slots]), lines)
@@ -187,7 +200,10 @@ class ActionCode:
 
 
 def combine(fluents: list[dict[int, Number]], happenings: list[Happening]) -> Delta:
-    """Unite the effects of one happening; raises :class:`Conflict`, ``KeyError``, ``ZeroDivisionError``, ``NumberTooLarge``."""
+    """Unite the effects of one happening.
+
+    Raises :class:`Conflict`, ``KeyError``, ``ZeroDivisionError``, ``NumberTooLarge``.
+    """
     deletes = [fact for happening in happenings for fact in happening.deletes]
     adds = [fact for happening in happenings for fact in happening.adds]
     grouped: dict[tuple[int, int], list[Update]] = {}
@@ -196,7 +212,10 @@ def combine(fluents: list[dict[int, Number]], happenings: list[Happening]) -> De
             grouped.setdefault((update.function, update.code), []).append(update)
     values = []
     for (function, code), updates in grouped.items():
-        kinds = {"+" if u.operator in ("increase", "decrease") else "*" if u.operator in ("scale-up", "scale-down") else "=" for u in updates}
+        kinds = {
+            "+" if u.operator in ("increase", "decrease") else "*" if u.operator in ("scale-up", "scale-down") else "="
+            for u in updates
+        }
         if len(updates) > 1 and kinds not in ({"+"}, {"*"}):
             raise Conflict(function, code)
         value = updates[0].operand if kinds == {"="} else fluents[function][code]
@@ -219,7 +238,9 @@ Remembered = set[tuple[int, tuple[int, ...]]]
 """Which effects of a durative action's end (by number and binding) had their start conditions satisfied."""
 
 
-def interpreted(evaluator: Evaluator, snap: Snap, binding: dict[int, int], remembered: Remembered | None = None) -> Happening:
+def interpreted(
+    evaluator: Evaluator, snap: Snap, binding: dict[int, int], remembered: Remembered | None = None
+) -> Happening:
     """The effects of a snap action by the slow definition.
 
     Raises :class:`Undefined` if an effect condition, an operand, or the fluent that it changes is.
@@ -236,15 +257,21 @@ def interpreted(evaluator: Evaluator, snap: Snap, binding: dict[int, int], remem
                 raise Undefined(evaluator.undefined(effect.condition, inner) or "an effect condition is undefined")
             if not holds:
                 continue
-            happening.adds.extend([(a.predicate, task.encode(evaluator.arguments(a.arguments, inner))) for a in effect.adds])
-            happening.deletes.extend([(a.predicate, task.encode(evaluator.arguments(a.arguments, inner))) for a in effect.deletes])
+            happening.adds.extend(
+                [(a.predicate, task.encode(evaluator.arguments(a.arguments, inner))) for a in effect.adds]
+            )
+            happening.deletes.extend(
+                [(a.predicate, task.encode(evaluator.arguments(a.arguments, inner))) for a in effect.deletes]
+            )
             for a in effect.assignments:
                 value = evaluator.number(a.value, inner)
                 if a.operator != "assign":
                     evaluator.number(model.Fluent(a.function, a.arguments), inner)
                 if a.operator == "scale-down" and value == 0:
                     raise Undefined("division by zero")
-                happening.updates.append(Update(a.operator, a.function, task.encode(evaluator.arguments(a.arguments, inner)), value))
+                happening.updates.append(
+                    Update(a.operator, a.function, task.encode(evaluator.arguments(a.arguments, inner)), value)
+                )
     return happening
 
 

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from plansafe.verifier import model
 from plansafe.verifier.compile.emit import Emitter, Join
 from plansafe.verifier.compile.normal import Disjunct, Literal, dnf, reads
 from plansafe.verifier.compile.triggers import unify
 from plansafe.verifier.engine.state import Change
-from plansafe.verifier.model import Atom, Axiom, Fluent, Number, Task
+from plansafe.verifier.model import Atom, Axiom, Number, Task
 
 Facts = list[set[int]]
 Fluents = list[dict[int, Number]]
@@ -34,7 +33,9 @@ class Axioms:
         """What derived predicates depend on: predicates, and ``-1 - f`` for fluents."""
         self._strata = [self._compile(stratum) for stratum in task.axioms]
 
-    def _compile(self, stratum: tuple[Axiom, ...]) -> tuple[list[tuple[int, Callable[..., None]]], dict[int, list[tuple[int, Callable[..., None]]]]]:
+    def _compile(
+        self, stratum: tuple[Axiom, ...]
+    ) -> tuple[list[tuple[int, Callable[..., None]]], dict[int, list[tuple[int, Callable[..., None]]]]]:
         own = {axiom.predicate for axiom in stratum}
         full: list[tuple[int, Callable[..., None]]] = []
         triggers: dict[int, list[tuple[int, Callable[..., None]]]] = {}
@@ -49,14 +50,20 @@ class Axioms:
                         entry = (axiom.predicate, self._join(axiom, disjunct, literal.formula))
                         triggers.setdefault(literal.formula.predicate, []).append(entry)
                     elif not isinstance(literal.formula, Atom):
-                        # A quantified literal that reads this stratum is joined again in full whenever the stratum grew.
+                        # A quantified literal that reads this stratum is joined again in full whenever the stratum
+                        # grew.
                         for read in reads(literal.formula):
                             if isinstance(read, Atom) and read.predicate in own:
-                                triggers.setdefault(read.predicate, []).append((axiom.predicate, self._join(axiom, disjunct, None)))
+                                triggers.setdefault(read.predicate, []).append(
+                                    (axiom.predicate, self._join(axiom, disjunct, None))
+                                )
         return full, triggers
 
     def _join(self, axiom: Axiom, disjunct: Disjunct, seed: Atom | None) -> Callable[..., None]:
-        """``f(S, F, out, code)``: heads derived from one disjunct, from the fact ``code`` of ``seed`` if there is one."""
+        """``f(S, F, out, code)``.
+
+        Heads derived from one disjunct, from the fact ``code`` of ``seed`` if there is one.
+        """
         emitter = self.emitter
         domains = {v.slot: v.domain for v in (*axiom.parameters, *disjunct.variables)}
         join = Join(emitter, domains, "S, F, out", indexed=False)
@@ -107,6 +114,3 @@ class Axioms:
             new = facts[predicate]
             log += [(predicate, code, False) for code in old - new]
             log += [(predicate, code, True) for code in new - old]
-
-
-__all__ = ["Axioms", "Fluent", "model"]

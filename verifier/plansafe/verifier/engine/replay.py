@@ -1,6 +1,7 @@
 """The replay of a plan: states, monitors, and what fails.
 
-One :class:`Engine` compiles a task and its rules; each plan is one run for each reading. The loop over the steps of an untimed plan does a dictionary lookup, one generated
+One :class:`Engine` compiles a task and its rules; each plan is one run for each reading. The loop over the steps of an
+untimed plan does a dictionary lookup, one generated
 function, and whatever the changes of that step trigger.
 """
 
@@ -28,7 +29,10 @@ HALT, SKIP, FORCE = "halt", "skip", "force"
 
 
 class Failure(NamedTuple):
-    """A step that could not be taken. ``code`` as in the explanations; ``detail`` names what was undefined or in conflict."""
+    """A step that could not be taken.
+
+    ``code`` as in the explanations; ``detail`` names what was undefined or in conflict.
+    """
 
     step: int
     code: str
@@ -76,7 +80,9 @@ class TimeUp(Exception):
 class Engine:
     """A task and its rules, compiled once for many plans."""
 
-    def __init__(self, task: Task, rules: list[Rule], mirrors: dict[tuple[str, str], int], *, lenient_types: bool = False) -> None:
+    def __init__(
+        self, task: Task, rules: list[Rule], mirrors: dict[tuple[str, str], int], *, lenient_types: bool = False
+    ) -> None:
         self.task = task
         self.rules = rules
         self.mirrors = mirrors
@@ -176,7 +182,15 @@ class Engine:
 class Run:
     """One reading of one plan."""
 
-    def __init__(self, engine: Engine, reading: str, *, timed: bool = False, deadline: float | None = None, observer: Observer | None = None) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        reading: str,
+        *,
+        timed: bool = False,
+        deadline: float | None = None,
+        observer: Observer | None = None,
+    ) -> None:
         self.engine = engine
         self.observer = observer
         self.code = engine.code if observer is None else engine.full_code
@@ -203,12 +217,20 @@ class Run:
     # -- untimed plans ------------------------------------------------------------------------------------------------
 
     def chunks(self, blocks: Iterable[list[str]]) -> int:
-        """Run the chunks of a plain plan until a step fails; returns how many steps were read, the failed one included."""
+        """Run the chunks of a plain plan until a step fails.
+
+        Returns how many steps were read, the failed one included.
+        """
         engine, state = self.engine, self.state
         facts, fluents, log = state.facts, state.fluents, self.log
         resolve = engine.resolver.chunk
         entries: dict[str, tuple[Callable[..., bool], tuple[int, ...], Taken]] = {}
-        quick = self.runtime is None and self.observer is None and engine.axioms is None and not any([a.preferences for a in self.task.actions.values()])
+        quick = (
+            self.runtime is None
+            and self.observer is None
+            and engine.axioms is None
+            and not any([a.preferences for a in self.task.actions.values()])
+        )
         number = 0
         try:
             for block in blocks:
@@ -308,7 +330,9 @@ class Run:
             self._force(taken, number)
         return False
 
-    def note_reasons(self, number: int, condition: tuple[Formula, ...], binding: Binding, duration: Number | None = None) -> None:
+    def note_reasons(
+        self, number: int, condition: tuple[Formula, ...], binding: Binding, duration: Number | None = None
+    ) -> None:
         """Remember, in the state of the failure, why a step could not be taken."""
         evaluator = Evaluator(self.task, self.state.facts, self.state.fluents, duration)
         self.reasons[number] = tuple(evaluator.reasons(model.And(condition), binding, True))
@@ -322,7 +346,7 @@ class Run:
         self.executed += 1
         self.letter += 1
         if not self.timed:
-            self.time = self.letter
+            self.time = number  # step i happens at time i, also where other steps were left out
         if self.engine.axioms is not None:
             self.engine.axioms.update(self.state.facts, self.state.fluents, self.log)
         if self.step_of_letter is not None:
@@ -334,7 +358,10 @@ class Run:
         self.log.clear()
 
     def slow(self, taken: Taken, number: int) -> bool:
-        """Take a step by the slow definition, in three values; a number was undefined on the fast path, or effects conflict."""
+        """Take a step by the slow definition, in three values.
+
+        A number was undefined on the fast path, or effects conflict.
+        """
         state, snap = self.state, taken.action.start
         evaluator = Evaluator(self.task, state.facts, state.fluents)
         binding = dict(zip([v.slot for v in taken.action.parameters], taken.objects, strict=True))
@@ -347,7 +374,9 @@ class Run:
         except Undefined as problem:
             return self._failed(taken, number, Failure(number, "SC302", problem.text))
         except Conflict as conflict:
-            return self._failed(taken, number, Failure(number, "SC303", self.fluent_text(conflict.function, conflict.code)))
+            return self._failed(
+                taken, number, Failure(number, "SC303", self.fluent_text(conflict.function, conflict.code))
+            )
         if taken.action.preferences:
             self._preferences(taken)
         if self.runtime is not None and self.engine.acting:
@@ -403,22 +432,44 @@ class Run:
         if self.observer is None:
             count_preferences(self.task, self.state, self.task.goal_preferences, {}, self.soft)
         return Outcome(
-            self.reading, self.executed, steps, self.letter, self.time, tuple(self.failures), self.engine.goal(self.state),
-            violations, undecided, matches, touches, self.limit, self.soft, self.state, self.reasons,
+            self.reading,
+            self.executed,
+            steps,
+            self.letter,
+            self.time,
+            tuple(self.failures),
+            self.engine.goal(self.state),
+            violations,
+            undecided,
+            matches,
+            touches,
+            self.limit,
+            self.soft,
+            self.state,
+            self.reasons,
         )
 
-
     def _placed(self, violation: Violation) -> Violation:
-        """Steps are counted in letters so far; where steps were left out or share a letter, give the plan's own number."""
-        if self.step_of_letter is None:
+        """Give a violation the plan's own step number: so far steps are counted in letters.
+
+        The two differ where steps were left out, and where several steps share a letter.
+        """
+        steps = self.step_of_letter
+        if steps is None:
             return violation
-        if violation.step > violation.letter:
-            later = self.step_of_letter[violation.step] if violation.step < len(self.step_of_letter) else self.step_of_letter[-1]
-            return violation._replace(step=later)
-        return violation._replace(step=self.step_of_letter[violation.step])
+        matched = self._matched(violation)
+        if matched:
+            return violation._replace(step=matched)
+        return violation._replace(step=steps[min(violation.step, len(steps) - 1)])
+
+    def _matched(self, _violation: Violation) -> int:
+        """The step that a rule about steps matched; 0 for other rules, and where it is the only step of its letter."""
+        return 0
 
 
-def count_preferences(task: Task, state: State, preferences: Iterable[model.Preference], binding: dict[int, int], soft: dict[str, int]) -> None:
+def count_preferences(
+    task: Task, state: State, preferences: Iterable[model.Preference], binding: dict[int, int], soft: dict[str, int]
+) -> None:
     """Add the violated instances of preferences in a state to ``soft``."""
     from itertools import product  # noqa: PLC0415 - few plans have any
 
@@ -429,6 +480,3 @@ def count_preferences(task: Task, state: State, preferences: Iterable[model.Pref
             inner = {**binding, **dict(zip([v.slot for v in preference.variables], objects, strict=True))}
             if evaluator.holds(preference.body, inner) is not True:
                 soft[preference.name] += 1
-
-
-__all__ = ["FORCE", "HALT", "SKIP", "Engine", "Failure", "Limit", "Outcome", "Run", "TimeUp"]

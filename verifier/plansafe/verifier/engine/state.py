@@ -28,7 +28,7 @@ def checked(value: Number) -> Number:
 
 
 class Delta(NamedTuple):
-    """What a step does: facts that become false, facts that become true, and new values of fluents, all as (index, code ..)."""
+    """What a step does: facts that become false, facts that become true, new values; all as (index, code ..)."""
 
     deletes: list[tuple[int, int]]
     adds: list[tuple[int, int]]
@@ -40,7 +40,10 @@ Change = tuple[int, int, object]
 
 
 class State:
-    """A state of one task. ``facts[p]`` holds the codes of predicate ``p``; ``fluents[f]`` the defined values of ``f``."""
+    """A state of one task. ``facts[p]`` holds the codes of predicate ``p``.
+
+    ``fluents[f]`` the defined values of ``f``.
+    """
 
     __slots__ = ("facts", "fluents", "task")
 

@@ -33,6 +33,7 @@ class Resolver:
         self.task = task
         self.lenient = lenient_types
         self._chunks: dict[str, Taken | IllFormed | None] = {}
+        self._steps: dict[tuple[str, ...], Taken | IllFormed] = {}
 
     def chunk(self, chunk: str) -> Taken | IllFormed | None:
         """A chunk of plan text; ``None`` if it is not one step."""
@@ -42,6 +43,15 @@ class Resolver:
             found = None if tokens is None else self.tokens(tokens)
             if len(self._chunks) < self.MAX_REMEMBERED:
                 self._chunks[chunk] = found
+        return found
+
+    def step(self, tokens: tuple[str, ...]) -> Taken | IllFormed:
+        """The tokens of a step; equal steps are resolved once."""
+        found = self._steps.get(tokens)
+        if found is None:
+            found = self.tokens(tokens)
+            if len(self._steps) < self.MAX_REMEMBERED:
+                self._steps[tokens] = found
         return found
 
     def tokens(self, tokens: list[str] | tuple[str, ...]) -> Taken | IllFormed:
@@ -79,12 +89,17 @@ class Resolver:
                 own = " and ".join([f"`{task.type_names[t]}`" for t in task.object_types[number]])
                 fitting = [task.objects[o] for o in task.domains[parameter.domain][:6]]
                 help = f"objects of that type: {', '.join(fitting)}" if fitting else "there is no object of that type"
-                return IllFormed("SC404", f"`{token}` is a {own}, which `{parameter.name}` of `{name}` does not take", place, help)
+                return IllFormed(
+                    "SC404", f"`{token}` is a {own}, which `{parameter.name}` of `{name}` does not take", place, help
+                )
         raise AssertionError("the step is well-formed")
 
 
 class TimedStep(NamedTuple):
-    """A step of a timed plan. ``number`` counts from 1 after sorting by time; ``written`` is its place in the text, from 0."""
+    """A step of a timed plan.
+
+    ``number`` counts from 1 after sorting by time; ``written`` is its place in the text, from 0.
+    """
 
     number: int
     written: int

@@ -1,6 +1,7 @@
 """Timed plans: durative and simultaneous actions, timed initial literals (PDDL 2.1, definitions 10 to 15; PDDL 2.2).
 
-A happening is everything at one time. All its conditions are read in the state before it, its effects are united, and no two of its parts may interfere.
+A happening is everything at one time. All its conditions are read in the state before it, its effects are united, and
+no two of its parts may interfere.
 """
 
 from __future__ import annotations
@@ -17,13 +18,24 @@ from plansafe.verifier.engine.steps import IllFormed, Taken, TimedStep
 from plansafe.verifier.evaluate import Evaluator, Undefined
 from plansafe.verifier.model import Atom, Formula, Number, Snap, TimedLiteral
 from plansafe.verifier.monitor.automaton import TooManyInstances
+from plansafe.verifier.monitor.finding import Violation
+from plansafe.verifier.monitor.runtime import Mirror
 
 START, END = "start", "end"
-_COMPARE = {"=": lambda d, v, e: abs(d - v) <= e, "<=": lambda d, v, e: d <= v + e, ">=": lambda d, v, e: d >= v - e, "<": lambda d, v, e: d < v + e, ">": lambda d, v, e: d > v - e}
+_COMPARE = {
+    "=": lambda d, v, e: abs(d - v) <= e,
+    "<=": lambda d, v, e: d <= v + e,
+    ">=": lambda d, v, e: d >= v - e,
+    "<": lambda d, v, e: d < v + e,
+    ">": lambda d, v, e: d > v - e,
+}
 
 
 class Event(NamedTuple):
-    """A part of a happening: an instantaneous action or the start (``start``), the end (``end``), or a timed literal (``step`` is ``None``)."""
+    """A part of a happening.
+
+    An instantaneous action or the start (``start``), the end (``end``), or a timed literal (``step`` is ``None``).
+    """
 
     kind: str
     step: TimedStep | None
@@ -55,7 +67,15 @@ class Footprint(NamedTuple):
 class TimedRun(Run):
     """One reading of a timed plan."""
 
-    def __init__(self, engine: Engine, reading: str, steps: list[TimedStep], tolerance: Number, deadline: float | None = None, observer: Observer | None = None) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        reading: str,
+        steps: list[TimedStep],
+        tolerance: Number,
+        deadline: float | None = None,
+        observer: Observer | None = None,
+    ) -> None:
         self.plan_steps = steps
         self.tolerance = tolerance
         last: Number = 0
@@ -68,6 +88,7 @@ class TimedRun(Run):
         self._recent: list[tuple[Number, Event, Footprint]] = []
         self._dropped: set[int] = set()
         self._remembered: dict[int, Remembered] = {}
+        self._mirrored: dict[int, list[tuple[Mirror, int]]] = {}
 
     def before_start(self) -> None:
         """Literals of time 0 are part of S0 already; those after the plan's end do not happen."""
@@ -155,7 +176,9 @@ class TimedRun(Run):
             delta = combine(state.fluents, happenings)
         except Conflict as conflict:
             steps = [e.step.number for e in taking if e.step is not None]
-            self.failures.append(Failure(max(steps, default=0), "SC303", self.fluent_text(conflict.function, conflict.code)))
+            self.failures.append(
+                Failure(max(steps, default=0), "SC303", self.fluent_text(conflict.function, conflict.code))
+            )
             return self.reading != HALT
         if self.reading == HALT:
             wrong = self._breaks_over_all(time, taking, delta)
@@ -163,7 +186,12 @@ class TimedRun(Run):
                 self.failures.append(wrong)
                 return False
         for event in taking:
-            if event.kind == START and event.step is not None and isinstance(event.step.taken, Taken) and event.step.taken.action.end is not None:
+            if (
+                event.kind == START
+                and event.step is not None
+                and isinstance(event.step.taken, Taken)
+                and event.step.taken.action.end is not None
+            ):
                 found_evaluator, binding = self._evaluator(event.step)
                 self._remembered[event.step.number] = remember(found_evaluator, event.step.taken.action.end, binding)
         self._depart(taking)
@@ -172,7 +200,14 @@ class TimedRun(Run):
         self.time = time
         ended = {e.step.number for e in taking if e.kind == END and e.step is not None}
         self.running = [s for s in self.running if s.number not in ended]
-        self.running += [e.step for e in taking if e.kind == START and e.step is not None and isinstance(e.step.taken, Taken) and e.step.taken.action.end is not None]
+        self.running += [
+            e.step
+            for e in taking
+            if e.kind == START
+            and e.step is not None
+            and isinstance(e.step.taken, Taken)
+            and e.step.taken.action.end is not None
+        ]
         numbers = [e.step.number for e in taking if e.step is not None]
         self._arrive(max(numbers, default=0))
         self.executed += sum([e.kind == START for e in taking]) - 1
@@ -247,7 +282,14 @@ class TimedRun(Run):
         """Whether some running action's ``over all`` condition fails in the state that the happening leads to."""
         ended = {e.step.number for e in taking if e.kind == END and e.step is not None}
         running = [s for s in self.running if s.number not in ended]
-        running += [e.step for e in taking if e.kind == START and e.step is not None and isinstance(e.step.taken, Taken) and e.step.taken.action.end is not None]
+        running += [
+            e.step
+            for e in taking
+            if e.kind == START
+            and e.step is not None
+            and isinstance(e.step.taken, Taken)
+            and e.step.taken.action.end is not None
+        ]
         if not any([isinstance(s.taken, Taken) and s.taken.action.over_all for s in running]):
             return None
         log: list[tuple[int, int, object]] = []
@@ -263,7 +305,11 @@ class TimedRun(Run):
     # -- interference -------------------------------------------------------------------------------------------------
 
     def _interference(self, time: Number, taking: list[Event]) -> list[Failure]:
-        recent = [entry for entry in self._recent if time - entry[0] < self.tolerance and (entry[1].step is None or entry[1].step.number not in self._dropped)]
+        recent = [
+            entry
+            for entry in self._recent
+            if time - entry[0] < self.tolerance and (entry[1].step is None or entry[1].step.number not in self._dropped)
+        ]
         if len(taking) + len(recent) < 2:
             self._recent = [(time, event, self._footprint(event)) for event in taking] if self.tolerance > 0 else []
             return []
@@ -316,7 +362,11 @@ class TimedRun(Run):
         if event.kind == START and action is not None and action.end is not None:
             for effect in action.end.effects:
                 for objects in product(*[self.task.domains[v.domain] for v in effect.variables]):
-                    self._reads(effect.at_start, {**binding, **dict(zip([v.slot for v in effect.variables], objects, strict=True))}, out)
+                    self._reads(
+                        effect.at_start,
+                        {**binding, **dict(zip([v.slot for v in effect.variables], objects, strict=True))},
+                        out,
+                    )
         for effect in event.snap.effects:
             for objects in product(*[self.task.domains[v.domain] for v in effect.variables]):
                 inner = {**binding, **dict(zip([v.slot for v in effect.variables], objects, strict=True))}
@@ -346,7 +396,11 @@ class TimedRun(Run):
                     self._reads(part, binding, out)
             case model.Quantified():
                 for objects in product(*[self.task.domains[v.domain] for v in formula.variables]):
-                    self._reads(formula.body, {**binding, **dict(zip([v.slot for v in formula.variables], objects, strict=True))}, out)
+                    self._reads(
+                        formula.body,
+                        {**binding, **dict(zip([v.slot for v in formula.variables], objects, strict=True))},
+                        out,
+                    )
             case _:
                 pass
 
@@ -359,22 +413,45 @@ class TimedRun(Run):
     # -- letters ------------------------------------------------------------------------------------------------------
 
     def _depart(self, taking: list[Event]) -> None:
-        if self.runtime is None:
+        """The happening's actions are known: tell the monitors, and remember which step each mirror fact stands for."""
+        if self.runtime is None or not self.engine.mirrors:
             return
+        entries: list[tuple[Mirror, int]] = []
         for step in self.running:
             assert isinstance(step.taken, Taken)
             mirror = self.engine.mirror("during", step.taken)
             if mirror is not None:
                 self.runtime.during(*mirror)
-        if not self.engine.acting:
-            return
+                entries.append((mirror, step.number))
         mirrors = []
         for event in taking:
             if event.step is not None and isinstance(event.step.taken, Taken):
                 mirror = self.engine.mirror(event.kind, event.step.taken)
                 if mirror is not None:
                     mirrors.append(mirror)
-        self.runtime.depart(self.state, mirrors, self.moment())
+                    entries.append((mirror, event.step.number))
+        if entries:
+            self._mirrored[self.letter] = entries
+        if self.engine.acting:
+            self.runtime.depart(self.state, mirrors, self.moment())
+
+    def _matched(self, _violation: Violation) -> int:
+        violation = _violation
+        part = self.engine.plan.parts[violation.part]
+        if part.step is None:
+            return 0
+        atom = part.step.body if isinstance(part.step, model.Quantified) else part.step
+        assert isinstance(atom, Atom)
+        values = {v.slot: o for v, o in zip(part.parameters, violation.binding, strict=True)}
+        letter = violation.letter - 1 if part.after else violation.letter
+        for (predicate, code), number in self._mirrored.get(letter, ()):
+            if predicate != atom.predicate:
+                continue
+            objects = self.task.decode(code, len(atom.arguments))
+            wanted = [a if a >= 0 else values.get(-1 - a, o) for a, o in zip(atom.arguments, objects, strict=True)]
+            if list(objects) == wanted:
+                return number
+        return 0
 
     def _mirror_running(self, taking: list[Event]) -> None:
         """Keep the facts that say which durative actions are under way."""
@@ -388,7 +465,11 @@ class TimedRun(Run):
             starts = event.kind == START
             if not starts:
                 taken = event.step.taken
-                same = [s for s in self.running if isinstance(s.taken, Taken) and s.taken == taken and s.number != event.step.number]
+                same = [
+                    s
+                    for s in self.running
+                    if isinstance(s.taken, Taken) and s.taken == taken and s.number != event.step.number
+                ]
                 if same:
                     continue
             if starts != (code in self.state.facts[predicate]):

@@ -1,7 +1,9 @@
 """Parts with temporal operators: one small automaton for each binding whose letters differ from the default.
 
-A binding all of whose leaves have their default values behaves like every other such binding, so all of them share one *default* instance; a binding
-gets an instance of its own when one of its leaves first differs (and starts where the default is). An instance sleeps while its letter and its state stay the same.
+A binding all of whose leaves have their default values behaves like every other such binding, so all of them share one
+*default* instance; a binding
+gets an instance of its own when one of its leaves first differs (and starts where the default is). An instance sleeps
+while its letter and its state stay the same.
 """
 
 from __future__ import annotations
@@ -17,7 +19,13 @@ from plansafe.verifier.model import And, Formula, Task, Temporal, Variable
 from plansafe.verifier.monitor.finding import Binding, Violation
 from plansafe.verifier.monitor.index import FactIndexes, InstanceIndex
 from plansafe.verifier.monitor.invariant import Truth
-from plansafe.verifier.monitor.program import PERMANENTLY_SATISFIED, PERMANENTLY_VIOLATED, PRESENTLY_SATISFIED, Moment, Program
+from plansafe.verifier.monitor.program import (
+    PERMANENTLY_SATISFIED,
+    PERMANENTLY_VIOLATED,
+    PRESENTLY_SATISFIED,
+    Moment,
+    Program,
+)
 
 MAX_INSTANCES = 2_000_000
 
@@ -49,12 +57,24 @@ class Instance:
 class Automaton:
     """A part run by a :class:`Program`. ``mode`` as in :class:`plansafe.verifier.rules.model.Part`."""
 
-    def __init__(self, part: int, emitter: Emitter, parameters: tuple[Variable, ...], mode: str, formula: Formula, *, acting: bool, step_offset: int = 0) -> None:
+    def __init__(
+        self,
+        part: int,
+        emitter: Emitter,
+        parameters: tuple[Variable, ...],
+        mode: str,
+        formula: Formula,
+        *,
+        acting: bool,
+        of_actions: bool = False,
+        step_offset: int = 0,
+    ) -> None:
         self.part = part
         self.task: Task = emitter.task
         self.parameters = parameters
         self.mode = mode
         self.acting = acting
+        self.of_actions = of_actions
         self.step_offset = step_offset
         self.program = Program(emitter.task, mode, formula)
         self._compile(emitter)
@@ -83,7 +103,9 @@ class Automaton:
         leaves = self.program.leaves
         self.global_leaves = [i for i, leaf in enumerate(leaves) if not free_slots(leaf) & own]
         self.local_leaves = [i for i, leaf in enumerate(leaves) if free_slots(leaf) & own]
-        self.truths = [Truth(emitter, leaf, self.parameters if i in self.local_leaves else ()) for i, leaf in enumerate(leaves)]
+        self.truths = [
+            Truth(emitter, leaf, self.parameters if i in self.local_leaves else ()) for i, leaf in enumerate(leaves)
+        ]
         self.defaults = 0
         self.searches = []
         for number in self.local_leaves:
@@ -106,7 +128,7 @@ class Automaton:
 
     def triggers(self) -> list[tuple[int, bool | None, Callable[..., None]]]:
         """What to call, and for which changes."""
-        return [tuple(trigger) for search in self.searches for trigger in search.triggers]
+        return [(t.predicate, t.added, t.find) for search in self.searches for t in search.triggers]
 
     @property
     def candidates(self) -> list[Binding]:
@@ -123,7 +145,6 @@ class Automaton:
         if predicate in self.readers.by_predicate:
             self.readers.readers(predicate, code, self._touched)
         if predicate in self.global_readers.by_predicate and not self._global_dirty:
-            found: set[Binding] = set()
             for number in self.global_readers.by_predicate[predicate]:
                 if self.global_readers.patterns[number].key(code) is not None:
                     self._global_dirty = True
@@ -183,7 +204,7 @@ class Automaton:
             if instance is not None:
                 self._advance(binding, instance, time_bits, moment)
         if not self.closed and (self._default_awake or everyone):
-            self._advance_default(state, time_bits, moment)
+            self._advance_default(time_bits, moment)
         if self._touched_now:
             # What ends a block does not count as touching it, so changes count from the next letter on.
             for number, keys in self._touched_now.items():
@@ -266,11 +287,13 @@ class Automaton:
         program = self.program
         if program.clocked and program.pending(instance.state):
             return False
+        if self.mode == "each" and not program.output(instance.state):
+            return False  # every failing letter is a finding of its own
         return program.step(instance.state, letter, time_bits, moment) == instance.state
 
     def _note_start(self, instance: Instance, letter: int, moment: Moment) -> None:
-        """At letter 0: is the violation, or what it answers to, there already? What the plan's own actions do never is."""
-        if self.acting:
+        """At letter 0: is the violation, or what it answers to, there already? What the plan itself does is not."""
+        if self.of_actions:
             return
         if self.response:
             assert self._premise is not None
@@ -288,7 +311,9 @@ class Automaton:
         violated = not self.program.output(instance.state)
         if self.mode == "each":
             if violated:
-                self.violations.append(Violation(self.part, binding, moment.letter + self.step_offset, moment.letter, False, "introduced"))
+                self.violations.append(
+                    Violation(self.part, binding, moment.letter + self.step_offset, moment.letter, False, "introduced")
+                )
         elif self.mode == "always" and violated and not instance.violated:
             self._violate(binding, instance, moment.letter, False)
         if not violated:
@@ -304,16 +329,24 @@ class Automaton:
         if violation.blame == "early":
             instance = self._tracked[violation.binding][0]
             touched = self._was_touched(violation.binding)
-            blame = "introduced" if instance.ceased and (self.response or violation.at_end) else "worsened" if touched else "pre-existing"
+            blame = (
+                "introduced"
+                if instance.ceased and (self.response or violation.at_end)
+                else "worsened"
+                if touched
+                else "pre-existing"
+            )
             self.violations[number] = violation._replace(blame=blame)
 
     def _violate(self, binding: Binding, instance: Instance, letter: int, at_end: bool) -> None:
         early = instance.at_start and (self.response or letter == 0 or at_end)
-        self.violations.append(Violation(self.part, binding, letter, letter, at_end, "early" if early else "introduced"))
+        self.violations.append(
+            Violation(self.part, binding, letter, letter, at_end, "early" if early else "introduced")
+        )
         if early:
             self._tracked[binding] = (instance, len(self.violations) - 1)
 
-    def _advance_default(self, state: State, time_bits: int, moment: Moment) -> None:
+    def _advance_default(self, time_bits: int, moment: Moment) -> None:
         program = self.program
         default = self.default
         default.bits = self.defaults
@@ -321,9 +354,13 @@ class Automaton:
         default.state = program.step(default.state, letter, time_bits, moment)
         if moment.letter == 0:
             self._note_start(default, letter, moment)
-        bad = not program.output(default.state) if program.past_mode else program.verdict(default.state) == PERMANENTLY_VIOLATED
+        bad = (
+            not program.output(default.state)
+            if program.past_mode
+            else program.verdict(default.state) == PERMANENTLY_VIOLATED
+        )
         if bad and (self.mode in ("always", "each") or not program.past_mode):
-            self._materialise(state, moment)
+            self._materialise(moment)
             return
         if not program.past_mode:
             verdict = program.verdict(default.state)
@@ -337,7 +374,7 @@ class Automaton:
         default.violated = bad
         self._default_awake = not self._quiet(default, letter, time_bits, moment)
 
-    def _materialise(self, state: State, moment: Moment) -> None:
+    def _materialise(self, moment: Moment) -> None:
         """The default instance fails: so does every binding that still shares it."""
         for binding in self._others():
             instance = self.default.copy()
@@ -370,7 +407,7 @@ class Automaton:
             total *= len(self.task.domains[v.domain])
         return total > len(self.instances) + len(self.done)
 
-    def finish(self, state: State, letter: int) -> None:
+    def finish(self, letter: int) -> None:
         """The trace has ended with the letter just read: report what is not satisfied."""
         if self.mode not in ("always", "each"):
             for binding, instance in self.instances.items():

@@ -10,12 +10,15 @@ from plansafe.verifier.engine.state import State
 from plansafe.verifier.evaluate import Evaluator
 from plansafe.verifier.model import Formula, Variable
 from plansafe.verifier.monitor.finding import Binding, Violation
-from plansafe.verifier.monitor.program import Moment
 from plansafe.verifier.monitor.index import FactIndexes, InstanceIndex
+from plansafe.verifier.monitor.program import Moment
 
 
 class Truth:
-    """``formula`` under a binding, in three values: generated code first, the slow definition where a number is undefined."""
+    """``formula`` under a binding, in three values.
+
+    Generated code first, the slow definition where a number is undefined.
+    """
 
     def __init__(self, emitter: Emitter, formula: Formula, parameters: tuple[Variable, ...]) -> None:
         self.formula = formula
@@ -24,6 +27,7 @@ class Truth:
         self._fast = emitter.condition(formula, self.slots)
 
     def __call__(self, state: State, binding: Binding) -> bool | None:
+        """The value in a state; ``None`` for undefined."""
         try:
             return self._fast(state.facts, state.fluents, *binding)
         except (KeyError, ZeroDivisionError):
@@ -51,9 +55,19 @@ class Invariant:
     awake = False
     """Never due but for changes."""
 
-    def __init__(self, part: int, emitter: Emitter, parameters: tuple[Variable, ...], body: Formula, *, final: bool) -> None:
+    def __init__(
+        self,
+        part: int,
+        emitter: Emitter,
+        parameters: tuple[Variable, ...],
+        body: Formula,
+        *,
+        final: bool,
+        of_actions: bool = False,
+    ) -> None:
         self.part = part
         self.final = final
+        self.of_actions = of_actions
         self.search = extension(emitter, body, False, parameters)
         self.holds = Truth(emitter, body, parameters)
         self.readers = InstanceIndex(patterns(emitter, body, parameters))
@@ -66,7 +80,7 @@ class Invariant:
 
     def triggers(self) -> list[tuple[int, bool | None, Callable[..., None]]]:
         """What to call, and for which changes."""
-        return [tuple(trigger) for trigger in self.search.triggers]
+        return [(t.predicate, t.added, t.find) for t in self.search.triggers]
 
     def start(self, state: State, indexes: FactIndexes) -> None:
         """Find every violation of S0."""
@@ -112,11 +126,11 @@ class Invariant:
             self._report(binding, episode, False)
 
     def _report(self, binding: Binding, episode: Episode, at_end: bool, letter: int | None = None) -> None:
-        blame = "introduced" if episode.start else "worsened" if episode.touched else "pre-existing"
+        blame = "introduced" if episode.start or self.of_actions else "worsened" if episode.touched else "pre-existing"
         at = episode.start if letter is None else letter
         self.violations.append(Violation(self.part, binding, at, at, at_end, blame))
 
-    def finish(self, state: State, letter: int) -> None:
+    def finish(self, letter: int) -> None:
         """The trace ends: report what is still violated."""
         for binding, episode in self.episodes.items():
             self._report(binding, episode, self.final, letter if self.final else None)

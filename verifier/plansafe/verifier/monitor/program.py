@@ -1,7 +1,9 @@
 """Temporal formulas as small automata, shared by all instances of a rule and built as far as they are visited.
 
-A program reads letters: an integer of *leaf* bits (state formulas, whose truth the runtime supplies) and an integer of *time* bits. Its states are
-numbers. Past operators are bits (Havelund and Rosu 2004); future operators progress (:mod:`.progression`); the PDDL3 operators that look at the whole trace
+A program reads letters: an integer of *leaf* bits (state formulas, whose truth the runtime supplies) and an integer of
+*time* bits. Its states are
+numbers. Past operators are bits (Havelund and Rosu 2004); future operators progress (:mod:`.progression`); the PDDL3
+operators that look at the whole trace
 are automata of two to four states (Gerevini et al. 2009). Only ``always-within`` needs a clock in its state.
 """
 
@@ -10,16 +12,31 @@ from __future__ import annotations
 from itertools import product
 from typing import NamedTuple
 
-from plansafe.verifier.compile.normal import is_temporal
-from plansafe.verifier.model import And, Atom, Compare, Equal, Formula, Not, Number, Or, Quantified, Task, Temporal, Truth
 from plansafe.verifier import model
+from plansafe.verifier.compile.normal import is_temporal, subformulas
+from plansafe.verifier.model import (
+    And,
+    Atom,
+    Compare,
+    Equal,
+    Formula,
+    Not,
+    Number,
+    Or,
+    Quantified,
+    Task,
+    Temporal,
+    Truth,
+)
 from plansafe.verifier.monitor import progression
 from plansafe.verifier.monitor.progression import Progression
 from plansafe.verifier.rules.split import PAST_OPERATORS
 
 PERMANENTLY_VIOLATED, PRESENTLY_VIOLATED, PRESENTLY_SATISFIED, PERMANENTLY_SATISFIED = range(4)
 MAX_EXPANSION = 20_000
-WHOLE_TRACE = frozenset(("at-end", "within", "at-most-once", "sometime-before", "always-within", "hold-during", "hold-after"))
+WHOLE_TRACE = frozenset(
+    ("at-end", "within", "at-most-once", "sometime-before", "always-within", "hold-during", "hold-after")
+)
 
 
 class TooLarge(Exception):
@@ -36,16 +53,19 @@ class Moment(NamedTuple):
     def later_at_most(self, bound: Number) -> bool:
         """Whether a later letter may have a time <= ``bound``."""
         if not self.timed:
-            return self.letter + 1 <= bound
+            return self.time + 1 <= bound
         return self.time < bound or (self.letter == 0 and bound >= 0)
 
     def later_before(self, bound: Number) -> bool:
         """Whether a later letter may have a time < ``bound``."""
-        return self.letter + 1 < bound if not self.timed else self.time < bound
+        return self.time + 1 < bound if not self.timed else self.time < bound
 
 
 class Program:
-    """The automaton of one part. ``leaves`` are the state formulas whose truth makes a letter, in order of their bits."""
+    """The automaton of one part.
+
+    ``leaves`` are the state formulas whose truth makes a letter, in order of their bits.
+    """
 
     def __init__(self, task: Task, mode: str, formula: Formula) -> None:
         self.task = task
@@ -107,7 +127,7 @@ class Program:
 
     def _boolean(self, formula: Formula) -> Skeleton:
         """The Boolean top of a formula over the trace; maximal formulas without whole-trace operators become LTLf."""
-        if not _mentions(formula, WHOLE_TRACE):
+        if not any([isinstance(p, Temporal) and p.operator in WHOLE_TRACE for p in subformulas(formula)]):
             node = self._ltl(formula, True)
             return self._component(Component("ltl", [], (), node))
         match formula:
@@ -117,8 +137,17 @@ class Program:
                 return ("and" if isinstance(formula, And) else "or", [self._boolean(p) for p in formula.parts])
             case Temporal():
                 values = [self._value(p) for p in formula.operands]
-                starts = {"at-most-once": 0, "sometime-before": 0, "within": 0, "at-end": False, "hold-during": None, "hold-after": None}
-                return self._component(Component(formula.operator, values, formula.bounds, starts.get(formula.operator)))
+                starts = {
+                    "at-most-once": 0,
+                    "sometime-before": 0,
+                    "within": 0,
+                    "at-end": False,
+                    "hold-during": None,
+                    "hold-after": None,
+                }
+                return self._component(
+                    Component(formula.operator, values, formula.bounds, starts.get(formula.operator))
+                )
             case _:
                 raise AssertionError("quantifiers over temporal formulas are ground")
 
@@ -127,7 +156,10 @@ class Program:
         return ("component", len(self._components) - 1)
 
     def _ltl(self, formula: Formula, positive: bool) -> int:
-        """Negation normal form, as a node of the progression; past subformulas become bits above the leaves' (see :meth:`_letter`)."""
+        """Negation normal form, as a node of the progression.
+
+        Past subformulas become bits above the leaves' (see :meth:`_letter`).
+        """
         table = self.progression
         if isinstance(formula, Truth):
             return progression.TRUE if formula.value == positive else progression.FALSE
@@ -151,12 +183,25 @@ class Program:
         table = self.progression
         if formula.operator == "sometime-after":
             premise, conclusion = formula.operands
-            response = table.disjunction([self._ltl(premise, not positive), table.make("sometime", self._ltl(conclusion, True))]) if positive else None
+            response = (
+                table.disjunction(
+                    [self._ltl(premise, not positive), table.make("sometime", self._ltl(conclusion, True))]
+                )
+                if positive
+                else None
+            )
             if response is not None:
                 return table.make("always", response)
             pending = table.conjunction([self._ltl(premise, True), table.make("always", self._ltl(conclusion, False))])
             return table.make("sometime", pending)
-        duals = {"always": "sometime", "sometime": "always", "next": "weak-next", "weak-next": "next", "until": "release", "release": "until"}
+        duals = {
+            "always": "sometime",
+            "sometime": "always",
+            "next": "weak-next",
+            "weak-next": "next",
+            "until": "release",
+            "release": "until",
+        }
         word = formula.operator if positive else duals[formula.operator]
         return table.make(word, *[self._ltl(p, positive) for p in formula.operands])
 
@@ -170,7 +215,10 @@ class Program:
         return found
 
     def time_bits(self, moment: Moment) -> int:
-        """The comparisons of a letter's time with the bounds of the formula, as bits; 0 for a formula without bounds."""
+        """The comparisons of a letter's time with the bounds of the formula, as bits.
+
+        0 for a formula without bounds.
+        """
         bits = 0
         shift = 0
         for component in self._components:
@@ -264,7 +312,10 @@ class Program:
         return self._states[state][2]
 
     def verdict(self, state: int) -> int:
-        """The verdict on the prefix just read (RV-LTL). Permanent verdicts are sound; complete for the PDDL3 operators."""
+        """The verdict on the prefix just read (RV-LTL).
+
+        Permanent verdicts are sound; complete for the PDDL3 operators.
+        """
         found = self._verdicts.get(state)
         if found is None:
             found = self._verdicts[state] = self._judge(self._skeleton, self._states[state][1])
@@ -273,8 +324,8 @@ class Program:
     def _judge(self, skeleton: Skeleton, components: tuple[object, ...]) -> int:
         kind, content = skeleton
         if kind == "component":
-            component = self._components[content]  # type: ignore[index]
-            own = components[content]  # type: ignore[index]
+            assert isinstance(content, int)
+            component, own = self._components[content], components[content]
             if component.kind != "ltl":
                 return judge(component, own)
             if own in (progression.TRUE, progression.FALSE):
@@ -287,7 +338,12 @@ class Program:
 
     def pending(self, state: int) -> bool:
         """Whether the formula has a clock that is running, so that time alone changes its state."""
-        return self.clocked and any([c.kind == "always-within" and own is not None and own is not _BAD for c, own in zip(self._components, self._states[state][1], strict=True)])
+        return self.clocked and any(
+            [
+                c.kind == "always-within" and own is not None and own is not _BAD
+                for c, own in zip(self._components, self._states[state][1], strict=True)
+            ]
+        )
 
 
 Value = tuple[str, object]
@@ -309,8 +365,10 @@ _BAD, _GOOD = "bad", "good"
 def advance(component: Component, own: object, values: list[bool], flags: int, moment: Moment) -> object:
     """The next state of a whole-trace operator.
 
-    ``at-end``: the last value. ``at-most-once``: 0 before, 1 in, 2 after the block. ``sometime-before``: 0 waiting. ``within``: 0 waiting.
-    ``hold-*``: the last value. ``always-within``: the time since which an answer is due, or ``None``. ``_BAD`` and ``_GOOD`` are final.
+    ``at-end``: the last value. ``at-most-once``: 0 before, 1 in, 2 after the block. ``sometime-before``: 0 waiting.
+    ``within``: 0 waiting.
+    ``hold-*``: the last value. ``always-within``: the time since which an answer is due, or ``None``. ``_BAD`` and
+    ``_GOOD`` are final.
     """
     kind = component.kind
     if own is _BAD or own is _GOOD:
@@ -390,24 +448,6 @@ def structure(formula: Formula) -> tuple[object, ...]:
         else:
             out.append(part)
     return tuple(out)
-
-
-def _mentions(formula: Formula, operators: frozenset[str]) -> bool:
-    stack = [formula]
-    while stack:
-        part = stack.pop()
-        match part:
-            case Temporal():
-                if part.operator in operators:
-                    return True
-                stack.extend(part.operands)
-            case Not() | Quantified():
-                stack.append(part.body)
-            case And() | Or():
-                stack.extend(part.parts)
-            case _:
-                pass
-    return False
 
 
 def ground_temporal(task: Task, formula: Formula) -> Formula:

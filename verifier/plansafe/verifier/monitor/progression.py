@@ -1,6 +1,7 @@
 """LTLf by formula progression, hash-consed (Bacchus and Kabanza 2000; finite traces as De Giacomo and Vardi 2013).
 
-Formulas are over numbered letters bits and in negation normal form. A residual is what must hold of the rest of the trace; ``NONEMPTY``
+Formulas are over numbered letters bits and in negation normal form. A residual is what must hold of the rest of the
+trace; ``NONEMPTY``
 and ``EMPTY`` say that there is, or is not, a further letter, which is how strong and weak next differ at the end.
 """
 
@@ -46,7 +47,7 @@ class Progression:
         for part in parts:
             node = self.nodes[part]
             if node[0] == word:
-                flat |= node[1]  # type: ignore[operator]
+                flat |= node[1]  # type: ignore[arg-type]
             else:
                 flat.add(part)
         flat.discard(unit)

@@ -1,6 +1,7 @@
 """All monitors of a check, fed by the changes of each step.
 
-A letter is a state and the actions about to be taken there. Parts that read no actions read a letter when its state is reached (:meth:`Runtime.arrive`);
+A letter is a state and the actions about to be taken there. Parts that read no actions read a letter when its state is
+reached (:meth:`Runtime.arrive`);
 parts that do, when its actions are known (:meth:`Runtime.depart`), which are then facts of mirror predicates.
 """
 
@@ -9,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from plansafe.verifier.compile.emit import Emitter
-from plansafe.verifier.compile.normal import is_temporal, reads
+from plansafe.verifier.compile.normal import is_temporal, mentions, negate
 from plansafe.verifier.compile.triggers import patterns
 from plansafe.verifier.engine.state import Change, State
-from plansafe.verifier.model import And, Atom, Formula, Or, Task, Temporal
-from plansafe.verifier.compile.normal import negate
+from plansafe.verifier.model import And, Formula, Or, Task, Temporal
 from plansafe.verifier.monitor.automaton import Automaton
 from plansafe.verifier.monitor.finding import Violation
 from plansafe.verifier.monitor.index import FactIndexes
@@ -65,7 +65,11 @@ class Runtime:
         formula = part.body
         if part.mode == "each":
             assert part.step is not None
-            simple = step_predicate(part.step) in momentary and _stateful(part.body, momentary) and (part.guard is None or _stateful(part.guard, momentary))
+            simple = (
+                step_predicate(part.step) in momentary
+                and _stateful(part.body, momentary)
+                and (part.guard is None or _stateful(part.guard, momentary))
+            )
             if simple:
                 check = StepCheck(number, emitter, part.parameters, part.step, part.guard, part.body, after=part.after)
                 self.checks.setdefault(step_predicate(part.step), []).append(check)
@@ -74,13 +78,29 @@ class Runtime:
             if part.after:
                 premise = Temporal("yesterday", (premise,))
             formula = Or((negate(premise), part.body))
-        acting = _mentions(formula, momentary)
+        acting = mentions(formula, momentary)
+        of_actions = mentions(formula, frozenset(self.plan.mirrors.values()))
         try:
             if not acting and part.mode in ("always", "end") and not is_temporal(formula):
-                self.monitors.append(Invariant(number, emitter, part.parameters, formula, final=part.mode == "end"))
+                self.monitors.append(
+                    Invariant(
+                        number, emitter, part.parameters, formula, final=part.mode == "end", of_actions=of_actions
+                    )
+                )
             else:
                 offset = 1 if part.mode == "each" and not part.after else 0
-                self.monitors.append(Automaton(number, emitter, part.parameters, part.mode, formula, acting=acting, step_offset=offset))
+                self.monitors.append(
+                    Automaton(
+                        number,
+                        emitter,
+                        part.parameters,
+                        part.mode,
+                        formula,
+                        acting=acting,
+                        of_actions=of_actions,
+                        step_offset=offset,
+                    )
+                )
         except TooLarge:
             self.too_large.append(number)
 
@@ -106,7 +126,9 @@ class Runtime:
     def watched(self) -> frozenset[int]:
         """The predicates (and ``-1 - function``) whose changes someone must see."""
         base = len(self.plan.task.predicates)
-        return frozenset([i if i < base else base - 1 - i for i, readers in enumerate(self._readers) if readers]) | {p for p, _ in self.indexes._specs}
+        return frozenset([i if i < base else base - 1 - i for i, readers in enumerate(self._readers) if readers]) | {
+            p for p, _ in self.indexes._specs
+        }
 
     # -- letters ------------------------------------------------------------------------------------------------------
 
@@ -191,7 +213,7 @@ class Runtime:
         """The trace ends with the present letter, which has no actions."""
         self._act(state, moment)
         for monitor in self.monitors:
-            monitor.finish(state, moment.letter)
+            monitor.finish(moment.letter)
 
     def violations(self) -> list[Violation]:
         """All violations, in order of steps, rules and bindings; one for each rule, binding and step."""
@@ -201,7 +223,10 @@ class Runtime:
 
     def undecided(self) -> list[tuple[int, tuple[int, ...]]]:
         """The part and binding of every instance that could not be decided."""
-        everyone: list[StateMonitor | StepCheck] = [*self.monitors, *[c for checks in self.checks.values() for c in checks]]
+        everyone: list[StateMonitor | StepCheck] = [
+            *self.monitors,
+            *[c for checks in self.checks.values() for c in checks],
+        ]
         return sorted([(m.part, binding) for m in everyone for binding in m.undecided])
 
     def touches(self) -> list[int]:
@@ -217,7 +242,7 @@ class Runtime:
         self.indexes.build(facts)
 
     def fork(self) -> Runtime:
-        """An independent copy; generated code and automata are shared, so this costs as much as there are live instances."""
+        """An independent copy. Code and automata are shared, so this costs as much as there are live instances."""
         copy = Runtime.__new__(Runtime)
         copy.plan, copy.indexes, copy.too_large = self.plan, self.indexes, self.too_large
         twins = {monitor: monitor.fork() for monitor in self.monitors}
@@ -242,9 +267,5 @@ def _read_by(monitor: StateMonitor) -> set[int]:
     return out
 
 
-def _mentions(formula: Formula, predicates: frozenset[int]) -> bool:
-    return any([isinstance(read, Atom) and read.predicate in predicates for read in reads(formula)])
-
-
 def _stateful(formula: Formula, momentary: frozenset[int]) -> bool:
-    return not is_temporal(formula) and not _mentions(formula, momentary)
+    return not is_temporal(formula) and not mentions(formula, momentary)

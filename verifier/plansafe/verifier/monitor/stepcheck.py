@@ -14,9 +14,22 @@ from plansafe.verifier.rules.model import step_predicate
 
 
 class StepCheck:
-    """``body`` must hold wherever ``step`` matches and ``guard`` holds: at that letter, or with ``after`` at the next."""
+    """``body`` must hold wherever ``step`` matches and ``guard`` holds.
 
-    def __init__(self, part: int, emitter: Emitter, parameters: tuple[Variable, ...], step: Formula, guard: Formula | None, body: Formula, *, after: bool) -> None:
+    At that letter, or with ``after`` at the next.
+    """
+
+    def __init__(
+        self,
+        part: int,
+        emitter: Emitter,
+        parameters: tuple[Variable, ...],
+        step: Formula,
+        guard: Formula | None,
+        body: Formula,
+        *,
+        after: bool,
+    ) -> None:
         self.part = part
         self.predicate = step_predicate(step)
         self.after = after

@@ -4,20 +4,31 @@ from __future__ import annotations
 
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier import model
-from plansafe.verifier.compile.normal import bound_slots, free_slots, negate
+from plansafe.verifier.compile.normal import negate
 from plansafe.verifier.elaborate.conditions import Conditions, Scope, Symbols, parse_number
-from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_object_name, is_variable
+from plansafe.verifier.elaborate.context import At, did_you_mean, is_object_name, is_variable
 from plansafe.verifier.elaborate.domain import _fields
 from plansafe.verifier.elaborate.task import Constraint
 from plansafe.verifier.elaborate.types import typed_list
 from plansafe.verifier.model import TRUE, And, Atom, Formula, Not, Or, Quantified, Temporal, Variable
 from plansafe.verifier.rules.expand import Expanded, PlainRule
 from plansafe.verifier.rules.model import Match, Part, Rule
-from plansafe.verifier.rules.split import PAST_OPERATORS, mode_of, past_only, required
+from plansafe.verifier.rules.split import PAST_OPERATORS, mode_of, required
 
 META = (":hazard", ":target", ":severity", ":message", ":rationale", ":fix")
 FIELDS = {
-    ":process": (":parameters", ":on", ":at-end", ":during", ":when", ":forbid", ":require", ":forbid-after", ":require-after", *META),
+    ":process": (
+        ":parameters",
+        ":on",
+        ":at-end",
+        ":during",
+        ":when",
+        ":forbid",
+        ":require",
+        ":forbid-after",
+        ":require-after",
+        *META,
+    ),
     ":trajectory": (":parameters", ":formula", *META),
     ":termination": (":parameters", ":when", ":forbid", ":require", *META),
     ":obligation": (":parameters", ":when", ":then", ":within", *META),
@@ -26,7 +37,9 @@ STEP_KINDS = {":on": "start", ":at-end": "end", ":during": "during"}
 SEVERITIES = ("critical", "high", "medium", "low")
 TARGETS = ("human", "animal", "robot", "property", "environment")
 MAX_TEMPORAL_DEPTH = 200
-TOP_OPERATORS = frozenset(("at-end", "within", "at-most-once", "sometime-before", "always-within", "hold-during", "hold-after"))
+TOP_OPERATORS = frozenset(
+    ("at-end", "within", "at-most-once", "sometime-before", "always-within", "hold-during", "hold-after")
+)
 
 
 class Rules:
@@ -51,31 +64,58 @@ class Rules:
             if not self._temporal_shape(constraint.formula, constraint.at):
                 continue
             parts = self._whole(constraint.formula, constraint.variables)
-            self.rules.append(Rule(name, "constraint", parts, constraint.variables, (), constraint.at, source, constraint.preference is not None))
+            self.rules.append(
+                Rule(
+                    name,
+                    "constraint",
+                    parts,
+                    constraint.variables,
+                    (),
+                    constraint.at,
+                    source,
+                    constraint.preference is not None,
+                )
+            )
 
     # -- rules of specifications --------------------------------------------------------------------------------------
 
     def specifications(self, expanded: Expanded) -> None:
-        """Add the rules of specifications. Rules that need vocabulary which the domain lacks are kept as not applicable."""
+        """Add the rules of specifications.
+
+        Rules that need vocabulary which the domain lacks are kept as not applicable.
+        """
         missing = self._missing(expanded)
         for rule in expanded.rules:
             lacks = sorted(_mentioned(rule.node) & missing.keys())
             if lacks:
                 name = str(rule.node[1])
                 needs = ", ".join([f"`{lack}`" for lack in lacks])
-                self.context.warning("SC702", f"rule `{name}` is not applicable: this domain has no {needs}", At(rule.node, 1), "not checked", help="bind it with a mapping")
-                self.rules.append(Rule(name, str(rule.node[0])[1:], (), (), (), At(rule.node), rule.source, applicable=False))
+                self.context.warning(
+                    "SC702",
+                    f"rule `{name}` is not applicable: this domain has no {needs}",
+                    At(rule.node, 1),
+                    "not checked",
+                    help="bind it with a mapping",
+                )
+                self.rules.append(
+                    Rule(name, str(rule.node[0])[1:], (), (), (), At(rule.node), rule.source, applicable=False)
+                )
             else:
                 self._rule(rule)
 
     def _missing(self, expanded: Expanded) -> dict[str, At]:
-        """Vocabulary that neither the domain nor a mapping has; what the domain has is compared with its declaration."""
+        """Vocabulary that neither the domain nor a mapping has.
+
+        What the domain has is compared with its declaration.
+        """
         symbols = self.symbols
         missing: dict[str, At] = {}
         for vocabulary in expanded.vocabularies:
             for section in vocabulary.node[1:]:
                 if not isinstance(section, list) or not section:
-                    self.context.error("SC003", "expected a section such as `(:predicates ..)`", At(vocabulary.node), "not vocabulary")
+                    self.context.error(
+                        "SC003", "expected a section such as `(:predicates ..)`", At(vocabulary.node), "not vocabulary"
+                    )
                     continue
                 head = section[0]
                 if head in (":types", ":constants"):
@@ -87,9 +127,20 @@ class Rules:
                     for child in range(1, len(section)):
                         self._needed(str(head), section[child], At(section, child), expanded.mapped, missing)
                 else:
-                    self.context.error("SC003", f"`{head}` is not a section of a vocabulary", At(section, 0), "expected `:types`, `:constants`, `:predicates`, `:functions` or `:actions`")
+                    self.context.error(
+                        "SC003",
+                        f"`{head}` is not a section of a vocabulary",
+                        At(section, 0),
+                        "expected `:types`, `:constants`, `:predicates`, `:functions` or `:actions`",
+                    )
         for name, at in missing.items():
-            self.context.warning("SC120", f"the specification needs `{name}`, which the domain does not have", at, "not bound", help="bind it with a mapping")
+            self.context.warning(
+                "SC120",
+                f"the specification needs `{name}`, which the domain does not have",
+                at,
+                "not bound",
+                help="bind it with a mapping",
+            )
         return missing
 
     def _needed(self, section: str, entry: Node, at: At, mapped: frozenset[str], missing: dict[str, At]) -> None:
@@ -114,8 +165,18 @@ class Rules:
             return
         wanted = len(typed_list(self.context, entry, 1, is_variable, "a variable"))
         if wanted != arity:
-            other = (At(declared.node), "declared here") if declared is not None and isinstance(declared.node, list) else None
-            self.context.error("SC120", f"the specification needs `{name}` with {wanted} arguments, the domain has {arity}", at, "does not fit", other=other)
+            other = (
+                (At(declared.node), "declared here")
+                if declared is not None and isinstance(declared.node, list)
+                else None
+            )
+            self.context.error(
+                "SC120",
+                f"the specification needs `{name}` with {wanted} arguments, the domain has {arity}",
+                at,
+                "does not fit",
+                other=other,
+            )
 
     def _rule(self, plain: PlainRule) -> None:
         context, node = self.context, plain.node
@@ -124,11 +185,19 @@ class Rules:
         scope = Scope()
         conditions = Conditions(self.symbols, scope, "rules")
         errors = context.errors
-        declared = list(conditions.bind(_value(fields[":parameters"]), fields[":parameters"])) if ":parameters" in fields else []
+        declared = (
+            list(conditions.bind(_value(fields[":parameters"]), fields[":parameters"]))
+            if ":parameters" in fields
+            else []
+        )
         matches: list[Formula] = []
         if kind == ":process":
-            matches = self._steps(node, fields, conditions, declared)
-        formulas = {key: conditions.formula(_value(at), at) for key, at in fields.items() if key in (":when", ":forbid", ":require", ":forbid-after", ":require-after", ":formula", ":then")}
+            matches = self._steps(fields, conditions, declared)
+        formulas = {
+            key: conditions.formula(_value(at), at)
+            for key, at in fields.items()
+            if key in (":when", ":forbid", ":require", ":forbid-after", ":require-after", ":formula", ":then")
+        }
         for key, formula in formulas.items():
             past = kind != ":trajectory"
             if not self._stratified(formula, fields[key], past):
@@ -151,8 +220,12 @@ class Rules:
             parts += self._whole(formulas[":formula"], parameters)
         elif kind == ":obligation":
             operands = (formulas[":when"], formulas[":then"])
-            body = Temporal("sometime-after", operands) if within is None else Temporal("always-within", operands, (within,))
-            parts.append(Part(number, parameters, "whole", body))
+            answer: Formula = (
+                Temporal("sometime-after", operands)
+                if within is None
+                else Temporal("always-within", operands, (within,))
+            )
+            parts.append(Part(number, parameters, "whole", answer))
         else:
             guard = formulas.get(":when", TRUE)
             before = _both(formulas.get(":require"), formulas.get(":forbid"))
@@ -162,7 +235,10 @@ class Rules:
                 parts += [Part(number, p, mode, _guarded(guard, body)) for p, body in required(before, parameters)]
             for step in matches:
                 for body, is_after in ((before, False), (after, True)):
-                    parts += [Part(number, p, "each", b, step, None if guard is TRUE else guard, is_after) for p, b in required(body, parameters)]
+                    parts += [
+                        Part(number, p, "each", b, step, None if guard is TRUE else guard, is_after)
+                        for p, b in required(body, parameters)
+                    ]
         open_slots = [(v, len(self.symbols.types.domains[v.domain])) for v in parameters]
         found = []
         for step in matches:
@@ -177,11 +253,16 @@ class Rules:
             Rule(str(node[1]), kind[1:], tuple(parts), parameters, tuple(found), At(node), plain.source, False, *meta)
         )
 
-    def _steps(self, node: list[Node], fields: dict[str, At], conditions: Conditions, declared: list[Variable]) -> list[Formula]:
-        """The steps of ``:on``, ``:at-end`` or ``:during``; variables seen here first become parameters typed as the action's."""
+    def _steps(self, fields: dict[str, At], conditions: Conditions, declared: list[Variable]) -> list[Formula]:
+        """The steps of ``:on``, ``:at-end`` or ``:during``.
+
+        Variables seen here first become parameters typed as the action's.
+        """
         given = [key for key in STEP_KINDS if key in fields]
         if len(given) > 1:
-            self.context.error("SC003", f"`{given[1]}` beside `{given[0]}`", fields[given[1]], "a rule is about one kind of step")
+            self.context.error(
+                "SC003", f"`{given[1]}` beside `{given[0]}`", fields[given[1]], "a rule is about one kind of step"
+            )
             return []
         if not given:
             return []
@@ -190,28 +271,36 @@ class Rules:
         steps: list[tuple[Node, At]] = [(value, at)]
         if isinstance(value, list) and value and value[0] == "or":
             steps = [(value[child], At(value, child)) for child in range(1, len(value))]
+        implicit = self._implicit([step for step, _ in steps], conditions, declared)
         out: list[Formula] = []
         for step, where in steps:
-            self._implicit(step, conditions, declared)
-            formula = conditions.action_atom(step, where, STEP_KINDS[given[0]])
+            formula = conditions.action_atom(step, where, STEP_KINDS[given[0]], implicit)
             if isinstance(formula, Atom | Quantified):
                 out.append(formula)
         if not out and not self.context.errors:
             self.context.error("SC003", "`or` without steps", at, "expected steps")
         return out
 
-    def _implicit(self, step: Node, conditions: Conditions, declared: list[Variable]) -> None:
-        if not isinstance(step, list) or not step or not isinstance(step[0], str) or step[0] not in self.symbols.actions:
-            return
-        types = self.symbols.parameter_types[str(step[0])]
-        for child in range(1, min(len(step), len(types) + 1)):
-            token = step[child]
-            if is_variable(token) and token not in conditions.scope.visible:
-                assert isinstance(token, str)
-                bound = Variable(len(conditions.scope.slots), self.symbols.types.domain(types[child - 1]), token)
-                conditions.scope.slots.append(bound)
-                conditions.scope.visible[token] = (bound.slot, types[child - 1], At(step, child))
-                declared.append(bound)
+    def _implicit(self, steps: list[Node], conditions: Conditions, declared: list[Variable]) -> frozenset[str]:
+        """Bind the variables that are first seen in steps, each with the types that the actions give it."""
+        found: dict[str, set[int]] = {}
+        places: dict[str, At] = {}
+        for step in steps:
+            if not isinstance(step, list) or not step or not isinstance(step[0], str):
+                continue
+            types = self.symbols.parameter_types.get(step[0], ())
+            for child in range(1, min(len(step), len(types) + 1)):
+                token = step[child]
+                if is_variable(token) and token not in conditions.scope.visible:
+                    found.setdefault(str(token), set()).update(types[child - 1])
+                    places.setdefault(str(token), At(step, child))
+        for name, alternatives in found.items():
+            union = (0,) if 0 in alternatives else tuple(sorted(alternatives))
+            bound = Variable(len(conditions.scope.slots), self.symbols.types.domain(union), name)
+            conditions.scope.slots.append(bound)
+            conditions.scope.visible[name] = (bound.slot, union, places[name])
+            declared.append(bound)
+        return frozenset(found)
 
     def _needs(self, kind: str, node: list[Node], fields: dict[str, At]) -> None:
         context = self.context
@@ -220,28 +309,48 @@ class Rules:
         elif kind == ":obligation":
             for key in (":when", ":then"):
                 if key not in fields:
-                    context.error("SC003", f"an obligation needs `{key}`", At(node, 1), "when does it arise, and what fulfils it?")
+                    context.error(
+                        "SC003", f"an obligation needs `{key}`", At(node, 1), "when does it arise, and what fulfils it?"
+                    )
         elif kind in (":process", ":termination"):
             keys = (":forbid", ":require", ":forbid-after", ":require-after")
             if not any([key in fields for key in keys]):
-                context.error("SC003", "the rule forbids and requires nothing", At(node, 1), "expected `:forbid` or `:require`")
+                context.error(
+                    "SC003", "the rule forbids and requires nothing", At(node, 1), "expected `:forbid` or `:require`"
+                )
             for key in keys[2:]:
                 if key in fields and not any([step in fields for step in STEP_KINDS]):
-                    context.error("SC003", f"`{key}` needs a step", fields[key], "after which step?", help="add `:on (action ..)`")
+                    context.error(
+                        "SC003", f"`{key}` needs a step", fields[key], "after which step?", help="add `:on (action ..)`"
+                    )
 
-    def _meta(self, fields: dict[str, At]) -> tuple[str | None, tuple[str, ...], str, str | None, str | None, str | None]:
+    def _meta(
+        self, fields: dict[str, At]
+    ) -> tuple[str | None, tuple[str, ...], str, str | None, str | None, str | None]:
         context = self.context
         hazard = self._token(fields, ":hazard")
         severity = self._token(fields, ":severity") or "high"
         if severity not in SEVERITIES:
-            context.error("SC003", f"unknown severity `{severity}`", fields[":severity"], f"one of {', '.join(SEVERITIES)}", help=did_you_mean(severity, SEVERITIES))
+            context.error(
+                "SC003",
+                f"unknown severity `{severity}`",
+                fields[":severity"],
+                f"one of {', '.join(SEVERITIES)}",
+                help=did_you_mean(severity, SEVERITIES),
+            )
         targets: tuple[str, ...] = ()
         if ":target" in fields:
             value = _value(fields[":target"])
             targets = tuple([str(t) for t in (value if isinstance(value, list) else [value])])
             for target in targets:
                 if target not in TARGETS:
-                    context.error("SC003", f"unknown target of harm `{target}`", fields[":target"], f"one of {', '.join(TARGETS)}", help=did_you_mean(target, TARGETS))
+                    context.error(
+                        "SC003",
+                        f"unknown target of harm `{target}`",
+                        fields[":target"],
+                        f"one of {', '.join(TARGETS)}",
+                        help=did_you_mean(target, TARGETS),
+                    )
         texts = []
         for key in (":message", ":rationale", ":fix"):
             text = self._token(fields, key)
@@ -274,14 +383,22 @@ class Rules:
         while depth_first:
             part, only_past, depth = depth_first.pop()
             if depth > MAX_TEMPORAL_DEPTH:
-                self.context.error("SC004", f"temporal operators nested deeper than {MAX_TEMPORAL_DEPTH}", at, "too deep")
+                self.context.error(
+                    "SC004", f"temporal operators nested deeper than {MAX_TEMPORAL_DEPTH}", at, "too deep"
+                )
                 return False
             match part:
                 case Temporal():
                     if only_past and part.operator not in PAST_OPERATORS:
                         code = "SC113" if not past else "SC112"
                         where = "below a past operator" if not past else "in this kind of rule"
-                        self.context.error(code, f"the future operator `{part.operator}` is not allowed {where}", at, "state and past formulas only", help="use a `:trajectory` rule" if past else None)
+                        self.context.error(
+                            code,
+                            f"the future operator `{part.operator}` is not allowed {where}",
+                            at,
+                            "state and past formulas only",
+                            help="use a `:trajectory` rule" if past else None,
+                        )
                         return False
                     below = only_past or part.operator in PAST_OPERATORS or part.operator in TOP_OPERATORS
                     depth_first += [(p, below, depth + 1) for p in part.operands]
@@ -302,7 +419,12 @@ class Rules:
                 case Temporal():
                     if part.operator in TOP_OPERATORS and not top:
                         name = part.operator.replace("at-end", "at end")
-                        self.context.error("SC112", f"`{name}` looks at the whole trace and may not stand below a temporal operator", at, f"`{name}` is too deep in this formula")
+                        self.context.error(
+                            "SC112",
+                            f"`{name}` looks at the whole trace and may not stand below a temporal operator",
+                            at,
+                            f"`{name}` is too deep in this formula",
+                        )
                         return False
                     stack += [(p, False) for p in part.operands]
                 case Not() | Quantified():
@@ -339,6 +461,3 @@ def _mentioned(node: list[Node]) -> set[str]:
         elif part[0] not in '":?':
             out.add(part)
     return out
-
-
-__all__ = ["Rules", "bound_slots", "free_slots", "past_only"]

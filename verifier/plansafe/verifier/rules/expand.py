@@ -1,6 +1,7 @@
 """Specifications before elaboration: extension, templates, macros and mappings are rewritten on the syntax tree.
 
-What comes out is a list of plain rules, each a tree that ``docs/language.md`` gives a meaning to without any of these. New lists
+What comes out is a list of plain rules, each a tree that ``docs/language.md`` gives a meaning to without any of these.
+New lists
 remember what they were made from, so that diagnostics point into the user's file.
 """
 
@@ -80,7 +81,13 @@ class Expander:
         vocabularies: list[Vocabulary] = []
         for source, form in forms:
             self._specification(source, form, rules, vocabularies, ())
-        mapped = frozenset([name for mapping in self._mappings.values() for name in (*mapping.atoms, *mapping.types, *mapping.steps, *mapping.names)])
+        mapped = frozenset(
+            [
+                name
+                for mapping in self._mappings.values()
+                for name in (*mapping.atoms, *mapping.types, *mapping.steps, *mapping.names)
+            ]
+        )
         return Expanded(list(rules.values()), vocabularies, mapped)
 
     # -- reading ------------------------------------------------------------------------------------------------------
@@ -109,11 +116,21 @@ class Expander:
             ):
                 out.append(form)
             else:
-                context.error("SC003", "expected `(define (safety name) ..)` or `(define (mapping name) ..)`", At(top, child), "not a specification")
+                context.error(
+                    "SC003",
+                    "expected `(define (safety name) ..)` or `(define (mapping name) ..)`",
+                    At(top, child),
+                    "not a specification",
+                )
         return out
 
     def _specification(
-        self, source: Source, form: list[Node], rules: dict[str, PlainRule], vocabularies: list[Vocabulary], chain: tuple[str, ...]
+        self,
+        source: Source,
+        form: list[Node],
+        rules: dict[str, PlainRule],
+        vocabularies: list[Vocabulary],
+        chain: tuple[str, ...],
     ) -> None:
         context = self.context
         header = form[1]
@@ -128,7 +145,12 @@ class Expander:
         for child in range(2, len(form)):
             section = form[child]
             if not isinstance(section, list) or not section or not isinstance(section[0], str):
-                context.error("SC003", "expected a rule or a section", At(form, child), "expected `(:process ..)` or another section")
+                context.error(
+                    "SC003",
+                    "expected a rule or a section",
+                    At(form, child),
+                    "expected `(:process ..)` or another section",
+                )
                 continue
             head = section[0]
             if head == ":extends":
@@ -150,11 +172,23 @@ class Expander:
             elif head in RULE_KINDS:
                 plain.append(section)
             elif head not in _SECTIONS:
-                context.error("SC003", f"unknown section `{head}`", At(section, 0), "not a section of a specification", help=did_you_mean(head, _SECTIONS))
+                context.error(
+                    "SC003",
+                    f"unknown section `{head}`",
+                    At(section, 0),
+                    "not a section of a specification",
+                    help=did_you_mean(head, _SECTIONS),
+                )
         for at in disabled:
             wanted = at.node[at.child or 0]
             if not isinstance(wanted, str) or inherited.pop(wanted, None) is None:
-                context.error("SC115", f"no inherited rule is named `{wanted}`", at, "nothing to disable", help=did_you_mean(str(wanted), inherited))
+                context.error(
+                    "SC115",
+                    f"no inherited rule is named `{wanted}`",
+                    at,
+                    "nothing to disable",
+                    help=did_you_mean(str(wanted), inherited),
+                )
         rules.update(inherited)
         own: dict[str, At] = {}
         for rule in plain:
@@ -163,13 +197,26 @@ class Expander:
                 continue
             rule_name = str(rule[1])
             if rule_name in own:
-                context.error("SC105", f"rule `{rule_name}` is declared twice", At(rule, 1), "again here", other=(own[rule_name], "first here"))
+                context.error(
+                    "SC105",
+                    f"rule `{rule_name}` is declared twice",
+                    At(rule, 1),
+                    "again here",
+                    other=(own[rule_name], "first here"),
+                )
                 continue
             own[rule_name] = At(rule, 1)
             expanded = self._rule(rule, macros, mapping)
             rules[rule_name] = PlainRule(expanded, name, source.name)
 
-    def _extend(self, source: Source, at: At, rules: dict[str, PlainRule], vocabularies: list[Vocabulary], chain: tuple[str, ...]) -> None:
+    def _extend(
+        self,
+        source: Source,
+        at: At,
+        rules: dict[str, PlainRule],
+        vocabularies: list[Vocabulary],
+        chain: tuple[str, ...],
+    ) -> None:
         context = self.context
         wanted = at.node[at.child or 0]
         if not isinstance(wanted, str):
@@ -178,7 +225,9 @@ class Expander:
         name = wanted[1:-1] if wanted.startswith('"') else wanted
         found = self.resolve(name, source) if self.resolve else None
         if found is None:
-            context.error("SC116", f"cannot find the specification `{name}`", at, "neither shipped nor a file beside this one")
+            context.error(
+                "SC116", f"cannot find the specification `{name}`", at, "neither shipped nor a file beside this one"
+            )
             return
         for form in self._forms(found):
             header = form[1]
@@ -186,7 +235,9 @@ class Expander:
             if header[0] == "mapping":
                 continue
             if str(header[1]) in chain or len(chain) > MAX_DEPTH:
-                context.error("SC106", f"specifications extend each other: {' -> '.join([*chain, str(header[1])])}", at, "a cycle")
+                context.error(
+                    "SC106", f"specifications extend each other: {' -> '.join([*chain, str(header[1])])}", at, "a cycle"
+                )
                 continue
             self._specification(found, form, rules, vocabularies, chain)
 
@@ -195,11 +246,19 @@ class Expander:
     def _apply(self, section: list[Node], templates: dict[str, tuple[list[str], list[Node], At]]) -> list[list[Node]]:
         context = self.context
         if len(section) < 3 or not is_name(section[1]) or not is_object_name(section[2]):
-            context.error("SC003", "expected `(:apply template rule-name argument ..)`", At(section), "not an application")
+            context.error(
+                "SC003", "expected `(:apply template rule-name argument ..)`", At(section), "not an application"
+            )
             return []
         found = templates.get(str(section[1]))
         if found is None:
-            context.error("SC115", f"unknown template `{section[1]}`", At(section, 1), "not defined before this", help=did_you_mean(str(section[1]), templates))
+            context.error(
+                "SC115",
+                f"unknown template `{section[1]}`",
+                At(section, 1),
+                "not defined before this",
+                help=did_you_mean(str(section[1]), templates),
+            )
             return []
         parameters, body, at = found
         if len(section) - 3 != len(parameters):
@@ -225,9 +284,7 @@ class Expander:
             raise ExpansionTooLarge
         if isinstance(node, str):
             return replace(node)
-        made: list[Node] = []
-        for child in node:
-            made.append(self._copy(child, replace))
+        made: list[Node] = [self._copy(child, replace) for child in node]
         self.context.origin[id(made)] = At(node)
         self._alive.append(made)
         return made
@@ -247,7 +304,13 @@ class Expander:
         for child in range(2, len(form)):
             section = form[child]
             if not isinstance(section, list) or not section or section[0] not in _MAPPING:
-                context.error("SC003", "expected a section of a mapping", At(form, child), "not a section", help=did_you_mean(str(section[0] if section else ""), _MAPPING))
+                context.error(
+                    "SC003",
+                    "expected a section of a mapping",
+                    At(form, child),
+                    "not a section",
+                    help=did_you_mean(str(section[0] if section else ""), _MAPPING),
+                )
                 continue
             head = section[0]
             if head == ":specification":
@@ -264,7 +327,9 @@ class Expander:
                     target = mapping.steps if head == ":actions" else mapping.atoms
                     target[entry[0][0]] = ([str(token) for token in entry[0][1:]], entry[1])
                 else:
-                    context.error("SC003", "expected `((name ?x ..) replacement)`", At(section, position), "not a replacement")
+                    context.error(
+                        "SC003", "expected `((name ?x ..) replacement)`", At(section, position), "not a replacement"
+                    )
         if not isinstance(wanted, str):
             context.error("SC003", "a mapping names its specification", At(form, 1), "expected `(:specification name)`")
             return
@@ -305,9 +370,10 @@ class Expander:
             return self._made([head, self._types(node[1], mapping), self._formula(node[2], macros, mapping)], node)
         if head in ("action", "action-end", "action-during") and len(node) == 2:
             return self._actions(str(head), node, mapping)
-        rest: list[Node] = []
-        for child in node[1:]:
-            rest.append(self._formula(child, macros, mapping) if isinstance(child, list) else self._name(child, mapping))
+        rest: list[Node] = [
+            self._formula(child, macros, mapping) if isinstance(child, list) else self._name(child, mapping)
+            for child in node[1:]
+        ]
         if isinstance(head, str):
             replacement = macros.get(head)
             if replacement is None and mapping is not None:
@@ -368,7 +434,12 @@ class Expander:
             return self._made([node[0], *rest], node)
         parameters, body = found
         if len(parameters) != len(rest):
-            self.context.error("SC103", f"`{node[0]}` takes {len(parameters)} arguments, not {len(rest)}", At(node), f"{len(rest)} given")
+            self.context.error(
+                "SC103",
+                f"`{node[0]}` takes {len(parameters)} arguments, not {len(rest)}",
+                At(node),
+                f"{len(rest)} given",
+            )
             return node
         values = dict(zip(parameters, rest, strict=True))
         made_body = self._copy(body, lambda token: values.get(token, token))
@@ -379,10 +450,7 @@ class Expander:
     def _actions(self, head: str, node: list[Node], mapping: Mapping | None) -> Node:
         step = self._step(node[1], mapping)
         if isinstance(step, list) and step and step[0] == "or":
-            parts: list[Node] = []
-            for child in step[1:]:
-                parts.append(self._made([head, child], node))
-            return self._made(["or", *parts], node)
+            return self._made(["or", *[self._made([head, child], node) for child in step[1:]]], node)
         return self._made([head, step], node)
 
 

@@ -1,10 +1,10 @@
-"""Splitting a rule into parts, so that findings name objects wherever they can (docs/language.md, section 5, "Parts")."""
+"""Splitting a rule into parts, so that findings name objects wherever they can (docs/language.md, "Parts")."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from plansafe.verifier.compile.normal import is_temporal, negate
+from plansafe.verifier.compile.normal import negate, subformulas
 from plansafe.verifier.model import And, Formula, Not, Or, Quantified, Temporal, Truth, Variable
 
 PAST_OPERATORS = frozenset(("yesterday", "weak-yesterday", "once", "historically", "since"))
@@ -45,34 +45,21 @@ def turned_over(formula: Formula) -> Formula:
 
 
 def _shadows(formula: Quantified, parameters: tuple[Variable, ...]) -> bool:
-    names = {v.name for v in parameters}
+    names = {"_", *[v.name for v in parameters]}  # ``_`` matches anything and is bound to nothing
     return any([v.name in names for v in formula.variables])
 
 
 def past_only(formula: Formula) -> bool:
     """Whether no temporal operator but past ones occurs."""
-    stack = [formula]
-    while stack:
-        part = stack.pop()
-        match part:
-            case Temporal():
-                if part.operator not in PAST_OPERATORS:
-                    return False
-                stack.extend(part.operands)
-            case Not() | Quantified():
-                stack.append(part.body)
-            case And() | Or():
-                stack.extend(part.parts)
-            case _:
-                pass
-    return True
+    operators = {part.operator for part in subformulas(formula) if isinstance(part, Temporal)}
+    return operators <= PAST_OPERATORS
 
 
 def mode_of(formula: Formula) -> tuple[str, Formula]:
-    """The mode of a trajectory formula: ``always`` of a past formula has occurrences, anything else is judged as a whole."""
+    """The mode of a trajectory formula.
+
+    ``always`` of a past formula has occurrences, anything else is judged as a whole.
+    """
     if isinstance(formula, Temporal) and formula.operator == "always" and past_only(formula.operands[0]):
         return "always", formula.operands[0]
     return "whole", formula
-
-
-__all__ = ["is_temporal", "mode_of", "past_only", "required", "turned_over"]
