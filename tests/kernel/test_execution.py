@@ -1,4 +1,5 @@
 """Execution by docs/language.md, sections 2 and 3: states, failures and readings, computed by hand."""
+# ruff: noqa: E501
 
 from __future__ import annotations
 
@@ -32,7 +33,9 @@ def test_conditions_are_read_in_the_state_before() -> None:
 def test_nested_and_quantified_effects() -> None:
     domain = ("(:types t) (:predicates (r ?x - t) (s ?x ?y - t))"
               "(:action a :effect (forall (?x - t) (when (r ?x) (forall (?y - t) (when (not (= ?x ?y)) (s ?x ?y))))))")  # fmt: skip
-    kernel = Kernel(f"(define (domain d) {domain})", "(define (problem p) (:objects a b c - t) (:init (r a)) (:goal ()))")
+    kernel = Kernel(
+        f"(define (domain d) {domain})", "(define (problem p) (:objects a b c - t) (:init (r a)) (:goal ()))"
+    )
     assert kernel.states("(a)")[1] == {("r", "a"), ("s", "a", "b"), ("s", "a", "c")}
 
 

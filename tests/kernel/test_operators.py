@@ -127,17 +127,11 @@ DEFINITIONS: dict[str, Definition] = {
     "(weak-yesterday {f})": lambda s, t, i: i == 0 or s[i - 1][0],
     "(once {f})": lambda s, t, i: any(s[j][0] for j in range(i + 1)),
     "(historically {f})": lambda s, t, i: all(s[j][0] for j in range(i + 1)),
-    "(since {f} {g})": lambda s, t, i: any(
-        s[j][1] and all(s[k][0] for k in range(j + 1, i + 1)) for j in range(i + 1)
-    ),
+    "(since {f} {g})": lambda s, t, i: any(s[j][1] and all(s[k][0] for k in range(j + 1, i + 1)) for j in range(i + 1)),
     "(next {f})": lambda s, t, i: i < len(s) - 1 and s[i + 1][0],
     "(weak-next {f})": lambda s, t, i: i == len(s) - 1 or s[i + 1][0],
-    "(until {f} {g})": lambda s, t, i: any(
-        s[j][1] and all(s[k][0] for k in range(i, j)) for j in rest(len(s), i)
-    ),
-    "(release {f} {g})": lambda s, t, i: all(
-        s[j][1] or any(s[k][0] for k in range(i, j)) for j in rest(len(s), i)
-    ),
+    "(until {f} {g})": lambda s, t, i: any(s[j][1] and all(s[k][0] for k in range(i, j)) for j in rest(len(s), i)),
+    "(release {f} {g})": lambda s, t, i: all(s[j][1] or any(s[k][0] for k in range(i, j)) for j in rest(len(s), i)),
     "(always {f})": lambda s, t, i: all(s[j][0] for j in rest(len(s), i)),
     "(sometime {f})": lambda s, t, i: any(s[j][0] for j in rest(len(s), i)),
     "(sometime-after {f} {g})": lambda s, t, i: all(
@@ -159,7 +153,7 @@ WHOLE: dict[str, Definition] = {
     "(hold-during 2 5 {f})": lambda s, t, i: (
         s[-1][0]
         if t[-1] <= 2
-        else s[max(j for j in range(len(s)) if t[j] <= 2)][0] and all(s[j][0] for j in range(len(s)) if 2 <= t[j] < 5)
+        else s[max(j for j in range(len(s)) if t[j] <= 2)][0] and all(s[j][0] for j in range(len(s)) if 2 < t[j] < 5)
     ),
     "(hold-after 2 {f})": lambda s, t, i: (
         s[-1][0] if t[-1] <= 2 else all(s[j][0] for j in range(max(j for j in range(len(s)) if t[j] <= 2), len(s)))

@@ -1,4 +1,5 @@
 """Rules, parts, findings and blame of docs/language.md, section 5, computed by hand."""
+# ruff: noqa: E501
 
 from __future__ import annotations
 
@@ -37,7 +38,9 @@ def test_blame() -> None:
     rule = "(:process r :parameters (?x - thing) :forbid (and (on ?x) (imply (wet) (wet))))"
     assert found(rule, "(finish)", "(on a) (wet)") == [(0, "a", "pre-existing")]
     assert found(rule, "(dry)", "(on a) (wet)") == [(0, "a", "worsened")]
-    assert found(rule, "(dry) (turn-off a)", "(on a)") == [(0, "a", "pre-existing")]  # the end of the block is no change
+    assert found(rule, "(dry) (turn-off a)", "(on a)") == [
+        (0, "a", "pre-existing")
+    ]  # the end of the block is no change
     end = "(:termination r :parameters (?x - thing) :forbid (on ?x))"
     assert found(end, "(finish)", "(on a)") == [(1, "a", "pre-existing")]
     assert found(end, "(turn-off a) (turn-on a)", "(on a)") == [(2, "a", "introduced")]
@@ -60,7 +63,11 @@ def test_process_rule_about_a_step() -> None:
     same = "(:process r :on (move ?x ?s ?s) :forbid (and))"
     assert found(same, "(move a k k) (move a k l)", "(in a k)") == [(1, "k a", "introduced")]
     more = "(:process r :parameters (?x - thing) :on (dry) :forbid (on ?x))"
-    assert found(more, "(dry) (turn-on b) (dry)", "(on a)") == [(1, "a", "introduced"), (3, "a", "introduced"), (3, "b", "introduced")]
+    assert found(more, "(dry) (turn-on b) (dry)", "(on a)") == [
+        (1, "a", "introduced"),
+        (3, "a", "introduced"),
+        (3, "b", "introduced"),
+    ]
     assert kernel(more).judge("(dry) (dry)").instances == {"r": 4}
 
 

@@ -253,7 +253,7 @@ class Checker:
                 )
             if duration < 0:
                 return IllFormed("SC406", f"the duration {duration} is negative", 0)
-        elif duration is not None and abs(duration) > self.options.tolerance:
+        elif duration is not None and not -self.options.tolerance <= duration <= self.options.tolerance:
             return IllFormed(
                 "SC406", f"`{name}` is instantaneous, but has a duration of {duration}", 0, "leave the duration out"
             )

@@ -462,7 +462,7 @@ class Run:
             return violation._replace(step=matched)
         return violation._replace(step=steps[min(violation.step, len(steps) - 1)])
 
-    def _matched(self, _violation: Violation) -> int:
+    def _matched(self, violation: Violation) -> int:  # noqa: ARG002 - timed runs know
         """The step that a rule about steps matched; 0 for other rules, and where it is the only step of its letter."""
         return 0
 

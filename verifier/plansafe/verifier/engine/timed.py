@@ -435,8 +435,7 @@ class TimedRun(Run):
         if self.engine.acting:
             self.runtime.depart(self.state, mirrors, self.moment())
 
-    def _matched(self, _violation: Violation) -> int:
-        violation = _violation
+    def _matched(self, violation: Violation) -> int:
         part = self.engine.plan.parts[violation.part]
         if part.step is None:
             return 0

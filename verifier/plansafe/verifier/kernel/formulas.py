@@ -3,8 +3,9 @@
 Truth values are 0 (false), 1 (undefined) and 2 (true): Kleene's ``and`` is min, ``or`` is max, ``not`` is 2 - v.
 A formula is a tuple headed by its operator; its *row* is the list of its values at letters 0..n.
 """
+
 # fmt: off
-# ruff: noqa: E701
+# ruff: noqa: D102, D103, D204, E701, E702, RUF021
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -23,93 +24,82 @@ Taken = tuple[str, int, Fact]  # "action", "action-end" or "action-during"; step
 
 COMPARE: dict[str, Any] = {"=": operator.eq, "<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge}
 ARITHMETIC: dict[str, Any] = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
+ASSIGN = ("increase", "decrease", "assign", "scale-up", "scale-down")
 PAST = {"yesterday": 1, "weak-yesterday": 1, "once": 1, "historically": 1, "since": 2}  # with their number of formulas
 FUTURE = {"next": 1, "weak-next": 1, "until": 2, "release": 2, "always": 1, "sometime": 1, "sometime-after": 2}
-WHOLE = {"at end": 1, "within": 1, "at-most-once": 1, "hold-during": 1, "hold-after": 1, "sometime-before": 2,
-         "always-within": 2}
+WHOLE = {"at end": 1, "within": 1, "hold-during": 1, "hold-after": 1, "always-within": 2, "sometime-before": 2}
+WHOLE["at-most-once"] = 1
 BOUNDS = {"within": 1, "always-within": 1, "hold-during": 2, "hold-after": 1}  # how many times come first
 PDDL3 = {"always": 1, "sometime": 1, "sometime-after": 2, **WHOLE}
-PHASES = {"at start": "@action", "at end": "@action-end", "over all": "@all"}
 UNFOLD: dict[str, Callable[[Row, Row], Row]] = {  # the value here, from the value one letter before or after
-    "yesterday": lambda f, g: [0, *f[:-1]],
-    "weak-yesterday": lambda f, g: [2, *f[:-1]],
-    "once": lambda f, g: [*accumulate(f, max)],
-    "historically": lambda f, g: [*accumulate(f, min)],
+    "yesterday": lambda f, _: [0, *f[:-1]],
+    "weak-yesterday": lambda f, _: [2, *f[:-1]],
+    "once": lambda f, _: [*accumulate(f, max)],
+    "historically": lambda f, _: [*accumulate(f, min)],
     "since": lambda f, g: scan(f, g, lambda since, f, g: max(g, min(f, since)), 0),
-    "next": lambda f, g: [*f[1:], 0],
-    "weak-next": lambda f, g: [*f[1:], 2],
-    "sometime": lambda f, g: [*accumulate(f[::-1], max)][::-1],
-    "always": lambda f, g: [*accumulate(f[::-1], min)][::-1],
+    "next": lambda f, _: [*f[1:], 0],
+    "weak-next": lambda f, _: [*f[1:], 2],
+    "sometime": lambda f, _: [*accumulate(f[::-1], max)][::-1],
+    "always": lambda f, _: [*accumulate(f[::-1], min)][::-1],
     "until": lambda f, g: scan(f[::-1], g[::-1], lambda until, f, g: max(g, min(f, until)), 0)[::-1],
     "release": lambda f, g: scan(f[::-1], g[::-1], lambda release, f, g: min(g, max(f, release)), 2)[::-1],
     "sometime-after": lambda f, g: UNFOLD["always"](implies(f, UNFOLD["sometime"](g, g)), f),
 }
 
-def scan(f: Row, g: Row, step: Callable[[int, int, int], int], value: int) -> Row:
-    """The running results of ``step`` over two rows."""
+def scan(f: Row, g: Row, step: Callable[[int, int, int], int], value: int) -> Row:  # running results over two rows
     return [value := step(value, *now) for now in zip(f, g, strict=True)]
-
 def implies(f: Row, g: Row) -> Row:
-    """The row of ``(imply f g)``."""
     return [max(2 - v, w) for v, w in zip(f, g, strict=True)]
+def fold(pick: Callable[[int, int], int], rows: Iterable[Row], result: Row, decided: Row) -> Row:  # least or greatest
+    for values in rows:
+        result = list(map(pick, result, values))
+        if result == decided: break
+    return result
 
 class Trace:
     """Letters 0..n: their times, step numbers, what is taken there, and how each fact and fluent changed."""
-    def __init__(self, facts: set[Fact], numbers: Mapping[Fact, Fraction]) -> None:
+    def __init__(self, facts: set[Fact], numbers: dict[Fact, Fraction]) -> None:
         self.times, self.steps, self.taken = list[Fraction](), list[int](), list[list[Taken]]()
-        self.history: dict[Fact, list[tuple[int, Any]]] = {}
+        self.history: dict[Fact, list[tuple[int, Any]]] = {}  # (letter, new value) ..
         self.facts, self.numbers = set[Fact](), dict[Fact, Fraction]()  # of the last letter
         self.append(facts, numbers, Fraction(0), 0)
 
-    def append(self, facts: set[Fact], numbers: Mapping[Fact, Fraction], time: Fraction, step: int) -> None:
-        """One more letter: the state at ``time``, after ``step``."""
-        changed: list[tuple[Fact, Any]] = [(f, 2 * (f in facts)) for f in self.facts ^ facts]
-        changed += [] if numbers is self.numbers else [x for x in numbers.items() if self.numbers.get(x[0]) != x[1]]
-        for fact, value in changed: self.history.setdefault(fact, []).append((len(self.times), value))
+    def append(self, facts: set[Fact], numbers: dict[Fact, Fraction], time: Fraction, step: int) -> None:
+        changed = [(f, 2 * (f in facts)) for f in self.facts ^ facts]
+        for fact, value in (*changed, *(numbers.items() - self.numbers.items() if numbers is not self.numbers else ())):
+            self.history.setdefault(fact, []).append((len(self.times), value))
         self.facts, self.numbers = facts, numbers
-        self.times.append(time)
-        self.steps.append(step)
-        self.taken.append([])
+        self.times.append(time); self.steps.append(step); self.taken.append([])
 
-    def values(self, fact: Fact, default: Any) -> list[Any]:
-        """The value of a fact (0 or 2) or a fluent at each letter; ``default`` before it has one."""
-        result: list[Any] = []
+    def values(self, fact: Fact, default: Any) -> list[Any]:  # 0 or 2 of a fact, numbers of a fluent
+        result = list[Any]()
         for letter, value in (*self.history.get(fact, ()), (len(self.times), None)):
-            result += [default] * (letter - len(result))
-            default = value
+            result += [default] * (letter - len(result)); default = value
         return result
 
     def states(self) -> tuple[frozenset[Fact], ...]:
-        """The facts true in S0 .. Sn, derived ones included."""
-        changed: list[set[Fact]] = [set() for _ in self.times]
-        for fact, values in self.history.items():
-            for letter, _ in values if fact[0] != "#" else (): changed[letter].add(fact)
-        return (*accumulate(map(frozenset, changed), operator.xor),)
+        rows = {fact: self.values(fact, 0) for fact in self.history if fact[0] != "#"}
+        return tuple(frozenset(fact for fact, row in rows.items() if row[i]) for i in range(len(self.times)))
 
 def ground(terms: Sequence[str], b: Binding) -> Fact:
-    """The terms, with variables replaced."""
     return tuple(b.get(x, x) for x in terms)
-
-def bindings(domains: Domains, b: Binding) -> Iterator[dict[str, Any]]:
-    """``b`` with the variables bound in every way."""
-    for objects in product(*(objects for _, objects in domains)): yield {**b, **dict(zip(dict(domains), objects))}
-
+def bindings(domains: Domains, b: Binding) -> Iterator[dict[str, Any]]:  # b with the variables bound in every way
+    return ({**b, **dict(zip(dict(domains), objects, strict=True))} for objects in product(*dict(domains).values()))
 def unify(pattern: Sequence[str], taken: Taken, b: Binding) -> dict[str, Any] | None:
-    """``b``, extended so that (mode, name, term ..) is what was taken, ``_`` being anything; None if it cannot be."""
+    # b, extended so that (mode, name, term ..) is what was taken, "_" being anything; None if it cannot be.
     result = dict(b)
     for wanted, found in zip(pattern, (taken[0], *taken[2]), strict=False):
         if wanted != "_" and found != (result.setdefault(wanted, found) if wanted[0] == "?" else wanted): return None
     return result
 
-def numbers(e: Formula, b: Binding, t: Trace) -> Sequence[Fraction | None]:
-    """The value of an expression at each letter; undefined (None) if a part is, or on division by zero."""
+def numbers(e: Formula, b: Binding, t: Trace) -> Sequence[Fraction | None]:  # undefined: None
     if e[0] == "#": return t.values(ground(e, b), None)
     if e[0] == "given": return [b.get(e[1], e[1])] * len(t.times)
-    undefined = [None in xs or e[0] == "/" and xs[1] == 0 or xs for xs in zip(*(numbers(x, b, t) for x in e[1:]))]
-    return [None if xs is True else bounded(reduce(ARITHMETIC[e[0]], xs)) for xs in undefined]
+    def apply(xs: Sequence[Any]) -> Fraction | None:
+        return None if None in xs or e[0] == "/" and not xs[1] else bounded(reduce(ARITHMETIC[e[0]], xs))
+    return [apply(xs) for xs in zip(*(numbers(x, b, t) for x in e[1:]), strict=True)]
 
-def row(f: Formula, b: Binding, t: Trace) -> Row:
-    """The values of ``f`` under the binding at each letter. Linear in the trace, apart from ``always-within``."""
+def row(f: Formula, b: Binding, t: Trace) -> Row:  # linear in the trace, apart from always-within
     n = len(t.times)
     match f:
         case ("atom", *terms): return t.values(ground(terms, b), 0)
@@ -120,46 +110,38 @@ def row(f: Formula, b: Binding, t: Trace) -> Row:
         case ("or", *parts): return fold(max, (row(g, b, t) for g in parts), [0] * n, [2] * n)
         case ("forall", v, objects, g): return fold(min, (row(g, {**b, v: o}, t) for o in objects), [2] * n, [0] * n)
         case ("exists", v, objects, g): return fold(max, (row(g, {**b, v: o}, t) for o in objects), [0] * n, [2] * n)
-        case ("preference", _, _): return [2] * n
+        case ("preference", *_): return [2] * n
         case ("taken", *pattern): return [2 * any(unify(pattern, x, b) is not None for x in here) for here in t.taken]
         case (str(op), g) if op[0] == "@": return row(g, b, t) if b["@"] == op else [2] * n
         case (op, x, y) if op in COMPARE:
             pairs = zip(numbers(x, b, t), numbers(y, b, t), strict=True)
             return [1 if None in p else 2 * COMPARE[op](*p) for p in pairs]
-    rows = [row(g, b, t) for g in f[1 + BOUNDS.get(f[0], 0) :]]
+    rows = [row(g, b, t) for g in f[1 + BOUNDS.get(f[0], 0):]]
     return UNFOLD[f[0]](rows[0], rows[-1]) if f[0] in UNFOLD else [whole(f, rows, t.times)] * n
 
-def fold(pick: Callable[[int, int], int], rows: Iterable[Row], result: Row, decided: Row) -> Row:
-    """The least (or greatest) of the rows, letter by letter."""
-    for values in rows:
-        result = list(map(pick, result, values))
-        if result == decided: break
-    return result
-
 def reads(f: Formula, b: Binding, negative: bool = False) -> Iterator[tuple[Fact, bool]]:
-    """The ground atoms and fluents of a formula or effect, quantifiers expanded; and whether under a negation."""
+    # The ground atoms and fluents of a formula or effect, quantifiers expanded; and whether under a negation.
     match f:
         case (("atom" | "#"), *terms): yield ground(f if f[0] == "#" else terms, b), negative
         case (("forall" | "exists"), v, objects, g):
             for o in objects: yield from reads(g, {**b, v: o}, negative)
-        case ("change", _, _, x): yield from reads(x, b)
+        case (op, _, x) if op in ASSIGN: yield from reads(x, b)
         case (op, *parts) if op not in ("add", "del", "preference") and (op[0] != "@" or b["@"] == op):
             for i, g in enumerate(parts):
                 if isinstance(g, tuple): yield from reads(g, b, negative != (op == "not" or op == "imply" and i == 0))
 
-def operators(f: Formula) -> set[str]:
-    """The operators in a formula, and "empty" if it has an ``and``, ``or`` or quantifier over nothing."""
+def operators(f: Formula) -> set[str]:  # with "empty", if it has an ``and``, ``or`` or quantifier over nothing
     inside = f[1:] if f[0] not in ("forall", "exists") else f[3:] if f[2] else ()
     return {f[0] if inside else "empty"}.union(*(operators(g) for g in inside if isinstance(g, tuple)))
 
-def whole(f: Formula, rows: Sequence[Row], times: Sequence[Fraction]) -> int:
-    """The value of a PDDL3 operator on a trace with these times, given the rows of its arguments."""
+def whole(f: Formula, rows: Sequence[Row], times: Sequence[Fraction]) -> int:  # a PDDL3 operator on an entire trace
     x, y, n = rows[0], rows[-1], len(times) - 1
     match f:
         case ("at end", _): return x[n]
         case ("within", t, _): return max((v for v, time in zip(x, times, strict=True) if time <= t), default=0)
-        case ("sometime-before", _, _): return min(implies(x, UNFOLD["yesterday"](UNFOLD["once"](y, y), y)))
-        case ("always-within", t, _, _): return min(max(2 - v, answer(y, i, t, times)) if v else 2 for i, v in enumerate(x))
+        case ("sometime-before", *_): return min(implies(x, UNFOLD["yesterday"](UNFOLD["once"](y, y), y)))
+        case ("always-within", t, *_):
+            return min(implies(x, [answer(y, i, t, times) if v else 2 for i, v in enumerate(x)]))
         case ("at-most-once", _):  # not: f, later not f, later f
             held = ceased = again = 0
             for v in x: held, ceased, again = max(held, v), max(ceased, min(held, 2 - v)), max(again, min(ceased, v))
@@ -167,18 +149,16 @@ def whole(f: Formula, rows: Sequence[Row], times: Sequence[Fraction]) -> int:
         case (("hold-during" | "hold-after") as op, u, *v):
             if times[n] <= u: return x[n]
             force = max(i for i in range(n) if times[i] <= u)
-            inside = [i > force if op == "hold-after" else u <= times[i] < v[0] for i in range(n + 1)]
-            return min(x[i] for i in range(n + 1) if i == force or inside[i])
+            return min(x[i] for i in range(force, n + 1) if i == force or op == "hold-after" or times[i] < v[0])
     return UNFOLD[f[0]](x, y)[0]
 
-def answer(g: Row, start: int, within: Fraction, times: Sequence[Fraction]) -> int:
-    """The value of: g at some letter from ``start`` on, at most ``within`` later."""
+def answer(g: Row, start: int, within: Fraction, times: Sequence[Fraction]) -> int:  # g from start on, in time
     best, i = 0, start
     while best < 2 and i < len(times) and times[i] - times[start] <= within: best, i = max(best, g[i]), i + 1
     return best
 
 def doomed(f: Formula, rows: Sequence[Row], times: Sequence[Fraction]) -> bool:
-    """Whether a prefix with these rows (of state formulas) violates the PDDL3 operator whatever comes after."""
+    # Whether a prefix with these rows (of state formulas) violates the PDDL3 operator whatever comes after.
     n = len(times) - 1
     def closed(t: Fraction) -> bool:  # no later letter has a time <= t (letter 1 may share time 0 with letter 0)
         return times[n] > t or n > 0 and times[n] == t

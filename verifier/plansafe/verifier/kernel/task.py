@@ -1,121 +1,120 @@
-"""Domain and problem: names and types checked, formulas and effects made ready (docs/language.md, sections 1 and 2)."""
+"""Domain, problem and rules: names and types checked, formulas made ready (docs/language.md, sections 1, 2 and 5)."""
+
 # fmt: off
-# ruff: noqa: E701
-from collections.abc import Callable, Mapping
+# ruff: noqa: D102, D103, D204, E701, E702, RUF021
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from re import Pattern
 from typing import NamedTuple
 
-from .formulas import ARITHMETIC, BOUNDS, COMPARE, FUTURE, PAST, PDDL3, PHASES, WHOLE, Domains, Formula, operators, reads
+from .formulas import (
+    ARITHMETIC,
+    ASSIGN,
+    BOUNDS,
+    COMPARE,
+    FUTURE,
+    PAST,
+    PDDL3,
+    WHOLE,
+    Domains,
+    Formula,
+    operators,
+    reads,
+)
 from .reader import NAME, NUMBER, OBJECT, VARIABLE, Sexp, definition, keywords, need, number, read
 
-Types = tuple[str, ...]  # the alternatives of (either ..)
-Params = dict[str, Types]  # typed variables
-Axiom = tuple[str, Domains, Formula]
-ASSIGN = ("increase", "decrease", "assign", "scale-up", "scale-down")
+Params = dict[str, tuple[str, ...]]  # variables (or objects) with the alternatives of their type
+Part = tuple[str, Domains, Formula]  # of a rule, its kind first; or an axiom, its predicate first
+PHASES = {"at start": "@action", "at end": "@action-end", "over all": "@all"}
 RESERVED = {"and", "or", "not", "imply", "forall", "exists", "when", "preference", *ASSIGN, *COMPARE, *PDDL3}
 DOMAIN = ":requirements :types :constants :predicates :functions :constraints"
 PROBLEM = ":domain :requirements :objects :init :goal :constraints :metric :length"
-INSIDE = {"goal": "goal", "timed": "timed", "constraint": "constraint"}  # levels at which preferences may stand
-TEMPORAL = {"past": PAST, "future": PAST | FUTURE, "top": PAST | FUTURE | WHOLE, "constraint": PDDL3, "pddl3": PDDL3}
+KEYS = {":process": ":on :at-end :during :when :forbid :require :forbid-after :require-after",
+        ":trajectory": ":formula", ":termination": ":when :forbid :require", ":obligation": ":when :then :within"}
+META = " :hazard :target :severity :message :rationale :fix :parameters"
+STEPS = {":on": "action", ":at-end": "action-end", ":during": "action-during"}
+DUAL = {"and": "or", "or": "and", "forall": "exists", "exists": "forall"}
+# Levels of formulas: "state", "past", "future" (with past), "top" (all), "pddl3" (its operators alone); and with
+# preferences "goal" (else as state), "constraint" (else as pddl3), "timed" (condition, duration of a durative action).
+BELOW = {"goal": "state", "constraint": "pddl3"}  # what stands below an operator other than ``and`` and ``forall``
+ALLOWED = {"past": PAST, "future": PAST | FUTURE, "top": PAST | FUTURE | WHOLE, "pddl3": PDDL3, "constraint": PDDL3}
 
 class Action(NamedTuple):
-    """An action. Those parts of a durative one that concern a phase stand below an operator of ``PHASES``."""
-    params: Params
-    durative: bool
-    duration: Formula
-    condition: Formula
-    effect: Formula
+    """An action. What concerns one phase of a durative one stands below an operator of ``PHASES``."""
+    params: Params; durative: bool; condition: Formula; effect: Formula
 
-def typed(items: Sexp, pattern: Pattern[str]) -> list[tuple[str, Types]]:
-    """A typed list ``a b - t c`` of names that match ``pattern``; types default to object."""
-    result, pending = list[tuple[str, Types]](), list[str]()
-    need(isinstance(items, tuple), "not a list")
-    rest = iter(items)
+class Rule(NamedTuple):
+    """A rule. Its parts have a kind ("occurrence", "match", "end" or "whole"), all their parameters and a formula."""
+    name: str; params: Domains; patterns: list[tuple[str, ...]]; parts: list[Part]  # pattern: (mode, action, term ..)
+
+def typed(items: Sexp, pattern: Pattern[str]) -> list[tuple[str, tuple[str, ...]]]:  # types default to object
+    need(isinstance(items, tuple), "not a list"); rest = iter(items)
+    result, pending = list[tuple[str, tuple[str, ...]]](), list[str]()
     for item in rest:
         if item == "-" and pending:
-            kind = next(rest, ())
-            types = kind[1:] if isinstance(kind, tuple) and kind[:1] == ("either",) else (kind,)
+            kind = next(rest, ()); types = kind[1:] if isinstance(kind, tuple) and kind[:1] == ("either",) else (kind,)
             need(types and all(isinstance(t, str) for t in types), "not a type")
             result, pending = result + [(name, types) for name in pending], []
-        else:
-            need(isinstance(item, str) and pattern.fullmatch(item), "not a name in a typed list")
-            pending.append(item)
+        else: need(isinstance(item, str) and pattern.fullmatch(item), "not a typed list"); pending.append(item)
     return result + [(name, ("object",)) for name in pending]
 
 class Task:
     """A domain with a problem, checked. Nothing changes after the constructor."""
-    def __init__(self, domain: str, problem: str, lenient: bool) -> None:
+    def __init__(self, domain: str, problem: str, lenient: bool, tolerance: Fraction) -> None:
         d = definition(read(domain), "domain", DOMAIN, ":action :durative-action :derived")
         p = definition(read(problem), "problem", PROBLEM, "")
-        self.lenient = lenient
-        self.supers = self._supers(typed(d.get(":types", [()])[0], NAME))
-        constants = self._declare({}, d.get(":constants", [()])[0])
-        self.every = self._declare(constants, p.get(":objects", [()])[0])  # what quantifiers range over
-        self.objects = constants  # what formulas may name: in the problem, all
+        self.lenient, self.tolerance, self.parents = lenient, tolerance, dict[str, set[str]]({"object": set()})
+        for name, types in typed(d.get(":types", [()])[0], NAME):
+            self.parents.setdefault(name, set()).update(types if (name, types) != ("object", ("object",)) else ())
+        self.supers = {t: self._above(t, ()) for t in self.parents} | {"": {""}}  # the type of ?duration
+        constants = self.known(d.get(":constants", [()])[0], OBJECT)
+        objects = self.known(p.get(":objects", [()])[0], OBJECT)
+        need(all(constants.get(o, types) == types for o, types in objects.items()), "a constant again, of another type")
+        self.objects, self.every = constants, constants | objects  # what formulas may name (in the problem: all); all
         self.predicates = self._signatures(d.get(":predicates", [()])[0], RESERVED)
         functions = iter(d.get(":functions", [()])[0])
         self.functions = self._signatures([h for h in functions if h != "-" or next(functions, "") != "number"], set())
         self.derived, self.actions = set[str](), dict[str, Action]()
         self.strata = self._strata([self._axiom(body) for body in d.get(":derived", [])])
-        for key in (":action", ":durative-action"):
-            for name, *body in (body or ((),) for body in d.get(key, [])):
-                need(isinstance(name, str) and NAME.fullmatch(name) and name not in self.actions, "an action's name")
-                self.actions[name] = self._action(tuple(body), key == ":durative-action")
-        self.constraints = [self.formula(f, {}, "constraint") for body in d.get(":constraints", []) for f in body]
+        bodies = [(body, key) for key in (":action", ":durative-action") for body in d.get(key, [])]
+        for body, key in bodies:
+            need(body and isinstance(body[0], str) and NAME.fullmatch(body[0]), "an action without name")
+            need(body[0] not in self.actions, "an action declared twice")
+            self.actions[body[0]] = self._action(body[1:], key == ":durative-action")
+        self.constraints = [self.formula(e, {}, "constraint") for body in d.get(":constraints", []) for e in body]
         self.objects = self.every
-        self.constraints += [self.formula(f, {}, "constraint") for body in p.get(":constraints", []) for f in body]
-        need(all(len(x[key][0]) == 1 for x in (d, p) for key in (":goal", ":constraints") if key in x), "not one formula")
-        need(":goal" in p, "a problem without goal")
-        self.goal = self.formula(p[":goal"][0][0], {}, "goal")
-        self.initial = self._initial(p.get(":init", [()])[0])
+        self.constraints += [self.formula(e, {}, "constraint") for body in p.get(":constraints", []) for e in body]
+        goals = [s[key][0] for s in (d, p) for key in (":constraints", ":goal") if key in s]
+        need(":goal" in p and all(len(body) == 1 for body in goals), "not one goal, or not one formula in :constraints")
+        self.goal, self.initial = self.formula(p[":goal"][0][0], {}, "goal"), self._initial(p.get(":init", [()])[0])
 
-    def _supers(self, items: list[tuple[str, Types]]) -> dict[str, set[str]]:
-        parents: dict[str, set[str]] = {"object": set()}
-        for name, above in items:
-            parents.setdefault(name, set()).update(above if (name, above) != ("object", ("object",)) else ())
-        unknown = {t for above in parents.values() for t in above} - parents.keys()
-        need(self.lenient or not unknown, "an undeclared type")
-        supers = {t: {t, "object"} for t in (*parents, *unknown)}
-        for _ in parents: supers |= {t: supers[t].union(*(supers[a] for a in above)) for t, above in parents.items()}
-        need(not any(t in supers[a] for t, above in parents.items() for a in above), "cyclic types")
-        return supers | {"#": {"#"}}  # the type of ?duration
+    def _above(self, t: str, below: tuple[str, ...]) -> set[str]:  # the type and all those above it
+        need(t in self.parents or self.lenient, "an undeclared type"); need(t not in below, "cyclic types")
+        return {t, "object"}.union(*(self._above(parent, (*below, t)) for parent in self.parents.get(t, ())))
 
-    def _known(self, names: list[tuple[str, Types]]) -> dict[str, Types]:
-        unknown = {t for _, types in names for t in types} - self.supers.keys()
-        need(self.lenient or not unknown, "an undeclared type")
-        self.supers |= {t: {t, "object"} for t in unknown}
-        need(len(dict(names)) == len(names), "a name declared twice")
+    def known(self, items: Sexp, pattern: Pattern[str] = VARIABLE) -> Params:  # a typed list, its types known
+        names = typed(items, pattern); need(len(dict(names)) == len(names), "a name declared twice")
+        self.supers |= {t: self._above(t, ()) for _, types in names for t in types if t not in self.supers}
         return dict(names)
-
-    def _declare(self, before: dict[str, Types], items: Sexp) -> dict[str, Types]:
-        names = self._known(typed(items, OBJECT))
-        need(all(before.get(o, types) == types for o, types in names.items()), "a constant again, with another type")
-        return before | names
 
     def _signatures(self, heads: Sexp, reserved: set[str]) -> dict[str, Params]:
         table = dict[str, Params]()
         for head in heads:
             need(isinstance(head, tuple) and head and isinstance(head[0], str), "not a declaration")
             need(NAME.fullmatch(head[0]) and head[0] not in reserved | {*table}, "a name reserved or repeated")
-            table[head[0]] = self.params(head[1:])
+            table[head[0]] = self.known(head[1:])
         return table
 
-    def params(self, items: Sexp) -> Params:
-        """Typed variables, all different."""
-        return self._known(typed(items, VARIABLE))
-
-    def ranges(self, params: Params) -> Domains:
-        """The variables with the objects of their types, in the order of declaration."""
+    def ranges(self, params: Params) -> Domains:  # with the objects of their types, in the order of declaration
         return tuple((v, tuple(o for o in self.every if self._fits(o, types, {}))) for v, types in params.items())
 
-    def _fits(self, term: str, types: Types, env: Params) -> bool:
-        # One type of an object has to be below one of ``types``; all alternatives of a variable, below or above.
-        if term in env: return all(any(t in self.supers[own] or own in self.supers[t] for t in types) for own in env[term])
+    def _fits(self, term: str, types: tuple[str, ...], env: Params) -> bool:
+        # One type of an object has to be below one of the types; all alternatives of a variable, below or above.
+        if term in env: return all(any(t in self.supers[x] or x in self.supers[t] for t in types) for x in env[term])
         return any(t in self.supers[own] for own in self.every[term] for t in types)
 
     def terms(self, e: Sexp, table: Mapping[str, Params], env: Params, blank: str = "") -> tuple[str, ...]:
-        """``(name term ..)``, its name, arity and types checked; ``blank`` fits anything."""
+        # (name term ..), its name, arity and types checked; ``blank`` fits anything.
         need(isinstance(e, tuple) and e and all(isinstance(x, str) for x in e) and e[0] in table, "an unknown name")
         need(len(e) == 1 + len(table[e[0]]), "a wrong number of arguments")
         pairs = [(x, types) for x, types in zip(e[1:], table[e[0]].values(), strict=True) if x != blank]
@@ -124,8 +123,7 @@ class Task:
         return tuple(e)
 
     def _quantified(self, op: str, variables: Sexp, env: Params, inside: Callable[[Params], Formula]) -> Formula:
-        params = self.params(variables)
-        result = inside(env | params)
+        params = self.known(variables); result = inside(env | params)
         for v, objects in reversed(self.ranges(params)): result = (op, v, objects, result)
         return result
 
@@ -134,46 +132,41 @@ class Task:
             case str() if NUMBER.fullmatch(e): return "given", number(e)
             case "?duration" if e in env: return "given", e
             case ("-", x): return "-", ("given", Fraction(0)), self._number(x, env)
-            case (str(op), x, y, *more) if op in ARITHMETIC and (not more or op in "+*"):
+            case (str(op), _, _, *more) if op in ARITHMETIC and (not more or op in "+*"):
                 return op, *(self._number(part, env) for part in e[1:])
         return "#", *self.terms((e,) if isinstance(e, str) else e, self.functions, env)
 
     def formula(self, e: Sexp, env: Params, level: str = "state") -> Formula:
-        """A formula of a level: "state", "past", "future" (with past), "top" (all), "pddl3" (its operators alone).
-
-        With preferences, "constraint" is as "pddl3", "goal" as "state"; "timed" is a durative condition (or duration).
-        """
-        below = {"goal": "state", "constraint": "pddl3"}.get(level, level)
+        below = BELOW.get(level, level)
         match e:
             case (): return ("and",)
-            case ("preference", *name, f) if level != below or level == "timed":
-                need(len(name) < 2 and all(isinstance(x, str) for x in name), "a preference's name")
+            case ("and", *fs): return "and", *(self.formula(f, env, level) for f in fs)
+            case (("forall" | "exists") as op, variables, f) if op == "forall" or level != "timed":
+                inside = level if op == "forall" else below
+                return self._quantified(op, variables, env, lambda inner: self.formula(f, inner, inside))
+            case ("preference", *name, f) if level in (*BELOW, "timed") and all(isinstance(x, str) for x in name):
+                need(len(name) < 2, "not a preference")
                 return "preference", "".join(name) or "preference", self.formula(f, env, below)
             case (("at" | "over"), str(), tuple(f)) if level == "timed" and " ".join(e[:2]) in PHASES:
                 return PHASES[" ".join(e[:2])], self.formula(f, env, "goal")
-            case ("and", *fs): return "and", *(self.formula(f, env, level) for f in fs)
-            case ("forall", variables, f):
-                return self._quantified("forall", variables, env, lambda inner: self.formula(f, inner, level))
-            case (("=" | "<=" | ">="), "?duration", x) if level == "timed":
-                return "@action", (e[0], ("given", "?duration"), self._number(x, env))
-        need(level != "timed", "not at start, at end or over all")
-        match e:
-            case ("at", "end", tuple(f)): return self.formula(("at end", f), env, level)
+            case (("=" | "<=" | ">=") as op, "?duration", x) if "?duration" in env and level in ("timed", "goal"):
+                y, slack = self._number(x, env), ("given", self.tolerance)
+                sides = [(c, ("given", e[1]), (s, y, slack)) for c, s in (("<=", "+"), (">=", "-")) if op in ("=", c)]
+                return ("@action", ("and", *sides)) if level == "timed" else ("and", *sides)
+            case _ if level == "timed": need(False, "not at start, at end or over all")
             case (("or" | "not" | "imply") as op, *fs) if len(fs) == {"not": 1, "imply": 2}.get(op, len(fs)):
                 return op, *(self.formula(f, env, below) for f in fs)
-            case ("exists", variables, f):
-                return self._quantified("exists", variables, env, lambda inner: self.formula(f, inner, below))
             case ("=", str(x), str(y)) if all(t in self.objects or t in env and t != "?duration" for t in (x, y)):
                 return "same", x, y
             case (str(op), x, y) if op in COMPARE: return op, self._number(x, env), self._number(y, env)
-            case (("action" | "action-end" | "action-during") as mode, tuple(step)) if level in ("past", "future", "top"):
-                return "taken", mode, *self.terms(step, {n: a.params for n, a in self.actions.items()}, env, "_")
+            case (("action" | "action-end" | "action-during"), tuple(step)) if level in ("past", "future", "top"):
+                return "taken", e[0], *self.terms(step, {a: x.params for a, x in self.actions.items()}, env, "_")
+            case ("at", "end", tuple(f)): return self.formula(("at end", f), env, level)
             case (str(op), *fs) if op in PDDL3 or op in PAST | FUTURE and fs and all(isinstance(f, tuple) for f in fs):
-                bounds = BOUNDS.get(op, 0)
-                need(TEMPORAL.get(level, {}).get(op, -1) == len(fs) - bounds, f"{op} cannot stand here")
-                need(all(number(x) >= 0 for x in fs[:bounds]), "a negative time")
-                inner = "state" if below == "pddl3" else "future" if op in FUTURE else "past"
-                return op, *map(number, fs[:bounds]), *(self.formula(f, env, inner) for f in fs[bounds:])
+                n, inner = BOUNDS.get(op, 0), "state" if below == "pddl3" else "future" if op in FUTURE else "past"
+                need(ALLOWED.get(level, {}).get(op, -1) == len(fs) - n, f"{op} cannot stand here")
+                need(all(number(x) >= 0 for x in fs[:n]), "a negative time")
+                return op, *map(number, fs[:n]), *(self.formula(f, env, inner) for f in fs[n:])
         return "atom", *self.terms(e, self.predicates, env)
 
     def _effect(self, e: Sexp, env: Params, timed: bool = False) -> Formula:
@@ -182,19 +175,16 @@ class Task:
             case ("forall", variables, f):
                 return self._quantified("forall", variables, env, lambda inner: self._effect(f, inner, timed))
             case ("when", condition, f):
-                result = "when", self.formula(condition, env, "timed" if timed else "state"), self._effect(f, env, timed)
-                when, then = (operators(x) & {*PHASES.values()} for x in result[1:])
-                need(when <= then and len(then) < 2, "unsupported: a condition and an effect at different times")
-                return result
+                asked, done = self.formula(condition, env, "timed" if timed else "state"), self._effect(f, env, timed)
+                late = {"@all"} | ({"@action-end"} if "@action" in operators(done) else set())
+                need(not operators(asked) & late, "a condition that is read after its effect")
+                return "when", asked, done
             case ("at", ("start" | "end"), tuple(f)) if timed: return PHASES[" ".join(e[:2])], self._effect(f, env)
-        need(not timed, "not at start or at end")
-        match e:
+            case _ if timed: need(False, "not at start or at end")
             case (str(op), head, x) if op in ASSIGN:
-                fluent = self._number(head, env)
-                need(fluent[0] == "#", "not a fluent")
-                return "change", op, fluent, self._number(x, env)
-            case ("not", atom): kind = "del"
-            case atom: kind = "add"
+                fluent = self._number(head, env); need(fluent[0] == "#", "not a fluent")
+                return op, fluent, self._number(x, env)
+        kind, atom = ("del", e[1]) if isinstance(e, tuple) and len(e) == 2 and e[0] == "not" else ("add", e)
         terms = self.terms(atom, self.predicates, env)
         need(terms[0] not in self.derived, "a derived predicate in an effect or :init")
         return kind, *terms
@@ -202,19 +192,17 @@ class Task:
     def _action(self, body: tuple[Sexp, ...], durative: bool) -> Action:
         asks, level = (":condition", "timed") if durative else (":precondition", "goal")
         keys = keywords(body, f":parameters {asks} :effect" + durative * " :duration")
-        params = self.params(keys.get(":parameters", ()))
-        env = params | {"?duration": ("#",)} if durative else params
-        duration, condition = (self.formula(keys.get(k, ()), env, level) for k in (":duration", asks))
-        return Action(params, durative, duration, condition, self._effect(keys.get(":effect", ()), env, durative))
+        params = self.known(keys.get(":parameters", ())); env = params | {"?duration": ("",)} if durative else params
+        asked = "and", *(self.formula(keys.get(k, ()), env, level) for k in (asks, ":duration"))
+        return Action(params, durative, asked, self._effect(keys.get(":effect", ()), env, durative))
 
-    def _axiom(self, body: tuple[Sexp, ...]) -> Axiom:
+    def _axiom(self, body: tuple[Sexp, ...]) -> Part:
         need(len(body) == 2 and isinstance(body[0], tuple) and body[0], "not a derived predicate")
-        params = self.params(body[0][1:])
-        name, *_ = self.terms((body[0][0], *params), self.predicates, params)
+        params = self.known(body[0][1:]); name, *_ = self.terms((body[0][0], *params), self.predicates, params)
         self.derived.add(name)
         return name, self.ranges(params), self.formula(body[1], params)
 
-    def _strata(self, axioms: list[Axiom]) -> list[list[Axiom]]:
+    def _strata(self, axioms: list[Part]) -> list[list[Part]]:
         level, before = dict.fromkeys(self.derived, 0), dict[str, int]()
         while level != before:
             before = dict(level)
@@ -223,18 +211,79 @@ class Task:
             need(max(level.values()) <= len(level), "derived predicates that are not stratified")
         return [[a for a in axioms if level[a[0]] == i] for i in sorted({*level.values()})]
 
-    def _initial(self, items: Sexp) -> list[tuple[Fraction, Formula]]:
-        result = []  # (time, effect); what holds from the start has the time -1
+    def _initial(self, items: Sexp) -> list[tuple[Fraction, Formula]]:  # (time, effect); what is not timed has time -1
+        result = list[tuple[Fraction, Formula]]()
         for e in items:
             timed = isinstance(e, tuple) and len(e) == 3 and e[0] == "at" and isinstance(e[2], tuple)
             time, what = (number(e[1]), e[2]) if timed else (Fraction(-1), e)
             value = isinstance(what, tuple) and len(what) == 3 and what[0] == "="
-            effect = self._effect(("assign", what[1], what[2]) if value else what, {})
-            need(effect[0] in ("add", "del") or value and effect[3][0] == "given", "not a fact")
+            effect = self._effect(("assign", what[1], what[2]) if value else what, {}); result.append((time, effect))
+            need(effect[0] in ("add", "del") or value and effect[2][0] == "given", "not a fact")
             need(time >= 0 or not timed, "a negative time")
-            result.append((time, effect))
-        start = {effect for time, effect in result if time < 0}
+        start = {effect for time, effect in result if time < 0}; fluents = [x[1] for x in start if x[0] == "assign"]
         need(not any(("del", *x[1:]) in start for x in start if x[0] == "add"), "a fact and its negation")
-        fluents = [x[2] for x in start if x[0] == "change"]
         need(len({*fluents}) == len(fluents), "two values of one fluent")
         return result
+
+def split(f: Formula, params: Domains, trajectory: bool = False) -> Iterator[tuple[Domains, Formula]]:
+    match f:  # the parts of a required formula, each with its parameters
+        case ("not", ("not", g)): yield from split(g, params, trajectory)
+        case ("not", (("and" | "or") as op, *fs)):
+            yield from split((DUAL[op], *(("not", g) for g in fs)), params, trajectory)
+        case ("not", (("forall" | "exists") as op, v, objects, g)):
+            yield from split((DUAL[op], v, objects, ("not", g)), params, trajectory)
+        case ("and", *fs):
+            for g in fs: yield from split(g, params, trajectory)
+        case ("forall", v, o, g) if v not in dict(params): yield from split(g, (*params, (v, o)), trajectory)
+        case ("always", g) if trajectory: yield from ((inner, ("always", h)) for inner, h in split(g, params))
+        case _: yield params, f
+
+def trajectory(name: str, params: Domains, f: Formula) -> Rule:
+    parts = list[Part]()
+    for inner, g in split(f, params, True):
+        occurs = g[0] == "always" and not operators(g[1]) & {*FUTURE, *WHOLE}
+        parts.append(("occurrence", inner, g[1]) if occurs else ("whole", inner, g))
+    return Rule(name, params, [], parts)
+
+def constraints(f: Formula, params: Domains = ()) -> Iterator[tuple[Domains, Formula]]:
+    match f:  # the conjuncts of a PDDL constraint, each with its outer variables; preferences are not among them
+        case ("and", *fs) if not params or "preference" in operators(f):
+            for g in fs: yield from constraints(g, params)
+        case ("forall", v, objects, g) if v not in dict(params): yield from constraints(g, (*params, (v, objects)))
+        case _ if f[0] != "preference": yield params, f
+
+def specification(task: Task, text: str) -> Iterator[Rule]:  # one that needs no expansion any more
+    names = set[str]()
+    for kind, bodies in definition(read(text, True), "safety", ":domain :vocabulary", " ".join(KEYS)).items():
+        for body in bodies if kind in KEYS else ():
+            need(body and isinstance(body[0], str) and NAME.fullmatch(body[0]), "a rule without name")
+            need(body[0] not in names, "a rule declared twice"); names.add(body[0])
+            yield _rule(task, kind, body[0], keywords(body[1:], KEYS[kind] + META))
+
+def _rule(task: Task, kind: str, name: str, keys: dict[str, Sexp]) -> Rule:
+    env = task.known(keys.get(":parameters", ()))
+    if kind == ":trajectory":
+        return trajectory(name, task.ranges(env), task.formula(keys.get(":formula", ""), env, "top"))
+    if kind == ":obligation":
+        both = [task.formula(keys.get(k, ""), env, "past") for k in (":when", ":then")]
+        f = ("always-within", number(keys[":within"]), *both) if ":within" in keys else ("sometime-after", *both)
+        return Rule(name, task.ranges(env), [], [("whole", task.ranges(env), f)])
+    about, patterns, declared = [(STEPS[k], keys[k]) for k in keys if k in STEPS], list[tuple[str, ...]](), {*env}
+    table = {a: action.params for a, action in task.actions.items()}
+    for mode, step in about:
+        steps = step[1:] if step[:1] == ("or",) and all(isinstance(x, tuple) for x in step[1:]) else (step,)
+        need(all(isinstance(s, tuple) and s and isinstance(s[0], str) for s in steps), "not a step")
+        for s in steps:
+            for x, types in zip(s[1:], table.get(s[0], {}).values(), strict=False):
+                if x[:1] == "?" and x not in declared: env[x] = env.get(x, ()) + types
+        patterns += [(mode, *task.terms(s, table, env, "_")) for s in steps]
+    when, parts = task.formula(keys.get(":when", ()), env, "past"), list[Part]()
+    asks = [k for k in keys if k.startswith((":forbid", ":require"))]
+    after = about and about[0][0] != "action-during"
+    need(asks and len(about) < 2, "a rule that asks nothing, or is about two steps")
+    need(after or not any(k.endswith("after") for k in asks), "nothing to come after")
+    for key, f in ((k, task.formula(keys[k], env, "past")) for k in asks):
+        for params, g in split(("not", f) if key.startswith(":forbid") else f, task.ranges(env)):
+            part = "match" if about else "end" if kind == ":termination" else "occurrence"
+            parts.append((part, params, ("imply", when, ("next", g) if key.endswith("after") else g)))
+    return Rule(name, task.ranges(env), patterns, parts)
