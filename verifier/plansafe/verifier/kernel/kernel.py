@@ -1,0 +1,342 @@
+"""Plans executed by definition, and the judgement on them (docs/language.md, sections 3, 5 and 6)."""
+
+# fmt: off
+# ruff: noqa: D103, D204, E701, E702, RUF021
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from math import prod
+from typing import Any, NamedTuple
+
+from .formulas import (
+    ASSIGN,
+    BOUNDS,
+    FUTURE,
+    PDDL3,
+    WHOLE,
+    Binding,
+    Fact,
+    Formula,
+    Trace,
+    answer,
+    bindings,
+    doomed,
+    ground,
+    numbers,
+    operators,
+    reads,
+    row,
+    unify,
+)
+from .reader import NUMBER, KernelRejects, Sexp, bounded, definition, need, number, read
+from .task import Action, Rule, Task, constraints, specification, trajectory
+
+GAP = re.compile(rf"\s*(?:\[\s*({NUMBER.pattern})\s*\])?\s*(?:({NUMBER.pattern})\s*:)?\s*")
+FOLDED = {"atom", "not", "and", "or", "imply", "forall", "exists"}  # operators of formulas that are seldom constant
+BLAME = ("introduced", None, "worsened", "pre-existing")  # of several parts that give one finding, the first counts
+Bound = tuple[tuple[str, str], ...]  # variables with objects, sorted
+Places = list[tuple[int, int]]  # letters at which a step of a rule is taken, with the step's number
+Change = tuple[str, Fact, Any]  # "add", "del" or an assignment; the fact or fluent; the number
+
+class Step(NamedTuple):
+    """A step of a plan, or a timed literal (number 0). ``action`` is None if the step is ill-formed."""
+    number: int; time: Fraction; duration: Fraction; terms: tuple[str, ...]; action: Action | None
+    binding: dict[str, Any]
+
+class Act(NamedTuple):
+    """A step, or its end, at a happening. What it does is None if that cannot be computed."""
+    mode: str; step: Step; allowed: bool; does: list[Change] | None; reads: set[Fact]; soft: list[str]
+
+class Finding(NamedTuple):
+    """A violated rule instance. ``blame`` is None where the kernel does not tell.
+
+    ``exact_step`` is False where another reader may rightly find the violation earlier than the kernel, at the end.
+    """
+    rule: str
+    binding: Bound
+    step: int
+    at_end: bool = False
+    exact_step: bool = True
+    blame: str | None = "introduced"
+    readings: frozenset[str] = frozenset({"halt"})
+
+@dataclass(frozen=True)
+class Judgement:
+    """The verdict on a plan; all but ``failed_steps`` and the readings of findings speak of the reading *halt*."""
+    headline: str; executable: bool; goal: bool; safe: bool | None
+    ill_formed: tuple[int, ...]; failed_steps: dict[str, tuple[int, ...]]
+    findings: frozenset[Finding]; undecided: frozenset[tuple[str, Bound]]
+    instances: dict[str, int]; preferences: dict[str, int]  # of each rule; how often each preference is violated
+
+def parse(text: str) -> Iterator[tuple[Fraction | None, Fraction | None, Sexp]]:  # (time, duration, step) ..
+    items, gaps, steps = read(text.replace("[", " [ ").replace("]", " ] ")), [""], list[Sexp]()
+    if len(items) == 1 and items[0][:1] == ("define",) and not all(isinstance(x, str) for x in items[0]):
+        for e in definition(items, "plan", ":domain :problem :steps", "").get(":steps", [()])[0]:
+            timed = isinstance(e, tuple) and len(e) in (3, 4) and e[0] == "at" and isinstance(e[2], tuple)
+            yield (number(e[1]), number(e[3]) if len(e) == 4 else None, e[2]) if timed else (None, None, e)
+        return
+    for item in items:
+        if isinstance(item, str): gaps[-1] += " " + item
+        else: steps.append(item); gaps.append("")
+    found = [m.groups() for m in map(GAP.fullmatch, gaps) if m]
+    need(len(found) == len(gaps) and not found[0][0] and not found[-1][1], "not a plan")
+    for (_, time), step, (duration, _) in zip(found, steps, found[1:], strict=False):
+        yield number(time) if time else None, number(duration) if duration else None, step
+
+def outcome(e: Formula, b: Binding, now: Trace) -> Iterator[Change]:  # what an effect does, read in the state before
+    match e:
+        case ("and", *parts):
+            for part in parts: yield from outcome(part, b, now)
+        case ("forall", v, objects, f):
+            for o in objects: yield from outcome(f, {**b, v: o}, now)
+        case ("when", condition, f):  # at an end, its conjuncts ``at start`` are read in the state before the start
+            before = [row(condition, {**b, "@": "@action"}, b["@start"])[0]] if "@start" in b else []
+            holds = min([row(condition, b, now)[0], *before])
+            if holds == 1: raise ArithmeticError
+            if holds: yield from outcome(f, b, now)
+        case (("add" | "del") as kind, *terms): yield kind, ground(terms, b), None
+        case (op, fluent, x):
+            value = numbers(x, b, now)[0]
+            if value is None: raise ArithmeticError
+            yield op, ground(fluent, b), value
+        case (phase, f) if b["@"] == phase: yield from outcome(f, b, now)
+
+def combine(changes: Iterable[Change], before: Mapping[Fact, Fraction]) -> dict[Fact, Fraction]:
+    # The values of fluents changed at once; ArithmeticError on a conflict, an undefined one, division by zero.
+    result, done = dict[Fact, Fraction](), dict[Fact, set[str]]()
+    for op, fluent, x in (c for c in changes if c[0] in ASSIGN):
+        kinds = {op} | done.get(fluent, set())
+        alike = kinds <= {"increase", "decrease"} or kinds <= {"scale-up", "scale-down"} or fluent not in done
+        if not alike or op != "assign" and fluent not in before or (op, x) == ("scale-down", 0): raise ArithmeticError
+        old, done[fluent] = result.get(fluent, before.get(fluent, Fraction(0))), kinds
+        new = {"increase": old + x, "decrease": old - x, "scale-up": old * x, "scale-down": old / (x or 1), "assign": x}
+        result[fluent] = bounded(new[op])
+    return result
+
+def interfere(x: Act, y: Act) -> bool:  # mutex, by PDDL 2.1, definition 12
+    mine, theirs = x.does or [], y.does or []
+    def alike(a: str, b: str) -> bool: return a == b in ("add", "del") or {a, b} <= {"increase", "decrease"}
+    return (any(f in x.reads for _, f, _ in theirs) or any(f in y.reads for _, f, _ in mine)
+            or any(f == g and not alike(a, b) for a, f, _ in mine for b, g, _ in theirs))
+
+def unmet(f: Formula, b: Binding, t: Trace) -> Iterator[str]:  # the preferences in f that do not hold at letter 0
+    match f:
+        case ("and", *parts):
+            for g in parts: yield from unmet(g, b, t)
+        case ("forall", v, objects, g):
+            for o in objects: yield from unmet(g, {**b, v: o}, t)
+        case ("preference", name, g) if row(g, b, t)[0] < 2: yield name
+        case (str(op), g) if op[0] == "@" and b["@"] == op: yield from unmet(g, b, t)
+
+class Kernel:
+    """The replay kernel for one domain, problem and any number of (expanded) safety specifications.
+
+    Its methods raise ``KernelRejects`` for texts that are not in the language, or not covered (see docs/kernel.md).
+    """
+    def __init__(self, domain: str, problem: str, safety: Sequence[str] = (), *, lenient: bool = False,
+                 tolerance: Fraction = Fraction(1, 1000)) -> None:
+        self._task = task = Task(domain, problem, lenient, tolerance)
+        self._base, self._numbers, self._last = set[Fact](), dict[Fact, Fraction](), ("", Trace(set(), {}))
+        for kind, fact, value in (c for time, e in task.initial if time <= 0 for c in outcome(e, {}, self._last[1])):
+            if kind == "assign": self._numbers[fact] = value
+            else: self._base = self._base - {fact} | ({fact} if kind == "add" else set())
+        hard = enumerate((c for f in task.constraints for c in constraints(f)), 1)
+        self._rules = [trajectory(f"constraint-{i}", params, f) for i, (params, f) in hard]
+        for text in safety: self._rules += specification(task, text)
+        self.rules = tuple(rule.name for rule in self._rules)
+
+    def _close(self, base: set[Fact], values: dict[Fact, Fraction]) -> set[Fact]:  # with derived facts, least fixpoints
+        facts = base
+        for stratum in self._task.strata:
+            new: set[Fact] = {("",)}
+            while new:
+                now = Trace(facts, values)
+                new = {ground((name, *dict(domains)), b) for name, domains, f in stratum
+                       for b in bindings(domains, {}) if row(f, b, now) == [2]} - facts
+                facts = facts | new
+        return facts
+
+    def _steps(self, text: str) -> list[Step]:  # in the order of their times
+        plan, table, result = list(parse(text)), {a: x.params for a, x in self._task.actions.items()}, list[Step]()
+        need(all(isinstance(e, tuple) and e and all(isinstance(x, str) for x in e) for _, _, e in plan), "not a step")
+        need(len({time is None for time, _, _ in plan}) < 2, "some steps with, some without time")
+        for i, (time, duration, e) in enumerate(sorted(plan, key=lambda x: x[0] or 0), 1):
+            action = self._task.actions.get(e[0])
+            try: self._task.terms(e, table, {})
+            except KernelRejects: action = None
+            if action and action.durative: fits = time is not None and duration is not None and duration >= 0
+            else: fits = duration in (None, 0, self._task.tolerance)
+            if (time or 0) < 0 or not fits: action = None
+            b = {**dict(zip(action.params, e[1:], strict=True)), "?duration": duration} if action else {}
+            result.append(Step(i, Fraction(i) if time is None else time, duration or Fraction(0), e, action, b))
+        self._gap = self._task.tolerance if plan and plan[0][0] is not None else Fraction(0)
+        return result
+
+    def _attempt(self, mode: str, step: Step, now: Trace) -> Act:
+        assert step.action is not None
+        b: dict[str, Any] = {**step.binding, "@": "@" + mode}; does: list[Change] | None
+        if mode == "action" and step.action.durative: b.pop("@start", None); step.binding["@start"] = now
+        try: does = list(outcome(step.action.effect, b, now)); combine(does, now.numbers)
+        except ArithmeticError: does = None
+        seen = {f for part in (step.action.condition, step.action.effect) for f, _ in reads(part, b)}
+        allowed = row(step.action.condition, b, now) == [2] and does is not None
+        return Act(mode, step, allowed, does, seen, [*unmet(step.action.condition, b, now)])
+
+    def _run(self, steps: Sequence[Step], reading: str, soft: list[str]) -> tuple[Trace, tuple[int, ...]]:
+        # The trace under a reading, and the steps that failed; ``soft`` gets the preferences unmet in conditions.
+        base, t = self._base, Trace(self._close(self._base, self._numbers), self._numbers)
+        failed, dropped, running, recent = set[int](), set[int](), list[Step](), list[tuple[Fraction, Act]]()
+        agenda = dict[Fraction, list[tuple[str, Step]]]()
+        for s in steps:
+            agenda.setdefault(s.time, []).append(("action", s))
+            if s.action and s.action.durative: agenda.setdefault(s.time + s.duration, []).append(("action-end", s))
+        horizon = max((time for time, events in agenda.items() if any(s.action for _, s in events)), default=0)
+        for time, effect in self._task.initial:
+            literal = Step(0, time, Fraction(0), (), Action({}, False, ("and",), effect), {})
+            if 0 < time <= horizon: agenda.setdefault(time, []).append(("literal", literal))
+        for time, events in sorted(agenda.items()):
+            if reading == "halt" and any(s.action is None for _, s in events): break
+            now = Trace(t.facts, t.numbers)
+            acts = [self._attempt(mode, s, now) for mode, s in events if s.action and s.number not in dropped]
+            recent = [(at, x) for at, x in recent if time - at < self._gap]; able = [x for x in acts if x.allowed]
+            others = [*able, *(x for _, x in recent)]
+            bad = {x.step.number for x in able if any(x is not y and interfere(x, y) for y in others)}
+            bad = (bad | {x.step.number for x in acts if not x.allowed}) - {0}
+            acts = [x for x in acts if x.does is not None and (reading == "force" or x.step.number not in bad)]
+            try: values = combine((c for x in acts for c in x.does or []), t.numbers)
+            except ArithmeticError:  # only under force: what clashes is left out
+                acts = [x for x in acts if x.step.number not in bad]
+                values = combine((c for x in acts for c in x.does or []), t.numbers)
+            out = [c for x in acts for c in x.does or []]; after = {**t.numbers, **values} if values else t.numbers
+            new = base - {f for kind, f, _ in out if kind == "del"} | {f for kind, f, _ in out if kind == "add"}
+            facts = self._close(new, after); then = Trace(facts, after)
+            dropped |= bad - {x.step.number for x in acts}
+            running += [x.step for x in acts if x.mode == "action" and x.step.action and x.step.action.durative]
+            running = [s for s in running if s.time + s.duration > time and s.number not in dropped]
+            broken = {s.number for s in running if s.action
+                      and row(s.action.condition, {**s.binding, "@": "@all"}, then) != [2]}
+            failed |= bad | broken; dropped |= broken if reading == "skip" else set()
+            if reading == "halt" and failed: break
+            running = [s for s in running if s.number not in dropped]
+            if not acts: continue
+            for x in acts: soft += x.soft
+            recent += [(time, x) for x in acts]; started = [x.step.number for x in acts if x.step.number]
+            t.taken[-1] += [(x.mode, x.step.number, x.step.terms) for x in acts if x.step.number]
+            t.append(facts, after, time, max(started, default=t.steps[-1])); base = new
+            t.taken[-1] += [("action-during", s.number, s.terms) for s in running]
+        return t, tuple(sorted(failed))
+
+    def _matches(self, rule: Rule, t: Trace) -> dict[Bound, Places]:
+        # The bindings of a rule; of one about steps, those that are taken, with the places.
+        if not rule.patterns: return {tuple(sorted(b.items())): [] for b in bindings(rule.params, {})}
+        result = dict[Bound, Places]()
+        for i, taken in enumerate(t.taken):
+            for one, pattern in product(taken, rule.patterns):
+                b = unify(pattern, one, {})
+                if b is None or any(b[v] not in objects for v, objects in rule.params if v in b): continue
+                for full in bindings(tuple((v, objects) for v, objects in rule.params if v not in b), b):
+                    result.setdefault(tuple(sorted(full.items())), []).append((i, one[1]))
+        return result
+
+    def _inspect(self, rule: Rule, t: Trace, wanted: Mapping[str, str]) -> Iterator[tuple[int, Bound, list[Finding]]]:
+        # Value, binding and findings of all instances of all parts that agree with the wanted binding.
+        for base, places in self._matches(rule, t).items():
+            for kind, params, f in rule.parts if all(wanted.get(v, o) == o for v, o in base) else ():
+                rest = tuple((v, (wanted[v],) if v in wanted else o) for v, o in params if v not in dict(base))
+                for b in bindings(rest, dict(base)): yield _instance(rule.name, kind, f, b, t, places)
+
+    def _findings(self, t: Trace) -> tuple[list[Finding], frozenset[tuple[str, Bound]]]:  # and what is undecided
+        every, found = [(r.name, *x) for r in self._rules for x in self._inspect(r, t, {})], dict[Any, Finding]()
+        for f in (f for *_, fs in every for f in fs):
+            old = found.get(f[:3], f); blame = min(old.blame, f.blame, key=BLAME.index)
+            found[f[:3]] = old._replace(exact_step=old.exact_step and f.exact_step, blame=blame)
+        return [*found.values()], frozenset((name, b) for name, value, b, _ in every if value == 1)
+
+    def judge(self, plan: str) -> Judgement:
+        """The verdict on a plan. Raises ``KernelRejects`` if its text is unreadable; ill-formed steps are listed."""
+        steps, soft, found, instances = self._steps(plan), list[str](), dict[Any, Finding](), dict[str, int]()
+        ill, runs = tuple(s.number for s in steps if s.action is None), {"halt": self._run(steps, "halt", soft)}
+        halt, failed = runs["halt"]; undecided = self._findings(halt)[1]
+        for other in ("skip", "force"): runs[other] = self._run(steps, other, []) if ill or failed else runs["halt"]
+        for reading, (t, _) in runs.items():
+            for f in self._findings(t)[0]:
+                old = found.setdefault(f[:3], f._replace(readings=frozenset()))
+                found[f[:3]] = old._replace(readings=old.readings | {reading})
+        for rule in self._rules:
+            letters = [len({i for i, _ in places}) for places in self._matches(rule, halt).values()]
+            count = sum(letters) if rule.patterns else prod(len(objects) for _, objects in rule.params)
+            instances[rule.name] = instances.get(rule.name, 0) + count
+        last = Trace(halt.facts, halt.numbers); goal = row(self._task.goal, {}, last) == [2]
+        soft += [x for f in self._task.constraints for x in unmet(f, {}, halt)] + [*unmet(self._task.goal, {}, last)]
+        safe = False if any("halt" in f.readings for f in found.values()) else None if undecided else True
+        headline = "INVALID" if failed or ill or not goal else {False: "UNSAFE", None: "UNKNOWN"}.get(
+            safe, "SAFE" if sum(instances.values()) else "VALID")
+        return Judgement(headline, not failed and not ill, goal, safe, ill, {r: x for r, (_, x) in runs.items()},
+                         frozenset(found.values()), undecided, instances, {name: soft.count(name) for name in {*soft}})
+
+    def _halt(self, plan: str) -> Trace:
+        if self._last[0] != plan or not plan: self._last = plan, self._run(self._steps(plan), "halt", [])[0]
+        return self._last[1]
+
+    def states(self, plan: str) -> tuple[frozenset[Fact], ...]:
+        """The states of the halt trace: facts, derived ones included, as (predicate, object ..)."""
+        return self._halt(plan).states()
+
+    def check_finding(self, plan: str, rule: str, binding: Mapping[str, str], step: int) -> bool:
+        """Whether the rule has this finding on the halt trace; evaluates the instances that agree with the binding."""
+        every = (x for r in self._rules if r.name == rule for x in self._inspect(r, self._halt(plan), binding))
+        return any(dict(f.binding) == dict(binding) and f.step == step for *_, fs in every for f in fs)
+
+    def _trace(self, states: Sequence[Iterable[Fact]], times: Sequence[Fraction] | None,
+               actions: Sequence[Iterable[Fact]] | None) -> Trace:
+        closed = [self._close({*facts}, self._numbers) for facts in states]; t = Trace(closed[0], self._numbers)
+        for i, facts in enumerate(closed[1:], 1):
+            t.append(facts, self._numbers, Fraction(i if times is None else times[i]), i)
+        for i, taken in enumerate(actions or ()): t.taken[i] += [("action", i + 1, one) for one in taken]
+        return t
+
+    def judge_trace(self, states: Sequence[Iterable[Fact]], times: Sequence[Fraction] | None = None,
+                    actions: Sequence[Iterable[Fact]] | None = None) -> frozenset[Finding]:
+        """The findings on a given trace; ``actions[i]`` are taken at letter i. Numbers keep their initial values."""
+        return frozenset(self._findings(self._trace(states, times, actions))[0])
+
+    def instance_value(self, rule: str, binding: Mapping[str, str], states: Sequence[Iterable[Fact]],
+                       times: Sequence[Fraction] | None = None, actions: Sequence[Iterable[Fact]] | None = None
+                       ) -> bool | None:
+        """The value of a rule on a given trace under a binding (of all its parameters, or some); None if undefined."""
+        t = self._trace(states, times, actions)
+        value = min((v for r in self._rules if r.name == rule for v, *_ in self._inspect(r, t, binding)), default=2)
+        return None if value == 1 else value == 2
+
+def _instance(name: str, kind: str, f: Formula, b: Binding, t: Trace, places: Places
+              ) -> tuple[int, Bound, list[Finding]]:
+    # The value of one instance of a part, its binding and its findings.
+    r, n, bound, used = row(f, b, t), len(t.times) - 1, tuple(sorted(b.items())), operators(f)
+    def finding(at: int, end: int, there: bool | None, exact: bool = True) -> Finding:  # there: since letter 0
+        changed = any(0 < i <= end for fact, _ in reads(f, b) for i, _ in t.history.get(fact, ()))
+        blame = None if there is None else "introduced" if not there else "worsened" if changed else "pre-existing"
+        return Finding(name, bound, t.steps[min(at, n)], at > n, exact, "introduced" if "taken" in used else blame)
+    if kind == "match":
+        found = [Finding(name, bound, step) for i, step in places if r[i] == 0]
+        return min((r[i] for i, _ in places), default=2), bound, found
+    if kind == "occurrence":
+        first = [i for i in range(n + 1) if r[i] == 0 and (i == 0 or r[i - 1] > 0)]
+        last = [i for i in range(n + 1) if r[i] == 0 and (i == n or r[i + 1] > 0)]
+        return min(r), bound, [finding(i, end, i == 0) for i, end in zip(first, last, strict=True)]
+    if kind == "end": return r[n], bound, [finding(n + 1, n, max(r) == 0)] if r[n] == 0 else []
+    if r[0] > 0: return r[0], bound, []
+    if f[0] not in PDDL3:  # a state or past formula is false from letter 0; what is taken there, a prefix does not tell
+        known = not used & {*FUTURE, *WHOLE, "taken"}
+        return 0, bound, [finding(0 if known else n + 1, n, known or None, known)]
+    args = f[1 + BOUNDS.get(f[0], 0):]
+    rows, inner = [row(g, b, t) for g in args], set[str]().union(*map(operators, args))
+    steady = f[0] in ("always", "at-most-once", "sometime-before")  # a prefix that is false is lost
+    exact = not inner & {*FUTURE, "taken"} and (steady or inner <= FOLDED)
+    at = bisect_left(range(n + 1), True, key=lambda i: doomed(f, [x[:i + 1] for x in rows], t.times[:i + 1]))
+    there = at == 0 if exact else None
+    if f[0] == "sometime-after": there = rows[0][0] == 2 and max(rows[1]) < 2
+    if f[0] == "always-within": there = rows[0][0] == 2 and answer(rows[1], 0, f[1], t.times) < 2
+    return 0, bound, [finding(at, n, there, exact)]
