@@ -1,0 +1,92 @@
+"""Notes on what the grammar expected; and the grammars: no conflicts, no depth limit, not loaded at start."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from lark import Lark, logger
+
+import plansafe.grammar.expected as expected
+from plansafe.grammar.expected import KINDS, MAX_CHARACTERS, expectation, refusal
+from plansafe.grammar.source import Source
+
+DEPTH = 100_000
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "note"),
+    [
+        (
+            "domain",
+            "(define (domain d)\n  (:action a :params ()))",
+            "at 2:14, before `:params`, the grammar expected one of: `:effect`, `:parameters`, `:precondition`, `)`",
+        ),
+        ("domain", "(define (domain d)", "at 1:19, before the end of the text, the grammar expected one of: `(`, `)`"),
+        ("domain", "", "at 1:1, before the end of the text, the grammar expected `(`"),
+        (
+            "domain",
+            "(define (domain d) (:durative-action a :effect (at finish (q))))",
+            "at 1:52, before `finish`, the grammar expected one of: `end`, `start`",
+        ),
+        (
+            "problem",
+            "(define (problem p) (:metric minimise 5))",
+            "at 1:30, before `minimise`, the grammar expected one of: `maximize`, `minimize`",
+        ),
+        ("plan", "(a) b", "at 1:5, before `b`, the grammar expected one of: the end of the text, `(`"),
+        (
+            "specification",
+            "(define (safety s) (:termination r :forbid () :severity bad))",
+            "at 1:57, before `bad`, the grammar expected one of: `critical`, `high`, `low`, `medium`",
+        ),
+    ],
+)
+def test_notes(kind: str, text: str, note: str) -> None:
+    assert expectation(kind, Source("x", text)) == (note,)
+
+
+def test_a_right_text_has_no_notes() -> None:
+    assert expectation("plan", Source("x", "(a b)")) == ()
+
+
+def test_long_texts_are_not_read_again() -> None:
+    assert expectation("plan", Source("x", "(" * (MAX_CHARACTERS + 1))) == ()
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+def test_nesting_has_no_limit(wrong: bool) -> None:
+    inner = "(and " * DEPTH + ("(q" if wrong else "(q)") + ")" * DEPTH
+    text = f"(define (problem p) (:domain d) (:goal {inner}))"
+    assert (refusal("problem", text) is not None) == wrong
+
+
+@pytest.mark.parametrize("file", sorted(set(KINDS.values())))
+def test_grammars_have_no_conflicts(file: str, caplog: pytest.LogCaptureFixture) -> None:
+    """Lark resolves a conflict of shift and reduce without a word, unless asked to log it."""
+    path = Path(expected.__file__).parent / file
+    level = logger.level
+    logger.setLevel(logging.DEBUG)
+    logger.addHandler(caplog.handler)
+    try:
+        start = [kind for kind, own in KINDS.items() if own == file]
+        Lark(
+            path.read_text("utf-8"),
+            parser="lalr",
+            start=start,
+            source_path=str(path),
+            import_paths=[str(path.parent)],
+            debug=True,
+        )
+    finally:
+        logger.removeHandler(caplog.handler)
+        logger.setLevel(level)
+    assert [m for m in caplog.messages if "onflict" in m] == []
+
+
+def test_lark_is_loaded_on_first_use() -> None:
+    code = "import sys, plansafe.grammar.expected; sys.exit('lark' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
