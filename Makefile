@@ -50,7 +50,7 @@ unit: setup
 	$(BIN)/pytest $(PYTEST_FLAGS)
 
 fuzz: setup
-	$(BIN)/python bench/fuzz.py
+	$(BIN)/python tests/fuzz/run.py
 
 # Compiled first, as an installed package is: some environments tell Python not to write byte code.
 bench: setup

@@ -135,6 +135,7 @@ class _Lines:
         self.source = source
         self.steps: list[Step] = []
         self.found: list[Diagnostic] = []
+        self.colon = True  # whether the time just read had its colon
 
     def problem(self, code: str, message: str, span: Span, text: str, help: str | None = None) -> None:
         if len(self.found) < MAX_PROBLEMS:
@@ -164,6 +165,8 @@ def _read_lines(source: Source) -> PlanText:
                 state.problem(
                     "SC002", "a step begins inside another", Span(start, end), "is a `)` missing before this?"
                 )
+            if time_span is not None and not state.colon:
+                state.problem("SC003", "a time without its colon", time_span, "expected `time:`")
             opened, tokens = start, []
         elif token == ")":
             if opened is None:
@@ -206,14 +209,18 @@ def _read_lines(source: Source) -> PlanText:
 
 def _in_bracket(state: _Lines, token: str, start: int, end: int, bracket: int) -> int | None:
     if token == "]":
-        if state.steps and state.steps[-1].duration is None:
+        if state.steps and state.steps[-1].duration is None and state.steps[-1].time is not None:
             state.problem("SC003", "an empty duration", Span(bracket, end), "expected a number in the brackets")
         return None
     value = number(token)
-    if value is None:
+    if value is None or (state.steps and state.steps[-1].duration is not None):
         state.problem("SC003", f"`{_short(token)}` is not a duration", Span(start, end), "expected a number")
         return None if token in "()" else bracket
-    if state.steps:
+    if state.steps and state.steps[-1].time is None:
+        state.problem(
+            "SC003", "a duration without a time", Span(bracket, end), "expected `time: (action ..) [duration]`"
+        )
+    elif state.steps:
         state.steps[-1] = state.steps[-1]._replace(duration=value)
     return bracket
 
@@ -222,10 +229,12 @@ def _time(
     state: _Lines, token: str, start: int, end: int, time: int | Fraction | None, span: Span | None
 ) -> tuple[int | Fraction | None, Span | None]:
     """A token between steps: ``time:``, or ``time`` followed by ``:``."""
-    if token == ":" and span is not None:
+    if token == ":" and span is not None and not state.colon:
+        state.colon = True
         return time, span
     value = number(token.removesuffix(":"))
     if value is not None and span is None:
+        state.colon = token.endswith(":")
         return value, Span(start, end)
     help = "write each step as `(action object ..)`" if token[0].isalpha() or token[0] == "_" else None
     state.problem("SC003", f"expected a step, found `{_short(token)}`", Span(start, end), "not a step", help)
@@ -248,7 +257,7 @@ def _read_definition(source: Source) -> PlanText:
     if len(top) > 1:
         state.problem("SC003", "text after the end of the plan", places.span(top, 1), "a file holds one plan")
     header = form[1] if len(form) > 1 else None
-    if not isinstance(header, list) or len(header) != 2 or header[0] != "plan":
+    if not isinstance(header, list) or len(header) != 2 or header[0] != "plan" or not isinstance(header[1], str):
         state.problem("SC003", "expected `(define (plan name) ..)`", places.span(form), "not a plan")
         return PlanText((), tuple(state.found))
     references: dict[str, str] = {}

@@ -48,12 +48,11 @@ def summarise(checker: Checker, plan: Source, read: ReadSteps | None, outcomes: 
     rules = checker.rules
     violated = _violated(checker, outcomes)
     hard = [v for v in violated if not v.rule.preference]
-    in_halt = [v for v in hard if "halt" in v.readings]
     blamed = [v for v in hard if not checker.options.blame or v.blame in checker.options.blame]
     executable = Worlds.NONE if halt.failures else Worlds.ALL
     goal = Worlds.ALL if halt.goal is True else Worlds.NONE
     safe = Worlds.ALL
-    if [v for v in in_halt if v in blamed]:
+    if any(["halt" in v.readings for v in blamed]):
         safe = Worlds.NONE
     elif halt.undecided or halt.limit is not None:
         safe = Worlds.UNKNOWN

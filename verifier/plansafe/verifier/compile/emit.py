@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 from plansafe.verifier import model
-from plansafe.verifier.compile.normal import Disjunct, Literal, dnf, free_slots
+from plansafe.verifier.compile.normal import Disjunct, Literal, dnf, free_slots, reads_numbers
 from plansafe.verifier.model import (
     And,
     Atom,
@@ -80,6 +80,24 @@ class Emitter:
         name = self.fresh()
         self.define(name, ", ".join(["S", "F", *[f"x{p}" for p in parameters]]), [f"return {self.expression(formula)}"])
         return self.link(name)
+
+    def guarded(self, formula: Formula) -> str:
+        """The name of a function that says whether a formula is true, also where numbers in it are undefined."""
+        slots = sorted(free_slots(formula))
+        fast = self.condition(formula, slots)
+        name = self.fresh()
+
+        def true(facts: list[set[int]], fluents: list[dict[int, Number]], *objects: int) -> bool:
+            try:
+                return fast(facts, fluents, *objects)
+            except (KeyError, ZeroDivisionError):
+                from plansafe.verifier.evaluate import Evaluator  # noqa: PLC0415 - it imports this module
+
+                evaluator = Evaluator(self.task, facts, fluents)
+                return evaluator.holds(formula, dict(zip(slots, objects, strict=True))) is True
+
+        self.namespace[name] = true
+        return name
 
     # -- names --------------------------------------------------------------------------------------------------------
 
@@ -246,12 +264,14 @@ class Join:
     else they choose at run time between the facts of a predicate and the objects of a type, whichever are fewer.
     """
 
-    def __init__(self, emitter: Emitter, domains: dict[int, int], context: str, *, indexed: bool) -> None:
+    def __init__(
+        self, emitter: Emitter, domains: dict[int, int], context: str, *, indexed: bool, guarded: bool = False
+    ) -> None:
         self.emitter = emitter
         self.domains = domains
         self.context = context
         self.indexed = indexed
-        self._serial = 0
+        self.guarded = guarded
 
     def emit(
         self, literals: Sequence[Literal], bound: frozenset[int], outputs: Sequence[int], inner: list[str]
@@ -303,6 +323,10 @@ class Join:
         return ["pass"] if idle else inner
 
     def _test(self, literal: Literal) -> str:
+        if self.guarded and reads_numbers(literal.formula):
+            formula = literal.formula if literal.positive else Not(literal.formula)
+            name, slots = self.emitter.guarded(formula), sorted(free_slots(formula))
+            return f"{name}({', '.join(['S', 'F', *[f'x{s}' for s in slots]])})"
         text = self.emitter.expression(literal.formula)
         return text if literal.positive else f"not {text}"
 
@@ -323,7 +347,6 @@ class Join:
         emitter, predicate = self.emitter, atom.predicate
         unbound = [a for a in dict.fromkeys(atom.arguments) if a < 0 and -1 - a not in bound]
         known = tuple([i for i, a in enumerate(atom.arguments) if a not in unbound])
-        self._serial += 1
         c = f"c{loops}"
         tests: list[str] = []
         assigned: list[str] = []

@@ -109,6 +109,11 @@ def negate(formula: Formula) -> Formula:
     return Not(formula)
 
 
+def reads_numbers(formula: Formula) -> bool:
+    """Whether a formula compares numbers, and so may be undefined."""
+    return any([isinstance(part, Compare) for part in subformulas(formula)])
+
+
 def is_temporal(formula: Formula) -> bool:
     """Whether a temporal operator occurs."""
     return any([isinstance(part, Temporal) for part in subformulas(formula)])

@@ -6,8 +6,17 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from plansafe.verifier.compile.emit import Emitter, Join
-from plansafe.verifier.compile.normal import Disjunct, Literal, dnf, free_slots, generated_slots, quantified, reads
-from plansafe.verifier.model import Atom, Compare, Fluent, Formula, Quantified, Variable
+from plansafe.verifier.compile.normal import (
+    Disjunct,
+    Literal,
+    dnf,
+    free_slots,
+    generated_slots,
+    quantified,
+    reads,
+    reads_numbers,
+)
+from plansafe.verifier.model import Atom, Formula, Variable
 
 
 def unify(
@@ -73,7 +82,8 @@ def extension(emitter: Emitter, condition: Formula, positive: bool, parameters: 
     seen: set[tuple[Any, ...]] = set()
     for disjunct in disjuncts:
         domains = {v.slot: v.domain for v in (*parameters, *disjunct.variables)}
-        literals = [literal for literal in disjunct.literals if not _numeric(literal.formula)]
+        # Comparisons of numbers are left to the confirmation of each candidate.
+        literals = [literal for literal in disjunct.literals if not reads_numbers(literal.formula)]
         join = Join(emitter, domains, "S, F, I, code, out", indexed=True)
         everything += join.emit(literals, frozenset(), slots, inner)
         for literal in disjunct.literals:
@@ -92,13 +102,6 @@ def extension(emitter: Emitter, condition: Formula, positive: bool, parameters: 
     name = emitter.fresh()
     emitter.define(name, "S, F, I, code, out", everything or ["pass"])
     return Extension(parameters, emitter.link(name), tuple(triggers))
-
-
-def _numeric(formula: Formula) -> bool:
-    """Whether a literal may be undefined; such literals are left to the confirmation of each candidate."""
-    return isinstance(formula, Compare) or (
-        isinstance(formula, Quantified) and any([isinstance(r, Fluent) for r in reads(formula)])
-    )
 
 
 class Pattern(NamedTuple):

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier import model
-from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_name, is_object_name, is_variable
+from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_name, is_object_name, is_variable, word
 from plansafe.verifier.elaborate.types import Typed, TypeTable, typed_list
 from plansafe.verifier.model import (
     FALSE,
@@ -56,6 +56,8 @@ RESERVED = frozenset(
 )
 COMPARISONS = frozenset(("=", "<", ">", "<=", ">="))
 ARITHMETIC = frozenset("+-*/")
+MAX_QUANTIFIERS = 500
+MAX_FLATTENED = 64  # longer ones stay nested: flattening every level of a deep formula would be quadratic
 
 PAST = {"yesterday": 1, "weak-yesterday": 1, "once": 1, "historically": 1, "since": 2}
 FUTURE = {"next": 1, "weak-next": 1, "until": 2, "release": 2, "always": 1, "sometime": 1, "sometime-after": 2}
@@ -100,6 +102,8 @@ class Symbols:
         self.context = context
         self.types = types
         self.objects: list[str] = []
+        self.constants: float = float("inf")
+        """How many of the objects may be named: while a domain is read, its constants alone."""
         self.object_index: dict[str, int] = {}
         self.object_types: list[tuple[int, ...]] = []
         self.object_at: list[At] = []
@@ -127,7 +131,7 @@ class Symbols:
         sets = self.types.domain_sets
         for child, domain in zip(node[1:], domains, strict=True):
             number = self.object_index.get(child) if isinstance(child, str) else None
-            if number is None or number not in sets[domain]:
+            if number is None or number not in sets[domain] or number >= self.constants:
                 return None
             arguments.append(number)
         return Atom(index, tuple(arguments))
@@ -150,13 +154,28 @@ class Scope:
         self.visible: dict[str, tuple[int, tuple[int, ...], At]] = {}
         self.slots: list[Variable] = []
         self.duration = False
+        self._trail: list[tuple[str, tuple[int, tuple[int, ...], At] | None]] = []
 
     def bind(self, entry: Typed, types: tuple[int, ...], domain: int) -> Variable:
         """Add a variable."""
         bound = Variable(len(self.slots), domain, entry.name)
         self.slots.append(bound)
+        self._trail.append((entry.name, self.visible.get(entry.name)))
         self.visible[entry.name] = (bound.slot, types, entry.at)
         return bound
+
+    def mark(self) -> int:
+        """Where :meth:`restore` comes back to: the variables in sight now."""
+        return len(self._trail)
+
+    def restore(self, mark: int) -> None:
+        """Leave the scopes entered since ``mark``."""
+        while len(self._trail) > mark:
+            name, before = self._trail.pop()
+            if before is None:
+                del self.visible[name]
+            else:
+                self.visible[name] = before
 
 
 class Conditions:
@@ -175,6 +194,7 @@ class Conditions:
         self.metric = metric
         self.preferences: list[model.Preference] | None = None
         self._around: tuple[Variable, ...] = ()
+        self._depth = 0
 
     # -- variables and terms ------------------------------------------------------------------------------------------
 
@@ -232,6 +252,10 @@ class Conditions:
                 near = f"did you mean `?{token}`?"
             self.context.error("SC108", f"unknown object `{token}`", At(node, child), "not declared", help=near)
             return None
+        if number >= self.symbols.constants:
+            message = f"the domain names `{token}`, an object of the problem"
+            help = "declare it in the domain's `:constants`"
+            self.context.error("SC108", message, At(node, child), "not a constant", help=help)
         return number, self.symbols.object_types[number]
 
     def arguments(self, node: list[Node], declared: model.Predicate, what: str) -> tuple[int, ...] | None:
@@ -314,7 +338,7 @@ class Conditions:
         for child in range(1, len(node)):
             item = node[child]
             part = atoms(item) or self.formula(item, At(node, child))
-            if isinstance(part, And if conjunction else Or):
+            if isinstance(part, And if conjunction else Or) and len(part.parts) <= MAX_FLATTENED:
                 parts += part.parts
             else:
                 parts.append(part)
@@ -337,7 +361,7 @@ class Conditions:
             premise = self.formula(node[1], At(node, 1))
             conclusion = self.formula(node[2], At(node, 2))
             negated = premise.body if isinstance(premise, Not) else Not(premise)
-            return Or((negated, *(conclusion.parts if isinstance(conclusion, Or) else (conclusion,))))
+            return Or((negated, conclusion))
         if head == "exists":
             return self._quantified(node, False)
         if head in COMPARISONS:
@@ -404,12 +428,19 @@ class Conditions:
                 "expected `(?x - type ..)` and a formula",
             )
             return TRUE
-        saved, around = dict(self.scope.visible), self._around
+        if self._depth >= MAX_QUANTIFIERS:
+            message = f"quantifiers nested deeper than {MAX_QUANTIFIERS}"
+            self.context.error("SC004", message, At(node, 0), "too deep")
+            return TRUE
+        mark, around = self.scope.mark(), self._around
         variables = tuple(self.bind(node[1], At(node, 1)))
-        if universal:
+        if universal and self.preferences is not None:
             self._around = (*around, *variables)
+        self._depth += 1
         body = self.formula(node[2], At(node, 2))
-        self.scope.visible, self._around = saved, around
+        self._depth -= 1
+        self.scope.restore(mark)
+        self._around = around
         if not variables:
             return body
         if isinstance(body, Quantified) and body.universal == universal:
@@ -460,7 +491,7 @@ class Conditions:
         noted, self.preferences = self.preferences, None
         body = self.formula(node[-1], At(node, len(node) - 1))
         self.preferences = noted
-        name = str(node[1]) if named else f"preference-{len(noted) + 1}"
+        name = word(node[1]) if named else f"preference-{len(noted) + 1}"
         noted.append(model.Preference(name, self._around, body))
         return TRUE
 
@@ -492,6 +523,8 @@ class Conditions:
             if number is None:
                 self.context.error("SC003", f"`{head}` takes a number here", At(node, child), "expected a number")
                 number = 0
+            elif number < 0:
+                self.context.error("SC003", f"`{head}` takes a time", At(node, child), "negative")
             numbers.append(number)
         outer, saved_preferences = self.temporal, self.preferences
         self.preferences = None

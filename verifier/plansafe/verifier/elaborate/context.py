@@ -9,6 +9,8 @@ from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.sexpr import Node, Places
 
 MAX_DIAGNOSTICS = 200
+MAX_COMPARED = 60
+MAX_CANDIDATES = 500
 
 
 class At(NamedTuple):
@@ -91,13 +93,21 @@ class Context:
         self.diagnostics.append(Diagnostic(code, message, tuple(labels), help=help, severity=severity))
 
 
+def word(node: object) -> str:
+    """A token as it is, anything else as ``(..)``: lists may nest too deep to be printed."""
+    return node if isinstance(node, str) else "(..)"
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     """A help text with the nearest known name, if one is near."""
     import difflib  # noqa: PLC0415 - needed for mistakes alone
 
-    candidates = list(known)
-    if len(candidates) > 20_000:
+    letters = set(name)
+    if len(name) > MAX_COMPARED:
         return None
+    candidates = [k for k in known if abs(len(k) - len(name)) <= 4 and 2 * len(letters & set(k)) >= len(letters)]
+    if len(candidates) > MAX_CANDIDATES:
+        candidates = [k for k in candidates if k[0] == name[0] or k[-1] == name[-1]][:MAX_CANDIDATES]
     near = difflib.get_close_matches(name, candidates, n=1, cutoff=0.6)
     return f"did you mean `{near[0]}`?" if near else None
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier import model
 from plansafe.verifier.elaborate.conditions import RESERVED, Conditions, Scope, Symbols
-from plansafe.verifier.elaborate.context import At, Context, is_name, is_object_name, is_variable
+from plansafe.verifier.elaborate.context import At, Context, is_name, is_object_name, is_variable, word
 from plansafe.verifier.elaborate.effects import Effects
 from plansafe.verifier.elaborate.types import Typed, typed_list
 from plansafe.verifier.model import TRUE, And, Formula, Quantified, Snap
@@ -85,7 +85,7 @@ def sections(
         context.error("SC003", f"expected `({kind} name)`", At(form, 1), f"not the head of a {kind}")
         if not header or header[0] != kind:
             return None
-    found = Sections(str(header[1]) if len(header) > 1 else kind, {}, [])
+    found = Sections(word(header[1]) if len(header) > 1 else kind, {}, [])
     for child in range(2, len(form)):
         section = form[child]
         where = At(form, child)
@@ -131,7 +131,7 @@ def requirements(context: Context, found: Sections) -> None:
     for child in range(1, len(at.node) if at else 0):
         assert at is not None
         flag = at.node[child]
-        if flag not in REQUIREMENTS:
+        if not isinstance(flag, str) or flag not in REQUIREMENTS:
             if isinstance(flag, str):
                 context.warning("SC703", f"unknown requirement `{flag}`", At(at.node, child), "ignored")
             else:
@@ -211,11 +211,17 @@ def _signature(
     if not isinstance(node, list) or not node or not is_name(node[0]):
         context.error("SC003", f"expected a {what} such as `(name ?x - type)`", at, f"not a {what}")
         return None
-    name = str(node[0])
+    name = word(node[0])
     if name in RESERVED and what == "predicate":
         context.error("SC003", f"`{name}` may not name a predicate", At(node, 0), "an operator of the language")
         return None
     entries = typed_list(context, node, 1, is_variable, "a variable")
+    seen: dict[str, At] = {}
+    for entry in entries:
+        if entry.name in seen:
+            message = f"variable `{entry.name}` is declared twice"
+            context.error("SC105", message, entry.at, "again here", other=(seen[entry.name], "first here"))
+        seen.setdefault(entry.name, entry.at)
     if name in index:
         first = table[index[name]].node
         context.error(
@@ -288,7 +294,7 @@ class Actions:
         if len(node) < 2 or not is_name(node[1]):
             context.error("SC003", "an action needs a name", At(node, 1) if len(node) > 1 else at, "expected a name")
             return
-        name = str(node[1])
+        name = word(node[1])
         durative = kind == ":durative-action"
         known = (
             (":parameters", ":duration", ":condition", ":effect")
@@ -398,13 +404,13 @@ class Actions:
             for child in range(1, len(node)):
                 self._timed_condition(node[child], At(node, child), conditions, around, timed)
         elif node[0] == "forall" and len(node) == 3:
-            saved = dict(conditions.scope.visible)
+            mark = conditions.scope.mark()
             bound = tuple(conditions.bind(node[1], At(node, 1)))
             self._timed_condition(node[2], At(node, 2), conditions, (*around, *bound), timed)
-            conditions.scope.visible = saved
+            conditions.scope.restore(mark)
         elif len(node) == 3 and (node[0], node[1]) in (("at", "start"), ("at", "end"), ("over", "all")):
             formula = conditions.formula(node[2], At(node, 2))
-            timed[str(node[1])] += [Quantified(True, around, formula)] if around else conjuncts(formula)
+            timed[word(node[1])] += [Quantified(True, around, formula)] if around else conjuncts(formula)
         elif node[0] == "preference":
             self.context.error(
                 "SC004", "preferences in durative conditions are not supported", At(node, 0), "not supported"
@@ -429,7 +435,7 @@ class Actions:
         elif node[0] == "at" and len(node) == 3 and node[1] in ("start", "end"):
             self._duration(node[2], At(node, 2), conditions, out, node[1] == "end")
         elif node[0] in ("=", "<=", ">=", "<", ">") and len(node) == 3 and node[1] == "?duration":
-            out.append(model.DurationConstraint(str(node[0]), conditions.expression(node, 2), at_end, node))
+            out.append(model.DurationConstraint(word(node[0]), conditions.expression(node, 2), at_end, node))
         else:
             self.context.error(
                 "SC003",
@@ -457,7 +463,7 @@ def axiom(symbols: Symbols, at: At) -> model.Axiom | None:
         context.error("SC003", "expected `(:derived (predicate ?x ..) condition)`", at, "not a derived predicate")
         return None
     head = node[1]
-    index = symbols.predicate_index.get(str(head[0]))
+    index = symbols.predicate_index.get(word(head[0]))
     if index is None:
         from plansafe.verifier.elaborate.context import did_you_mean  # noqa: PLC0415
 
@@ -466,7 +472,7 @@ def axiom(symbols: Symbols, at: At) -> model.Axiom | None:
             f"unknown predicate `{head[0]}`",
             At(head, 0),
             "not declared",
-            help=did_you_mean(str(head[0]), symbols.predicate_index),
+            help=did_you_mean(word(head[0]), symbols.predicate_index),
         )
         return None
     scope = Scope()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier import model
 from plansafe.verifier.elaborate.conditions import Conditions
-from plansafe.verifier.elaborate.context import At
+from plansafe.verifier.elaborate.context import At, word
 from plansafe.verifier.model import TRUE, And, Assignment, Atom, Effect, Formula, Variable
 
 ASSIGNMENTS = frozenset(("assign", "increase", "decrease", "scale-up", "scale-down"))
@@ -87,19 +87,25 @@ class Effects:
                 "SC003", "expected an effect, found a list of lists", at, "expected a predicate or an operator first"
             )
             return
-        if self.durative and head == "at" and len(node) == 3 and node[1] in _MOMENTS and isinstance(node[2], list):
+        if (
+            self.durative
+            and head == "at"
+            and len(node) == 3
+            and word(node[1]) in _MOMENTS
+            and isinstance(node[2], list)
+        ):
             if moment is not None:
                 context.error("SC003", "`at start` or `at end` inside another", At(node), "nested")
-            self._effect(node[2], At(node, 2), variables, guards, str(node[1]), own)
+            self._effect(node[2], At(node, 2), variables, guards, word(node[1]), own)
         elif head == "and":
             for child in range(1, len(node)):
                 self._effect(node[child], At(node, child), variables, guards, moment, own)
         elif head == "forall" and len(node) == 3:
             scope = self.conditions.scope
-            saved = dict(scope.visible)
+            mark = scope.mark()
             bound = tuple(self.conditions.bind(node[1], At(node, 1)))
             self._effect(node[2], At(node, 2), (*variables, *bound), guards, moment, {})
-            scope.visible = saved
+            scope.restore(mark)
         elif head == "when" and len(node) == 3:
             self._when(node, variables, guards, moment)
         elif head in ("forall", "when"):
@@ -140,12 +146,12 @@ class Effects:
     def _guards(self, node: Node, at: At, moment: str | None, found: list[Guard]) -> None:
         """A condition of ``when``; in durative actions its conjuncts may say when they are read."""
         timed = self.durative and isinstance(node, list) and len(node) == 3 and isinstance(node[2], list)
-        if timed and isinstance(node, list) and node[0] == "at" and node[1] in _MOMENTS:
+        if timed and isinstance(node, list) and node[0] == "at" and word(node[1]) in _MOMENTS:
             if moment == "start" and node[1] == "end":
                 self.context.error(
                     "SC004", "an effect at the start cannot depend on the end", At(node), "read after the effect"
                 )
-            found.append((str(node[1]), self.conditions.formula(node[2], At(node, 2))))
+            found.append((word(node[1]), self.conditions.formula(node[2], At(node, 2))))
         elif timed and isinstance(node, list) and node[0] == "over" and node[1] == "all":
             self.context.error(
                 "SC004", "`over all` in the condition of an effect is not supported", At(node), "not supported"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier import model
 from plansafe.verifier.elaborate.conditions import Conditions, Scope, Symbols, parse_number
-from plansafe.verifier.elaborate.context import At, did_you_mean
+from plansafe.verifier.elaborate.context import At, did_you_mean, word
 from plansafe.verifier.model import Number
 
 SINGLE = frozenset((":domain", ":requirements", ":objects", ":init", ":goal", ":constraints", ":metric", ":length"))
@@ -119,7 +119,7 @@ class Initial:
         target = self._conditions.expression(node, 1)
         value = parse_number(node[2])
         if value is None:
-            code = "SC004" if node[2] in self.symbols.object_index or isinstance(node[2], list) else "SC003"
+            code = "SC004" if isinstance(node[2], list) or node[2] in self.symbols.object_index else "SC003"
             self.context.error(code, "expected a number", At(node, 2), "only numbers may be assigned in `:init`")
             return
         if not isinstance(target, model.Fluent):
@@ -167,7 +167,7 @@ class Initial:
 def metric(symbols: Symbols, node: list[Node], preferences: frozenset[str]) -> model.Metric | None:
     """``(:metric minimize expression)``."""
     if len(node) != 3 or node[1] not in ("minimize", "maximize"):
-        help = did_you_mean(str(node[1]), ("minimize", "maximize")) if len(node) > 1 else None
+        help = did_you_mean(word(node[1]), ("minimize", "maximize")) if len(node) > 1 else None
         symbols.context.error(
             "SC003",
             "expected `(:metric minimize expression)`",

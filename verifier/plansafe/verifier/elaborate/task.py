@@ -9,7 +9,7 @@ from plansafe.verifier import model
 from plansafe.verifier.elaborate import domain as domains
 from plansafe.verifier.elaborate import problem as problems
 from plansafe.verifier.elaborate.conditions import Conditions, Scope, Symbols
-from plansafe.verifier.elaborate.context import At, Context, is_name, is_object_name
+from plansafe.verifier.elaborate.context import At, Context, is_name, is_object_name, word
 from plansafe.verifier.elaborate.domain import conjuncts
 from plansafe.verifier.elaborate.stratify import stratify
 from plansafe.verifier.elaborate.types import TypeTable, typed_list
@@ -49,12 +49,16 @@ def elaborate(context: Context, domain_top: list[Node], problem_top: list[Node])
     if ":types" in in_domain.single:
         types.declare(typed_list(context, in_domain.single[":types"].node, 1, is_name, "a type"))
     symbols = Symbols(context, types)
+    constants = 0
     for found, section in ((in_domain, ":constants"), (in_problem, ":objects")):
         if section in found.single:
             domains.declare_objects(
                 symbols, typed_list(context, found.single[section].node, 1, is_object_name, "an object")
             )
+        if section == ":constants":
+            constants = len(symbols.objects)
     types.set_objects(symbols.object_types)
+    symbols.constants = constants
     if ":predicates" in in_domain.single:
         domains.declare_predicates(symbols, in_domain.single[":predicates"])
     if ":functions" in in_domain.single:
@@ -71,6 +75,7 @@ def elaborate(context: Context, domain_top: list[Node], problem_top: list[Node])
                 axiom_at.append(at)
         else:
             actions.read(kind, at)
+    symbols.constants = float("inf")
     strata = stratify(context, symbols, axioms, axiom_at)
     _names_match(context, in_domain, in_problem)
     initial = problems.Initial(symbols, derived)
@@ -182,7 +187,7 @@ def _constraint(
                 "SC003", "a preference is `(preference [name] constraint)`", at, "expected a name and a constraint"
             )
             return
-        name = str(node[1]) if named else f"preference-{len(out) + 1}"
+        name = word(node[1]) if named else f"preference-{len(out) + 1}"
         own = Scope()
         own.visible, own.slots = dict(scope.visible), list(scope.slots)
         formula = Conditions(symbols, own, "constraints").formula(node[-1], At(node, len(node) - 1))

@@ -66,7 +66,7 @@ class Axioms:
         """
         emitter = self.emitter
         domains = {v.slot: v.domain for v in (*axiom.parameters, *disjunct.variables)}
-        join = Join(emitter, domains, "S, F, out", indexed=False)
+        join = Join(emitter, domains, "S, F, out", indexed=False, guarded=True)
         lines: list[str] = []
         bound: frozenset[int] = frozenset()
         if seed is not None:

@@ -28,10 +28,12 @@ class Resolver:
     """Resolves steps; remembers equal ones up to a bound."""
 
     MAX_REMEMBERED = 400_000
+    MAX_SUGGESTIONS = 50
 
     def __init__(self, task: Task, lenient_types: bool) -> None:
         self.task = task
         self.lenient = lenient_types
+        self._suggested = 0
         self._chunks: dict[str, Taken | IllFormed | None] = {}
         self._steps: dict[tuple[str, ...], Taken | IllFormed] = {}
 
@@ -73,9 +75,11 @@ class Resolver:
 
         task = self.task
         name = tokens[0]
+        self._suggested += 1
+        suggest = did_you_mean if self._suggested <= self.MAX_SUGGESTIONS else _nothing
         action = task.actions.get(name)
         if action is None:
-            return IllFormed("SC401", f"unknown action `{name}`", 0, did_you_mean(name, task.actions))
+            return IllFormed("SC401", f"unknown action `{name}`", 0, suggest(name, task.actions))
         if len(tokens) - 1 != len(action.parameters):
             signature = " ".join([name, *[v.name for v in action.parameters]])
             plural = "" if len(action.parameters) == 1 else "s"
@@ -84,7 +88,7 @@ class Resolver:
         for place, (token, parameter) in enumerate(zip(tokens[1:], action.parameters, strict=True), 1):
             number = task.object_index.get(token)
             if number is None:
-                return IllFormed("SC403", f"unknown object `{token}`", place, did_you_mean(token, task.object_index))
+                return IllFormed("SC403", f"unknown object `{token}`", place, suggest(token, task.object_index))
             if number not in task.domain_sets[parameter.domain]:
                 own = " and ".join([f"`{task.type_names[t]}`" for t in task.object_types[number]])
                 fitting = [task.objects[o] for o in task.domains[parameter.domain][:6]]
@@ -93,6 +97,10 @@ class Resolver:
                     "SC404", f"`{token}` is a {own}, which `{parameter.name}` of `{name}` does not take", place, help
                 )
         raise AssertionError("the step is well-formed")
+
+
+def _nothing(name: str, known: object) -> None:
+    """No suggestion: enough have been made."""
 
 
 class TimedStep(NamedTuple):

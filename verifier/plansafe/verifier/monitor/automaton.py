@@ -26,6 +26,7 @@ from plansafe.verifier.monitor.program import (
     Moment,
     Program,
 )
+from plansafe.verifier.rules.split import past_only
 
 MAX_INSTANCES = 2_000_000
 
@@ -118,7 +119,11 @@ class Automaton:
         self.global_readers = InstanceIndex(patterns(emitter, And(tuple([leaves[i] for i in self.global_leaves])), ()))
         self.everything = InstanceIndex(patterns(emitter, And(tuple(leaves)), self.parameters))
         operator = self.program._alive.operator if isinstance(self.program._alive, Temporal) else ""
-        self.response = self.mode == "whole" and operator in ("sometime-after", "always-within")
+        self.response = (
+            self.mode == "whole"
+            and operator in ("sometime-after", "always-within")
+            and past_only(self.program._alive.operands[0])  # type: ignore[union-attr]
+        )
         self._premise = Program(self.task, "always", self.program._alive.operands[0]) if self.response else None  # type: ignore[union-attr]
 
     @property

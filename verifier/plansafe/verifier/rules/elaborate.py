@@ -5,13 +5,21 @@ from __future__ import annotations
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier import model
 from plansafe.verifier.compile.normal import negate
-from plansafe.verifier.elaborate.conditions import Conditions, Scope, Symbols, parse_number
-from plansafe.verifier.elaborate.context import At, did_you_mean, is_object_name, is_variable
+from plansafe.verifier.elaborate.conditions import (
+    ACTION_ATOMS,
+    ARITHMETIC,
+    COMPARISONS,
+    Conditions,
+    Scope,
+    Symbols,
+    parse_number,
+)
+from plansafe.verifier.elaborate.context import At, did_you_mean, is_name, is_object_name, is_variable, word
 from plansafe.verifier.elaborate.domain import _fields
 from plansafe.verifier.elaborate.task import Constraint
 from plansafe.verifier.elaborate.types import typed_list
 from plansafe.verifier.model import TRUE, And, Atom, Formula, Not, Or, Quantified, Temporal, Variable
-from plansafe.verifier.rules.expand import Expanded, PlainRule
+from plansafe.verifier.rules.expand import FORMULA_FIELDS, Expanded, Name, PlainRule
 from plansafe.verifier.rules.model import Match, Part, Rule
 from plansafe.verifier.rules.split import PAST_OPERATORS, mode_of, required
 
@@ -88,8 +96,8 @@ class Rules:
         for rule in expanded.rules:
             lacks = sorted(_mentioned(rule.node) & missing.keys())
             if lacks:
-                name = str(rule.node[1])
-                needs = ", ".join([f"`{lack}`" for lack in lacks])
+                name = word(rule.node[1])
+                needs = ", ".join([f"{kind} `{lack}`" for kind, lack in lacks])
                 self.context.warning(
                     "SC702",
                     f"rule `{name}` is not applicable: this domain has no {needs}",
@@ -98,18 +106,18 @@ class Rules:
                     help="bind it with a mapping",
                 )
                 self.rules.append(
-                    Rule(name, str(rule.node[0])[1:], (), (), (), At(rule.node), rule.source, applicable=False)
+                    Rule(name, word(rule.node[0])[1:], (), (), (), At(rule.node), rule.source, applicable=False)
                 )
             else:
                 self._rule(rule)
 
-    def _missing(self, expanded: Expanded) -> dict[str, At]:
+    def _missing(self, expanded: Expanded) -> dict[Name, At]:
         """Vocabulary that neither the domain nor a mapping has.
 
         What the domain has is compared with its declaration.
         """
         symbols = self.symbols
-        missing: dict[str, At] = {}
+        missing: dict[Name, At] = {}
         for vocabulary in expanded.vocabularies:
             for section in vocabulary.node[1:]:
                 if not isinstance(section, list) or not section:
@@ -120,36 +128,38 @@ class Rules:
                 head = section[0]
                 if head in (":types", ":constants"):
                     known = symbols.types.index if head == ":types" else symbols.object_index
+                    kind = "type" if head == ":types" else "constant"
                     for entry in typed_list(self.context, section, 1, is_object_name, "a name"):
-                        if entry.name not in known and entry.name not in expanded.mapped:
-                            missing[entry.name] = entry.at
+                        if entry.name not in known and (kind, entry.name) not in expanded.mapped:
+                            missing[kind, entry.name] = entry.at
                 elif head in (":predicates", ":functions", ":actions"):
                     for child in range(1, len(section)):
-                        self._needed(str(head), section[child], At(section, child), expanded.mapped, missing)
+                        self._needed(word(head), section[child], At(section, child), expanded.mapped, missing)
                 else:
                     self.context.error(
                         "SC003",
-                        f"`{head}` is not a section of a vocabulary",
+                        f"`{word(head)}` is not a section of a vocabulary",
                         At(section, 0),
                         "expected `:types`, `:constants`, `:predicates`, `:functions` or `:actions`",
                     )
-        for name, at in missing.items():
+        for (kind, name), at in missing.items():
             self.context.warning(
                 "SC120",
-                f"the specification needs `{name}`, which the domain does not have",
+                f"the specification needs the {kind} `{name}`, which the domain does not have",
                 at,
                 "not bound",
                 help="bind it with a mapping",
             )
         return missing
 
-    def _needed(self, section: str, entry: Node, at: At, mapped: frozenset[str], missing: dict[str, At]) -> None:
+    def _needed(self, section: str, entry: Node, at: At, mapped: frozenset[Name], missing: dict[Name, At]) -> None:
         symbols = self.symbols
-        if not isinstance(entry, list) or not entry or not isinstance(entry[0], str):
+        if not isinstance(entry, list) or not entry or not is_name(entry[0]):
             self.context.error("SC003", "expected `(name ?x - type ..)`", at, "not a declaration")
             return
-        name = entry[0]
-        if name in mapped:
+        name = word(entry[0])
+        kind = section[1:-1]
+        if (kind, name) in mapped:
             return
         declared: model.Predicate | None = None
         arity: int | None = None
@@ -161,7 +171,7 @@ class Rules:
                 declared = (symbols.predicates if section == ":predicates" else symbols.functions)[index[name]]
                 arity = len(declared.types)
         if arity is None:
-            missing[name] = At(entry, 0)
+            missing[kind, name] = At(entry, 0)
             return
         wanted = len(typed_list(self.context, entry, 1, is_variable, "a variable"))
         if wanted != arity:
@@ -180,7 +190,7 @@ class Rules:
 
     def _rule(self, plain: PlainRule) -> None:
         context, node = self.context, plain.node
-        kind = str(node[0])
+        kind = word(node[0])
         fields = _fields(context, node, 2, FIELDS[kind], f"a {kind[1:]} rule")
         scope = Scope()
         conditions = Conditions(self.symbols, scope, "rules")
@@ -250,7 +260,7 @@ class Rules:
                 factor *= 1 if bound.slot in used else size
             found.append(Match(atom, factor))
         self.rules.append(
-            Rule(str(node[1]), kind[1:], tuple(parts), parameters, tuple(found), At(node), plain.source, False, *meta)
+            Rule(word(node[1]), kind[1:], tuple(parts), parameters, tuple(found), At(node), plain.source, False, *meta)
         )
 
     def _steps(self, fields: dict[str, At], conditions: Conditions, declared: list[Variable]) -> list[Formula]:
@@ -292,8 +302,8 @@ class Rules:
             for child in range(1, min(len(step), len(types) + 1)):
                 token = step[child]
                 if is_variable(token) and token not in conditions.scope.visible:
-                    found.setdefault(str(token), set()).update(types[child - 1])
-                    places.setdefault(str(token), At(step, child))
+                    found.setdefault(word(token), set()).update(types[child - 1])
+                    places.setdefault(word(token), At(step, child))
         for name, alternatives in found.items():
             union = (0,) if 0 in alternatives else tuple(sorted(alternatives))
             bound = Variable(len(conditions.scope.slots), self.symbols.types.domain(union), name)
@@ -329,6 +339,8 @@ class Rules:
     ) -> tuple[str | None, tuple[str, ...], str, str | None, str | None, str | None]:
         context = self.context
         hazard = self._token(fields, ":hazard")
+        if hazard is not None and not is_object_name(hazard):
+            context.error("SC003", f"`{hazard}` does not name a hazard", fields[":hazard"], "expected a name")
         severity = self._token(fields, ":severity") or "high"
         if severity not in SEVERITIES:
             context.error(
@@ -341,7 +353,7 @@ class Rules:
         targets: tuple[str, ...] = ()
         if ":target" in fields:
             value = _value(fields[":target"])
-            targets = tuple([str(t) for t in (value if isinstance(value, list) else [value])])
+            targets = tuple([word(t) for t in (value if isinstance(value, list) else [value])])
             for target in targets:
                 if target not in TARGETS:
                     context.error(
@@ -450,14 +462,51 @@ def _guarded(guard: Formula, body: Formula) -> Formula:
     return body if guard is TRUE else Or((negate(guard), body))
 
 
-def _mentioned(node: list[Node]) -> set[str]:
-    """All tokens of a rule that may be names, messages apart."""
-    out: set[str] = set()
-    stack: list[Node] = [node]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, list):
-            stack.extend(part)
-        elif part[0] not in '":?':
-            out.add(part)
+def _mentioned(rule: list[Node]) -> set[Name]:
+    """The names that a rule uses, by name space."""
+    out: set[Name] = set()
+    for child in range(2, len(rule) - 1):
+        key, value = rule[child], rule[child + 1]
+        if not isinstance(value, list) or not isinstance(key, str):
+            continue
+        if key == ":parameters":
+            _types(value, out)
+        elif key in STEP_KINDS:
+            for step in value[1:] if value and value[0] == "or" else [value]:
+                _step(step, out)
+        elif key in FORMULA_FIELDS:
+            _formula(value, out)
     return out
+
+
+def _types(typed: Node, out: set[Name]) -> None:
+    after_dash = False
+    for token in typed if isinstance(typed, list) else []:
+        if after_dash:
+            out.update([("type", word(t)) for t in (token if isinstance(token, list) else [token])])
+        after_dash = token == "-"
+
+
+def _step(step: Node, out: set[Name]) -> None:
+    if isinstance(step, list) and step:
+        out.add(("action", word(step[0])))
+        out.update([("constant", word(t)) for t in step[1:]])
+
+
+def _formula(formula: Node, out: set[Name]) -> None:
+    stack: list[tuple[Node, bool]] = [(formula, False)]
+    while stack:
+        part, number = stack.pop()
+        if not isinstance(part, list) or not part or not isinstance(part[0], str):
+            continue
+        head = part[0]
+        if head in ("forall", "exists") and len(part) == 3:
+            _types(part[1], out)
+            stack.append((part[2], False))
+        elif head in ACTION_ATOMS and len(part) == 2:
+            _step(part[1], out)
+        else:
+            out.add(("function" if number else "predicate", head))
+            out.update([("constant", t) for t in part[1:] if isinstance(t, str)])
+            numeric = head in COMPARISONS or head in ARITHMETIC
+            stack += [(child, numeric) for child in part[1:]]

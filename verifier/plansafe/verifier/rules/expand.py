@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from plansafe.grammar.sexpr import Node, Places, problems, read_all
 from plansafe.grammar.source import Source
-from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_name, is_object_name
+from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_name, is_object_name, is_variable, word
+from plansafe.verifier.elaborate.types import typed_list
 
 RULE_KINDS = frozenset((":process", ":trajectory", ":termination", ":obligation"))
 FORMULA_FIELDS = frozenset((":when", ":forbid", ":require", ":forbid-after", ":require-after", ":formula", ":then"))
@@ -40,12 +41,16 @@ class Vocabulary(NamedTuple):
     node: list[Node]
 
 
+Name = tuple[str, str]
+"""A name with its name space: ``type``, ``constant``, ``predicate``, ``function`` or ``action``."""
+
+
 class Expanded(NamedTuple):
-    """All rules and vocabularies of the specifications given."""
+    """All rules and vocabularies of the specifications given; ``mapped`` are the names that mappings bind."""
 
     rules: list[PlainRule]
     vocabularies: list[Vocabulary]
-    mapped: frozenset[str]
+    mapped: frozenset[Name]
 
 
 class Mapping(NamedTuple):
@@ -81,14 +86,12 @@ class Expander:
         vocabularies: list[Vocabulary] = []
         for source, form in forms:
             self._specification(source, form, rules, vocabularies, ())
-        mapped = frozenset(
-            [
-                name
-                for mapping in self._mappings.values()
-                for name in (*mapping.atoms, *mapping.types, *mapping.steps, *mapping.names)
-            ]
-        )
-        return Expanded(list(rules.values()), vocabularies, mapped)
+        mapped: set[Name] = set()
+        for mapping in self._mappings.values():
+            mapped |= {("predicate", n) for n in mapping.atoms} | {("function", n) for n in mapping.atoms}
+            mapped |= {("type", n) for n in mapping.types} | {("action", n) for n in mapping.steps}
+            mapped |= {("constant", n) for n in mapping.names}
+        return Expanded(list(rules.values()), vocabularies, frozenset(mapped))
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
@@ -135,7 +138,7 @@ class Expander:
         context = self.context
         header = form[1]
         assert isinstance(header, list)
-        name = str(header[1])
+        name = word(header[1])
         templates: dict[str, tuple[list[str], list[Node], At]] = {}
         macros: dict[str, tuple[list[str], Node]] = {}
         mapping = self._mappings.get(name)
@@ -153,7 +156,10 @@ class Expander:
                 )
                 continue
             head = section[0]
-            if head == ":extends":
+            if head == ":domain":
+                if len(section) != 2 or not is_object_name(section[1]):
+                    context.error("SC003", "`:domain` takes one name", At(section), "expected `(:domain name)`")
+            elif head == ":extends":
                 for position in range(1, len(section)):
                     self._extend(source, At(section, position), inherited, vocabularies, (*chain, name))
             elif head == ":vocabulary":
@@ -163,10 +169,10 @@ class Expander:
             elif head == ":define":
                 self._macro(section, macros)
             elif head == ":template":
-                if len(section) < 4 or not is_name(section[1]) or not isinstance(section[2], list):
+                if not self._is_template(section):
                     context.error("SC003", "expected `(:template name ($p ..) rule ..)`", At(section), "not a template")
-                else:
-                    templates[str(section[1])] = ([str(p) for p in section[2]], section[3:], At(section))
+                elif isinstance(section[2], list):
+                    templates[word(section[1])] = ([word(p) for p in section[2]], section[3:], At(section))
             elif head == ":apply":
                 plain += self._apply(section, templates)
             elif head in RULE_KINDS:
@@ -184,10 +190,10 @@ class Expander:
             if not isinstance(wanted, str) or inherited.pop(wanted, None) is None:
                 context.error(
                     "SC115",
-                    f"no inherited rule is named `{wanted}`",
+                    f"no inherited rule is named `{word(wanted)}`",
                     at,
                     "nothing to disable",
-                    help=did_you_mean(str(wanted), inherited),
+                    help=did_you_mean(word(wanted), inherited),
                 )
         rules.update(inherited)
         own: dict[str, At] = {}
@@ -195,7 +201,7 @@ class Expander:
             if len(rule) < 2 or not is_object_name(rule[1]):
                 context.error("SC003", "a rule needs a name", At(rule), f"expected `({rule[0]} name ..)`")
                 continue
-            rule_name = str(rule[1])
+            rule_name = word(rule[1])
             if rule_name in own:
                 context.error(
                     "SC105",
@@ -234,9 +240,12 @@ class Expander:
             assert isinstance(header, list)
             if header[0] == "mapping":
                 continue
-            if str(header[1]) in chain or len(chain) > MAX_DEPTH:
+            if word(header[1]) in chain or len(chain) > MAX_DEPTH:
                 context.error(
-                    "SC106", f"specifications extend each other: {' -> '.join([*chain, str(header[1])])}", at, "a cycle"
+                    "SC106",
+                    f"specifications extend each other: {' -> '.join([*chain, word(header[1])])}",
+                    at,
+                    "a cycle",
                 )
                 continue
             self._specification(found, form, rules, vocabularies, chain)
@@ -250,14 +259,14 @@ class Expander:
                 "SC003", "expected `(:apply template rule-name argument ..)`", At(section), "not an application"
             )
             return []
-        found = templates.get(str(section[1]))
+        found = templates.get(word(section[1]))
         if found is None:
             context.error(
                 "SC115",
-                f"unknown template `{section[1]}`",
+                f"unknown template `{word(section[1])}`",
                 At(section, 1),
                 "not defined before this",
-                help=did_you_mean(str(section[1]), templates),
+                help=did_you_mean(word(section[1]), templates),
             )
             return []
         parameters, body, at = found
@@ -269,9 +278,6 @@ class Expander:
         values["$name"] = section[2]
         out = []
         for rule in body:
-            if not isinstance(rule, list) or not rule or rule[0] not in RULE_KINDS:
-                context.error("SC003", "a template holds rules", at, "expected rules")
-                continue
             made = self._copy(rule, lambda token: values.get(token, token))
             assert isinstance(made, list)
             context.origin[id(made)] = At(section)
@@ -289,13 +295,21 @@ class Expander:
         self._alive.append(made)
         return made
 
+    def _is_template(self, section: list[Node]) -> bool:
+        if len(section) < 4 or not is_name(section[1]) or not isinstance(section[2], list):
+            return False
+        parameters = [isinstance(p, str) and len(p) > 1 and p[0] == "$" for p in section[2]]
+        rules = [isinstance(rule, list) and len(rule) > 0 and word(rule[0]) in RULE_KINDS for rule in section[3:]]
+        return all(parameters) and all(rules)
+
     def _macro(self, section: list[Node], macros: dict[str, tuple[list[str], Node]]) -> None:
         if len(section) != 3 or not isinstance(section[1], list) or not section[1] or not is_name(section[1][0]):
             self.context.error("SC003", "expected `(:define (name ?x ..) formula)`", At(section), "not a definition")
             return
-        parameters = [str(token) for token in _untyped(section[1][1:])]
+        entries = typed_list(self.context, section[1], 1, is_variable, "a variable")
+        parameters = [entry.name for entry in entries]
         body = self._formula(section[2], macros, None)
-        macros[str(section[1][0])] = (parameters, body)
+        macros[word(section[1][0])] = (parameters, body)
 
     def _mapping(self, form: list[Node]) -> None:
         context = self.context
@@ -303,13 +317,13 @@ class Expander:
         mapping = Mapping({}, {}, {}, {})
         for child in range(2, len(form)):
             section = form[child]
-            if not isinstance(section, list) or not section or section[0] not in _MAPPING:
+            if not isinstance(section, list) or not section or word(section[0]) not in _MAPPING:
                 context.error(
                     "SC003",
                     "expected a section of a mapping",
                     At(form, child),
                     "not a section",
-                    help=did_you_mean(str(section[0] if section else ""), _MAPPING),
+                    help=did_you_mean(word(section[0] if section else ""), _MAPPING),
                 )
                 continue
             head = section[0]
@@ -325,7 +339,7 @@ class Expander:
                     (mapping.types if head == ":types" else mapping.names)[entry[0]] = entry[1]
                 elif isinstance(entry[0], list) and entry[0] and isinstance(entry[0][0], str):
                     target = mapping.steps if head == ":actions" else mapping.atoms
-                    target[entry[0][0]] = ([str(token) for token in entry[0][1:]], entry[1])
+                    target[entry[0][0]] = ([word(token) for token in entry[0][1:]], entry[1])
                 else:
                     context.error(
                         "SC003", "expected `((name ?x ..) replacement)`", At(section, position), "not a replacement"
@@ -369,7 +383,7 @@ class Expander:
         if head in ("forall", "exists") and len(node) == 3:
             return self._made([head, self._types(node[1], mapping), self._formula(node[2], macros, mapping)], node)
         if head in ("action", "action-end", "action-during") and len(node) == 2:
-            return self._actions(str(head), node, mapping)
+            return self._actions(word(head), node, mapping)
         rest: list[Node] = [
             self._formula(child, macros, mapping) if isinstance(child, list) else self._name(child, mapping)
             for child in node[1:]
@@ -429,7 +443,7 @@ class Expander:
                 flat.extend(made[1:] if isinstance(made, list) and made and made[0] == "or" else [made])
             return self._made(flat, node)
         rest = [self._name(child, mapping) for child in node[1:]]
-        found = mapping.steps.get(str(node[0]))
+        found = mapping.steps.get(word(node[0]))
         if found is None:
             return self._made([node[0], *rest], node)
         parameters, body = found
@@ -479,7 +493,7 @@ def _bound(node: Node) -> set[str]:
         part = stack.pop()
         if isinstance(part, list):
             if len(part) == 3 and part[0] in ("forall", "exists") and isinstance(part[1], list):
-                out.update([str(token) for token in _untyped(part[1])])
+                out.update([word(token) for token in _untyped(part[1])])
             stack.extend(part)
     return out
 
