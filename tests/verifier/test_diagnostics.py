@@ -1,0 +1,171 @@
+"""The cases of ``diagnostics.md``: each mistake has its code, its place, the other place where two disagree, and help."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from engine_texts import checker
+
+from plansafe.grammar.diagnostics import Diagnostic, Severity
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Options
+
+HERE = Path(__file__).resolve().parent
+FILES = ("domain", "problem", "spec", "plan")
+
+
+class Expected(NamedTuple):
+    code: str
+    severity: Severity
+    help: str | None
+
+
+class Case(NamedTuple):
+    title: str
+    texts: dict[str, str]
+    files: dict[str, str]
+    lenient: bool
+    open: str
+    expected: list[Expected]
+
+
+class Marked(NamedTuple):
+    """A text without its marks, and the places that were marked: (start, end)."""
+
+    text: str
+    primary: list[tuple[int, int]]
+    secondary: list[tuple[int, int]]
+
+
+def unmark(text: str) -> Marked:
+    found = Marked("", [], [])
+    plain = ""
+    opened: list[int] = []
+    for character in text:
+        if character in "«‹":
+            opened.append(len(plain))
+        elif character in "»›":
+            (found.primary if character == "»" else found.secondary).append((opened.pop(), len(plain)))
+        else:
+            plain += character
+    return found._replace(text=plain)
+
+
+def read_cases() -> tuple[dict[str, str], list[Case]]:
+    """The base files, and the cases."""
+    bases: dict[str, str] = {}
+    cases: list[Case] = []
+    for block in re.split(r"^## ", (HERE / "diagnostics.md").read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+        title, _, body = block.partition("\n")
+        case = Case(title, {}, {}, False, "", [])
+        field: dict[str, str] = {}
+        key = ""
+        for line in re.split(r"^# ", body, flags=re.MULTILINE)[0].splitlines():
+            if line.startswith("  "):
+                field[key] += "\n" + line
+            elif re.match(r"SC\d{3}", line):
+                code, *rest = line.split()
+                case.expected.append(Expected(code, Severity(rest[0]) if rest else Severity.ERROR, None))
+            elif line.startswith("help: "):
+                case.expected[-1] = case.expected[-1]._replace(help=line.removeprefix("help: "))
+            elif line.startswith("open: "):
+                case = case._replace(open=line.removeprefix("open: "))
+            elif line == "lenient":
+                case = case._replace(lenient=True)
+            elif line.strip():
+                key, _, text = line.partition(":")
+                field = bases if key.startswith("base ") else case.texts
+                if key.startswith("file "):
+                    field, key = case.files, key.removeprefix("file ")
+                field[key] = text.strip().encode("ascii", "backslashreplace").decode("unicode-escape")
+        if case.texts:
+            cases.append(case)
+    return bases, cases
+
+
+BASES, CASES = read_cases()
+SECTIONS = ("types", "constants", "predicates", "functions", "domain", "objects", "init", "problem", "goal", "spec")
+
+
+def full(case: Case, name: str) -> str | None:
+    """The whole text of a file of a case, marks included."""
+    if name == "plan":
+        return case.texts.get("plan")
+    if name == "spec" and not {"spec", "spec-file"} & case.texts.keys():
+        return None
+    if f"{name}-file" in case.texts:
+        return case.texts[f"{name}-file"]
+    text = BASES[f"base {name}"]
+    for section in SECTIONS:
+        text = text.replace("{" + section + "}", case.texts.get(section, "()" if section == "goal" else ""))
+    return text
+
+
+def diagnose(case: Case, texts: dict[str, Marked]) -> list[Diagnostic]:
+    files = {name: unmark(text).text for name, text in case.files.items()}
+    specs = [texts["spec"].text] if "spec" in texts else []
+    options = Options(lenient_types=case.lenient)
+    checked = checker(texts["domain"].text, texts["problem"].text, *specs, options=options, files=files)
+    if "plan" in texts:
+        assert checked.ok, checked.diagnostics
+        found = list(checked.check(Source("plan", texts["plan"].text)).diagnostics)
+    else:
+        found = list(checked.diagnostics)
+        assert checked.ok == (not any(d.severity is Severity.ERROR for d in found))
+    return found
+
+
+def marked(case: Case) -> tuple[pytest.MarkDecorator, ...]:
+    return (pytest.mark.xfail(reason=case.open, strict=False),) if case.open else ()
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.title, marks=marked(case)) for case in CASES])
+def test_diagnostics(case: Case) -> None:
+    texts = {name: unmark(text) for name in FILES if (text := full(case, name)) is not None}
+    texts |= {name: unmark(text) for name, text in case.files.items()}
+    order = list(texts)
+    found = diagnose(case, texts)
+    found.sort(key=lambda d: (order.index(d.labels[0].source), d.labels[0].span))
+    places = [(d.labels[0].source, *d.labels[0].span) for d in found]
+    assert [(d.code, d.severity) for d in found] == [e[:2] for e in case.expected], [d.message for d in found]
+    assert places == [(name, *place) for name in order for place in sorted(texts[name].primary)], [
+        texts[d.labels[0].source].text[slice(*d.labels[0].span)] for d in found
+    ]
+    others = sorted((label.source, *label.span) for d in found for label in d.labels[1:])
+    assert others == sorted((name, *place) for name in order for place in texts[name].secondary)
+    for diagnostic, expected in zip(found, case.expected, strict=True):
+        assert expected.help in (None, diagnostic.help)
+
+
+# What reports say about plans has its own tests: test_findings.py.
+ELSEWHERE = {"SC405", "SC406", "SC503"}
+
+
+def test_every_code_has_a_case(root: Path) -> None:
+    emitted: set[str] = set()
+    for folder in (
+        "grammar/plansafe/grammar",
+        "verifier/plansafe/verifier/elaborate",
+        "verifier/plansafe/verifier/rules",
+    ):
+        for module in (root / folder).glob("*.py"):
+            emitted |= set(re.findall(r'"(SC\d{3})"', module.read_text(encoding="utf-8")))
+    assert len(emitted) >= 25
+    assert emitted - ELSEWHERE <= {expected.code for case in CASES for expected in case.expected}
+
+
+def test_all_mistakes_of_all_files_are_reported() -> None:
+    case = Case("", {"domain": "(:action a :effect (zzz))", "init": "(zzz)", "goal": "(zzz)"}, {}, False, "", [])
+    case.texts["spec"] = "(:process r :forbid (zzz)) (:process q :forbid (zzz))"
+    texts = {name: unmark(text) for name in FILES if (text := full(case, name)) is not None}
+    found = [(d.code, d.labels[0].source) for d in diagnose(case, texts)]
+    assert found == [("SC102", name) for name in ("domain", "problem", "problem", "spec", "spec")]
+
+
+def test_there_is_a_bound_on_how_many_are_listed_but_not_on_what_is_an_error() -> None:
+    checked = checker("(define (domain d))", f"(define (problem p) (:init {'(zzz) ' * 1000}) (:goal ()))")
+    assert len(checked.diagnostics) == 200
+    assert not checked.ok
