@@ -88,6 +88,13 @@ READER_ALONE = (
         lambda kind, text, lists, d: d.message.startswith("expected a number, found") and _is_name(_label(text, d)),
     ),
     Row(
+        "equality",
+        "`(= ?x 5)` compares objects if there is an object `5`, else numbers",
+        lambda kind, text, lists, d: (
+            d.message.startswith("expected a number, found `?") and lists.heads(d.labels[0].span.start)[:1] == ["="]
+        ),
+    ),
+    Row(
         "soft operator",
         "`(next a)` has the shape of an atom, `(next (p))` that of an operator; declarations say which it is",
         lambda kind, text, lists, d: (
@@ -106,7 +113,7 @@ READER_ALONE = (
     Row(
         "parameter",
         "`$name` outside a template is an unbound name",
-        lambda kind, text, lists, d: "$" in _label(text, d),
+        lambda kind, text, lists, d: "`$" in d.message,
     ),
     Row(
         "value",
