@@ -118,7 +118,7 @@ READER_ALONE = (
     Row(
         "value",
         "values: a time before 0, a number beyond all bounds, a dependence on the future",
-        lambda kind, text, lists, d: "before time 0" in d.message or "cannot depend on the end" in d.message,
+        lambda kind, text, lists, d: d.labels[0].text == "negative" or "cannot depend on the end" in d.message,
     ),
     Row(
         "kind of name",

@@ -87,6 +87,9 @@ class Generator:
     def number(self) -> str:
         return self.one("0", "5", "2.50", "+1", "-3", ".5", "-.25", "100000000000000000000.1")
 
+    def time(self) -> str:
+        return self.number().replace("-", "")
+
     def type(self) -> str:
         return self.one("object", *TYPES, f"(either {self.one(*TYPES)} {self.one(*TYPES)})")
 
@@ -182,9 +185,9 @@ class Generator:
             lambda: f"(at end {operand()})",
             lambda: f"(at-most-once {operand()})",
             lambda: f"(sometime-before {operand()} {operand()})",
-            lambda: f"({self.one('within', 'hold-after')} {self.number()} {operand()})",
-            lambda: f"(always-within {self.number()} {operand()} {operand()})",
-            lambda: f"(hold-during {self.number()} {self.number()} {operand()})",
+            lambda: f"({self.one('within', 'hold-after')} {self.time()} {operand()})",
+            lambda: f"(always-within {self.time()} {operand()} {operand()})",
+            lambda: f"(hold-during {self.time()} {self.time()} {operand()})",
         )
 
     def step(self, table: dict[str, int], scope: list[str]) -> str:
@@ -299,7 +302,7 @@ class Generator:
         parts = [
             self.maybe(f"(:requirements {self.many(lambda: self.one(':strips', ':adl', ':typing', ':nobody-knows'))})"),
             f"(:types {' '.join(TYPES[:3])} {self.maybe('- object')} {' '.join(TYPES[3:])})",
-            "(:constants kitchen - object 5)",
+            f"(:constants {OBJECTS[0]} - object {' '.join(OBJECTS[1:])})",
             f"(:predicates {predicates})",
             f"(:functions {functions})",
             self.maybe(f"(:constraints {self.constraint([], 2, True)})"),
@@ -406,7 +409,7 @@ class Generator:
         if kind == "trajectory":
             parts.append(f":formula {self.formula(names, 3, 'trajectory')}")
         elif kind == "obligation":
-            parts += [f":when {past()}", f":then {past()}", self.maybe(f":within {self.number()}")]
+            parts += [f":when {past()}", f":then {past()}", self.maybe(f":within {self.time()}")]
         else:
             parts += [self.maybe(f":when {past()}", 0.3), self.one(f":forbid {past()}", f":require {past()}")]
         if kind == "process on":
@@ -426,7 +429,7 @@ class Generator:
             f"(:define (far ?x - object ?y) {self.formula(['?x', '?y'], 2, 'past')})",
             """(:template forbidden ($p $q $f $n)
                  (:obligation $name :parameters (?x - $q) :when ($p ?x) :then $f :within $n))""",
-            f"(:apply forbidden made-1 holds {self.one('item', 'room')} {self.formula([], 2, 'past')} {self.number()})",
+            f"(:apply forbidden made-1 holds {self.one('item', 'room')} {self.formula([], 2, 'past')} {self.time()})",
             "(:process uses-far :parameters (?x) :require (far ?x 5))",
             *[self.rule(f"r{i}") for i in range(self.random.randint(0, 4))],
         ]

@@ -229,9 +229,9 @@ def compare_findings(ours: list[Seen], theirs: list[Seen]) -> str:
             return text
     else:
         # The engine may know earlier that a prefix is lost.
-        if not {*exact} <= {*steps} or any(all(s.step > other.step for s in ours) for other in loose):
+        if not {*exact} <= {*steps} or any(not any(earlier(seen, [other]) for seen in ours) for other in loose):
             return text
-        if any(seen.step > max(other.step for other in loose) for seen in rest):
+        if any(not earlier(seen, loose) for seen in rest):
             return text
         if union(ours) != union(theirs):
             return text

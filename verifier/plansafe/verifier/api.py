@@ -35,6 +35,9 @@ RECURSION = 1_000_000
 DIGITS = 20_100
 
 
+_SHAPE = frozenset(("SC002", "SC003"))
+
+
 class Options(NamedTuple):
     """How to check. ``blame`` filters findings.
 
@@ -124,7 +127,25 @@ class Checker:
             self.engine = Engine(
                 self.elaborated.task, self.rules, self.elaborated.symbols.pseudo, lenient_types=options.lenient_types
             )
-        self.diagnostics: tuple[Diagnostic, ...] = tuple(self.context.diagnostics)
+        kinds = {domain.name: "domain", problem.name: "problem"}
+        self.diagnostics: tuple[Diagnostic, ...] = self._expected(tuple(self.context.diagnostics), kinds)
+
+    def _expected(self, diagnostics: tuple[Diagnostic, ...], kinds: dict[str, str]) -> tuple[Diagnostic, ...]:
+        """Add to the first mistake of shape in each text what the grammar expected there."""
+        if not any([d.code in _SHAPE for d in diagnostics]):
+            return diagnostics
+        from plansafe.grammar.expected import expectation  # noqa: PLC0415 - loads lark
+
+        told: set[str] = set()
+        out = []
+        for diagnostic in diagnostics:
+            name = diagnostic.labels[0].source if diagnostic.labels else ""
+            if diagnostic.code in _SHAPE and name in self.sources and name not in told:
+                told.add(name)
+                notes = expectation(kinds.get(name, "specification"), self.sources[name])
+                diagnostic = diagnostic._replace(notes=(*diagnostic.notes, *notes))
+            out.append(diagnostic)
+        return tuple(out)
 
     def _rules(self, specs: Sequence[Source], resolve: Callable[[str, Source], Source | None] | None) -> None:
         def remember(name: str, beside: Source) -> Source | None:

@@ -82,7 +82,9 @@ def sections(
         return None
     header = form[1]
     if len(header) != 2 or header[0] != kind or not is_object_name(header[1]):
-        context.error("SC003", f"expected `({kind} name)`", At(form, 1), f"not the head of a {kind}")
+        context.error(
+            "SC003", f"expected `({kind} name)`", At(form, 1), f"not the head of a {kind}", help=_swapped(header, kind)
+        )
         if not header or header[0] != kind:
             return None
     found = Sections(word(header[1]) if len(header) > 1 else kind, {}, [])
@@ -123,6 +125,14 @@ def sections(
                 help=did_you_mean(head, single | many),
             )
     return found
+
+
+def _swapped(header: list[Node], kind: str) -> str | None:
+    """Help for somebody who gave a domain for a problem, or another kind of file."""
+    given = header[0] if header else None
+    if given in ("domain", "problem", "plan", "safety", "mapping") and given != kind:
+        return f"this is a {given}: were the files swapped?"
+    return None
 
 
 def requirements(context: Context, found: Sections) -> None:

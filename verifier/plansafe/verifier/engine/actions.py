@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from plansafe.verifier import model
 from plansafe.verifier.compile.emit import Emitter
+from plansafe.verifier.compile.normal import reads_numbers
 from plansafe.verifier.engine.state import Change, Delta, State, checked
 from plansafe.verifier.evaluate import Evaluator, Undefined, arithmetic
 from plansafe.verifier.model import TRUE, Action, And, Atom, Formula, Number, Snap
@@ -58,6 +59,7 @@ class ActionCode:
         self._runs: dict[str, Run] = {}
         self._preconditions: dict[str, Callable[..., bool]] = {}
         self._effects: dict[str, Callable[..., Happening]] = {}
+        self._reads_numbers: dict[str, bool] = {}
         emitter.namespace["checked"] = checked
 
     def run(self, action: Action) -> Run:
@@ -165,7 +167,11 @@ class ActionCode:
         combine(state.fluents, [found(state.facts, state.fluents, None, *objects)])
 
     def _numeric(self, action: Action) -> bool:
-        return any([bool(e.assignments) or e.condition is not TRUE for e in action.start.effects])
+        known = self._reads_numbers.get(action.name)
+        if known is None:
+            known = any([bool(e.assignments) or reads_numbers(e.condition) for e in action.start.effects])
+            self._reads_numbers[action.name] = known
+        return known
 
     def condition(self, parts: tuple[Formula, ...], slots: list[int]) -> Callable[..., bool]:
         """``f(S, F, *objects)`` for a conjunction."""

@@ -62,6 +62,7 @@ class Trace:
         self.times, self.steps, self.taken = list[Fraction](), list[int](), list[list[Taken]]()
         self.history: dict[Fact, list[tuple[int, Any]]] = {}  # (letter, new value) ..
         self.facts, self.numbers = set[Fact](), dict[Fact, Fraction]()  # of the last letter
+        self.timed = False  # whether letters may come closer than 1 to each other
         self.append(facts, numbers, Fraction(0), 0)
 
     def append(self, facts: set[Fact], numbers: dict[Fact, Fraction], time: Fraction, step: int) -> None:
@@ -157,11 +158,11 @@ def answer(g: Row, start: int, within: Fraction, times: Sequence[Fraction]) -> i
     while best < 2 and i < len(times) and times[i] - times[start] <= within: best, i = max(best, g[i]), i + 1
     return best
 
-def doomed(f: Formula, rows: Sequence[Row], times: Sequence[Fraction]) -> bool:
+def doomed(f: Formula, rows: Sequence[Row], times: Sequence[Fraction], timed: bool) -> bool:
     # Whether a prefix with these rows (of state formulas) violates the PDDL3 operator whatever comes after.
     n = len(times) - 1
-    def closed(t: Fraction) -> bool:  # no later letter has a time <= t (letter 1 may share time 0 with letter 0)
-        return times[n] > t or n > 0 and times[n] == t
+    def closed(t: Fraction) -> bool:  # no later letter has a time <= t; the first step may be at 0
+        return times[n] > t or times[n] == t and n > 0 or not timed and times[n] + 1 > t
     if f[0] in ("at end", "sometime", "sometime-after") or whole(f, rows, times) > 0: return False
     if f[0] != "always-within": return f[0] not in ("within", "hold-during", "hold-after") or closed(f[1])
     due = [i for i in range(n + 1) if rows[0][i] == 2 and closed(times[i] + f[1])]

@@ -119,7 +119,9 @@ def combine(changes: Iterable[Change], before: Mapping[Fact, Fraction]) -> dict[
 def interfere(x: Act, y: Act) -> bool:  # mutex, by PDDL 2.1, definition 12
     mine, theirs = x.does or [], y.does or []
     def alike(a: str, b: str) -> bool: return a == b in ("add", "del") or {a, b} <= {"increase", "decrease"}
-    return (any(f in x.reads for _, f, _ in theirs) or any(f in y.reads for _, f, _ in mine)
+    def touched(seen: set[Fact], done: list[Change]) -> bool:
+        return any(f in seen or ("*", f[0]) in seen for _, f, _ in done)
+    return (touched(x.reads, theirs) or touched(y.reads, mine)
             or any(f == g and not alike(a, b) for a, f, _ in mine for b, g, _ in theirs))
 
 def unmet(f: Formula, b: Binding, t: Trace) -> Iterator[str]:  # the preferences in f that do not hold at letter 0
@@ -172,7 +174,7 @@ class Kernel:
             if (time or 0) < 0 or not fits: action = None
             b = {**dict(zip(action.params, e[1:], strict=True)), "?duration": duration} if action else {}
             result.append(Step(i, Fraction(i) if time is None else time, duration or Fraction(0), e, action, b))
-        self._gap = self._task.tolerance if plan and plan[0][0] is not None else Fraction(0)
+        self._gap = self._task.tolerance if plan and plan[0][0] is not None else None  # least separation, if timed
         return result
 
     def _attempt(self, mode: str, step: Step, now: Trace) -> Act:
@@ -182,6 +184,7 @@ class Kernel:
         try: does = list(outcome(step.action.effect, b, now)); combine(does, now.numbers)
         except ArithmeticError: does = None
         seen = {f for part in (step.action.condition, step.action.effect) for f, _ in reads(part, b)}
+        seen |= {("*", name) for f in seen for name in self._task.behind.get(f[0], ())}
         allowed = row(step.action.condition, b, now) == [2] and does is not None
         return Act(mode, step, allowed, does, seen, [*unmet(step.action.condition, b, now)])
 
@@ -189,22 +192,25 @@ class Kernel:
         # The trace under a reading, and the steps that failed; ``soft`` gets the preferences unmet in conditions.
         base, t = self._base, Trace(self._close(self._base, self._numbers), self._numbers)
         failed, dropped, running, recent = set[int](), set[int](), list[Step](), list[tuple[Fraction, Act]]()
-        agenda = dict[Fraction, list[tuple[str, Step]]]()
+        agenda = dict[tuple[Fraction, bool], list[tuple[str, Step]]]()  # an end at the time of its start comes after it
         for s in steps:
-            agenda.setdefault(s.time, []).append(("action", s))
-            if s.action and s.action.durative: agenda.setdefault(s.time + s.duration, []).append(("action-end", s))
-        horizon = max((time for time, events in agenda.items() if any(s.action for _, s in events)), default=0)
+            agenda.setdefault((s.time, False), []).append(("action", s))
+            end = s.time + s.duration, not s.duration
+            if s.action and s.action.durative: agenda.setdefault(end, []).append(("action-end", s))
+        horizon = max((time for (time, _), events in agenda.items() if any(s.action for _, s in events)), default=0)
         for time, effect in self._task.initial:
             literal = Step(0, time, Fraction(0), (), Action({}, False, ("and",), effect), {})
-            if 0 < time <= horizon: agenda.setdefault(time, []).append(("literal", literal))
-        for time, events in sorted(agenda.items()):
-            if reading == "halt" and any(s.action is None for _, s in events): break
+            if 0 < time <= horizon: agenda.setdefault((time, False), []).append(("literal", literal))
+        t.timed = self._gap is not None or any(mode == "literal" for events in agenda.values() for mode, _ in events)
+        for (time, _), events in sorted(agenda.items()):
             now = Trace(t.facts, t.numbers)
             acts = [self._attempt(mode, s, now) for mode, s in events if s.action and s.number not in dropped]
-            recent = [(at, x) for at, x in recent if time - at < self._gap]; able = [x for x in acts if x.allowed]
-            others = [*able, *(x for _, x in recent)]
-            bad = {x.step.number for x in able if any(x is not y and interfere(x, y) for y in others)}
-            bad = (bad | {x.step.number for x in acts if not x.allowed}) - {0}
+            recent = [(at, x) for at, x in recent if self._gap is not None and time - at < self._gap]
+            able = [x for x in acts if x.allowed or reading == "force" and x.does is not None]
+            bad = {max(x.step.number, y.step.number) for x in able for y in able if x is not y and interfere(x, y)}
+            bad |= {x.step.number for x in able if any(interfere(x, y) for _, y in recent)}
+            bad = (bad | {x.step.number for x in acts if not x.allowed}) - {0}; failed |= bad
+            if reading == "halt" and (bad or any(s.action is None for _, s in events)): break
             acts = [x for x in acts if x.does is not None and (reading == "force" or x.step.number not in bad)]
             try: values = combine((c for x in acts for c in x.does or []), t.numbers)
             except ArithmeticError:  # only under force: what clashes is left out
@@ -215,12 +221,11 @@ class Kernel:
             facts = self._close(new, after); then = Trace(facts, after)
             dropped |= bad - {x.step.number for x in acts}
             running += [x.step for x in acts if x.mode == "action" and x.step.action and x.step.action.durative]
-            running = [s for s in running if s.time + s.duration > time and s.number not in dropped]
-            broken = {s.number for s in running if s.action
-                      and row(s.action.condition, {**s.binding, "@": "@all"}, then) != [2]}
-            failed |= bad | broken; dropped |= broken if reading == "skip" else set()
+            ended = dropped | {x.step.number for x in acts if x.mode == "action-end"}
+            running = [s for s in running if s.number not in ended]
+            failed |= {s.number for s in running if s.action
+                       and row(s.action.condition, {**s.binding, "@": "@all"}, then) != [2]}
             if reading == "halt" and failed: break
-            running = [s for s in running if s.number not in dropped]
             if not acts: continue
             for x in acts: soft += x.soft
             recent += [(time, x) for x in acts]; started = [x.step.number for x in acts if x.step.number]
@@ -292,7 +297,8 @@ class Kernel:
 
     def _trace(self, states: Sequence[Iterable[Fact]], times: Sequence[Fraction] | None,
                actions: Sequence[Iterable[Fact]] | None) -> Trace:
-        closed = [self._close({*facts}, self._numbers) for facts in states]; t = Trace(closed[0], self._numbers)
+        closed = [self._close({*facts}, self._numbers) for facts in states]
+        t = Trace(closed[0], self._numbers); t.timed = times is not None
         for i, facts in enumerate(closed[1:], 1):
             t.append(facts, self._numbers, Fraction(i if times is None else times[i]), i)
         for i, taken in enumerate(actions or ()): t.taken[i] += [("action", i + 1, one) for one in taken]
@@ -334,8 +340,10 @@ def _instance(name: str, kind: str, f: Formula, b: Binding, t: Trace, places: Pl
     args = f[1 + BOUNDS.get(f[0], 0):]
     rows, inner = [row(g, b, t) for g in args], set[str]().union(*map(operators, args))
     steady = f[0] in ("always", "at-most-once", "sometime-before")  # a prefix that is false is lost
-    exact = not inner & {*FUTURE, "taken"} and (steady or inner <= FOLDED)
-    at = bisect_left(range(n + 1), True, key=lambda i: doomed(f, [x[:i + 1] for x in rows], t.times[:i + 1]))
+    known = not inner & {*FUTURE, "taken"}  # else a prefix alone does not tell the rows
+    exact = known and (steady or inner <= FOLDED)
+    def lost(i: int) -> bool: return known and doomed(f, [x[:i + 1] for x in rows], t.times[:i + 1], t.timed)
+    at = bisect_left(range(n + 1), True, key=lost)
     there = at == 0 if exact else None
     if f[0] == "sometime-after": there = rows[0][0] == 2 and max(rows[1]) < 2
     if f[0] == "always-within": there = rows[0][0] == 2 and answer(rows[1], 0, f[1], t.times) < 2

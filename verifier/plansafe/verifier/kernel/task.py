@@ -204,6 +204,9 @@ class Task:
 
     def _strata(self, axioms: list[Part]) -> list[list[Part]]:
         level, before = dict.fromkeys(self.derived, 0), dict[str, int]()
+        used = {name: {f[0] for head, _, body in axioms if head == name for f, _ in reads(body, {})} for name in level}
+        for _ in axioms: used = {name: seen.union(*(used.get(x, ()) for x in seen)) for name, seen in used.items()}
+        self.behind = used  # the predicates that a derived one depends on
         while level != before:
             before = dict(level)
             for name, _, body in axioms:
@@ -227,7 +230,8 @@ class Task:
 
 def split(f: Formula, params: Domains, trajectory: bool = False) -> Iterator[tuple[Domains, Formula]]:
     match f:  # the parts of a required formula, each with its parameters
-        case ("not", ("not", g)): yield from split(g, params, trajectory)
+        case ("not", ("not", g)) | ("or", g): yield from split(g, params, trajectory)
+        case ("not", ("imply", g, h)): yield from split(("and", g, ("not", h)), params, trajectory)
         case ("not", (("and" | "or") as op, *fs)):
             yield from split((DUAL[op], *(("not", g) for g in fs)), params, trajectory)
         case ("not", (("forall" | "exists") as op, v, objects, g)):
