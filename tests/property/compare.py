@@ -27,12 +27,21 @@ Bound = tuple[tuple[str, str], ...]
 
 
 class Seen(NamedTuple):
-    """A finding as one side sees it. ``blame`` is None where that side cannot tell."""
+    """A finding as one side sees it. ``blame`` is None where that side cannot tell.
+
+    Unless ``exact``, the other side may rightly see it earlier: at a smaller step, unless the plan is ``timed``, where the
+    numbers of steps need not follow the letters.
+    """
 
     step: int
     exact: bool
     blame: str | None
     readings: frozenset[str]
+    timed: bool = False
+
+    def known_by(self, other: Seen) -> bool:
+        """Whether the other finding may be this one, seen earlier."""
+        return not self.exact and (self.timed or other.step <= self.step)
 
 
 class Verdict(NamedTuple):
@@ -77,15 +86,14 @@ class Both:
 
     def differences(self, plan: Plan) -> list[str]:
         """Where the two disagree about a plan."""
-        text = plan_text(plan)
-        report = self.checker.check(Source("random.plan", text))
-        return differences(from_report(report), judged(self.kernel, text), self.cautious)
+        report = self.checker.check(Source("random.plan", plan_text(plan)))
+        return differences(from_report(report), judged(self.kernel, plan), self.cautious)
 
 
 def kernel_verdicts(case: Case) -> list[Verdict]:
     """The kernel's verdicts on the plans of a case."""
     kernel = kernel_of(case)
-    return [judged(kernel, plan_text(plan)) for plan in case.plans]
+    return [judged(kernel, plan) for plan in case.plans]
 
 
 def cautious_rules(case: Case) -> frozenset[str]:
@@ -109,9 +117,9 @@ def kernel_of(case: Case) -> Kernel:
     return Kernel(case.domain_text(), case.problem_text(), [safety] if safety else [])
 
 
-def judged(kernel: Kernel, text: str) -> Verdict:
+def judged(kernel: Kernel, plan: Plan) -> Verdict:
     """The kernel's verdict on a plan."""
-    verdict = from_judgement(kernel.judge(text))
+    verdict = from_judgement(kernel.judge(plan_text(plan)), any(step.time is not None for step in plan))
     return verdict if verdict.failed or verdict.ill_formed else only_halt(verdict)
 
 
@@ -145,11 +153,11 @@ def from_report(report: Report) -> Verdict:
     )
 
 
-def from_judgement(judgement: Judgement) -> Verdict:
+def from_judgement(judgement: Judgement, timed: bool) -> Verdict:
     """The kernel's side."""
     findings: dict[tuple[str, Bound], list[Seen]] = {}
     for f in judgement.findings:
-        findings.setdefault((f.rule, f.binding), []).append(Seen(f.step, f.exact_step, f.blame, f.readings))
+        findings.setdefault((f.rule, f.binding), []).append(Seen(f.step, f.exact_step, f.blame, f.readings, timed))
     return Verdict(
         judgement.headline,
         judgement.executable,
@@ -205,7 +213,7 @@ def excused(engine: Verdict, kernel: Verdict) -> Verdict:
 def extra_findings(ours: list[Seen], theirs: list[Seen]) -> str:
     """Findings that the engine alone has; where it gave up, it may lack some."""
     for seen in ours:
-        if not any(seen.step == other.step or (seen.step < other.step and not other.exact) for other in theirs):
+        if not any(seen.step == other.step or other.known_by(seen) for other in theirs):
             return f"engine {lines(ours)}, kernel {lines(theirs)}"
     return ""
 
@@ -229,15 +237,15 @@ def compare_findings(ours: list[Seen], theirs: list[Seen]) -> str:
             return text
     else:
         # The engine may know earlier that a prefix is lost.
-        if not {*exact} <= {*steps} or any(not any(earlier(seen, [other]) for seen in ours) for other in loose):
+        if not {*exact} <= {*steps} or any(not any(other.known_by(seen) for seen in ours) for other in loose):
             return text
-        if any(not earlier(seen, loose) for seen in rest):
+        if any(not any(other.known_by(seen) for other in loose) for seen in rest):
             return text
         if union(ours) != union(theirs):
             return text
     for seen in ours:
         other = exact.get(seen.step)
-        if other is not None and not (loose and seen.step <= max(s.step for s in loose)):
+        if other is not None and not any(unsure.known_by(seen) for unsure in loose):
             if not loose and seen.readings != other.readings:
                 return text
             if other.blame is not None and seen.blame != other.blame:

@@ -254,7 +254,7 @@ class _Generator:
             name = self.random.choice(names)
             words = [name]
             for kind in formulas.actions[name]:
-                fitting = [v for v, own in inner.items() if own == kind or v in scope and related(own, kind)]
+                fitting = [v for v, own in inner.items() if own == kind or (v in scope and related(own, kind))]
                 roll = self.random.random()
                 if fitting and roll < 0.55:
                     words.append(self.random.choice(fitting))
