@@ -29,8 +29,8 @@ Bound = tuple[tuple[str, str], ...]
 class Seen(NamedTuple):
     """A finding as one side sees it. ``blame`` is None where that side cannot tell.
 
-    Unless ``exact``, the other side may rightly see it earlier: at a smaller step, unless the plan is ``timed``, where the
-    numbers of steps need not follow the letters.
+    Unless ``exact``, the other side may rightly see it earlier: at a smaller step, unless the plan is ``timed``, where
+    the numbers of steps need not follow the letters.
     """
 
     step: int
