@@ -113,7 +113,7 @@ READER_ALONE = (
     Row(
         "parameter",
         "`$name` outside a template is an unbound name",
-        lambda kind, text, lists, d: "`$" in d.message,
+        lambda kind, text, lists, d: "`$" in d.message or "$" in _label(text, d),
     ),
     Row(
         "value",

@@ -1,4 +1,4 @@
-"""The cases of ``diagnostics.md``: each mistake has its code, its place, the other place where two disagree, and help."""
+"""The cases of ``diagnostics.md``: a mistake's code, its place, the other place where two disagree, and help."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def unmark(text: str) -> Marked:
     plain = ""
     opened: list[int] = []
     for character in text:
-        if character in "«‹":
+        if character in "«⟦":
             opened.append(len(plain))
-        elif character in "»›":
+        elif character in "»⟧":
             (found.primary if character == "»" else found.secondary).append((opened.pop(), len(plain)))
         else:
             plain += character
@@ -146,12 +146,9 @@ ELSEWHERE = {"SC405", "SC406", "SC503"}
 
 def test_every_code_has_a_case(root: Path) -> None:
     emitted: set[str] = set()
-    for folder in (
-        "grammar/plansafe/grammar",
-        "verifier/plansafe/verifier/elaborate",
-        "verifier/plansafe/verifier/rules",
-    ):
-        for module in (root / folder).glob("*.py"):
+    verifier = root / "verifier/plansafe/verifier"
+    for folder in (root / "grammar/plansafe/grammar", verifier / "elaborate", verifier / "rules"):
+        for module in folder.glob("*.py"):
             emitted |= set(re.findall(r'"(SC\d{3})"', module.read_text(encoding="utf-8")))
     assert len(emitted) >= 25
     assert emitted - ELSEWHERE <= {expected.code for case in CASES for expected in case.expected}

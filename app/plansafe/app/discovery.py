@@ -53,7 +53,7 @@ class _Sibling(NamedTuple):
     heading: Heading
 
 
-class _NotFound(Exception):  # noqa: N818 - carries a diagnostic to the one place that collects them
+class _NotFound(Exception):
     def __init__(self, diagnostic: Diagnostic) -> None:
         super().__init__(diagnostic.message)
         self.diagnostic = diagnostic

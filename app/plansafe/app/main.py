@@ -130,7 +130,7 @@ def audit(
     ] = None,
     color: Annotated[Color, typer.Option(help="Colour the report.")] = Color.AUTO,
     full_state: Annotated[
-        bool, typer.Option("--full-state", help="Show whole states in the tables, not only what changed and matters.")
+        bool, typer.Option("--full-state", help="Show the whole state that each finding was judged in.")
     ] = False,
     blame: Annotated[
         list[BlameChoice] | None, typer.Option(help="List only violations with this blame. May be repeated.")

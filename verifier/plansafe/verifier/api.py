@@ -125,7 +125,11 @@ class Checker:
         if self.ok:
             assert self.elaborated is not None
             self.engine = Engine(
-                self.elaborated.task, self.rules, self.elaborated.symbols.pseudo, lenient_types=options.lenient_types
+                self.elaborated.task,
+                self.rules,
+                self.elaborated.symbols.pseudo,
+                lenient_types=options.lenient_types,
+                max_instances=options.max_instances,
             )
         kinds = {domain.name: "domain", problem.name: "problem"}
         self.diagnostics: tuple[Diagnostic, ...] = self._expected(tuple(self.context.diagnostics), kinds)

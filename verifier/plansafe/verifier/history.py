@@ -41,6 +41,7 @@ class Answer(NamedTuple):
 
     reasons: tuple[Reason, ...]
     facts: tuple[Fact, ...]
+    state: tuple[str, ...] = ()
 
 
 class Past(NamedTuple):
@@ -89,9 +90,23 @@ class History:
 
     def _answer(self, question: Question, state: State) -> Answer:
         if question.temporal:
-            return Answer((), tuple(self._ground(question.formula, question.binding))[:MAX_COLUMNS])
+            facts = tuple(self._ground(question.formula, question.binding))[:MAX_COLUMNS]
+            return Answer((), facts, self.state_text(state))
         evaluator = Evaluator(self.task, state.facts, state.fluents)
-        return self.answer(tuple(evaluator.reasons(question.formula, question.binding, True)))
+        answer = self.answer(tuple(evaluator.reasons(question.formula, question.binding, True)))
+        return answer._replace(state=self.state_text(state))
+
+    def state_text(self, state: State) -> tuple[str, ...]:
+        """All facts and fluents of a state as PDDL, if they were asked for."""
+        if not self.checker.options.full_state:
+            return ()
+        mirrors = set(self.engine.mirrors.values())
+        facts = [self.task.fact_text(p, c) for p, codes in enumerate(state.facts) if p not in mirrors for c in codes]
+        base = len(self.task.predicates)
+        numbers = [
+            f"(= {self.fact_text((base + f, c))} {v})" for f, vs in enumerate(state.fluents) for c, v in vs.items()
+        ]
+        return (*sorted(facts), *sorted(numbers))
 
     def answer(self, reasons: tuple[Reason, ...]) -> Answer:
         """Reasons with the facts that occur in them."""

@@ -112,6 +112,7 @@ class Finding(NamedTuple):
     severity: str | None = None
     rationale: str | None = None
     replayed: bool | None = None
+    state: tuple[str, ...] = ()  # all facts of the state it was judged in, if they were asked for
 
 
 class RuleCount(NamedTuple):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier import model
+from plansafe.verifier.compile.normal import is_temporal, reads
 from plansafe.verifier.elaborate.context import At
 from plansafe.verifier.engine.replay import Failure, Outcome
 from plansafe.verifier.engine.steps import Taken
@@ -340,6 +341,8 @@ class _Writer:
                 facts |= set(goal.facts) if goal is not None else set()
             past[reading] = self.histories[reading].past(facts, self.outcomes[reading].letters) if facts else {}
         out = [self._failure(f, r, told.get(n), past[r[0]]) for n, (f, r) in enumerate(failures)]
+        if checker_state := history.state_text(halt.state):
+            out = [f._replace(state=checker_state) if "halt" in f.readings else f for f in out]
         out += [self._violation(v, answers[n], past[v.readings[0]]) for n, v in enumerate(violated)]
         if goal is not None:
             out.append(self._goal(halt, goal, past["halt"]))
@@ -513,8 +516,6 @@ class _Writer:
     # -- violated rules -----------------------------------------------------------------------------------------------
 
     def _violation_question(self, v: _Violated) -> Question:
-        from plansafe.verifier.compile.normal import is_temporal  # noqa: PLC0415
-
         binding = {p.slot: o for p, o in zip(v.part.parameters, v.violation.binding, strict=True)}
         formula = v.part.body
         if v.part.mode == "each" and v.part.guard is not None:
@@ -546,6 +547,7 @@ class _Writer:
         notes = [_reason_text(self.task, reason.formula, reason.binding, reason.wanted) for reason in answer.reasons]
         table = self.histories[v.readings[0]].table(answer.facts, past, step, v.violation.letter, "FAILS")
         related = self._changes(answer, past, v.violation.letter)
+        related += self._earlier_steps(v)
         binding = ", ".join([f"{name} = {value}" for name, value in v.binding])
         related.append(self._rule_label(v.rule, f"the rule{', ' + binding if binding else ''}"))
         return Finding(
@@ -568,14 +570,38 @@ class _Writer:
             v.rule.targets,
             v.rule.severity,
             v.rule.rationale,
+            state=answer.state,
         )
+
+    def _earlier_steps(self, v: _Violated) -> list[Label]:
+        """For a formula about actions: the last step before the violation that each of its action atoms matches."""
+        assert self.checker.engine is not None
+        mirrors = {predicate: name for (_, name), predicate in self.checker.engine.mirrors.items()}
+        values = {p.slot: o for p, o in zip(v.part.parameters, v.violation.binding, strict=True)}
+        out: dict[int, Label] = {}
+        for read in reads(v.part.body):
+            if not isinstance(read, model.Atom) or read.predicate not in mirrors:
+                continue
+            wanted = [a if a >= 0 else values.get(-1 - a) for a in read.arguments]
+            last = min(v.violation.step - (not v.violation.at_end), len(self.read.steps))
+            for step in range(last, max(last - 10_000, 0), -1):
+                taken = self.read.steps[step - 1]
+                if not isinstance(taken, Taken) or taken.action.name != mirrors[read.predicate]:
+                    continue
+                if all([w is None or w == o for w, o in zip(wanted, taken.objects, strict=True)]):
+                    span = self.span(step)
+                    if span is not None:
+                        out[step] = Label(self.plan.name, span, "this step counts for the rule", False)
+                    break
+        return [out[step] for step in sorted(out)]
 
     def _rule_label(self, rule: Rule, text: str) -> Label:
         node = rule.at.node
         if rule.kind != "constraint":
-            for child in range(len(node) - 1):
-                if node[child] in (":forbid", ":require", ":formula", ":forbid-after", ":require-after", ":when"):
-                    return self.checker.context.label(At(node, child + 1), text, False)
+            fields = {str(node[child]): child + 1 for child in range(2, len(node) - 1) if isinstance(node[child], str)}
+            for key in (":forbid", ":require", ":forbid-after", ":require-after", ":then", ":formula", ":when"):
+                if key in fields:
+                    return self.checker.context.label(At(node, fields[key]), text, False)
         return self.checker.context.label(rule.at, text, False)
 
     # -- the rest -----------------------------------------------------------------------------------------------------

@@ -37,9 +37,13 @@ class ConciseRenderer:
             return f"{word} ({errors} error{'' if errors == 1 else 's'})"
         idle = sum(1 for rule in report.rules if rule.status in ("never applied", "not applicable"))
         findings = len(report.findings) + report.suppressed
-        counts = f"{findings} finding{'' if findings == 1 else 's'}, {report.steps} steps, {len(report.rules)} rules"
-        return f"{report.headline.value} ({counts}, {idle} of them idle)"
+        counts = [_count(findings, "finding"), _count(report.steps, "step"), _count(len(report.rules), "rule")]
+        return f"{report.headline.value} ({', '.join(counts)}{f', {idle} of them idle' if idle else ''})"
 
     def end(self) -> str:
         """Nothing is left to say."""
         return ""
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

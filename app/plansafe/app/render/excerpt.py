@@ -10,6 +10,7 @@ from plansafe.grammar.diagnostics import Label, Span
 from plansafe.grammar.source import Source
 
 MAX_COLUMNS = 120
+_LONG = 1_000
 _CONTEXT = 20  # columns kept before the first mark of a line that is cut
 
 
@@ -66,18 +67,25 @@ def _of_source(source: Source, labels: Sequence[Label], arrow: str, margin: int,
 
 
 def _line(source: Source, number: int, margin: int, style: Style) -> str:
-    shown, _ = _window(_expand(source.line(number))[0], [])
+    shown, _ = _window(_expand(source.line(number)[:_LONG])[0], [])
     return f"{style.frame(f'{number:>{margin}} |')} {shown}".rstrip()
 
 
 def _marked_line(source: Source, number: int, labels: Sequence[Label], margin: int, style: Style) -> list[str]:
     raw = source.line(number)
     start = source.line_starts[number - 1]
+    if len(raw) > _LONG:  # only the part around the first mark is ever shown
+        cut = max(
+            min([label.span.start for label in labels if label.primary] or [labels[0].span.start]) - start - _LONG // 4,
+            0,
+        )
+        raw, start = raw[cut : cut + _LONG], start + cut
     text, columns = _expand(raw)
     marks = []
     for label in labels:
         end = min(label.span.end, start + len(raw))
-        first, last = columns[min(label.span.start - start, len(raw))], columns[max(end - start, 0)]
+        begin = min(max(label.span.start - start, 0), len(raw))
+        first, last = columns[begin], columns[max(end - start, 0)]
         what = visible(label.text)
         if label.span.end > start + len(raw) + 1:
             line = source.position(max(label.span.end - 1, 0))[0]

@@ -78,6 +78,8 @@ class FullRenderer:
             bar = style.frame(" " * margin + " |")
             lines += [bar, *(f"{bar} {row}".rstrip() for row in _table(table, style))]
         lines += self._remarks(_facts(finding, table), margin)
+        if finding.state:
+            lines += self._remarks([("state", " ".join(visible(fact) for fact in finding.state))], margin)
         return "\n".join(lines)
 
     def _title(self, kind: str, code: str, message: str) -> str:

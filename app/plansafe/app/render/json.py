@@ -104,6 +104,7 @@ def _finding(finding: Finding, sources: Mapping[str, Source]) -> dict[str, Any]:
         "rationale": finding.rationale,
         "replayed": finding.replayed,
         "table": _table(finding.table),
+        "state": finding.state,
     }
 
 

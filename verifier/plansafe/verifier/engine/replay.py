@@ -19,8 +19,7 @@ from plansafe.verifier.engine.state import Change, NumberTooLarge, State
 from plansafe.verifier.engine.steps import IllFormed, Resolver, Taken
 from plansafe.verifier.evaluate import Binding, Evaluator, Reason, Undefined
 from plansafe.verifier.model import Atom, Formula, Number, Task
-from plansafe.verifier.monitor.automaton import TooManyInstances
-from plansafe.verifier.monitor.finding import Violation
+from plansafe.verifier.monitor.finding import MAX_INSTANCES, TooManyInstances, Violation
 from plansafe.verifier.monitor.program import Moment
 from plansafe.verifier.monitor.runtime import Mirror, Plan, Runtime
 from plansafe.verifier.rules.model import Rule
@@ -81,7 +80,13 @@ class Engine:
     """A task and its rules, compiled once for many plans."""
 
     def __init__(
-        self, task: Task, rules: list[Rule], mirrors: dict[tuple[str, str], int], *, lenient_types: bool = False
+        self,
+        task: Task,
+        rules: list[Rule],
+        mirrors: dict[tuple[str, str], int],
+        *,
+        lenient_types: bool = False,
+        max_instances: int = MAX_INSTANCES,
     ) -> None:
         self.task = task
         self.rules = rules
@@ -89,7 +94,7 @@ class Engine:
         self.resolver = Resolver(task, lenient_types)
         self.emitter = Emitter(task)
         self.axioms = Axioms(task, self.emitter) if task.axioms else None
-        self.plan = Plan(task, rules, mirrors)
+        self.plan = Plan(task, rules, mirrors, max_instances)
         self._initial = State.initial(task)
         for literal in task.timed_literals:
             if literal.time == 0:

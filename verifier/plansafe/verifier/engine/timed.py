@@ -17,8 +17,7 @@ from plansafe.verifier.engine.state import NumberTooLarge
 from plansafe.verifier.engine.steps import IllFormed, Taken, TimedStep
 from plansafe.verifier.evaluate import Evaluator, Undefined
 from plansafe.verifier.model import Atom, Formula, Number, Snap, TimedLiteral
-from plansafe.verifier.monitor.automaton import TooManyInstances
-from plansafe.verifier.monitor.finding import Violation
+from plansafe.verifier.monitor.finding import TooManyInstances, Violation
 from plansafe.verifier.monitor.runtime import Mirror
 
 START, END = "start", "end"

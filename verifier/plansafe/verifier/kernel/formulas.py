@@ -132,8 +132,9 @@ def reads(f: Formula, b: Binding, negative: bool = False) -> Iterator[tuple[Fact
                 if isinstance(g, tuple): yield from reads(g, b, negative != (op == "not" or op == "imply" and i == 0))
 
 def operators(f: Formula) -> set[str]:  # with "empty", if it has an ``and``, ``or`` or quantifier over nothing
-    inside = f[1:] if f[0] not in ("forall", "exists") else f[3:] if f[2] else ()
-    return {f[0] if inside else "empty"}.union(*(operators(g) for g in inside if isinstance(g, tuple)))
+    inside = f[3:] if f[0] in ("forall", "exists") else f[1:]
+    empty = {"empty"} if not inside or f[0] in ("forall", "exists") and not f[2] else set[str]()
+    return {f[0], *empty}.union(*(operators(g) for g in inside if isinstance(g, tuple)))
 
 def whole(f: Formula, rows: Sequence[Row], times: Sequence[Fraction]) -> int:  # a PDDL3 operator on an entire trace
     x, y, n = rows[0], rows[-1], len(times) - 1

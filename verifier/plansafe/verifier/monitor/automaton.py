@@ -16,7 +16,7 @@ from plansafe.verifier.compile.normal import free_slots
 from plansafe.verifier.compile.triggers import extension, generatable, patterns
 from plansafe.verifier.engine.state import State
 from plansafe.verifier.model import And, Formula, Task, Temporal, Variable
-from plansafe.verifier.monitor.finding import Binding, Violation
+from plansafe.verifier.monitor.finding import MAX_INSTANCES, Binding, TooManyInstances, Violation
 from plansafe.verifier.monitor.index import FactIndexes, InstanceIndex
 from plansafe.verifier.monitor.invariant import Truth
 from plansafe.verifier.monitor.program import (
@@ -27,12 +27,6 @@ from plansafe.verifier.monitor.program import (
     Program,
 )
 from plansafe.verifier.rules.split import past_only
-
-MAX_INSTANCES = 2_000_000
-
-
-class TooManyInstances(Exception):
-    """A rule has more violated or live instances than the limit allows (SC503)."""
 
 
 class Instance:
@@ -68,6 +62,7 @@ class Automaton:
         *,
         acting: bool,
         of_actions: bool = False,
+        limit: int = MAX_INSTANCES,
         step_offset: int = 0,
     ) -> None:
         self.part = part
@@ -76,6 +71,7 @@ class Automaton:
         self.mode = mode
         self.acting = acting
         self.of_actions = of_actions
+        self.limit = limit
         self.step_offset = step_offset
         self.program = Program(emitter.task, mode, formula)
         self._compile(emitter)
@@ -224,7 +220,7 @@ class Automaton:
                 self.undecided.add(binding)
                 self.done.add(binding)
             return
-        if len(self.instances) >= MAX_INSTANCES:
+        if len(self.instances) >= self.limit:
             raise TooManyInstances
         instance.bits = bits
         self.instances[binding] = instance
@@ -385,7 +381,7 @@ class Automaton:
             instance = self.default.copy()
             self.instances[binding] = instance
             self.readers.add(binding)
-            if len(self.instances) > MAX_INSTANCES:
+            if len(self.instances) > self.limit:
                 raise TooManyInstances
             if self.program.past_mode:
                 self._judge_occurrence(binding, instance, moment)
@@ -401,7 +397,7 @@ class Automaton:
         total = 1
         for domain in domains:
             total *= len(domain)
-        if total > MAX_INSTANCES:
+        if total > self.limit:
             raise TooManyInstances
         return [b for b in product(*domains) if b not in self.instances and b not in self.done]
 

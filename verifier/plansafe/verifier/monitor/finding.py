@@ -5,6 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 Binding = tuple[int, ...]
+MAX_INSTANCES = 5_000_000
+"""How many live instances a part of a rule may have, unless the caller sets another limit."""
+
+
+class TooManyInstances(Exception):
+    """A rule has more violated or live instances than the limit allows (SC503)."""
 
 
 class Violation(NamedTuple):

@@ -9,7 +9,7 @@ from plansafe.verifier.compile.triggers import extension, patterns
 from plansafe.verifier.engine.state import State
 from plansafe.verifier.evaluate import Evaluator
 from plansafe.verifier.model import Formula, Variable
-from plansafe.verifier.monitor.finding import Binding, Violation
+from plansafe.verifier.monitor.finding import MAX_INSTANCES, Binding, TooManyInstances, Violation
 from plansafe.verifier.monitor.index import FactIndexes, InstanceIndex
 from plansafe.verifier.monitor.program import Moment
 
@@ -64,10 +64,12 @@ class Invariant:
         *,
         final: bool,
         of_actions: bool = False,
+        limit: int = MAX_INSTANCES,
     ) -> None:
         self.part = part
         self.final = final
         self.of_actions = of_actions
+        self.limit = limit
         self.search = extension(emitter, body, False, parameters)
         self.holds = Truth(emitter, body, parameters)
         self.readers = InstanceIndex(patterns(emitter, body, parameters))
@@ -114,6 +116,8 @@ class Invariant:
                     if value is False:
                         self.episodes[binding] = Episode(letter, False)
                         self.readers.add(binding)
+                        if len(self.episodes) > self.limit:
+                            raise TooManyInstances
                     elif value is None:
                         self.undecided.add(binding)
             self.touches += len(self.candidates)

@@ -31,8 +31,9 @@ Find = Callable[..., None]
 class Plan:
     """The parts of all rules, numbered, and which predicates mirror actions. Shared by all runs of a check."""
 
-    def __init__(self, task: Task, rules: Sequence[Rule], mirrors: dict[tuple[str, str], int]) -> None:
+    def __init__(self, task: Task, rules: Sequence[Rule], mirrors: dict[tuple[str, str], int], limit: int) -> None:
         self.task = task
+        self.limit = limit
         self.rules = list(rules)
         self.parts: list[Part] = [part for rule in rules for part in rule.parts]
         self.mirrors = mirrors

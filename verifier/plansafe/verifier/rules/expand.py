@@ -85,13 +85,27 @@ class Expander:
         rules: dict[str, PlainRule] = {}
         vocabularies: list[Vocabulary] = []
         for source, form in forms:
-            self._specification(source, form, rules, vocabularies, ())
+            own: dict[str, PlainRule] = {}
+            self._specification(source, form, own, vocabularies, ())
+            for name, rule in own.items():
+                known = rules.setdefault(name, rule)
+                if known is not rule and (known.source, known.specification) != (rule.source, rule.specification):
+                    self._two_rules(name, known, rule)
         mapped: set[Name] = set()
         for mapping in self._mappings.values():
             mapped |= {("predicate", n) for n in mapping.atoms} | {("function", n) for n in mapping.atoms}
             mapped |= {("type", n) for n in mapping.types} | {("action", n) for n in mapping.steps}
             mapped |= {("constant", n) for n in mapping.names}
         return Expanded(list(rules.values()), vocabularies, frozenset(mapped))
+
+    def _two_rules(self, name: str, first: PlainRule, second: PlainRule) -> None:
+        """Specifications given side by side may share what they extend, but not differ on a rule."""
+        message = f"two specifications have a rule named `{name}`"
+        other = (At(first.node, 1), f"the rule of `{first.specification}`")
+        help = "rename one, or let one specification extend the other"
+        self.context.error(
+            "SC105", message, At(second.node, 1), f"the rule of `{second.specification}`", other=other, help=help
+        )
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
