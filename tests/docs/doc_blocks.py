@@ -1,0 +1,198 @@
+"""The code blocks of a page of documentation, and how each kind is run.
+
+A block whose first line is a comment with a file name (``; kitchen.safe``) is written to the page's folder under that
+name. The other conventions are those of `tests/docs/README.md`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from plansafe.domains import domain_path
+from plansafe.grammar.source import Source
+from plansafe.specs import spec_path
+from plansafe.verifier.api import Checker
+
+ROOT = Path(__file__).resolve().parents[2]
+HOUSEHOLD = Path(domain_path("household"))
+TRIMMED = "[...]"
+NOT_RUN = ("git clone", "python3.11 -m venv", ".venv/bin/pip install")  # they need a network
+KINDS = frozenset(("console", "sh", "python", "text", "lisp", "output"))
+_FENCE = re.compile(r"^```(\S*)\s*$")
+_FILE = re.compile(r";\s*([\w-]+\.(?:safe|pddl|plan))\s*$")
+_EXIT = re.compile(r"\s+# exit (\d)\Z")
+
+
+class Block(NamedTuple):
+    """A fenced block: what it says it is, its text, and the line it begins at."""
+
+    kind: str
+    text: str
+    line: int
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    """The blocks of a page, in order. Raises ``ValueError`` for a fence that is not closed."""
+    kind, start, lines = "", 0, []
+    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
+        fence = _FENCE.match(line)
+        if start and line == "```":
+            yield Block(kind, "\n".join(lines) + "\n", start)
+            start = 0
+        elif start:
+            lines.append(line)
+        elif fence:
+            kind, start, lines = fence[1], number, []
+    if start:
+        raise ValueError(f"{page}:{start}: the block is not closed")
+
+
+class Page:
+    """One page being run, in a folder of its own. Python blocks share their names, as a reader would expect."""
+
+    def __init__(self, page: Path, folder: Path) -> None:
+        self.page = page
+        self.folder = folder
+        self.names: dict[str, Any] = {}
+        self.printed: str | None = None
+
+    def run(self, block: Block) -> None:
+        """Run a block. Raises ``AssertionError`` where the page is wrong."""
+        where = f"{self.page.name}:{block.line}"
+        match block.kind:
+            case "console":
+                self._console(block.text, where)
+            case "sh":
+                self._shell(block.text, where)
+            case "python":
+                self._python(block.text, where)
+            case "lisp":
+                self._lisp(block.text, where)
+            case "text":
+                assert self.printed is not None, f"{where}: a text block shows what the Python before it prints"
+                self._compare(block.text.splitlines(), self.printed.splitlines(), where)
+            case "output":
+                pass  # a drawing, or a form; nothing to run
+            case _:
+                raise AssertionError(f"{where}: a block is one of {sorted(KINDS)}, not {block.kind!r}")
+
+    # -- commands -----------------------------------------------------------------------------------------------------
+
+    def command(self, line: str) -> subprocess.CompletedProcess[str]:
+        """Run one `safecheck` command line, without a shell.
+
+        It runs in the page's folder, or in the root of the repository if it names the examples.
+        """
+        line, _, given = line.partition(" < ")
+        words = shlex.split(line)
+        assert words[0] == "safecheck", line
+        in_root = any(word.split("/")[0] == "examples" for word in words)
+        if in_root:
+            words = [str(self.folder / w) if (self.folder / w).is_file() else w for w in words]
+        done = subprocess.run(
+            [str(Path(sys.executable).with_name("safecheck")), *words[1:]],
+            cwd=ROOT if in_root else self.folder,
+            input=(self.folder / given).read_text(encoding="utf-8") if given else None,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+        done.stdout = done.stdout.replace(f"{self.folder}/", "")
+        return done
+
+    def _console(self, text: str, where: str) -> None:
+        parts = re.split(r"^\$ ", text, flags=re.MULTILINE)
+        assert not parts[0].strip(), f"{where}: a console block begins with `$ `"
+        for part in parts[1:]:
+            line, _, shown = part.partition("\n")
+            wanted = _EXIT.search(line)
+            done = self.command(_EXIT.sub("", line))
+            assert done.returncode == (int(wanted[1]) if wanted else 0), f"{where}: {line}\n{done.stdout}{done.stderr}"
+            self._compare(shown.splitlines(), done.stdout.splitlines(), f"{where}: {line}")
+
+    def _compare(self, shown: list[str], real: list[str], where: str) -> None:
+        """Every run of lines between trims stands in the real text, unaltered and in order; the whole is covered."""
+        runs: list[list[str]] = [[]]
+        for line in shown:
+            if line.strip() == TRIMMED:
+                runs.append([])
+            else:
+                runs[-1].append(line)
+        at = 0
+        for number, run in enumerate(runs):
+            run, exact = _stripped(run), number == 0
+            if not run:
+                continue
+            places = [i for i in range(at, len(real) - len(run) + 1) if real[i : i + len(run)] == run]
+            assert places, f"{where}: not in the real text:\n" + "\n".join(run) + "\n--- real:\n" + "\n".join(real)
+            assert not exact or not _stripped(real[: places[0]]), f"{where}: lines before the first are missing"
+            at = places[0] + len(run)
+        if shown and shown[-1].strip() != TRIMMED:
+            assert not _stripped(real[at:]), f"{where}: lines are missing after the last; mark them with {TRIMMED}"
+
+    def _shell(self, text: str, where: str) -> None:
+        targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+        for line in text.splitlines():
+            line = line.split("#")[0].strip()
+            if not line or line.startswith(NOT_RUN):
+                continue
+            if line.startswith("make "):
+                assert line.split()[1] in targets, f"{where}: no target {line}"
+                continue
+            done = self.command(line)
+            assert done.returncode in (0, 1), f"{where}: {line}\n{done.stdout}{done.stderr}"
+
+    # -- Python and specifications ------------------------------------------------------------------------------------
+
+    def _python(self, text: str, where: str) -> None:
+        out = io.StringIO()
+        place = ROOT if '"examples/' in text else self.folder
+        with contextlib.redirect_stdout(out), contextlib.chdir(place):
+            exec(compile(text, where, "exec"), self.names)  # text of our own pages
+        self.printed = out.getvalue()
+
+    def _lisp(self, text: str, where: str) -> None:
+        name = _FILE.match(text.partition("\n")[0])
+        if name:
+            (self.folder / name[1]).write_text(text, encoding="utf-8")
+        if "(define (safety" not in text and "(define (mapping" not in text and name:
+            return  # a domain, a problem or a plan: the commands and specifications that follow use it
+        if "(define " not in text:
+            text = f"(define (safety fragment)\n{text})"
+        texts = [text]
+        mapping = re.search(r"\(define \(mapping [^()]*\)\s*\(:specification ([\w-]+)\)", text)
+        if mapping:
+            texts.append((self.folder / f"{mapping[1]}.safe").read_text(encoding="utf-8"))
+        self._check(texts, where)
+
+    def _check(self, texts: list[str], where: str) -> None:
+        """Specifications and mappings compile without a word, apart from foreign vocabulary, and make rules."""
+        domain, problem = (
+            Source(name, (path if path.exists() else shipped).read_text(encoding="utf-8"))
+            for name, shipped in (("domain.pddl", HOUSEHOLD), ("problem.pddl", ROOT / "examples/dinner/problem.pddl"))
+            for path in [self.folder / name]
+        )
+        checker = Checker(domain, problem, [Source(f"{where}.safe", t) for t in texts], resolve=self._specification)
+        said = [d for d in checker.diagnostics if len(texts) > 1 or d.code not in ("SC120", "SC702")]
+        assert checker.ok and not said, f"{where}: {[d.message for d in said]}"
+        assert checker.rules, f"{where}: no rule came of it"
+
+    def _specification(self, name: str, _beside: Source) -> Source | None:
+        path = self.folder / f"{name}.safe"
+        path = path if path.exists() else Path(spec_path(name))
+        return Source(path.name, path.read_text(encoding="utf-8"))
+
+
+def _stripped(lines: list[str]) -> list[str]:
+    """Without empty lines at either end."""
+    text = "\n".join(lines).strip("\n")
+    return text.split("\n") if text.strip() else []

@@ -1,0 +1,69 @@
+"""Every code block of the README and of the pages for users does what the page says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from doc_blocks import ROOT, Page, blocks
+
+RUN = ("README.md", "docs/safety-rules.md", "docs/python-api.md", "docs/architecture.md")
+READ = (
+    *RUN,
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    *[f"{path.parent.name}/README.md" for path in sorted(ROOT.glob("*/README.md"))],
+)
+_LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+_CODE_PATH = re.compile(r"`((?:[\w.-]+/)+[\w.-]*)`")
+_ROOTS = {path.name for path in ROOT.iterdir() if path.is_dir()}
+
+
+@pytest.mark.parametrize("name", RUN)
+def test_every_block_runs(name: str, tmp_path: Path) -> None:
+    page = Page(ROOT / name, tmp_path)
+    found = list(blocks(page.page))
+    assert found
+    for block in found:
+        page.run(block)
+
+
+@pytest.mark.parametrize("name", READ)
+def test_links_lead_somewhere(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    missing = [link for link in _LINK.findall(text) if not ((ROOT / name).parent / link).exists()]
+    assert not missing
+
+
+@pytest.mark.parametrize("name", READ)
+def test_paths_in_the_text_exist(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    paths = [path for path in _CODE_PATH.findall(text) if path.split("/")[0] in _ROOTS]
+    made = ("bench/results", "bench/out", "bench/.env-peers", ".venv")
+    assert not [path for path in paths if not (ROOT / path).exists() and not path.startswith(made)]
+
+
+def test_the_map_names_every_file_of_the_verifier() -> None:
+    text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    home = ROOT / "verifier/plansafe/verifier"
+    files = [path.relative_to(home).as_posix() for path in home.rglob("*.py") if path.name != "__init__.py"]
+    assert not [file for file in files if f"`{file}`" not in text and not file.startswith("kernel/")]
+
+
+def test_a_wrong_page_is_noticed(tmp_path: Path) -> None:
+    """The test of the test: altered lines, a wrong exit code and an unknown block are errors."""
+    for text in (
+        "```console\n$ safecheck --version\nsafecheck 0.0.0\n```\n",
+        "```console\n$ safecheck --version  # exit 1\n```\n",
+        "```console\n$ safecheck --help\nUsage: safecheck audit [OPTIONS] {PLAN..}\n```\n",
+        "```sh\nmake nothing\n```\n",
+        "```ruby\nputs 1\n```\n",
+        "```python\nprint(1)\n```\n```text\n2\n```\n",
+    ):
+        path = tmp_path / "page.md"
+        path.write_text(text, encoding="utf-8")
+        page = Page(path, tmp_path)
+        with pytest.raises(AssertionError):
+            for block in blocks(path):
+                page.run(block)
