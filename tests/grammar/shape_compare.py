@@ -16,15 +16,7 @@ def unexplained(kind: str, text: str, task: Task, used: Counter[str] | None = No
     ``used`` counts the rows that were needed.
     """
     refused = refusal(kind, text)
-    try:
-        found = errors(kind, text, task)
-    except TypeError:  # a list where a token is looked up in a set: known, see KNOWN_LAX in test_shape.py
-        if refused is None:
-            raise
-        found = []
-        used = Counter() if used is None else used
-        used["lax: crash"] += 1
-        return None
+    found = errors(kind, text, task)
     shape = [d for d in found if d.code in SHAPE_CODES]
     used = Counter() if used is None else used
     if refused is None:

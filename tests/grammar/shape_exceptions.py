@@ -158,29 +158,6 @@ LAX = (
         lambda kind, text, lists, r: any(_is_macro(text, head) for head in lists.heads(r.offset)[:2]),
     ),
     LaxRow("vocabulary", "typed lists of a vocabulary are looked at loosely", _in(":vocabulary")),
-    LaxRow("domain of a specification", "`:domain` is not looked at", _in(":domain")),
-    LaxRow(
-        "mapping",
-        "replacements are looked at only when they are used",
-        lambda kind, text, lists, r: kind == "specification" and re.search(r"(?i)\(\s*mapping", text) is not None,
-    ),
-    LaxRow(
-        "words",
-        "`:hazard` takes any token",
-        lambda kind, text, lists, r: (
-            kind == "specification" and re.search(r"(?i):hazard\s+\Z", text[: r.offset]) is not None
-        ),
-    ),
-    LaxRow(
-        "times",
-        "a time without its colon, or with several; several numbers as one duration; a duration without a time",
-        lambda kind, text, lists, r: kind == "plan" and (not lists.around(r.offset) or r.expected == ("`:`",)),
-    ),
-    LaxRow(
-        "name of a plan",
-        "anything may stand behind `plan`",
-        lambda kind, text, lists, r: kind == "plan" and "plan" in lists.heads(r.offset)[:2],
-    ),
     LaxRow(
         "tokens of plans",
         "strings and brackets inside steps are read as names, for the resolver to report",

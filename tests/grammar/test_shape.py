@@ -123,30 +123,30 @@ WRONG = (
     ("plan", "1: 2: (a)"),
     ("plan", "(define (plan p))"),
     ("plan", "(define (plan p) (:steps (a) (at 5 (a))))"),
-)
-KNOWN_LAX = (
     ("domain", "(:requirements (:strips))"),
     ("problem", "(:init (= (f) (a)))"),
     ("specification", "(:define (m 5) (q))"),
-    ("specification", "(:define (m ?x) (not))"),
-    ("specification", "(:define (m ?f) ?f) (:process r :forbid (m (q)))"),
     ("specification", "(:template t (x) (:process $name :forbid (q)))"),
-    ("specification", "(:template t () (:process $name :nothing 5))"),
     ("specification", "(:template t () ((q))) (:apply t r)"),
     ("specification", "(:domain a b)"),
     ("specification", "(:process r :forbid (q) :hazard ?x)"),
+    ("plan", "5 (a)"),
+    ("plan", "5: : (a)"),
+    ("plan", "(a) [5]"),
+    ("plan", "5: (a) [5 6]"),
+    ("plan", "(define (plan ()) (:steps))"),
+)
+KNOWN_LAX = (
+    ("specification", "(:define (m ?x) (not))"),
+    ("specification", "(:define (m ?f) ?f) (:process r :forbid (m (q)))"),
+    ("specification", "(:template t () (:process $name :nothing 5))"),
     ("mapping", "(:types (t 5))"),
     ("mapping", "(:predicates ((p x) (q)))"),
     ("mapping", "(:predicates ((p ?x) (not)))"),
     ("mapping", "(:functions ((f) (q (q))))"),
     ("mapping", "(:actions ((a ?x) b))"),
     ("mapping", "(:constants (a ?b))"),
-    ("plan", "5 (a)"),
-    ("plan", "5: : (a)"),
-    ("plan", "(a) [5]"),
-    ("plan", "5: (a) [5 6]"),
     ("plan", '(a "b")'),
-    ("plan", "(define (plan ()) (:steps))"),
     ("plan", "(define (plan p) (:steps (a b[1])))"),
 )
 
@@ -171,9 +171,5 @@ def test_what_readers_still_let_pass(kind: str, inner: str) -> None:
     text = MAPPING.format(inner) if kind == "mapping" else FRAMES[kind].format(inner)
     kind = "specification" if kind == "mapping" else kind
     assert refusal(kind, text) is not None
-    try:
-        found = errors(kind, text, TASK)
-    except TypeError:
-        pytest.xfail("the reader crashes")
-    if not found:
+    if not errors(kind, text, TASK):
         pytest.xfail("the reader is lax")

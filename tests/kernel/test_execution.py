@@ -195,6 +195,9 @@ def test_deep_nesting_ends_in_a_verdict_or_a_limit() -> None:
             judge("(:predicates (p))", problem, "")
     with pytest.raises(KernelRejects):
         judge("(:predicates (p))", "(:goal ())", deep + shut)
+    many = " ".join(f"?x{i}" for i in range(5000))
+    with pytest.raises(KernelLimit):
+        judge("(:predicates (p))", f"(:objects o) (:goal (forall ({many}) (p)))", "")
     with pytest.raises(KernelRejects):
         judge(f"(:predicates (p)) (:types {'(either ' * 100_000}{shut})", "(:goal ())", "")
 

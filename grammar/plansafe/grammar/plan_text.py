@@ -215,6 +215,8 @@ def _in_bracket(state: _Lines, token: str, start: int, end: int, bracket: int) -
     value = number(token)
     if value is None or (state.steps and state.steps[-1].duration is not None):
         state.problem("SC003", f"`{_short(token)}` is not a duration", Span(start, end), "expected a number")
+        if state.steps and state.steps[-1].duration is None:
+            state.steps[-1] = state.steps[-1]._replace(duration=0)  # said once is enough
         return None if token in "()" else bracket
     if state.steps and state.steps[-1].time is None:
         state.problem(

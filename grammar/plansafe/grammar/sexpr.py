@@ -142,6 +142,7 @@ def problems(source: Source) -> tuple[Diagnostic, ...]:
     found: list[Diagnostic] = []
     text = source.text
     opened: list[int] = []
+    open_string = False
     for match in _TOKEN.finditer(text):
         start, end = match.span()
         token = match.group()
@@ -154,11 +155,12 @@ def problems(source: Source) -> tuple[Diagnostic, ...]:
                 found.append(_problem(source, "SC002", "unmatched `)`", start, end, "nothing is open here"))
         elif token == '"':
             found.append(_problem(source, "SC002", "a string is not closed", start, end, "it begins here"))
+            open_string = True
             break
         elif token[0] != ";" and _FOREIGN.search(token) and len(found) < _TOO_LATE:
             label = "these bytes are not UTF-8"
             found.append(_problem(source, "SC005", "bytes outside a comment are not UTF-8", start, end, label))
-    if opened:
+    if opened and not open_string:
         at = opened[-1]
         count = len(opened)
         message = "the text ends inside a parenthesis" if count == 1 else f"the text ends inside {count} parentheses"

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 from plansafe.verifier import model
-from plansafe.verifier.compile.normal import Disjunct, Literal, dnf, free_slots, reads_numbers
+from plansafe.verifier.compile.normal import Disjunct, Literal, dnf, expression_fluents, free_slots, reads_numbers
 from plansafe.verifier.model import (
     And,
     Atom,
@@ -217,15 +217,17 @@ class Emitter:
         call = self._call(name, formula)
         return f"(not {call})" if formula.universal else call
 
-    def numeric(self, expression: Expression) -> str:
-        """A numeric expression."""
+    def numeric(self, expression: Expression, depth: int = 0) -> str:
+        """A numeric expression; deep operands become functions of their own."""
+        if depth > MAX_DEPTH:
+            return self._outlined_number(expression)
         match expression:
             case model.Constant():
                 return self.number(expression.value)
             case model.Fluent():
                 return f"F[{expression.function}][{self.code(expression.arguments)}]"
             case model.Arithmetic():
-                operands = [self.numeric(operand) for operand in expression.operands]
+                operands = [self.numeric(operand, depth + 1) for operand in expression.operands]
                 if expression.operator == "/":
                     text = operands[0]
                     for operand in operands[1:]:
@@ -238,6 +240,17 @@ class Emitter:
                 return "duration"
             case _:
                 raise AssertionError("only metrics read this")
+
+    def _outlined_number(self, expression: Expression) -> str:
+        name = self.fresh()
+        arguments = [argument for fluent in expression_fluents(expression) for argument in fluent.arguments]
+        names = ["S", "F", *[f"x{s}" for s in sorted({-1 - a for a in arguments if a < 0})]]
+        text = self.numeric(expression)
+        if "duration" in text:
+            names.append("duration")
+        parameters = ", ".join(names)
+        self.define(name, parameters, [f"return {text}"])
+        return f"{name}({parameters})"
 
     def index(self, predicate: int, positions: tuple[int, ...]) -> int:
         """The number of the index of a predicate by some of its arguments."""

@@ -27,13 +27,20 @@ class Context:
         self.lenient_types = lenient_types
         self.places: list[Places] = []
         self.origin: dict[int, At] = {}
+        """What a list that was made stands for: ``At(node)`` of the same shape, or ``At(node, child)`` as a whole."""
+        self.replaced: dict[tuple[int, int], At] = {}
+        """What a child of a list that was made stands for, where it is not the child of the same number."""
         self.diagnostics: list[Diagnostic] = []
         self.errors = 0
 
     def label(self, at: At, text: str = "", primary: bool = True) -> Label:
         """A label for a node. Nodes made by templates and macros are traced back to what they were made from."""
         while id(at.node) in self.origin:
-            at = self.origin[id(at.node)]
+            if at.child is not None and (id(at.node), at.child) in self.replaced:
+                at = self.replaced[id(at.node), at.child]
+                continue
+            origin = self.origin[id(at.node)]
+            at = At(origin.node, at.child) if origin.child is None else origin
         for places in self.places:
             if places.knows(at.node):
                 return Label(places.source.name, places.span(at.node, at.child), text, primary)

@@ -28,10 +28,11 @@ def typed_list(
     out: list[Typed] = []
     pending: list[tuple[str, At]] = []
     position = start
+    wrong = False
     while position < len(node):
         item = node[position]
         if item == "-":
-            if not pending:
+            if not pending and not wrong:
                 context.error(
                     "SC003", f"a type without {what} before it", At(node, position), "nothing is typed by this"
                 )
@@ -46,11 +47,15 @@ def typed_list(
                 position += 2
             out += [Typed(name, at, types, where) for name, at in pending]
             pending = []
+            wrong = False
             continue
         if valid(item):
             assert isinstance(item, str)
             pending.append((item, At(node, position)))
-        elif isinstance(item, list):
+            position += 1
+            continue
+        wrong = True
+        if isinstance(item, list):
             context.error("SC003", f"expected {what}, found a list", At(node, position), f"not {what}")
         else:
             context.error("SC003", f"`{item}` is not {what}", At(node, position), f"expected {what}")

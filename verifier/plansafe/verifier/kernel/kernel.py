@@ -5,6 +5,7 @@
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -31,7 +32,7 @@ from .formulas import (
     row,
     unify,
 )
-from .reader import NUMBER, KernelRejects, Sexp, bounded, definition, need, number, read
+from .reader import NUMBER, KernelLimit, KernelRejects, Sexp, bounded, definition, need, number, read
 from .task import Action, Rule, Task, constraints, specification, trajectory
 
 GAP = re.compile(rf"\s*(?:\[\s*({NUMBER.pattern})\s*\])?\s*(?:({NUMBER.pattern})\s*:)?\s*")
@@ -133,11 +134,17 @@ def unmet(f: Formula, b: Binding, t: Trace) -> Iterator[str]:  # the preferences
         case ("preference", name, g) if row(g, b, t)[0] < 2: yield name
         case (str(op), g) if op[0] == "@" and b["@"] == op: yield from unmet(g, b, t)
 
+@contextmanager
+def limited() -> Iterator[None]:  # long quantifiers nest deeply too
+    try: yield
+    except RecursionError: raise KernelLimit("nested too deeply") from None
+
 class Kernel:
     """The replay kernel for one domain, problem and any number of (expanded) safety specifications.
 
     Its methods raise ``KernelRejects`` for texts that are not in the language, or not covered (see docs/kernel.md).
     """
+    @limited()
     def __init__(self, domain: str, problem: str, safety: Sequence[str] = (), *, lenient: bool = False,
                  tolerance: Fraction = Fraction(1, 1000)) -> None:
         self._task = task = Task(domain, problem, lenient, tolerance)
@@ -183,7 +190,7 @@ class Kernel:
         if mode == "action" and step.action.durative: b.pop("@start", None); step.binding["@start"] = now
         try: does = list(outcome(step.action.effect, b, now)); combine(does, now.numbers)
         except ArithmeticError: does = None
-        seen = {f for part in (step.action.condition, step.action.effect) for f, _ in reads(part, b)}
+        seen = {f for part in step.action[2:] for f, _ in (reads(part, b) if now.timed else ())}
         seen |= {("*", name) for f in seen for name in self._task.behind.get(f[0], ())}
         allowed = row(step.action.condition, b, now) == [2] and does is not None
         return Act(mode, step, allowed, does, seen, [*unmet(step.action.condition, b, now)])
@@ -203,7 +210,7 @@ class Kernel:
             if 0 < time <= horizon: agenda.setdefault((time, False), []).append(("literal", literal))
         t.timed = self._gap is not None or any(mode == "literal" for events in agenda.values() for mode, _ in events)
         for (time, _), events in sorted(agenda.items()):
-            now = Trace(t.facts, t.numbers)
+            now = Trace(t.facts, t.numbers); now.timed = t.timed
             acts = [self._attempt(mode, s, now) for mode, s in events if s.action and s.number not in dropped]
             recent = [(at, x) for at, x in recent if self._gap is not None and time - at < self._gap]
             able = [x for x in acts if x.allowed or reading == "force" and x.does is not None]
@@ -260,6 +267,7 @@ class Kernel:
             found[f[:3]] = old._replace(exact_step=old.exact_step and f.exact_step, blame=blame)
         return [*found.values()], frozenset((name, b) for name, value, b, _ in every if value == 1)
 
+    @limited()
     def judge(self, plan: str) -> Judgement:
         """The verdict on a plan. Raises ``KernelRejects`` if its text is unreadable; ill-formed steps are listed."""
         steps, soft, found, instances = self._steps(plan), list[str](), dict[Any, Finding](), dict[str, int]()
@@ -286,10 +294,12 @@ class Kernel:
         if self._last[0] != plan or not plan: self._last = plan, self._run(self._steps(plan), "halt", [])[0]
         return self._last[1]
 
+    @limited()
     def states(self, plan: str) -> tuple[frozenset[Fact], ...]:
         """The states of the halt trace: facts, derived ones included, as (predicate, object ..)."""
         return self._halt(plan).states()
 
+    @limited()
     def check_finding(self, plan: str, rule: str, binding: Mapping[str, str], step: int) -> bool:
         """Whether the rule has this finding on the halt trace; evaluates the instances that agree with the binding."""
         every = (x for r in self._rules if r.name == rule for x in self._inspect(r, self._halt(plan), binding))
@@ -304,11 +314,13 @@ class Kernel:
         for i, taken in enumerate(actions or ()): t.taken[i] += [("action", i + 1, one) for one in taken]
         return t
 
+    @limited()
     def judge_trace(self, states: Sequence[Iterable[Fact]], times: Sequence[Fraction] | None = None,
                     actions: Sequence[Iterable[Fact]] | None = None) -> frozenset[Finding]:
         """The findings on a given trace; ``actions[i]`` are taken at letter i. Numbers keep their initial values."""
         return frozenset(self._findings(self._trace(states, times, actions))[0])
 
+    @limited()
     def instance_value(self, rule: str, binding: Mapping[str, str], states: Sequence[Iterable[Fact]],
                        times: Sequence[Fraction] | None = None, actions: Sequence[Iterable[Fact]] | None = None
                        ) -> bool | None:

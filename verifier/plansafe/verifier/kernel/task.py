@@ -156,6 +156,8 @@ class Task:
             case _ if level == "timed": need(False, "not at start, at end or over all")
             case (("or" | "not" | "imply") as op, *fs) if len(fs) == {"not": 1, "imply": 2}.get(op, len(fs)):
                 return op, *(self.formula(f, env, below) for f in fs)
+            case (str(op), *_) if below == "pddl3" and op not in PDDL3 and e[:2] != ("at", "end"):
+                need(False, "a constraint without temporal operator")
             case ("=", str(x), str(y)) if all(t in self.objects or t in env and t != "?duration" for t in (x, y)):
                 return "same", x, y
             case (str(op), x, y) if op in COMPARE: return op, self._number(x, env), self._number(y, env)

@@ -53,6 +53,13 @@ class Expanded(NamedTuple):
     mapped: frozenset[Name]
 
 
+class Definitions(NamedTuple):
+    """What a specification defines for itself and those that extend it."""
+
+    templates: dict[str, tuple[list[str], list[Node], At]]
+    macros: dict[str, tuple[list[str], Node]]
+
+
 class Mapping(NamedTuple):
     """A mapping: replacements of atoms, terms, types and steps."""
 
@@ -87,16 +94,19 @@ class Expander:
         for source, form in forms:
             own: dict[str, PlainRule] = {}
             self._specification(source, form, own, vocabularies, ())
-            for name, rule in own.items():
-                known = rules.setdefault(name, rule)
-                if known is not rule and (known.source, known.specification) != (rule.source, rule.specification):
-                    self._two_rules(name, known, rule)
+            self._merge(rules, own)
         mapped: set[Name] = set()
         for mapping in self._mappings.values():
             mapped |= {("predicate", n) for n in mapping.atoms} | {("function", n) for n in mapping.atoms}
             mapped |= {("type", n) for n in mapping.types} | {("action", n) for n in mapping.steps}
             mapped |= {("constant", n) for n in mapping.names}
         return Expanded(list(rules.values()), vocabularies, frozenset(mapped))
+
+    def _merge(self, rules: dict[str, PlainRule], more: dict[str, PlainRule]) -> None:
+        for name, rule in more.items():
+            known = rules.setdefault(name, rule)
+            if known is not rule and (known.source, known.specification) != (rule.source, rule.specification):
+                self._two_rules(name, known, rule)
 
     def _two_rules(self, name: str, first: PlainRule, second: PlainRule) -> None:
         """Specifications given side by side may share what they extend, but not differ on a rule."""
@@ -148,13 +158,14 @@ class Expander:
         rules: dict[str, PlainRule],
         vocabularies: list[Vocabulary],
         chain: tuple[str, ...],
-    ) -> None:
+    ) -> Definitions:
+        """Add the rules of a specification to ``rules``; returns its templates and macros, inherited ones included."""
         context = self.context
         header = form[1]
         assert isinstance(header, list)
         name = word(header[1])
-        templates: dict[str, tuple[list[str], list[Node], At]] = {}
-        macros: dict[str, tuple[list[str], Node]] = {}
+        definitions = Definitions({}, {})
+        templates, macros = definitions
         mapping = self._mappings.get(name)
         plain: list[list[Node]] = []
         disabled: list[At] = []
@@ -175,7 +186,7 @@ class Expander:
                     context.error("SC003", "`:domain` takes one name", At(section), "expected `(:domain name)`")
             elif head == ":extends":
                 for position in range(1, len(section)):
-                    self._extend(source, At(section, position), inherited, vocabularies, (*chain, name))
+                    self._extend(source, At(section, position), inherited, vocabularies, (*chain, name), definitions)
             elif head == ":vocabulary":
                 vocabularies.append(Vocabulary(name, section))
             elif head == ":disable":
@@ -228,6 +239,7 @@ class Expander:
             own[rule_name] = At(rule, 1)
             expanded = self._rule(rule, macros, mapping)
             rules[rule_name] = PlainRule(expanded, name, source.name)
+        return definitions
 
     def _extend(
         self,
@@ -236,6 +248,7 @@ class Expander:
         rules: dict[str, PlainRule],
         vocabularies: list[Vocabulary],
         chain: tuple[str, ...],
+        definitions: Definitions,
     ) -> None:
         context = self.context
         wanted = at.node[at.child or 0]
@@ -262,7 +275,11 @@ class Expander:
                     "a cycle",
                 )
                 continue
-            self._specification(found, form, rules, vocabularies, chain)
+            theirs: dict[str, PlainRule] = {}
+            inherited = self._specification(found, form, theirs, vocabularies, chain)
+            self._merge(rules, theirs)
+            definitions.templates.update(inherited.templates)
+            definitions.macros.update(inherited.macros)
 
     # -- templates and macros -----------------------------------------------------------------------------------------
 
@@ -290,22 +307,29 @@ class Expander:
             return []
         values: dict[str, Node] = dict(zip(parameters, section[3:], strict=True))
         values["$name"] = section[2]
+        places = {name: At(section, child) for child, name in enumerate(["$name", *parameters], 2)}
         out = []
         for rule in body:
-            made = self._copy(rule, lambda token: values.get(token, token))
+            made = self._copy(rule, values, places)
             assert isinstance(made, list)
-            context.origin[id(made)] = At(section)
             out.append(made)
         return out
 
-    def _copy(self, node: Node, replace: Callable[[str], Node]) -> Node:
+    def _copy(self, node: Node, values: dict[str, Node], places: dict[str, At]) -> Node:
+        """A copy with tokens replaced by ``values``.
+
+        Diagnostics about a replaced token point to its entry in ``places``.
+        """
         self._nodes += 1
         if self._nodes > MAX_NODES:
             raise ExpansionTooLarge
         if isinstance(node, str):
-            return replace(node)
-        made: list[Node] = [self._copy(child, replace) for child in node]
+            return values.get(node, node)
+        made: list[Node] = [self._copy(child, values, places) for child in node]
         self.context.origin[id(made)] = At(node)
+        for number, child in enumerate(node):
+            if isinstance(child, str) and child in places:
+                self.context.replaced[id(made), number] = places[child]
         self._alive.append(made)
         return made
 
@@ -415,15 +439,12 @@ class Expander:
         if len(parameters) != len(arguments):
             message = f"`{node[0]}` takes {len(parameters)} arguments, not {len(arguments)}"
             self.context.error("SC103", message, At(node), f"{len(arguments)} given")
-            return node
+            return self._made(["and"], node)
         self._serial += 1
         values: dict[str, Node] = dict(zip(parameters, arguments, strict=True))
         for name in _bound(body):
             values.setdefault(name, f"{name}~{self._serial}")
-        made = self._copy(body, lambda token: values.get(token, token))
-        if isinstance(made, list):
-            self.context.origin[id(made)] = At(node)
-        return made
+        return self._copy(body, values, {name: At(node, child) for child, name in enumerate(parameters, 1)})
 
     def _name(self, token: Node, mapping: Mapping | None) -> Node:
         return mapping.names.get(token, token) if mapping is not None and isinstance(token, str) else token
@@ -470,10 +491,7 @@ class Expander:
             )
             return node
         values = dict(zip(parameters, rest, strict=True))
-        made_body = self._copy(body, lambda token: values.get(token, token))
-        if isinstance(made_body, list):
-            self.context.origin[id(made_body)] = At(node)
-        return made_body
+        return self._copy(body, values, {name: At(node, child) for child, name in enumerate(parameters, 1)})
 
     def _actions(self, head: str, node: list[Node], mapping: Mapping | None) -> Node:
         step = self._step(node[1], mapping)
