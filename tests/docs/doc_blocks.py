@@ -41,7 +41,8 @@ class Block(NamedTuple):
 
 def blocks(page: Path) -> Iterator[Block]:
     """The blocks of a page, in order. Raises ``ValueError`` for a fence that is not closed."""
-    kind, start, lines = "", 0, []
+    kind, start = "", 0
+    lines: list[str] = []
     for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
         fence = _FENCE.match(line)
         if start and line == "```":

@@ -1,0 +1,56 @@
+"""Claims of docs/architecture.md about the engine that can be checked."""
+
+from __future__ import annotations
+
+import io
+import keyword
+import re
+import tokenize
+from pathlib import Path
+
+from doc_blocks import HOUSEHOLD, ROOT
+
+from plansafe.grammar.source import Source
+from plansafe.specs import spec_path
+from plansafe.verifier.api import Checker
+from plansafe.verifier.simulate import Simulation
+
+_NUMBERED = re.compile(r"[A-Za-z]\d*(?:_\d+)*\Z")
+_TEXTS = [HOUSEHOLD, ROOT / "examples/dinner/problem.pddl", Path(spec_path("household"))]
+
+
+def _checker() -> Checker:
+    domain, problem, spec = [Source(path.name, path.read_text(encoding="utf-8")) for path in _TEXTS]
+
+    def shipped(name: str, _beside: Source) -> Source:
+        return Source(name, Path(spec_path(name)).read_text(encoding="utf-8"))
+
+    return Checker(domain, problem, [spec], resolve=shipped)
+
+
+def test_generated_text_holds_no_name_of_the_input() -> None:
+    checker = _checker()
+    engine = checker.engine
+    assert engine is not None
+    checker.check(Source("p", (ROOT / "examples/dinner/hands-full.plan").read_text(encoding="utf-8")))
+    assert list(Simulation(engine).legal())
+    text = "\n".join(engine.emitter.sources)
+    tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
+    names = {t.string for t in tokens if t.type == tokenize.NAME and not keyword.iskeyword(t.string)}
+    assert {"S", "F"} <= names
+    given = re.sub(r";.*|\".*?\"", "", "\n".join([path.read_text(encoding="utf-8") for path in _TEXTS]))
+    words = set(re.findall(r"[\w-]+", given.lower()))
+    assert not names & {word for word in words if not _NUMBERED.match(word)}
+    assert len([name for name in names if not _NUMBERED.match(name)]) < 20  # out, append, add, remove, ..
+    assert not {t.type for t in tokens} & {tokenize.STRING, tokenize.COMMENT}
+
+
+def test_code_is_made_at_first_use() -> None:
+    engine = _checker().engine
+    assert engine is not None
+    before = len(engine.emitter.sources)
+    run = engine.code.run(engine.task.actions["go"])
+    made = len(engine.emitter.sources)
+    assert made > before
+    assert engine.code.run(engine.task.actions["go"]) is run
+    assert len(engine.emitter.sources) == made
