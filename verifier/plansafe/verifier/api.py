@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from time import monotonic
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.plan_text import PlanText, Step, plain_chunks, read_plan
@@ -26,6 +26,9 @@ from plansafe.verifier.report import Report, Worlds
 from plansafe.verifier.rules.elaborate import Rules
 from plansafe.verifier.rules.expand import Expanded, Expander, ExpansionTooLarge
 from plansafe.verifier.rules.model import Rule
+
+if TYPE_CHECKING:
+    from plansafe.verifier.confirm import Confirmer
 
 # Formulas may nest as deep as memory allows. Python frames of Python functions live on the heap (3.11 and later), so
 # the limit only
@@ -108,7 +111,7 @@ class Checker:
         self.expanded = Expanded([], [], frozenset())
         self.rules: list[Rule] = []
         self.changers: dict[tuple[int, bool], list[str]] = {}
-        self._kernel: object = None
+        self._confirmer: Confirmer | None = None
         tops = []
         for source in (domain, problem):
             top = read_all(source)
@@ -188,11 +191,18 @@ class Checker:
             return unreadable(plan.name, self.diagnostics)
         deadline = None if self.options.time_limit_s is None else monotonic() + self.options.time_limit_s
         try:
-            return self._check(plan, deadline)
+            report = self._check(plan, deadline)
         except TimeUp:
             from plansafe.verifier.summary import out_of_time  # noqa: PLC0415
 
             return out_of_time(self, plan)
+        if not report.findings:
+            return report
+        from plansafe.verifier.confirm import Confirmer  # noqa: PLC0415 - loads the kernel
+
+        if self._confirmer is None:
+            self._confirmer = Confirmer(self)
+        return self._confirmer.confirm(plan, report)
 
     def _check(self, plan: Source, deadline: float | None) -> Report:
         engine = self.engine

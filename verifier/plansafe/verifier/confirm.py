@@ -1,0 +1,155 @@
+"""The independent check: findings go through the replay kernel before they are printed.
+
+Under ``auto`` the kernel, which is slow by design, replays what it can in about a second: one plan whose work stays
+below a bound, and of a batch the first few. What it did not replay is marked as such. Kernel and engine disagreeing is an
+internal error, never a verdict.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from plansafe.grammar.diagnostics import Diagnostic, Label, Span
+from plansafe.grammar.sexpr import write
+from plansafe.grammar.source import Source
+from plansafe.verifier.compile.normal import quantified, subformulas
+from plansafe.verifier.model import Formula, Task
+from plansafe.verifier.report import Finding, FindingClass, Report, Worlds
+
+if TYPE_CHECKING:
+    from plansafe.verifier.api import Checker
+    from plansafe.verifier.kernel import Judgement, Kernel
+
+MAX_WORK = 5_000_000
+"""Estimated evaluations of small formulas in one plan: about a second."""
+STEP_WORK = 500
+"""What a step costs beside its rules, in the same unit."""
+MAX_BATCH_STEPS = 60
+"""Steps replayed for one checker beyond its first plan."""
+
+
+class Confirmer:
+    """Holds the kernel of one checker; ``None`` inside if the kernel does not cover the task."""
+
+    def __init__(self, checker: Checker) -> None:
+        self.checker = checker
+        self._kernel: Kernel | None = None
+        self._tried = False
+        self._steps = 0
+        self._work_per_step = -1
+
+    def confirm(self, plan: Source, report: Report) -> Report:
+        """The report with ``replayed`` filled in; with SC901 and no headline if the kernel disagrees."""
+        mode = self.checker.options.replay
+        if mode == "never" or not report.findings or report.headline is None:
+            return report
+        if mode == "auto" and not self._affordable(report.steps):
+            return report
+        kernel = self._load()
+        if kernel is None:
+            return report
+        from plansafe.verifier.kernel import KernelLimit, KernelRejects  # noqa: PLC0415
+
+        try:
+            judgement = kernel.judge(plan.text)
+        except (KernelRejects, KernelLimit):
+            return report
+        self._steps += report.steps
+        findings = tuple([f._replace(replayed=_agrees(f, judgement)) for f in report.findings])
+        wrong = [f for f in findings if f.replayed is False]
+        if wrong:
+            return self._disagreement(plan, report, wrong[0])
+        return report._replace(findings=findings)
+
+    def _affordable(self, steps: int) -> bool:
+        if self._steps and self._steps + steps > MAX_BATCH_STEPS:
+            return False
+        if self._work_per_step < 0:
+            self._work_per_step = _work(self.checker)
+        return (steps + 1) * self._work_per_step <= MAX_WORK
+
+    def _load(self) -> Kernel | None:
+        if not self._tried:
+            self._tried = True
+            from plansafe.verifier.kernel import Kernel, KernelLimit, KernelRejects  # noqa: PLC0415
+
+            checker, options = self.checker, self.checker.options
+            names = {rule.name for rule in checker.rules if rule.applicable}
+            rules = [write(r.node) for r in checker.expanded.rules if r.node[1] in names]
+            safety = [f"(define (safety rules) {' '.join(rules)})"] if rules else []
+            try:
+                self._kernel = Kernel(
+                    checker.domain.text,
+                    checker.problem.text,
+                    safety,
+                    lenient=options.lenient_types,
+                    tolerance=options.tolerance,
+                )
+            except (KernelRejects, KernelLimit):
+                self._kernel = None
+        return self._kernel
+
+    def _disagreement(self, plan: Source, report: Report, finding: Finding) -> Report:
+        message = f"the replay kernel does not confirm this finding: {finding.message}"
+        labels = (Label(plan.name, finding.span or Span(0, 0), "found here"),)
+        help = "this is a bug in safecheck: please report it with the files; nothing is claimed about the plan"
+        unknown = Worlds.UNKNOWN
+        return Report(
+            plan.name,
+            None,
+            unknown,
+            unknown,
+            unknown,
+            report.steps,
+            diagnostics=(*report.diagnostics, Diagnostic("SC901", message, labels, help=help)),
+        )
+
+
+def _agrees(finding: Finding, judgement: Judgement) -> bool | None:
+    """Whether the kernel has the finding; ``None`` for what it does not judge."""
+    if "halt" not in finding.readings:
+        return None
+    match finding.finding_class:
+        case FindingClass.ILL_FORMED:
+            return finding.step in judgement.ill_formed
+        case FindingClass.INEXECUTABLE:
+            return finding.step in judgement.failed_steps["halt"] if finding.step else None
+        case FindingClass.UNMET_GOAL:
+            return not judgement.goal
+        case FindingClass.UNDECIDED:
+            return None
+        case _:
+            binding = dict(finding.binding)
+            same = [f for f in judgement.findings if f.rule == finding.rule and dict(f.binding) == binding]
+            return any([f.step == finding.step or not f.exact_step for f in same if "halt" in f.readings])
+
+
+def _work(checker: Checker) -> int:
+    """An estimate of what one step costs the kernel, in evaluations of small formulas."""
+    engine = checker.engine
+    assert engine is not None
+    task = engine.task
+    total = STEP_WORK + sum([len(facts) for facts in task.initial_facts])
+    for part in engine.plan.parts:
+        instances = 1
+        if part.step is None:  # a rule about steps is looked at where they are taken
+            for variable in part.parameters:
+                instances *= len(task.domains[variable.domain])
+        total += instances * _cost(task, part.body)
+    for action in task.actions.values():
+        for condition in (*action.start.condition, *(action.end.condition if action.end else ()), *action.over_all):
+            total += _cost(task, condition)
+    for stratum in task.axioms:
+        for axiom in stratum:
+            bindings = 1
+            for variable in axiom.parameters:
+                bindings *= len(task.domains[variable.domain])
+            total += bindings * _cost(task, axiom.body)
+    return total
+
+
+def _cost(task: Task, formula: Formula) -> int:
+    cost = sum([1 for _ in subformulas(formula)])
+    for domain in quantified(formula).values():
+        cost *= max(len(task.domains[domain]), 1)
+    return cost
