@@ -1,8 +1,8 @@
 """The independent check: findings go through the replay kernel before they are printed.
 
 Under ``auto`` the kernel, which is slow by design, replays what it can in about a second: one plan whose work stays
-below a bound, and of a batch the first few. What it did not replay is marked as such. Kernel and engine disagreeing is an
-internal error, never a verdict.
+below a bound, and of a batch the first few. What it did not replay is marked as such. Kernel and engine disagreeing is
+an internal error, never a verdict.
 """
 
 from __future__ import annotations

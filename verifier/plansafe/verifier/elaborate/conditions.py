@@ -443,8 +443,6 @@ class Conditions:
         self._around = around
         if not variables:
             return body
-        if isinstance(body, Quantified) and body.universal == universal:
-            return Quantified(universal, (*variables, *body.variables), body.body)
         return Quantified(universal, variables, body)
 
     def _comparison(self, node: list[Node], operator: str) -> Formula:

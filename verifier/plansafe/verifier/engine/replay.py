@@ -428,7 +428,7 @@ class Run:
         if runtime is not None:
             try:
                 runtime.finish(self.state, self.moment())
-                violations = tuple([self._placed(v) for v in runtime.violations()])
+                violations = tuple([placed for v in runtime.violations() for placed in self._placed(v)])
             except TooManyInstances:
                 self.limit = Limit("SC503", "a rule has more violations than the limit allows")
             undecided = tuple(runtime.undecided() + [(part, ()) for part in runtime.too_large])
@@ -454,22 +454,22 @@ class Run:
             self.reasons,
         )
 
-    def _placed(self, violation: Violation) -> Violation:
-        """Give a violation the plan's own step number: so far steps are counted in letters.
+    def _placed(self, violation: Violation) -> list[Violation]:
+        """Give a violation the plan's own step numbers: so far steps are counted in letters.
 
         The two differ where steps were left out, and where several steps share a letter.
         """
         steps = self.step_of_letter
         if steps is None:
-            return violation
+            return [violation]
         matched = self._matched(violation)
         if matched:
-            return violation._replace(step=matched)
-        return violation._replace(step=steps[min(violation.step, len(steps) - 1)])
+            return [violation._replace(step=number) for number in matched]
+        return [violation._replace(step=steps[min(violation.step, len(steps) - 1)])]
 
-    def _matched(self, violation: Violation) -> int:  # noqa: ARG002 - timed runs know
-        """The step that a rule about steps matched; 0 for other rules, and where it is the only step of its letter."""
-        return 0
+    def _matched(self, violation: Violation) -> list[int]:  # noqa: ARG002 - timed runs know
+        """The steps that a rule about steps matched; none for other rules, and where a letter has one step alone."""
+        return []
 
 
 def count_preferences(

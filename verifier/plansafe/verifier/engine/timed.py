@@ -12,8 +12,8 @@ from typing import NamedTuple
 from plansafe.verifier import model
 from plansafe.verifier.compile.normal import expression_fluents
 from plansafe.verifier.engine.actions import Conflict, Happening, Remembered, Update, combine, interpreted, remember
-from plansafe.verifier.engine.replay import FORCE, HALT, Engine, Failure, Limit, Observer, Run, TimeUp
-from plansafe.verifier.engine.state import NumberTooLarge
+from plansafe.verifier.engine.replay import FORCE, HALT, Engine, Failure, Limit, Observer, Outcome, Run, TimeUp
+from plansafe.verifier.engine.state import Change, Delta, NumberTooLarge
 from plansafe.verifier.engine.steps import IllFormed, Taken, TimedStep
 from plansafe.verifier.evaluate import Evaluator, Undefined
 from plansafe.verifier.model import Atom, Formula, Number, Snap, TimedLiteral
@@ -128,92 +128,79 @@ class TimedRun(Run):
     def _happening(self, time: Number, events: list[Event]) -> bool:
         """One happening; False if the trace halts before it."""
         broken: list[Failure] = []
-        taking: list[Event] = []
+        taking: list[tuple[Event, Happening]] = []
         for event in events:
             if event.step is not None and event.step.number in self._dropped:
                 continue
             failure = self._failure(event)
-            if failure is None:
-                taking.append(event)
-                continue
-            broken.append(failure)
-            if self.reading == FORCE and failure.ill_formed is None:
-                taking.append(event)
-            elif event.step is not None:
-                self._dropped.add(event.step.number)
-                if event.kind == END:
-                    self.running = [s for s in self.running if s.number != event.step.number]
-        interfering = self._interference(time, taking)
+            forced = self.reading == FORCE and failure is not None and failure.ill_formed is None
+            effects = self._effects(event) if failure is None or forced else failure
+            if isinstance(effects, Failure):
+                broken.append(failure or effects)
+                self._drop(event)
+            else:
+                taking.append((event, effects))
+                if failure is not None:
+                    broken.append(failure)
+        interfering = self._interference(time, [event for event, _ in taking])
         broken += interfering
-        if self.reading != FORCE:
-            bad = {f.step for f in interfering}
+        bad = {f.step for f in interfering}
+        if self.reading == FORCE:
+            taking = self._computable(taking, bad)
+        else:
             self._dropped |= bad
-            taking = [e for e in taking if e.step is None or e.step.number not in bad]
+            taking = [(e, h) for e, h in taking if e.step is None or e.step.number not in bad]
         if broken:
             self.failures += sorted(broken)
             if self.reading == HALT:
                 return False
-        return self._take_together(time, taking)
+        return self._take_together(time, taking) if taking else True
 
-    def _take_together(self, time: Number, taking: list[Event]) -> bool:
-        state = self.state
-        happenings: list[Happening] = []
-        for event in taking:
-            found = self._effects(event)
-            if isinstance(found, Failure):
-                self.failures.append(found)
-                if self.reading == HALT:
-                    return False
-                assert event.step is not None
-                self._dropped.add(event.step.number)
-                continue
-            happenings.append(found)
-        taking = [e for e in taking if e.step is None or e.step.number not in self._dropped]
-        if not taking:
-            return True
+    def _computable(self, taking: list[tuple[Event, Happening]], bad: set[int]) -> list[tuple[Event, Happening]]:
+        """What is left under *force* if interfering steps change one fluent in ways that do not combine."""
         try:
-            delta = combine(state.fluents, happenings)
-        except Conflict as conflict:
-            steps = [e.step.number for e in taking if e.step is not None]
-            self.failures.append(
-                Failure(max(steps, default=0), "SC303", self.fluent_text(conflict.function, conflict.code))
-            )
-            return self.reading != HALT
+            combine(self.state.fluents, [effects for _, effects in taking])
+        except Conflict:
+            for event, _ in taking:
+                if event.step is not None and event.step.number in bad:
+                    self._drop(event)
+            return [(e, h) for e, h in taking if e.step is None or e.step.number not in bad]
+        return taking
+
+    def _drop(self, event: Event) -> None:
+        """An event that cannot happen: its step is left out, and is not under way any more."""
+        if event.step is not None:
+            number = event.step.number
+            self._dropped.add(number)
+            self.running = [s for s in self.running if s.number != number]
+
+    def _take_together(self, time: Number, happenings: list[tuple[Event, Happening]]) -> bool:
+        state = self.state
+        taking = [event for event, _ in happenings]
+        delta = combine(state.fluents, [effects for _, effects in happenings])
+        ended = {e.step.number for e in taking if e.kind == END and e.step is not None}
+        started = [e.step for e in taking if e.kind == START and e.step is not None and _durative(e.step)]
+        running = [s for s in self.running if s.number not in ended] + started
         if self.reading == HALT:
-            wrong = self._breaks_over_all(time, taking, delta)
-            if wrong is not None:
-                self.failures.append(wrong)
+            wrong = self._breaks_over_all(time, running, delta)
+            if wrong:
+                self.failures += wrong
                 return False
-        for event in taking:
-            if (
-                event.kind == START
-                and event.step is not None
-                and isinstance(event.step.taken, Taken)
-                and event.step.taken.action.end is not None
-            ):
-                found_evaluator, binding = self._evaluator(event.step)
-                self._remembered[event.step.number] = remember(found_evaluator, event.step.taken.action.end, binding)
+        for step in started:
+            evaluator, binding = self._evaluator(step)
+            assert isinstance(step.taken, Taken)
+            assert step.taken.action.end is not None
+            self._remembered[step.number] = remember(evaluator, step.taken.action.end, binding)
         self._depart(taking)
         state.apply(delta, self.log)
         self._mirror_running(taking)
         self.time = time
-        ended = {e.step.number for e in taking if e.kind == END and e.step is not None}
-        self.running = [s for s in self.running if s.number not in ended]
-        self.running += [
-            e.step
-            for e in taking
-            if e.kind == START
-            and e.step is not None
-            and isinstance(e.step.taken, Taken)
-            and e.step.taken.action.end is not None
-        ]
+        self.running = running
         numbers = [e.step.number for e in taking if e.step is not None]
         self._arrive(max(numbers, default=0))
         self.executed += sum([e.kind == START for e in taking]) - 1
         if self.reading != HALT:
-            wrong = self._over_all(self.running)
-            if wrong is not None:
-                self.failures.append(wrong)
+            self.failures += self._over_all(self.running)
         return True
 
     # -- conditions ---------------------------------------------------------------------------------------------------
@@ -261,45 +248,42 @@ class TimedRun(Run):
             fact = [(literal.predicate, code)]
             return Happening(fact, [], []) if literal.value else Happening([], fact, [])
         assert event.step is not None
+        number = event.step.number
         evaluator, binding = self._evaluator(event.step)
         try:
-            return interpreted(evaluator, event.snap, binding, self._remembered.get(event.step.number))
+            found = interpreted(evaluator, event.snap, binding, self._remembered.get(number))
+            combine(self.state.fluents, [found])
         except Undefined as problem:
-            return Failure(event.step.number, "SC302", problem.text)
+            return Failure(number, "SC302", problem.text)
+        except Conflict as conflict:
+            return Failure(number, "SC303", self.fluent_text(conflict.function, conflict.code))
+        return found
 
-    def _over_all(self, running: list[TimedStep]) -> Failure | None:
+    def _over_all(self, running: list[TimedStep]) -> list[Failure]:
+        """The actions under way whose conditions over all do not hold in the present state."""
+        broken = []
         for step in running:
             evaluator, binding = self._evaluator(step)
             assert isinstance(step.taken, Taken)
             if evaluator.holds(model.And(step.taken.action.over_all), binding) is not True:
                 if self.observer is None:
                     self.note_reasons(step.number, step.taken.action.over_all, binding, step.duration)
-                return Failure(step.number, "SC306", f"at time {self.time}")
-        return None
+                broken.append(Failure(step.number, "SC306", f"at time {self.time}"))
+        return broken
 
-    def _breaks_over_all(self, time: Number, taking: list[Event], delta: object) -> Failure | None:
-        """Whether some running action's ``over all`` condition fails in the state that the happening leads to."""
-        ended = {e.step.number for e in taking if e.kind == END and e.step is not None}
-        running = [s for s in self.running if s.number not in ended]
-        running += [
-            e.step
-            for e in taking
-            if e.kind == START
-            and e.step is not None
-            and isinstance(e.step.taken, Taken)
-            and e.step.taken.action.end is not None
-        ]
+    def _breaks_over_all(self, time: Number, running: list[TimedStep], delta: Delta) -> list[Failure]:
+        """Whose ``over all`` conditions fail in the state that a happening leads to."""
         if not any([isinstance(s.taken, Taken) and s.taken.action.over_all for s in running]):
-            return None
-        log: list[tuple[int, int, object]] = []
-        self.state.apply(delta, log)  # type: ignore[arg-type]
+            return []
+        log: list[Change] = []
+        self.state.apply(delta, log)
         if self.engine.axioms is not None:
             self.engine.axioms.update(self.state.facts, self.state.fluents, log)
         before, self.time = self.time, time
-        failure = self._over_all(running)
+        broken = self._over_all(running)
         self.time = before
         self.state.undo(log)
-        return failure
+        return broken
 
     # -- interference -------------------------------------------------------------------------------------------------
 
@@ -415,13 +399,7 @@ class TimedRun(Run):
         """The happening's actions are known: tell the monitors, and remember which step each mirror fact stands for."""
         if self.runtime is None or not self.engine.mirrors:
             return
-        entries: list[tuple[Mirror, int]] = []
-        for step in self.running:
-            assert isinstance(step.taken, Taken)
-            mirror = self.engine.mirror("during", step.taken)
-            if mirror is not None:
-                self.runtime.during(*mirror)
-                entries.append((mirror, step.number))
+        entries = self._under_way()
         mirrors = []
         for event in taking:
             if event.step is not None and isinstance(event.step.taken, Taken):
@@ -429,27 +407,45 @@ class TimedRun(Run):
                 if mirror is not None:
                     mirrors.append(mirror)
                     entries.append((mirror, event.step.number))
-        if entries:
-            self._mirrored[self.letter] = entries
+        self._mirrored[self.letter] = entries
         if self.engine.acting:
             self.runtime.depart(self.state, mirrors, self.moment())
 
-    def _matched(self, violation: Violation) -> int:
+    def _under_way(self) -> list[tuple[Mirror, int]]:
+        """Count this letter for the rules about the actions under way; their mirror facts and step numbers."""
+        assert self.runtime is not None
+        entries: list[tuple[Mirror, int]] = []
+        for step in self.running:
+            assert isinstance(step.taken, Taken)
+            mirror = self.engine.mirror("during", step.taken)
+            if mirror is not None:
+                self.runtime.during(*mirror)
+                entries.append((mirror, step.number))
+        return entries
+
+    def outcome(self, steps: int) -> Outcome:
+        """Judge the trace; its last letter has no actions, but some may be under way."""
+        if self.runtime is not None and self.engine.mirrors:
+            self._mirrored[self.letter] = self._under_way()
+        return super().outcome(steps)
+
+    def _matched(self, violation: Violation) -> list[int]:
         part = self.engine.plan.parts[violation.part]
         if part.step is None:
-            return 0
+            return []
         atom = part.step.body if isinstance(part.step, model.Quantified) else part.step
         assert isinstance(atom, Atom)
         values = {v.slot: o for v, o in zip(part.parameters, violation.binding, strict=True)}
         letter = violation.letter - 1 if part.after else violation.letter
+        out = []
         for (predicate, code), number in self._mirrored.get(letter, ()):
             if predicate != atom.predicate:
                 continue
             objects = self.task.decode(code, len(atom.arguments))
             wanted = [a if a >= 0 else values.get(-1 - a, o) for a, o in zip(atom.arguments, objects, strict=True)]
             if list(objects) == wanted:
-                return number
-        return 0
+                out.append(number)
+        return out
 
     def _mirror_running(self, taking: list[Event]) -> None:
         """Keep the facts that say which durative actions are under way."""
@@ -473,3 +469,7 @@ class TimedRun(Run):
             if starts != (code in self.state.facts[predicate]):
                 (self.state.facts[predicate].add if starts else self.state.facts[predicate].discard)(code)
                 self.log.append((predicate, code, starts))
+
+
+def _durative(step: TimedStep) -> bool:
+    return isinstance(step.taken, Taken) and step.taken.action.end is not None
