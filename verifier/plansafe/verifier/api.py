@@ -196,7 +196,7 @@ class Checker:
             from plansafe.verifier.summary import out_of_time  # noqa: PLC0415
 
             return out_of_time(self, plan)
-        if not report.findings:
+        if not report.findings and self.options.replay != "always":
             return report
         from plansafe.verifier.confirm import Confirmer  # noqa: PLC0415 - loads the kernel
 

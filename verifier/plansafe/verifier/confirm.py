@@ -1,7 +1,8 @@
 """The independent check: findings go through the replay kernel before they are printed.
 
 Under ``auto`` the kernel, which is slow by design, replays what it can in about a second: one plan whose work stays
-below a bound, and of a batch the first few. What it did not replay is marked as such. Kernel and engine disagreeing is
+below a bound, and of a batch the first few. What it did not replay is marked as such. Under ``always`` it judges every
+plan, also those without findings, and the headlines must agree. Kernel and engine disagreeing is
 an internal error, never a verdict.
 """
 
@@ -41,7 +42,7 @@ class Confirmer:
     def confirm(self, plan: Source, report: Report) -> Report:
         """The report with ``replayed`` filled in; with SC901 and no headline if the kernel disagrees."""
         mode = self.checker.options.replay
-        if mode == "never" or not report.findings or report.headline is None:
+        if mode == "never" or report.headline is None or not (report.findings or mode == "always"):
             return report
         if mode == "auto" and not self._affordable(report.steps):
             return report
@@ -58,7 +59,10 @@ class Confirmer:
         findings = tuple([f._replace(replayed=_agrees(f, judgement)) for f in report.findings])
         wrong = [f for f in findings if f.replayed is False]
         if wrong:
-            return self._disagreement(plan, report, wrong[0])
+            return self._disagreement(plan, report, wrong[0].message, wrong[0].span)
+        if mode == "always" and not self.checker.options.blame and report.headline.value != judgement.headline:
+            message = f"the engine says {report.headline.value}, the kernel {judgement.headline}"
+            return self._disagreement(plan, report, message, None)
         return report._replace(findings=findings)
 
     def _affordable(self, steps: int) -> bool:
@@ -89,9 +93,9 @@ class Confirmer:
                 self._kernel = None
         return self._kernel
 
-    def _disagreement(self, plan: Source, report: Report, finding: Finding) -> Report:
-        message = f"the replay kernel does not confirm this finding: {finding.message}"
-        labels = (Label(plan.name, finding.span or Span(0, 0), "found here"),)
+    def _disagreement(self, plan: Source, report: Report, what: str, span: Span | None) -> Report:
+        message = f"the replay kernel does not confirm: {what}"
+        labels = (Label(plan.name, span or Span(0, 0), "found here"),)
         help = "this is a bug in safecheck: please report it with the files; nothing is claimed about the plan"
         unknown = Worlds.UNKNOWN
         return Report(
