@@ -31,6 +31,10 @@ class Axioms:
                     inputs.add(read.predicate if isinstance(read, Atom) else -1 - read.function)
         self.inputs = frozenset(inputs - self.derived)
         """What derived predicates depend on: predicates, and ``-1 - f`` for fluents."""
+        self._reads = {axiom.predicate: set[int]() for stratum in task.axioms for axiom in stratum}
+        for stratum in task.axioms:
+            for axiom in stratum:
+                self._reads[axiom.predicate] |= {r.predicate for r in reads(axiom.body) if isinstance(r, Atom)}
         self._strata = [self._compile(stratum) for stratum in task.axioms]
 
     def _compile(
@@ -77,6 +81,17 @@ class Axioms:
         name = emitter.fresh()
         emitter.define(name, "S, F, out, code", lines)
         return emitter.link(name)
+
+    def inputs_of(self, predicate: int) -> set[int]:
+        """The basic predicates that a derived predicate depends on, through however many rules."""
+        seen = {predicate}
+        stack = [predicate]
+        while stack:
+            for read in self._reads.get(stack.pop(), ()):
+                if read not in seen:
+                    seen.add(read)
+                    stack.append(read)
+        return seen - self.derived
 
     def compute(self, facts: Facts, fluents: Fluents) -> None:
         """Set the derived predicates of a state to their fixpoint."""

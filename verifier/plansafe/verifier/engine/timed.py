@@ -388,10 +388,10 @@ class TimedRun(Run):
                 pass
 
     def _behind(self, predicate: int, out: Footprint) -> None:
-        """A derived fact reads everything that its rules may read (taken whole, predicate by predicate)."""
+        """A derived fact reads whatever its rules, and theirs, may read: whole predicates."""
         if self.engine.axioms is None or predicate not in self.engine.axioms.derived:
             return
-        out.behind.update(self.engine.axioms.inputs)
+        out.behind.update(self.engine.axioms.inputs_of(predicate))
 
     # -- letters ------------------------------------------------------------------------------------------------------
 
@@ -419,8 +419,9 @@ class TimedRun(Run):
             assert isinstance(step.taken, Taken)
             mirror = self.engine.mirror("during", step.taken)
             if mirror is not None:
-                self.runtime.during(*mirror)
                 entries.append((mirror, step.number))
+        for mirror in dict.fromkeys([m for m, _ in entries]):
+            self.runtime.during(*mirror)
         return entries
 
     def outcome(self, steps: int) -> Outcome:
