@@ -108,7 +108,7 @@ class Checker:
         self.context = Context(options.lenient_types)
         self.engine: Engine | None = None
         self.elaborated: Elaborated | None = None
-        self.expanded = Expanded([], [], frozenset())
+        self.expanded = Expanded([], [], {})
         self.rules: list[Rule] = []
         self.changers: dict[tuple[int, bool], list[str]] = {}
         self._confirmer: Confirmer | None = None

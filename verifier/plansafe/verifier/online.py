@@ -357,10 +357,11 @@ class Monitor:
         if len(tokens) - 1 != len(declared.types):
             raise ObservationError(
                 Diagnostic(
-                    "SC103", f"`{declared.name}` takes {len(declared.types)} arguments, `{text}` has {len(tokens) - 1}"
+                    "SC103",
+                    f"`{text}` has {len(tokens) - 1} arguments instead of {len(declared.types)}",
                 )
             )
-        objects = []
+        objects: list[int] = []
         for token in tokens[1:]:
             number = self.task.object_index.get(str(token))
             if number is None:
@@ -370,6 +371,12 @@ class Monitor:
                         f"unknown object `{token}` in `{text}`",
                         help=did_you_mean(str(token), self.task.object_index),
                     )
+                )
+            place = len(objects)
+            fits = number in self.task.domain_sets[declared.domains[place]]
+            if not fits and not self.checker.options.lenient_types:
+                raise ObservationError(
+                    Diagnostic("SC104", f"`{token}` has the wrong type for `{declared.name}` in `{text}`")
                 )
             objects.append(number)
         if self.engine.axioms is not None and index in self.engine.axioms.derived:

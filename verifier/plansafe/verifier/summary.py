@@ -24,11 +24,15 @@ def summarise(checker: Checker, plan: Source, read: ReadSteps | None, outcomes: 
     rules = checker.rules
     violated = _violated(checker, outcomes)
     hard = [v for v in violated if not v.rule.preference]
-    blamed = [v for v in hard if not checker.options.blame or v.blame in checker.options.blame]
+    blame = checker.options.blame
+    blamed = [v for v in hard if not blame or v.blame in blame]
+    # Only a filter that keeps what the plan caused may change the verdict; any other filters the list alone.
+    counted = blamed if "introduced" in blame else hard
+    hidden = len(hard) - len(blamed)
     executable = Worlds.NONE if halt.failures else Worlds.ALL
     goal = Worlds.ALL if halt.goal is True else Worlds.NONE
     safe = Worlds.ALL
-    if any(["halt" in v.readings for v in blamed]):
+    if any(["halt" in v.readings for v in counted]):
         safe = Worlds.NONE
     elif halt.undecided or halt.limit is not None:
         safe = Worlds.UNKNOWN
@@ -73,7 +77,7 @@ def summarise(checker: Checker, plan: Source, read: ReadSteps | None, outcomes: 
         tuple(diagnostics),
         _metric(checker, halt, soft),
         tuple(sorted(soft.items())),
-        _assumptions(checker, read),
+        _assumptions(checker, read, hidden),
         limits=(halt.limit.message,) if halt.limit else (),
         suppressed=suppressed,
     )
@@ -175,10 +179,16 @@ def _reading(outcome: Outcome, violated: list[Violated]) -> Reading:
 
 
 def _preferences(halt: Outcome, violated: list[Violated]) -> dict[str, int]:
+    """How often each preference is violated: once for each binding of the quantifiers around it."""
     soft = dict(halt.soft)
+    bindings: dict[str, set[tuple[str, ...]]] = {}
     for v in violated:
         if v.rule.preference and "halt" in v.readings:
-            soft[v.rule.name] = soft.get(v.rule.name, 0) + 1
+            values = dict(v.binding)
+            around = tuple([values[p.name] for p in v.rule.declared])
+            bindings.setdefault(v.rule.name, set()).add(around)
+    for name, found in bindings.items():
+        soft[name] = soft.get(name, 0) + len(found)
     return soft
 
 
@@ -214,10 +224,13 @@ def _metric(checker: Checker, halt: Outcome, soft: dict[str, int]) -> str | None
         return None
 
 
-def _assumptions(checker: Checker, read: ReadSteps | None) -> tuple[str, ...]:
+def _assumptions(checker: Checker, read: ReadSteps | None, hidden: int) -> tuple[str, ...]:
     out = ["facts that are not listed in the initial state are false (closed world)"]
     if read is not None and read.timed is not None:
         out.append(f"time tolerance {float(checker.options.tolerance):g}")
+    if checker.options.blame:
+        counted = " or ".join(checker.options.blame)
+        out.append(f"only violations that are {counted} are listed; {hidden} more are left out")
     if checker.options.lenient_types:
         out.append("types are lenient: mismatches are warnings")
     return tuple(out)

@@ -56,6 +56,14 @@ RESERVED = frozenset(
 )
 COMPARISONS = frozenset(("=", "<", ">", "<=", ">="))
 ARITHMETIC = frozenset("+-*/")
+_SYNONYMS = {
+    "eventually": "write `sometime`",
+    "finally": "write `sometime`",
+    "globally": "write `always`",
+    "implies": "write `imply`",
+    "before": "write `sometime-before`",
+    "previously": "write `yesterday`",
+}
 MAX_QUANTIFIERS = 500
 MAX_FLATTENED = 64  # longer ones stay nested: flattening every level of a deep formula would be quadratic
 
@@ -398,7 +406,8 @@ class Conditions:
             self.context.error("SC003", f"expected a predicate or an operator, found `{head}`", where, "not a name")
         else:
             help = (
-                did_you_mean(head, self.symbols.predicate_index)
+                _SYNONYMS.get(head)
+                or did_you_mean(head, self.symbols.predicate_index)
                 or did_you_mean(head, RESERVED)
                 or "declare it in `:predicates`"
             )

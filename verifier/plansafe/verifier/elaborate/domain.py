@@ -75,11 +75,11 @@ def sections(
         context.error("SC003", f"the {kind} is empty", At(top), f"expected `(define ({kind} name) ..)`")
         return None
     form = top[0]
-    if len(top) > 1:
-        context.error("SC003", f"text after the end of the {kind}", At(top, 1), "a file holds one definition")
     if not isinstance(form, list) or len(form) < 2 or form[0] != "define" or not isinstance(form[1], list):
         context.error("SC003", f"expected `(define ({kind} name) ..)`", At(top, 0), f"not a {kind}")
         return None
+    if len(top) > 1:
+        context.error("SC003", f"text after the end of the {kind}", At(top, 1), "a file holds one definition")
     header = form[1]
     if len(header) != 2 or header[0] != kind or not is_object_name(header[1]):
         context.error(

@@ -1,7 +1,7 @@
 """Plans executed by definition, and the judgement on them (docs/language.md, sections 3, 5 and 6)."""
 
 # fmt: off
-# ruff: noqa: D103, D204, E701, E702, RUF021
+# ruff: noqa: I001, D103, D204, E701, E702, RUF021
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,26 +12,8 @@ from itertools import product
 from math import prod
 from typing import Any, NamedTuple
 
-from .formulas import (
-    ASSIGN,
-    BOUNDS,
-    FUTURE,
-    PDDL3,
-    WHOLE,
-    Binding,
-    Fact,
-    Formula,
-    Trace,
-    answer,
-    bindings,
-    doomed,
-    ground,
-    numbers,
-    operators,
-    reads,
-    row,
-    unify,
-)
+from .formulas import (ASSIGN, BOUNDS, FUTURE, PDDL3, WHOLE, Binding, Fact, Formula, Trace, answer, bindings,
+                       doomed, ground, numbers, operators, reads, row, unify)
 from .reader import NUMBER, KernelLimit, KernelRejects, Sexp, bounded, definition, need, number, read
 from .task import Action, Rule, Task, constraints, specification, trajectory
 
@@ -94,7 +76,8 @@ def outcome(e: Formula, b: Binding, now: Trace) -> Iterator[Change]:  # what an 
         case ("forall", v, objects, f):
             for o in objects: yield from outcome(f, {**b, v: o}, now)
         case ("when", condition, f):  # at an end, its conjuncts ``at start`` are read in the state before the start
-            before = [row(condition, {**b, "@": "@action"}, b["@start"])[0]] if "@start" in b else []
+            then = [b["@start"]] if "@start" in b and "@action" in operators(condition) else []
+            before = [row(condition, {**b, "@": "@action"}, start)[0] for start in then]
             holds = min([row(condition, b, now)[0], *before])
             if holds == 1: raise ArithmeticError
             if holds: yield from outcome(f, b, now)

@@ -1,26 +1,14 @@
 """Domain, problem and rules: names and types checked, formulas made ready (docs/language.md, sections 1, 2 and 5)."""
 
 # fmt: off
-# ruff: noqa: D102, D103, D204, E701, E702, RUF021
+# ruff: noqa: I001, D102, D103, D204, E701, E702, RUF021
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from re import Pattern
 from typing import NamedTuple
 
-from .formulas import (
-    ARITHMETIC,
-    ASSIGN,
-    BOUNDS,
-    COMPARE,
-    FUTURE,
-    PAST,
-    PDDL3,
-    WHOLE,
-    Domains,
-    Formula,
-    operators,
-    reads,
-)
+from .formulas import (ARITHMETIC, ASSIGN, BOUNDS, COMPARE, FUTURE, PAST, PDDL3, WHOLE, Domains, Formula,
+                       operators, reads)
 from .reader import NAME, NUMBER, OBJECT, VARIABLE, Sexp, definition, keywords, need, number, read
 
 Params = dict[str, tuple[str, ...]]  # variables (or objects) with the alternatives of their type

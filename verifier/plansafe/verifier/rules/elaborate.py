@@ -119,6 +119,7 @@ class Rules:
         symbols = self.symbols
         missing: dict[Name, At] = {}
         for vocabulary in expanded.vocabularies:
+            mapped = expanded.mapped.get(vocabulary.specification, set())
             for section in vocabulary.node[1:]:
                 if not isinstance(section, list) or not section:
                     self.context.error(
@@ -130,11 +131,11 @@ class Rules:
                     known = symbols.types.index if head == ":types" else symbols.object_index
                     kind = "type" if head == ":types" else "constant"
                     for entry in typed_list(self.context, section, 1, is_object_name, "a name"):
-                        if entry.name not in known and (kind, entry.name) not in expanded.mapped:
+                        if entry.name not in known and (kind, entry.name) not in mapped:
                             missing[kind, entry.name] = entry.at
                 elif head in (":predicates", ":functions", ":actions"):
                     for child in range(1, len(section)):
-                        self._needed(word(head), section[child], At(section, child), expanded.mapped, missing)
+                        self._needed(word(head), section[child], At(section, child), mapped, missing)
                 else:
                     self.context.error(
                         "SC003",
@@ -152,7 +153,7 @@ class Rules:
             )
         return missing
 
-    def _needed(self, section: str, entry: Node, at: At, mapped: frozenset[Name], missing: dict[Name, At]) -> None:
+    def _needed(self, section: str, entry: Node, at: At, mapped: set[Name], missing: dict[Name, At]) -> None:
         symbols = self.symbols
         if not isinstance(entry, list) or not entry or not is_name(entry[0]):
             self.context.error("SC003", "expected `(name ?x - type ..)`", at, "not a declaration")
@@ -220,6 +221,7 @@ class Rules:
             if within is None:
                 context.error("SC003", "`:within` takes a number", fields[":within"], "expected a number")
         self._needs(kind, node, fields)
+        self._message(fields, scope)
         meta = self._meta(fields)
         if context.errors > errors:
             return
@@ -311,6 +313,18 @@ class Rules:
             conditions.scope.visible[name] = (bound.slot, union, places[name])
             declared.append(bound)
         return frozenset(found)
+
+    def _message(self, fields: dict[str, At], scope: Scope) -> None:
+        """Variables in messages must be variables of the rule."""
+        names = {v.name for v in scope.slots}
+        for key in (":message", ":fix"):
+            text = _value(fields[key]) if key in fields else None
+            for piece in text.split("{")[1:] if isinstance(text, str) else []:
+                name = piece.partition("}")[0]
+                if name.startswith("?") and name.lower() not in names:
+                    help = did_you_mean(name, names)
+                    message = f"variable `{name}` is not bound in this rule"
+                    self.context.error("SC107", message, fields[key], "in this text", help=help)
 
     def _needs(self, kind: str, node: list[Node], fields: dict[str, At]) -> None:
         context = self.context

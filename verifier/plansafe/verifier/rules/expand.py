@@ -46,11 +46,11 @@ Name = tuple[str, str]
 
 
 class Expanded(NamedTuple):
-    """All rules and vocabularies of the specifications given; ``mapped`` are the names that mappings bind."""
+    """All rules and vocabularies of the specifications given; ``mapped``: what each one's mapping binds."""
 
     rules: list[PlainRule]
     vocabularies: list[Vocabulary]
-    mapped: frozenset[Name]
+    mapped: dict[str, set[Name]]
 
 
 class Definitions(NamedTuple):
@@ -76,6 +76,8 @@ class Expander:
         self.context = context
         self.resolve = resolve
         self._mappings: dict[str, Mapping] = {}
+        self._mapping_at: dict[str, At] = {}
+        self._used: set[str] = set()
         self._serial = 0
         self._nodes = 0
         self._alive: list[Node] = []  # identity is the key of Context.origin, so what was made must stay alive
@@ -95,12 +97,16 @@ class Expander:
             own: dict[str, PlainRule] = {}
             self._specification(source, form, own, vocabularies, ())
             self._merge(rules, own)
-        mapped: set[Name] = set()
-        for mapping in self._mappings.values():
-            mapped |= {("predicate", n) for n in mapping.atoms} | {("function", n) for n in mapping.atoms}
-            mapped |= {("type", n) for n in mapping.types} | {("action", n) for n in mapping.steps}
-            mapped |= {("constant", n) for n in mapping.names}
-        return Expanded(list(rules.values()), vocabularies, frozenset(mapped))
+        mapped: dict[str, set[Name]] = {}
+        for specification, mapping in self._mappings.items():
+            found = {("predicate", n) for n in mapping.atoms} | {("function", n) for n in mapping.atoms}
+            found |= {("type", n) for n in mapping.types} | {("action", n) for n in mapping.steps}
+            mapped[specification] = found | {("constant", n) for n in mapping.names}
+        for specification, at in self._mapping_at.items():
+            if specification not in self._used:
+                message = f"the mapping for `{specification}` is not used: no such specification is among those given"
+                self.context.warning("SC120", message, at, "for this one", help=did_you_mean(specification, self._used))
+        return Expanded(list(rules.values()), vocabularies, mapped)
 
     def _merge(self, rules: dict[str, PlainRule], more: dict[str, PlainRule]) -> None:
         for name, rule in more.items():
@@ -167,6 +173,7 @@ class Expander:
         definitions = Definitions({}, {})
         templates, macros = definitions
         mapping = self._mappings.get(name)
+        self._used.add(name)
         plain: list[list[Node]] = []
         disabled: list[At] = []
         inherited: dict[str, PlainRule] = {}
@@ -386,6 +393,7 @@ class Expander:
             context.error("SC003", "a mapping names its specification", At(form, 1), "expected `(:specification name)`")
             return
         self._mappings[wanted] = mapping
+        self._mapping_at[wanted] = At(form, 1)
 
     # -- rewriting ----------------------------------------------------------------------------------------------------
 

@@ -10,16 +10,21 @@ from plansafe.verifier.model import And, Formula, Not, Or, Quantified, Temporal,
 PAST_OPERATORS = frozenset(("yesterday", "weak-yesterday", "once", "historically", "since"))
 
 
-def required(formula: Formula, parameters: tuple[Variable, ...]) -> Iterator[tuple[tuple[Variable, ...], Formula]]:
-    """The conjuncts of a formula that must hold, each with the parameters of the quantifiers moved out."""
+def required(
+    formula: Formula, parameters: tuple[Variable, ...], below_always: bool = False
+) -> Iterator[tuple[tuple[Variable, ...], Formula]]:
+    """The conjuncts of a formula that must hold, each with the parameters of the quantifiers moved out.
+
+    Conjuncts below one ``always`` are parts of their own; an ``always`` below another is not looked into.
+    """
     formula = turned_over(formula)
     if isinstance(formula, And):
         for part in formula.parts:
-            yield from required(part, parameters)
+            yield from required(part, parameters, below_always)
     elif isinstance(formula, Quantified) and formula.universal and not _shadows(formula, parameters):
-        yield from required(formula.body, (*parameters, *formula.variables))
-    elif isinstance(formula, Temporal) and formula.operator == "always":
-        for inner_parameters, body in required(formula.operands[0], parameters):
+        yield from required(formula.body, (*parameters, *formula.variables), below_always)
+    elif isinstance(formula, Temporal) and formula.operator == "always" and not below_always:
+        for inner_parameters, body in required(formula.operands[0], parameters, True):
             yield inner_parameters, Temporal("always", (body,))
     elif not (isinstance(formula, Truth) and formula.value):
         yield parameters, formula
