@@ -72,10 +72,7 @@ def test_one_name_for_a_predicate_an_action_a_type_an_object_and_a_function() ->
     )
     goal = problem(init="(= (cup) 0)", goal="(cup cup)")
     rule = safety("(:process cup :parameters (?cup - cup) :on (cup ?cup) :require-after (cup ?cup))", name="cup")
-    checked = checker(text, goal, rule)
-    if not checked.ok:
-        pytest.xfail(f"predicates and functions share heads in comparisons: {checked.diagnostics[0].message}")
-    assert verdict(judge(checked, "(cup cup)")) == "SAFE"
+    assert verdict(check(text, goal, "(cup cup)", rule)) == "SAFE"
 
 
 def test_one_name_for_a_predicate_an_action_a_type_and_an_object() -> None:
@@ -185,7 +182,7 @@ def test_deep_conditions_in_actions_and_goals() -> None:
 
 
 def test_a_deep_condition_that_no_simplification_removes() -> None:
-    depth = 1_000
+    depth = 5_000
     body = "(or (p ?x) (and (not (p b)) " * depth + "(not (p ?x))" + "))" * depth
     text = domain(
         "(:constants b - thing)",
@@ -193,7 +190,7 @@ def test_a_deep_condition_that_no_simplification_removes() -> None:
         predicates="(p ?x - thing)",
     )
     assert verdict(check(text, problem(objects="a - thing", goal="(p b)"), "(go a) (go a) (go b)")) == "VALID"
-    assert verdict(check(text, problem(objects="a - thing", init="(p b)"), "(go a)")) == "VALID"
+    assert verdict(check(text, problem(objects="a - thing", init="(p b)"), "(go a)")) == "INVALID SC301@1"
     assert verdict(check(text, problem(objects="a c - thing", init="(p b) (p c)"), "(go c)")) == "VALID"
 
 
@@ -213,7 +210,6 @@ def test_deep_rules() -> None:
     assert verdict(check(DOMAIN, PROBLEM, "(go a)", safety(rule))) == "UNSAFE r@1"
 
 
-@pytest.mark.xfail(raises=SyntaxError, reason="generated arithmetic is not cut into functions", strict=False)
 def test_deep_arithmetic() -> None:
     depth = 5_000
     text = domain(f"(:action go :precondition (> {'(+ 1 ' * depth}0{')' * depth} {depth - 1}))")
