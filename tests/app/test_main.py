@@ -147,7 +147,7 @@ def test_folders(run: Run) -> None:
     plan("unsafe", "a/2.plan")
     code, out, _ = run("a", "--format", "concise")
     assert code == 1
-    assert [line.split(":")[0] for line in out.splitlines() if "steps" in line] == ["a/1.plan", "a/2.plan"]
+    assert [line.split(":")[0] for line in out.splitlines() if "step" in line] == ["a/1.plan", "a/2.plan"]
     Path("none").mkdir()
     code, out, _ = run("none", "a", "--format", "concise")
     assert code == 2

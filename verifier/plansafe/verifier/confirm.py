@@ -8,6 +8,9 @@ an internal error, never a verdict.
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 
 MAX_WORK = 5_000_000
 """Estimated evaluations of small formulas in one plan: about a second."""
+RECURSION = 5_000
 STEP_WORK = 500
 """What a step costs beside its rules, in the same unit."""
 MAX_BATCH_STEPS = 60
@@ -52,7 +56,8 @@ class Confirmer:
         from plansafe.verifier.kernel import KernelLimit, KernelRejects  # noqa: PLC0415
 
         try:
-            judgement = kernel.judge(plan.text)
+            with _shallow():
+                judgement = kernel.judge(plan.text)
         except (KernelRejects, KernelLimit):
             return report
         self._steps += report.steps
@@ -81,14 +86,10 @@ class Confirmer:
             names = {rule.name for rule in checker.rules if rule.applicable}
             rules = [write(r.node) for r in checker.expanded.rules if r.node[1] in names]
             safety = [f"(define (safety rules) {' '.join(rules)})"] if rules else []
+            texts = (checker.domain.text, checker.problem.text, safety)
             try:
-                self._kernel = Kernel(
-                    checker.domain.text,
-                    checker.problem.text,
-                    safety,
-                    lenient=options.lenient_types,
-                    tolerance=options.tolerance,
-                )
+                with _shallow():
+                    self._kernel = Kernel(*texts, lenient=options.lenient_types, tolerance=options.tolerance)
             except (KernelRejects, KernelLimit):
                 self._kernel = None
         return self._kernel
@@ -107,6 +108,17 @@ class Confirmer:
             report.steps,
             diagnostics=(*report.diagnostics, Diagnostic("SC901", message, labels, help=help)),
         )
+
+
+@contextmanager
+def _shallow() -> Iterator[None]:
+    """The kernel recurses over nested tuples, partly in C: safe within this limit; beyond it the kernel gives up."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(RECURSION)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def _agrees(finding: Finding, judgement: Judgement) -> bool | None:

@@ -145,6 +145,8 @@ class Evaluator:
                 self.number(formula.right, binding)
             except Undefined as problem:
                 return problem.text
+        if isinstance(formula, Compare):
+            return None
         for reason in self.reasons(formula, binding, True):
             if isinstance(reason.formula, Compare):
                 text = self.undefined(reason.formula, reason.binding)

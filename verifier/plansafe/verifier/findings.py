@@ -142,7 +142,7 @@ class Writer:
     # -- failed steps -------------------------------------------------------------------------------------------------
 
     def _taken(self, step: int) -> tuple[model.Action, Binding] | None:
-        taken = self.read.steps[step - 1] if step else None
+        taken = self.read.steps[step - 1]
         action = getattr(taken, "action", None)
         if action is None:
             return None
@@ -153,15 +153,6 @@ class Writer:
     ) -> Finding:
         step = failure.step
         text = self._step_text(step)
-        if step == 0:
-            return Finding(
-                failure.code,
-                FindingClass.INEXECUTABLE,
-                f"timed literals of one time interfere over `{failure.detail}`",
-                0,
-                readings=readings,
-                source=self.plan.name,
-            )
         if failure.ill_formed is not None:
             ill = failure.ill_formed
             return Finding(

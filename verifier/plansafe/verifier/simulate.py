@@ -32,6 +32,7 @@ class Simulation:
         self.history: list[list[Change]] = []
         self._searches: dict[str, Extension] = {}
         self._indexes: FactIndexes | None = None
+        self._asked: set[tuple[int, tuple[int, ...]]] = set()
 
     # -- steps --------------------------------------------------------------------------------------------------------
 
@@ -103,11 +104,13 @@ class Simulation:
     def _legal(self, action: Action) -> Iterator[Taken]:
         search = self._searches.get(action.name)
         if search is None:
+            self.engine.emitter.asked = self._asked
             search = self._searches[action.name] = extension(
                 self.engine.emitter, And(action.start.condition), True, action.parameters
             )
             self._indexes = None  # the new search may need more of them
         if self._indexes is None:
+            self.engine.emitter.asked = self._asked
             self._indexes = FactIndexes(self.engine.emitter)
             self._indexes.build(self.state.facts)
         found: list[tuple[int, ...]] = []

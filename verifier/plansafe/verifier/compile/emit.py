@@ -50,9 +50,29 @@ class Emitter:
         self.namespace: dict[str, Any] = {"divide": divide, "E": ()}
         self.indexes: dict[tuple[int, tuple[int, ...]], int] = {}
         """(predicate, bound positions) -> number of the index ``I[k]``: key code -> set of full codes."""
+        self.asked: set[tuple[int, tuple[int, ...]]] = set()
+        """The indexes asked for since this set was emptied: who compiles joins keeps those up to date, no others."""
         self._pending: list[str] = []
+        self._free: dict[int, tuple[Formula, frozenset[int]]] = {}
         self._count = 0
         self.sources: list[str] = []
+
+    def free(self, formula: Formula) -> frozenset[int]:
+        """The free slots of a formula, remembered for each of its parts: deep formulas ask for them at every level."""
+        known = self._free.get(id(formula))
+        if known is not None:
+            return known[1]
+        match formula:
+            case Not():
+                found = self.free(formula.body)
+            case And() | Or():
+                found = frozenset().union(*[self.free(part) for part in formula.parts])
+            case Quantified():
+                found = self.free(formula.body) - {v.slot for v in formula.variables}
+            case _:
+                found = free_slots(formula)
+        self._free[id(formula)] = (formula, found)
+        return found
 
     # -- functions ----------------------------------------------------------------------------------------------------
 
@@ -83,7 +103,7 @@ class Emitter:
 
     def guarded(self, formula: Formula) -> str:
         """The name of a function that says whether a formula is true, also where numbers in it are undefined."""
-        slots = sorted(free_slots(formula))
+        slots = sorted(self.free(formula))
         fast = self.condition(formula, slots)
         name = self.fresh()
 
@@ -183,10 +203,10 @@ class Emitter:
         return str(argument) if argument >= 0 else f"x{-1 - argument}"
 
     def _call(self, name: str, formula: Formula) -> str:
-        return f"{name}({', '.join(['S', 'F', *[f'x{s}' for s in sorted(free_slots(formula))]])})"
+        return f"{name}({', '.join(['S', 'F', *[f'x{s}' for s in sorted(self.free(formula))]])})"
 
     def _parameters(self, formula: Formula) -> str:
-        return ", ".join(["S", "F", *[f"x{s}" for s in sorted(free_slots(formula))]])
+        return ", ".join(["S", "F", *[f"x{s}" for s in sorted(self.free(formula))]])
 
     def _outlined(self, formula: Formula) -> str:
         name = self.fresh()
@@ -202,7 +222,7 @@ class Emitter:
     def _quantified(self, formula: Quantified) -> str:
         """``exists`` as a join that returns at the first match; ``forall`` as no counterexample."""
         name = self.fresh()
-        parameters = frozenset(free_slots(formula))
+        parameters = self.free(formula)
         body: list[str] = []
         disjuncts = dnf(formula.body, not formula.universal)
         if disjuncts is None:
@@ -254,6 +274,7 @@ class Emitter:
 
     def index(self, predicate: int, positions: tuple[int, ...]) -> int:
         """The number of the index of a predicate by some of its arguments."""
+        self.asked.add((predicate, positions))
         return self.indexes.setdefault((predicate, positions), len(self.indexes))
 
     def position(self, predicate: int, place: int, code: str = "c") -> str:
@@ -299,9 +320,9 @@ class Join:
         self, rest: list[Literal], bound: set[int], outputs: list[int], inner: list[str], loops: int
     ) -> list[str]:
         emitter = self.emitter
-        ready = [literal for literal in rest if free_slots(literal.formula) <= bound]
+        ready = [literal for literal in rest if emitter.free(literal.formula) <= bound]
         if ready:
-            rest = [literal for literal in rest if not free_slots(literal.formula) <= bound]
+            rest = [literal for literal in rest if not emitter.free(literal.formula) <= bound]
             ready.sort(key=_cost)
             tests = [self._test(literal) for literal in ready]
             return [f"if {' and '.join(tests)}:", *_indent(self._emit(rest, bound, outputs, inner, loops))]
@@ -327,7 +348,7 @@ class Join:
             return self._scan(chosen, [other for other in rest if other is not chosen], bound, outputs, inner, loops)
         open_slots = [s for s in outputs if s not in bound]
         for literal in rest:
-            open_slots += [s for s in sorted(free_slots(literal.formula)) if s not in bound]
+            open_slots += [s for s in sorted(emitter.free(literal.formula)) if s not in bound]
         if open_slots:
             slot = min(open_slots, key=lambda s: len(emitter.task.domains[self.domains[s]]))
             body = self._emit(rest, bound | {slot}, outputs, inner, loops + 1)
@@ -338,7 +359,7 @@ class Join:
     def _test(self, literal: Literal) -> str:
         if self.guarded and reads_numbers(literal.formula):
             formula = literal.formula if literal.positive else Not(literal.formula)
-            name, slots = self.emitter.guarded(formula), sorted(free_slots(formula))
+            name, slots = self.emitter.guarded(formula), sorted(self.emitter.free(formula))
             return f"{name}({', '.join(['S', 'F', *[f'x{s}' for s in slots]])})"
         text = self.emitter.expression(literal.formula)
         return text if literal.positive else f"not {text}"

@@ -498,7 +498,7 @@ class Conditions:
         noted, self.preferences = self.preferences, None
         body = self.formula(node[-1], At(node, len(node) - 1))
         self.preferences = noted
-        name = word(node[1]) if named else f"preference-{len(noted) + 1}"
+        name = word(node[1]) if named else "preference"
         noted.append(model.Preference(name, self._around, body))
         return TRUE
 

@@ -24,6 +24,7 @@ class Initial:
         self.facts: list[set[int]] = [set() for _ in symbols.predicates]
         self.fluents: list[dict[int, Number]] = [{} for _ in symbols.functions]
         self.timed: list[model.TimedLiteral] = []
+        self._timed_at: list[At] = []
         self._negative: dict[tuple[int, int], At] = {}
         self._fluent_at: dict[tuple[int, int], At] = {}
         self._conditions = Conditions(symbols, Scope())
@@ -54,11 +55,22 @@ class Initial:
                 self._closely(fact, At(node, child))
                 continue
             facts[index].add(code)
+        self._contradictions()
         for (predicate, code), at in self._negative.items():
             if code in facts[predicate]:
                 self.context.error(
                     "SC111", "a fact is both asserted and denied", at, "denied here, asserted elsewhere in `:init`"
                 )
+
+    def _contradictions(self) -> None:
+        """Timed literals of one time must agree."""
+        seen: dict[tuple[object, ...], tuple[model.TimedLiteral, At]] = {}
+        for literal, at in zip(self.timed, self._timed_at, strict=True):
+            key = (literal.time, literal.fluent, literal.predicate, literal.arguments)
+            first, where = seen.setdefault(key, (literal, at))
+            if first.value != literal.value:
+                message = f"two timed literals of time {literal.time} contradict each other"
+                self.context.error("SC111", message, at, "contradicts", other=(where, "this one"))
 
     def _closely(self, fact: Node, at: At) -> None:
         context = self.context
@@ -130,6 +142,7 @@ class Initial:
             return
         if time is not None:
             self.timed.append(model.TimedLiteral(time, target.function, target.arguments, value, True))
+            self._timed_at.append(At(node))
             return
         key = (target.function, self._encode(target.arguments))
         if key in self._fluent_at and self.fluents[key[0]][key[1]] != value:
@@ -162,6 +175,7 @@ class Initial:
             for position in range(arity - 1, -1, -1):
                 code, arguments[position] = divmod(code, max(len(self.symbols.objects), 1))
             self.timed.append(model.TimedLiteral(time, found[0], tuple(arguments), value, False))
+            self._timed_at.append(At(node))
 
 
 def metric(symbols: Symbols, node: list[Node], preferences: frozenset[str]) -> model.Metric | None:

@@ -187,7 +187,7 @@ def _constraint(
                 "SC003", "a preference is `(preference [name] constraint)`", at, "expected a name and a constraint"
             )
             return
-        name = word(node[1]) if named else f"preference-{len(out) + 1}"
+        name = word(node[1]) if named else "preference"
         own = Scope()
         own.visible, own.slots = dict(scope.visible), list(scope.slots)
         formula = Conditions(symbols, own, "constraints").formula(node[-1], At(node, len(node) - 1))

@@ -267,7 +267,7 @@ class Run:
                         if not self.failures:
                             self._failed(entry[2], number, Failure(number, "SC301"))
                         if quick:
-                            self.executed = self.letter = number - 1
+                            self.executed = self.letter = self.time = number - 1
                         return number
         except NumberTooLarge:
             self._too_large(number)
@@ -276,7 +276,7 @@ class Run:
             self.limit = Limit("SC503", "a rule has more instances than the limit allows")
             return number
         if quick:
-            self.executed = self.letter = number
+            self.executed = self.letter = self.time = number
         return number
 
     def steps(self, steps: Iterable[Taken | IllFormed]) -> None:

@@ -87,6 +87,7 @@ class TimedRun(Run):
         self._recent: list[tuple[Number, Event, Footprint]] = []
         self._dropped: set[int] = set()
         self._remembered: dict[int, Remembered] = {}
+        self._over: list[TimedStep] = []
         self._mirrored: dict[int, list[tuple[Mirror, int]]] = {}
 
     def before_start(self) -> None:
@@ -168,11 +169,13 @@ class TimedRun(Run):
         return taking
 
     def _drop(self, event: Event) -> None:
-        """An event that cannot happen: its step is left out, and is not under way any more."""
-        if event.step is not None:
-            number = event.step.number
-            self._dropped.add(number)
-            self.running = [s for s in self.running if s.number != number]
+        """An event that cannot happen: its step is left out, and is not under way any more from the next letter on."""
+        step = event.step
+        if step is None:
+            return
+        self._dropped.add(step.number)
+        if any([s.number == step.number for s in self.running]):
+            self._over.append(step)
 
     def _take_together(self, time: Number, happenings: list[tuple[Event, Happening]]) -> bool:
         state = self.state
@@ -180,6 +183,8 @@ class TimedRun(Run):
         delta = combine(state.fluents, [effects for _, effects in happenings])
         ended = {e.step.number for e in taking if e.kind == END and e.step is not None}
         started = [e.step for e in taking if e.kind == START and e.step is not None and _durative(e.step)]
+        over, self._over = self._over, []
+        ended |= {step.number for step in over}
         running = [s for s in self.running if s.number not in ended] + started
         if self.reading == HALT:
             wrong = self._breaks_over_all(time, running, delta)
@@ -193,7 +198,7 @@ class TimedRun(Run):
             self._remembered[step.number] = remember(evaluator, step.taken.action.end, binding)
         self._depart(taking)
         state.apply(delta, self.log)
-        self._mirror_running(taking)
+        self._mirror_running([*taking, *[Event(END, step) for step in over]])
         self.time = time
         self.running = running
         numbers = [e.step.number for e in taking if e.step is not None]
@@ -301,10 +306,10 @@ class TimedRun(Run):
         everyone = recent + prints
         for number, (_, event, own) in enumerate(prints):
             for _, other, theirs in everyone[: len(recent) + number]:
-                what = self._clash(own, theirs)
+                steps = [e.step.number for e in (event, other) if e.step is not None]
+                what = self._clash(own, theirs) if steps else None
                 if what is not None:
-                    steps = [e.step.number for e in (event, other) if e.step is not None]
-                    later = max(steps, default=0)
+                    later = max(steps)
                     out.append(Failure(later, "SC304", what, None, min(steps) if len(steps) > 1 else 0))
                     break
         self._recent = everyone
@@ -409,7 +414,7 @@ class TimedRun(Run):
                     entries.append((mirror, event.step.number))
         self._mirrored[self.letter] = entries
         if self.engine.acting:
-            self.runtime.depart(self.state, mirrors, self.moment())
+            self.runtime.depart(self.state, list(dict.fromkeys(mirrors)), self.moment())
 
     def _under_way(self) -> list[tuple[Mirror, int]]:
         """Count this letter for the rules about the actions under way; their mirror facts and step numbers."""
@@ -450,6 +455,7 @@ class TimedRun(Run):
 
     def _mirror_running(self, taking: list[Event]) -> None:
         """Keep the facts that say which durative actions are under way."""
+        ending = {e.step.number for e in taking if e.kind == END and e.step is not None}
         for event in sorted(taking, key=lambda e: e.kind):  # ends first
             if event.step is None or not isinstance(event.step.taken, Taken) or event.step.taken.action.end is None:
                 continue
@@ -463,7 +469,7 @@ class TimedRun(Run):
                 same = [
                     s
                     for s in self.running
-                    if isinstance(s.taken, Taken) and s.taken == taken and s.number != event.step.number
+                    if isinstance(s.taken, Taken) and s.taken == taken and s.number not in ending
                 ]
                 if same:
                     continue

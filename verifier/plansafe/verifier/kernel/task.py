@@ -216,6 +216,10 @@ class Task:
         start = {effect for time, effect in result if time < 0}; fluents = [x[1] for x in start if x[0] == "assign"]
         need(not any(("del", *x[1:]) in start for x in start if x[0] == "add"), "a fact and its negation")
         need(len({*fluents}) == len(fluents), "two values of one fluent")
+        timed = {}  # (time, fact or fluent) -> what happens to it
+        for time, (kind, fact, *rest) in result:
+            key, value = ((time, fact), rest) if kind == "assign" else ((time, fact, *rest), [kind])
+            need(time < 0 or timed.setdefault(key, value) == value, "timed literals that contradict each other")
         return result
 
 def split(f: Formula, params: Domains, trajectory: bool = False) -> Iterator[tuple[Domains, Formula]]:

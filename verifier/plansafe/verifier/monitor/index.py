@@ -19,12 +19,12 @@ class FactIndexes:
         self.task: Task = emitter.task
         self.size = emitter.size
         self.tables: list[dict[int, set[int]]] = []
-        self._specs = emitter.indexes
+        self._specs = {spec: emitter.indexes[spec] for spec in emitter.asked}
         self._by_predicate: dict[int, list[tuple[int, tuple[int, ...]]]] = {}
 
     def build(self, facts: list[set[int]]) -> None:
-        """Build every index that code generated so far asks for."""
-        self.tables = [{} for _ in self._specs]
+        """Build the indexes that were asked for when this was made."""
+        self.tables = [{} for _ in range(max(self._specs.values(), default=-1) + 1)]
         self._by_predicate = {}
         for (predicate, positions), number in self._specs.items():
             powers = self._powers(predicate, positions)

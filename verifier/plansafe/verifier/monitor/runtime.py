@@ -45,7 +45,7 @@ class Runtime:
 
     def __init__(self, plan: Plan, emitter: Emitter) -> None:
         self.plan = plan
-        self.indexes = FactIndexes(emitter)
+        emitter.asked.clear()
         self.monitors: list[StateMonitor] = []
         self.checks: dict[int, list[StepCheck]] = {}
         self.too_large: list[int] = []
@@ -57,6 +57,7 @@ class Runtime:
             for match in rule.matches:
                 for pattern in patterns(emitter, match.atom, rule.declared):
                     self._match.setdefault(match.atom.predicate, []).append((number, match.factor, pattern.key))
+        self.indexes = FactIndexes(emitter)
         self._dispatch()
         self._due_after: list[StepCheck] = []
         self._log: list[Change] = []

@@ -103,7 +103,7 @@ class Expander:
             found |= {("type", n) for n in mapping.types} | {("action", n) for n in mapping.steps}
             mapped[specification] = found | {("constant", n) for n in mapping.names}
         for specification, at in self._mapping_at.items():
-            if specification not in self._used:
+            if specification not in self._used and not self.context.errors:
                 message = f"the mapping for `{specification}` is not used: no such specification is among those given"
                 self.context.warning("SC120", message, at, "for this one", help=did_you_mean(specification, self._used))
         return Expanded(list(rules.values()), vocabularies, mapped)
