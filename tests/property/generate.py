@@ -166,7 +166,10 @@ class _Generator:
                     fact = ("not", fact)
                 elif self.style.numeric and self.random.random() < 0.3:
                     fact = ("=", ground.fluent({}), "1")
-                out.append(("at", self.random.choice(("0", "1", "2.25", "3.25", "4", "6.75", "9")), fact))
+                time = self.random.choice(("0", "1", "2.25", "3.25", "4", "6.75", "9"))
+                opposite = fact[1] if fact[0] == "not" else ("not", fact)
+                if ("at", time, opposite) not in out:  # contradictions are rejected
+                    out.append(("at", time, fact))
         return out
 
     # -- rules --------------------------------------------------------------------------------------------------------

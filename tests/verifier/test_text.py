@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from engine_texts import check, checker, domain, judge, problem, safety, verdict
+from engine_texts import check, checker, domain, problem, safety, verdict
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
