@@ -166,7 +166,7 @@ class Checker:
         rules = Rules(self.elaborated.symbols)
         rules.constraints(self.elaborated.constraints)
         if specs:
-            expander = Expander(self.context, remember)
+            expander = Expander(self.context, self.elaborated.task.name, remember)
             try:
                 self.expanded = expander.expand(list(specs))
                 rules.specifications(self.expanded)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 MAX_WORK = 5_000_000
 """Estimated evaluations of small formulas in one plan: about a second."""
+INSTANCE_WORK = 30
+"""What an instance of a rule costs at each letter beside its formula."""
 RECURSION = 5_000
 STEP_WORK = 500
 """What a step costs beside its rules, in the same unit."""
@@ -151,7 +153,7 @@ def _work(checker: Checker) -> int:
         if part.step is None:  # a rule about steps is looked at where they are taken
             for variable in part.parameters:
                 instances *= len(task.domains[variable.domain])
-        total += instances * _cost(task, part.body)
+        total += INSTANCE_WORK * instances + instances * _cost(task, part.body)
     for action in task.actions.values():
         for condition in (*action.start.condition, *(action.end.condition if action.end else ()), *action.over_all):
             total += _cost(task, condition)

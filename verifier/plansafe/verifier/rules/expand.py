@@ -72,8 +72,9 @@ class Mapping(NamedTuple):
 class Expander:
     """Reads specification sources and expands them."""
 
-    def __init__(self, context: Context, resolve: Resolver | None = None) -> None:
+    def __init__(self, context: Context, domain: str, resolve: Resolver | None = None) -> None:
         self.context = context
+        self.domain = domain
         self.resolve = resolve
         self._mappings: dict[str, Mapping] = {}
         self._mapping_at: dict[str, At] = {}
@@ -191,6 +192,10 @@ class Expander:
             if head == ":domain":
                 if len(section) != 2 or not is_object_name(section[1]):
                     context.error("SC003", "`:domain` takes one name", At(section), "expected `(:domain name)`")
+                elif section[1] != self.domain and mapping is None:
+                    message = f"the specification is written for domain `{section[1]}`, this one is `{self.domain}`"
+                    help = "unknown names below have this cause; a mapping binds the specification to another domain"
+                    context.warning("SC705", message, At(section, 1), "another domain", help=help)
             elif head == ":extends":
                 for position in range(1, len(section)):
                     self._extend(source, At(section, position), inherited, vocabularies, (*chain, name), definitions)
