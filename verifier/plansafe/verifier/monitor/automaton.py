@@ -408,7 +408,7 @@ class Automaton:
             total *= len(self.task.domains[v.domain])
         return total > len(self.instances) + len(self.done)
 
-    def finish(self, letter: int) -> None:
+    def finish(self, _state: State, letter: int) -> None:
         """The trace has ended with the letter just read: report what is not satisfied."""
         if self.mode not in ("always", "each"):
             for binding, instance in self.instances.items():

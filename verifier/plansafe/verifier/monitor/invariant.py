@@ -134,8 +134,10 @@ class Invariant:
         at = episode.start if letter is None else letter
         self.violations.append(Violation(self.part, binding, at, at, at_end, blame))
 
-    def finish(self, letter: int) -> None:
-        """The trace ends: report what is still violated."""
+    def finish(self, state: State, letter: int) -> None:
+        """The trace ends: report what is still violated. Of a condition on the last state, only that state counts."""
+        if self.final:
+            self.undecided = {binding for binding in self.undecided if self.holds(state, binding) is None}
         for binding, episode in self.episodes.items():
             self._report(binding, episode, self.final, letter if self.final else None)
 

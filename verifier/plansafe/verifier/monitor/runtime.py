@@ -215,7 +215,7 @@ class Runtime:
         """The trace ends with the present letter, which has no actions."""
         self._act(state, moment)
         for monitor in self.monitors:
-            monitor.finish(moment.letter)
+            monitor.finish(state, moment.letter)
 
     def violations(self) -> list[Violation]:
         """All violations, in order of steps, rules and bindings; one for each rule, binding and step."""
