@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from engine_texts import check, checker, domain, judge, problem, safety, verdict
 
@@ -116,7 +114,7 @@ def test_macros() -> None:
     )
     rule = "(:process r :forbid (mess)) (:process q :parameters (?y - cup) :require (not (dirty ?y)))"
     found = report("(wash b) (put b) (put a)", macros, rule)
-    assert re.sub(r"~\d+", "", verdict(found)) == "UNSAFE q(?y=a)@3 r(?x=a)@3"
+    assert verdict(found) == "UNSAFE q(?y=a)@3 r(?x=a)@3"
 
 
 def test_a_macro_captures_no_variable() -> None:

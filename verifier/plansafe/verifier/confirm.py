@@ -19,6 +19,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.compile.normal import quantified, subformulas
 from plansafe.verifier.model import Formula, Task
 from plansafe.verifier.report import Finding, FindingClass, Report, Worlds
+from plansafe.verifier.rules.model import shown_names
 
 if TYPE_CHECKING:
     from plansafe.verifier.api import Checker
@@ -138,8 +139,13 @@ def _agrees(finding: Finding, judgement: Judgement) -> bool | None:
             return None
         case _:
             binding = dict(finding.binding)
-            same = [f for f in judgement.findings if f.rule == finding.rule and dict(f.binding) == binding]
+            same = [f for f in judgement.findings if f.rule == finding.rule and _shown(f.binding) == binding]
             return any([f.step == finding.step or not f.exact_step for f in same if "halt" in f.readings])
+
+
+def _shown(binding: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    names = shown_names([name for name, _ in binding])
+    return dict(zip(names, [value for _, value in binding], strict=True))
 
 
 def _work(checker: Checker) -> int:

@@ -35,6 +35,7 @@ from plansafe.verifier.monitor.program import (
     Moment,
 )
 from plansafe.verifier.monitor.runtime import Runtime
+from plansafe.verifier.rules.model import shown_names
 from plansafe.verifier.simulate import Simulation
 
 VERDICTS = ("permanently violated", "presently violated", "presently satisfied", "permanently satisfied")
@@ -293,11 +294,8 @@ class Monitor:
             rule = self.checker.rules[part.rule]
             if rule.preference:
                 continue
-            binding = tuple(
-                sorted(
-                    [(v.name, self.task.objects[o]) for v, o in zip(part.parameters, violation.binding, strict=True)]
-                )
-            )
+            names = shown_names([v.name for v in part.parameters])
+            binding = tuple(sorted(zip(names, self.task.names(violation.binding), strict=True)))
             message = rule.message or f"rule {rule.name} is violated"
             for name, value in binding:
                 message = message.replace("{" + name + "}", value)

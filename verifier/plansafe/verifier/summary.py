@@ -11,6 +11,7 @@ from plansafe.verifier.engine.replay import Outcome
 from plansafe.verifier.findings import Violated, write_findings
 from plansafe.verifier.model import Number
 from plansafe.verifier.report import Headline, Reading, Report, RuleCount, Worlds
+from plansafe.verifier.rules.model import shown_names
 
 if TYPE_CHECKING:
     from plansafe.verifier.api import Checker, ReadSteps
@@ -123,9 +124,8 @@ def _violated(checker: Checker, outcomes: list[Outcome]) -> list[Violated]:
         for violation in outcome.violations:
             part = parts[violation.part]
             rule = checker.rules[part.rule]
-            binding = tuple(
-                sorted([(v.name, task.objects[o]) for v, o in zip(part.parameters, violation.binding, strict=True)])
-            )
+            names = shown_names([v.name for v in part.parameters])
+            binding = tuple(sorted(zip(names, task.names(violation.binding), strict=True)))
             key = (part.rule, binding, violation.step)
             known = found.get(key)
             if known is None:
@@ -185,7 +185,7 @@ def _preferences(halt: Outcome, violated: list[Violated]) -> dict[str, int]:
     for v in violated:
         if v.rule.preference and "halt" in v.readings:
             values = dict(v.binding)
-            around = tuple([values[p.name] for p in v.rule.declared])
+            around = tuple([values[name] for name in shown_names([p.name for p in v.rule.declared])])
             bindings.setdefault(v.rule.name, set()).add(around)
     for name, found in bindings.items():
         soft[name] = soft.get(name, 0) + len(found)

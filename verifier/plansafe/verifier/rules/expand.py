@@ -325,6 +325,10 @@ class Expander:
             made = self._copy(rule, values, places)
             assert isinstance(made, list)
             out.append(made)
+            left = sorted([token for token in _tokens(made) if "$" in token and not token.startswith('"')])
+            if left:
+                message = f"`{left[0]}` names no parameter of template `{word(section[1])}`"
+                context.error("SC115", message, At(section), "applied here", other=(at, "defined here"))
         return out
 
     def _copy(self, node: Node, values: dict[str, Node], places: dict[str, At]) -> Node:
@@ -336,7 +340,7 @@ class Expander:
         if self._nodes > MAX_NODES:
             raise ExpansionTooLarge
         if isinstance(node, str):
-            return values.get(node, node)
+            return values[node] if node in values else _filled(node, values)
         made: list[Node] = [self._copy(child, values, places) for child in node]
         self.context.origin[id(made)] = At(node)
         for number, child in enumerate(node):
@@ -515,6 +519,17 @@ class Expander:
 
 class ExpansionTooLarge(Exception):
     """Templates or macros grew beyond a million nodes."""
+
+
+def _filled(token: str, values: dict[str, Node]) -> str:
+    """A token with template parameters inside it (``left-$name``) replaced, the longest first; strings stay."""
+    if "$" not in token or token.startswith('"'):
+        return token
+    for name in sorted(values, key=len, reverse=True):
+        value = values[name]
+        if name.startswith("$") and isinstance(value, str):
+            token = token.replace(name, value)
+    return token
 
 
 def _untyped(nodes: list[Node]) -> list[Node]:

@@ -8,6 +8,12 @@ from plansafe.verifier.elaborate.context import At
 from plansafe.verifier.model import Atom, Formula, Quantified, Variable
 
 
+def shown_names(names: list[str]) -> list[str]:
+    """Names of variables as the user wrote them: macros number their own (``?x~2``), shown only to tell two apart."""
+    plain = [name.partition("~")[0] for name in names]
+    return [short if plain.count(short) == 1 else name for short, name in zip(plain, names, strict=True)]
+
+
 class Match(NamedTuple):
     """A step that a rule is about: the mirror predicate's atom. ``factor``: bindings of parameters it leaves open."""
 
