@@ -181,13 +181,13 @@ def _reading(outcome: Outcome, violated: list[Violated]) -> Reading:
 def _preferences(halt: Outcome, violated: list[Violated]) -> dict[str, int]:
     """How often each preference is violated: once for each binding of the quantifiers around it."""
     soft = dict(halt.soft)
-    bindings: dict[str, set[tuple[str, ...]]] = {}
+    bindings: dict[tuple[int, str], set[tuple[str, ...]]] = {}
     for v in violated:
         if v.rule.preference and "halt" in v.readings:
             values = dict(v.binding)
             around = tuple([values[name] for name in shown_names([p.name for p in v.rule.declared])])
-            bindings.setdefault(v.rule.name, set()).add(around)
-    for name, found in bindings.items():
+            bindings.setdefault((v.part.rule, v.rule.name), set()).add(around)
+    for (_, name), found in bindings.items():
         soft[name] = soft.get(name, 0) + len(found)
     return soft
 

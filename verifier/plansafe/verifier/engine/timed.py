@@ -149,7 +149,9 @@ class TimedRun(Run):
         if self.reading == FORCE:
             taking = self._computable(taking, bad)
         else:
-            self._dropped |= bad
+            for event, _ in taking:
+                if event.step is not None and event.step.number in bad:
+                    self._drop(event)
             taking = [(e, h) for e, h in taking if e.step is None or e.step.number not in bad]
         if broken:
             self.failures += sorted(broken)
@@ -425,8 +427,7 @@ class TimedRun(Run):
             mirror = self.engine.mirror("during", step.taken)
             if mirror is not None:
                 entries.append((mirror, step.number))
-        for mirror in dict.fromkeys([m for m, _ in entries]):
-            self.runtime.during(*mirror)
+        self.runtime.count_matches([mirror for mirror, _ in entries])
         return entries
 
     def outcome(self, steps: int) -> Outcome:

@@ -8,10 +8,11 @@ parts that do, when its actions are known (:meth:`Runtime.depart`), which are th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import product
 
 from plansafe.verifier.compile.emit import Emitter
 from plansafe.verifier.compile.normal import is_temporal, mentions, negate
-from plansafe.verifier.compile.triggers import patterns
+from plansafe.verifier.compile.triggers import Pattern, patterns
 from plansafe.verifier.engine.state import Change, State
 from plansafe.verifier.model import And, Formula, Or, Task, Temporal
 from plansafe.verifier.monitor.automaton import Automaton
@@ -25,6 +26,7 @@ from plansafe.verifier.rules.model import Part, Rule, step_predicate
 Mirror = tuple[int, int]
 """A fact of a mirror predicate: (predicate, code of the arguments)."""
 StateMonitor = Invariant | Automaton
+MAX_SPELT_OUT = 10_000
 Find = Callable[..., None]
 
 
@@ -50,13 +52,13 @@ class Runtime:
         self.checks: dict[int, list[StepCheck]] = {}
         self.too_large: list[int] = []
         self.matches = [0] * len(plan.rules)
-        self._match: dict[int, list[tuple[int, int, Callable[[int], object]]]] = {}
+        self._match: dict[int, list[tuple[int, int, Pattern]]] = {}
         for number, part in enumerate(plan.parts):
             self._monitor(number, part, emitter)
         for number, rule in enumerate(plan.rules):
             for match in rule.matches:
                 for pattern in patterns(emitter, match.atom, rule.declared):
-                    self._match.setdefault(match.atom.predicate, []).append((number, match.factor, pattern.key))
+                    self._match.setdefault(match.atom.predicate, []).append((number, match.factor, pattern))
         self.indexes = FactIndexes(emitter)
         self._dispatch()
         self._due_after: list[StepCheck] = []
@@ -185,10 +187,8 @@ class Runtime:
                 state.facts[predicate].add(code)
                 log.append((predicate, code, True))
         self._changed(state, log, self._acting_due)
+        self.count_matches(mirrors)
         for predicate, code in mirrors:
-            for rule, factor, key in self._match.get(predicate, ()):
-                if key(code) is not None:
-                    self.matches[rule] += factor
             for check in self.checks.get(predicate, ()):
                 check.depart(state, self.indexes, code, moment)
                 if check.after:
@@ -198,11 +198,32 @@ class Runtime:
             state.facts[predicate].discard(code)
         self._changed(state, [(predicate, code, False) for predicate, code, _ in log], self._acting_due)
 
-    def during(self, predicate: int, code: int) -> None:
-        """Count a letter within a durative action for the rules that match it."""
-        for rule, factor, key in self._match.get(predicate, ()):
-            if key(code) is not None:
-                self.matches[rule] += factor
+    def count_matches(self, mirrors: Sequence[Mirror]) -> None:
+        """Count the bindings under which rules about steps match in this letter, each once."""
+        found: dict[int, list[tuple[int, tuple[int, ...], tuple[int, ...]]]] = {}
+        for predicate, code in mirrors:
+            for rule, factor, pattern in self._match.get(predicate, ()):
+                objects = pattern.key(code)
+                if objects is not None:
+                    found.setdefault(rule, []).append((factor, pattern.parameters, objects))
+        for rule, matches in found.items():
+            if len(matches) == 1:
+                self.matches[rule] += matches[0][0]
+            else:
+                self.matches[rule] += self._distinct(rule, matches)
+
+    def _distinct(self, rule: int, matches: list[tuple[int, tuple[int, ...], tuple[int, ...]]]) -> int:
+        """How many bindings several matches of a rule have together: those that leave parameters open are spelt out."""
+        declared = self.plan.rules[rule].declared
+        total = sum([factor for factor, _, _ in matches])
+        if total > MAX_SPELT_OUT:
+            return total
+        out: set[tuple[int, ...]] = set()
+        for _, parameters, objects in matches:
+            known = dict(zip(parameters, objects, strict=True))
+            domains = [(known[i],) if i in known else self.plan.task.domains[v.domain] for i, v in enumerate(declared)]
+            out.update(product(*domains))
+        return len(out)
 
     def _act(self, state: State, moment: Moment) -> None:
         due, self._acting_due = self._acting_due, {}
