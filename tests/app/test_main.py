@@ -358,3 +358,21 @@ def test_a_closed_pipe_is_no_verdict_and_no_noise() -> None:
     assert process.wait(60) == 141
     assert process.stderr.read() == ""
     process.stderr.close()
+
+
+def test_a_condition_that_takes_for_ever_ends_with_the_time_limit(tmp_path: Path) -> None:
+    """Through a process of its own: the limit is a signal."""
+    names = " ".join(f"o{i}" for i in range(60))
+    facts = " ".join(f"(q o{i})" for i in range(60))
+    never = "(forall (?a ?b ?c ?d ?e) (or (p ?a) (p ?b) (p ?c) (p ?d) (q ?e)))"
+    (tmp_path / "d.pddl").write_text(
+        f"(define (domain h) (:predicates (p ?x) (q ?x)) (:action a :precondition {never}))"
+    )
+    (tmp_path / "p.pddl").write_text(f"(define (problem q) (:domain h) (:objects {names}) (:init {facts}) (:goal ()))")
+    (tmp_path / "x.plan").write_text("(a)")
+    flags = ["--domain", "d.pddl", "--problem", "p.pddl", "--time-limit", "0.5", "--format", "concise"]
+    command = [sys.executable, "-m", "plansafe.app.main", "x.plan", *flags]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=30, check=False)
+    assert done.returncode == 3
+    assert "SC502" in done.stdout
+    assert "UNKNOWN" in done.stdout

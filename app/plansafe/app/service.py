@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from plansafe.app.alarm import OutOfTime, time_limit
 from plansafe.app.discovery import Choice, Discovery, Input, Inputs
 from plansafe.app.plans import Kind, heading, plans_below
 from plansafe.grammar.diagnostics import Diagnostic, Severity
@@ -112,7 +113,16 @@ class _Audit:
         for plan in plans:
             name = plan if isinstance(plan, str) else plan.name
             try:
-                yield self._one(plan)
+                with time_limit(self._settings.time_limit):
+                    result = self._one(plan)
+                yield result
+            except OutOfTime:
+                self._checkers.clear()
+                late = Diagnostic(
+                    "SC502", f"the time limit of {self._settings.time_limit:g} s has passed", help="raise --time-limit"
+                )
+                report = unjudged(name, late, headline=Headline.UNKNOWN)._replace(limits=("time",))
+                yield Result(name, report, (), {})
             except MemoryError:
                 self._checkers.clear()
                 limit = Diagnostic("SC505", "out of memory: the plan was not judged", help="raise --memory-limit")
