@@ -202,13 +202,10 @@ class TypeTable:
         if 0 in alternatives:
             members = tuple(range(len(self._object_types)))
         else:
-            members = tuple(
-                [
-                    o
-                    for o, types in enumerate(self._object_types)
-                    if any(w in self.ancestors[t] for t in types for w in alternatives)
-                ]
-            )
+            fits: dict[tuple[int, ...], bool] = {}
+            for types in set(self._object_types):
+                fits[types] = any([w in self.ancestors[t] for t in types for w in alternatives])
+            members = tuple([o for o, types in enumerate(self._object_types) if fits[types]])
         self._domain_index[alternatives] = len(self.domains)
         self.domains.append(members)
         self.domain_sets.append(frozenset(members))

@@ -116,6 +116,8 @@ class Engine:
             watched |= self.axioms.inputs
         self.code = ActionCode(task, self.emitter, watched)
         self._full_code: ActionCode | None = None
+        self.entries: dict[str, tuple[Callable[..., bool], tuple[int, ...], Taken]] = {}
+        """Chunks of plan text with what to run for them; equal steps are resolved once, also in a batch."""
         self.acting = bool([p for p in mirrors.values() if p in self.plan.momentary])
         self._goal = [self._compiled(part) for part in task.goal]
 
@@ -229,7 +231,7 @@ class Run:
         engine, state = self.engine, self.state
         facts, fluents, log = state.facts, state.fluents, self.log
         resolve = engine.resolver.chunk
-        entries: dict[str, tuple[Callable[..., bool], tuple[int, ...], Taken]] = {}
+        entries = engine.entries if self.observer is None else {}
         quick = (
             self.runtime is None
             and self.observer is None

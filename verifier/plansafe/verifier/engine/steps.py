@@ -34,18 +34,17 @@ class Resolver:
         self.task = task
         self.lenient = lenient_types
         self._suggested = 0
-        self._chunks: dict[str, Taken | IllFormed | None] = {}
+        # An action with the objects that each of its parameters takes.
+        self._signatures = {
+            name: (action, tuple([task.domain_sets[v.domain] for v in action.parameters]))
+            for name, action in task.actions.items()
+        }
         self._steps: dict[tuple[str, ...], Taken | IllFormed] = {}
 
     def chunk(self, chunk: str) -> Taken | IllFormed | None:
         """A chunk of plan text; ``None`` if it is not one step."""
-        found = self._chunks.get(chunk)
-        if found is None:
-            tokens = chunk_tokens(chunk)
-            found = None if tokens is None else self.tokens(tokens)
-            if len(self._chunks) < self.MAX_REMEMBERED:
-                self._chunks[chunk] = found
-        return found
+        tokens = chunk_tokens(chunk)
+        return None if tokens is None else self.tokens(tokens)
 
     def step(self, tokens: tuple[str, ...]) -> Taken | IllFormed:
         """The tokens of a step; equal steps are resolved once."""
@@ -58,17 +57,19 @@ class Resolver:
 
     def tokens(self, tokens: list[str] | tuple[str, ...]) -> Taken | IllFormed:
         """The tokens of a step."""
-        action = self.task.actions.get(tokens[0])
-        if action is None or len(tokens) - 1 != len(action.parameters):
+        signature = self._signatures.get(tokens[0])
+        if signature is None or len(tokens) - 1 != len(signature[1]):
             return self._ill_formed(tokens)
-        index, sets = self.task.object_index, self.task.domain_sets
+        index, lenient = self.task.object_index, self.lenient
         objects = []
-        for token, parameter in zip(tokens[1:], action.parameters, strict=True):
-            number = index.get(token)
-            if number is None or (number not in sets[parameter.domain] and not self.lenient):
+        position = 1
+        for members in signature[1]:
+            number = index.get(tokens[position])
+            if number is None or (number not in members and not lenient):
                 return self._ill_formed(tokens)
             objects.append(number)
-        return Taken(action, tuple(objects))
+            position += 1
+        return Taken(signature[0], tuple(objects))
 
     def _ill_formed(self, tokens: list[str] | tuple[str, ...]) -> IllFormed:
         from plansafe.verifier.elaborate.context import did_you_mean  # noqa: PLC0415 - for mistakes alone
