@@ -18,8 +18,10 @@ Node: TypeAlias = str | list["Node"]
 
 _COMMENT = re.compile(r";[^\r\n]*")
 _TOKEN = re.compile(r'[()]|"(?:[^"\\]|\\.)*"|;[^\r\n]*|[^\s();"]+|"', re.DOTALL)
+_PARENTHESIS = re.compile(r'[()]|"(?:[^"\\]|\\.)*"|;[^\r\n]*', re.DOTALL)
 _FOREIGN = re.compile("[\ud800-\udfff]")
 _TOO_LATE = 3
+_WALKS = 6
 
 
 class SpanNode(NamedTuple):
@@ -35,31 +37,56 @@ def read_all(source: Source) -> list[Node] | None:
     Linear in the text; about 25 ns a character.
     """
     text = source.text
-    quoted = '"' in text
-    if ";" in text and not quoted:
+    if '"' in text:
+        return _read_quoted(text)
+    if ";" in text:
         text = _COMMENT.sub(" ", text)
-    if quoted:
-        tokens = [t if t[0] == '"' else t.lower() for t in _TOKEN.findall(text) if t[0] != ";"]
-        if '"' in tokens or any([_FOREIGN.search(t) for t in tokens]):
-            return None
-    elif not text.isascii() and _FOREIGN.search(text):
+    if not text.isascii() and _FOREIGN.search(text):
         return None
-    else:
-        tokens = text.lower().replace("(", " ( ").replace(")", " ) ").split()
+    # Cut at the opening parentheses: nearly every piece is one flat list, which two splits in C take apart.
+    before, *pieces = text.lower().split("(")
+    if ")" in before:
+        return None
+    top: list[Node] = [*before.split()]
+    current = top
+    stack: list[list[Node]] = []
+    for piece in pieces:
+        head, *tails = piece.split(")")
+        child: list[Node] = [*head.split()]
+        current.append(child)
+        if not tails:
+            stack.append(current)
+            current = child
+            continue
+        last = tails.pop()
+        for tail in tails:  # each closes one more list
+            if not stack:
+                return None
+            current.extend(tail.split())
+            current = stack.pop()
+        if last and not last.isspace():
+            current.extend(last.split())
+    return None if stack else top
+
+
+def _read_quoted(text: str) -> list[Node] | None:
+    """The same for texts with strings, token by token."""
+    tokens = [t if t[0] == '"' else t.lower() for t in _TOKEN.findall(text) if t[0] != ";"]
+    if '"' in tokens or any([_FOREIGN.search(t) for t in tokens]):
+        return None
     top: list[Node] = []
     current = top
     stack: list[list[Node]] = []
-    push, pop = stack.append, stack.pop
     for token in tokens:
         if token == "(":
-            push(current)
+            stack.append(current)
             child: list[Node] = []
             current.append(child)
             current = child
         elif token == ")":
             if not stack:
                 return None
-            current = pop()
+            current = stack.pop()
         else:
             current.append(token)
     return None if stack else top
@@ -94,15 +121,18 @@ def span_tree(source: Source) -> list[Span | SpanNode]:
 
 
 class Places:
-    """Where the nodes of a tree stand in their source; the text is read again at the first question.
+    """Where the nodes of a tree stand in their source.
 
-    Lists are found by identity, so the tree must be alive and unchanged.
+    Lists are found by identity, so the tree must be alive and unchanged. The first few questions are answered by
+    walking to the node through the text; after that the whole text is indexed.
     """
 
     def __init__(self, source: Source, top: list[Node]) -> None:
         self.source = source
         self._top = top
         self._spans: dict[int, SpanNode] | None = None
+        self._asked = 0
+        self._last: tuple[list[Node], list[int] | None] | None = None
 
     def _index(self) -> dict[int, SpanNode]:
         if self._spans is None:
@@ -117,12 +147,44 @@ class Places:
                         stack.append((child, where))
         return self._spans
 
+    def _path(self, wanted: list[Node]) -> list[int] | None:
+        """The child numbers that lead from the top to a list; ``None`` if it is not in this tree."""
+        if self._last is not None and self._last[0] is wanted:
+            return self._last[1]
+        found: list[int] | None = [] if wanted is self._top else None
+        parents: dict[int, tuple[list[Node], int]] = {}
+        queue = [self._top] if found is None else []
+        while queue and found is None:
+            node = queue.pop()
+            for number, child in enumerate(node):
+                if isinstance(child, list):
+                    parents[id(child)] = (node, number)
+                    if child is wanted:
+                        found = []
+                        at: list[Node] = child
+                        while at is not self._top:
+                            at, number_there = parents[id(at)]
+                            found.append(number_there)
+                        found.reverse()
+                        break
+                    queue.append(child)
+        self._last = (wanted, found)
+        return found
+
     def knows(self, node: list[Node]) -> bool:
         """Whether the list is part of this source's tree."""
+        if self._spans is None and self._asked < _WALKS:
+            return self._path(node) is not None
         return id(node) in self._index()
 
     def span(self, node: list[Node], child: int | None = None) -> Span:
         """The place of a list, or of its child number ``child``: of the closing parenthesis if there is none."""
+        if self._spans is None and self._asked < _WALKS:
+            self._asked += 1
+            path = self._path(node)
+            if path is None:
+                return Span(0, 0)
+            return self._walk(path if child is None else [*path, child])
         place = self._index().get(id(node))
         if place is None:
             return Span(0, 0)
@@ -132,6 +194,45 @@ class Places:
             return Span(max(place.span.end - 1, place.span.start), place.span.end)
         where = place.children[child]
         return where.span if isinstance(where, SpanNode) else where
+
+    def _walk(self, path: list[int]) -> Span:
+        """Follow child numbers through the text, skipping over the children before."""
+        text = self.source.text
+        span = Span(0, len(text))
+        at = 0
+        for level, number in enumerate(path, 1):
+            left = number
+            while True:
+                match = _TOKEN.search(text, at)
+                if match is None or match.group() == ")":  # no such child: the closing parenthesis stands for it
+                    end = _end_of_list(text, span.start) if level > 1 else len(text)
+                    return Span(max(end - 1, span.start), end)
+                if match.group()[0] == ";":
+                    at = match.end()
+                    continue
+                if left == 0 and level < len(path):  # on the way: where it ends is not asked
+                    span = Span(match.start(), len(text))
+                    at = match.start() + 1
+                    break
+                end = _end_of_list(text, match.start()) if match.group() == "(" else match.end()
+                if left == 0:
+                    return Span(match.start(), end)
+                left -= 1
+                at = end
+        return span
+
+
+def _end_of_list(text: str, start: int) -> int:
+    depth = 0
+    for match in _PARENTHESIS.finditer(text, start):
+        token = match.group()
+        if token == "(":
+            depth += 1
+        elif token == ")":
+            depth -= 1
+            if depth == 0:
+                return match.end()
+    return len(text)
 
 
 def problems(source: Source) -> tuple[Diagnostic, ...]:

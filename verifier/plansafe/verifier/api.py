@@ -221,9 +221,16 @@ class Checker:
         read = self.read(plan)
         if read.text.diagnostics:
             return unreadable(plan.name, (*self.diagnostics, *read.text.diagnostics))
-        outcomes = [halt.outcome(len(read.steps)) if halt is not None else self.replay(read, HALT, deadline)]
-        if outcomes[0].failures:
-            outcomes += [self.replay(read, reading, deadline) for reading in (SKIP, FORCE)]
+        if halt is not None and halt.failures:
+            before = halt.failures[0].step - 1
+            others = [halt.resume(reading) for reading in (SKIP, FORCE)]
+            for other in others:
+                other.steps(read.steps[before:], before)
+            outcomes = [run.outcome(len(read.steps)) for run in (halt, *others)]
+        else:
+            outcomes = [halt.outcome(len(read.steps)) if halt is not None else self.replay(read, HALT, deadline)]
+            if outcomes[0].failures:
+                outcomes += [self.replay(read, reading, deadline) for reading in (SKIP, FORCE)]
         return summarise(self, plan, read, outcomes)
 
     def replay(self, read: ReadSteps, reading: str, deadline: float | None = None) -> Outcome:

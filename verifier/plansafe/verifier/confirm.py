@@ -1,9 +1,9 @@
 """The independent check: findings go through the replay kernel before they are printed.
 
 Under ``auto`` the kernel, which is slow by design, replays what it can in about a second: one plan whose work stays
-below a bound, and of a batch the first few. What it did not replay is marked as such. Under ``always`` it judges every
-plan, also those without findings, and the headlines must agree. Kernel and engine disagreeing is
-an internal error, never a verdict.
+below a bound, and of a batch the first with findings. What it did not replay is marked as such. Under ``always`` it
+judges every plan, also those without findings, and the headlines must agree. Kernel and engine disagreeing is an
+internal error, never a verdict.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 MAX_WORK = 5_000_000
 """Estimated evaluations of small formulas in one plan: about a second."""
+MAX_TEXT = 200_000
+"""Characters of domain and problem: the kernel reads a megabyte in about ten seconds."""
 INSTANCE_WORK = 30
 """What an instance of a rule costs at each letter beside its formula."""
 RECURSION = 5_000
 STEP_WORK = 500
 """What a step costs beside its rules, in the same unit."""
-MAX_BATCH_STEPS = 60
-"""Steps replayed for one checker beyond its first plan."""
 
 
 class Confirmer:
@@ -74,7 +74,9 @@ class Confirmer:
         return report._replace(findings=findings)
 
     def _affordable(self, steps: int) -> bool:
-        if self._steps and self._steps + steps > MAX_BATCH_STEPS:
+        if self._steps > 0:
+            return False  # of a batch, the first plan with findings
+        if len(self.checker.domain.text) + len(self.checker.problem.text) > MAX_TEXT:
             return False
         if self._work_per_step < 0:
             self._work_per_step = _work(self.checker)

@@ -137,6 +137,24 @@ class Evaluator:
                 result = None
         return result
 
+    def _reasons_of_parts(self, formula: And | Or, binding: Binding, wanted: bool, limit: int) -> list[Reason]:
+        """Of the parts that have not the wanted value; none if one part alone gives the whole its value."""
+        deciding = isinstance(formula, Or)
+        out: list[Reason] = []
+        for part in formula.parts:
+            value = self.holds(part, binding)
+            if value is wanted:
+                if wanted is deciding:
+                    return []
+            elif len(out) >= limit:
+                if wanted is not deciding:
+                    break
+            elif isinstance(part, Atom):
+                out.append(Reason(part, dict(binding), wanted))
+            else:
+                out += self.reasons(part, binding, wanted, limit - len(out))
+        return out
+
     def undefined(self, formula: Formula, binding: Binding) -> str | None:
         """What makes a comparison in the formula undefined, if anything does."""
         if isinstance(formula, Compare):
@@ -159,21 +177,15 @@ class Evaluator:
 
         For a conjunction its false parts, for a disjunction all.
         """
-        value = self.holds(formula, binding)
-        if value is wanted:
+        if isinstance(formula, And | Or):
+            return self._reasons_of_parts(formula, binding, wanted, limit)
+        if self.holds(formula, binding) is wanted:
             return []
         match formula:
             case Not():
                 return self.reasons(formula.body, binding, not wanted, limit)
-            case And() | Or():
-                out: list[Reason] = []
-                for part in formula.parts:
-                    out += self.reasons(part, binding, wanted, limit - len(out))
-                    if len(out) >= limit:
-                        break
-                return out
             case Quantified():
-                out = []
+                out: list[Reason] = []
                 for objects in product(*[self.task.domains[v.domain] for v in formula.variables]):
                     inner = dict(binding)
                     inner.update(zip([v.slot for v in formula.variables], objects, strict=True))

@@ -126,22 +126,22 @@ class Symbols:
 
     def ground_atom(self, node: Node) -> Atom | None:
         """A well-typed ground atom read without ceremony, or ``None`` for anything else (right or wrong)."""
-        if not isinstance(node, list) or not node:
-            return None
-        head = node[0]
-        index = self.predicate_index.get(head) if isinstance(head, str) else None
-        if index is None:
-            return None
-        domains = self.predicates[index].domains
-        if len(domains) != len(node) - 1:
-            return None
+        sets, objects, constants = self.types.domain_sets, self.object_index, self.constants
         arguments = []
-        sets = self.types.domain_sets
-        for child, domain in zip(node[1:], domains, strict=True):
-            number = self.object_index.get(child) if isinstance(child, str) else None
-            if number is None or number not in sets[domain] or number >= self.constants:
+        try:
+            index = self.predicate_index[node[0]]  # type: ignore[index]
+            domains = self.predicates[index].domains
+            if len(domains) != len(node) - 1:
                 return None
-            arguments.append(number)
+            position = 1
+            for domain in domains:
+                number = objects[node[position]]  # type: ignore[index]
+                if number not in sets[domain] or number >= constants:
+                    return None
+                arguments.append(number)
+                position += 1
+        except (KeyError, TypeError, IndexError):
+            return None
         return Atom(index, tuple(arguments))
 
     def pseudo_predicate(self, kind: str, action: model.Action) -> int:

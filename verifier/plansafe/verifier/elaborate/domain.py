@@ -152,9 +152,13 @@ def requirements(context: Context, found: Sections) -> None:
 
 def declare_objects(symbols: Symbols, entries: list[Typed]) -> None:
     """Add constants or objects; the same object with the same type may come again."""
-    for entry in entries:
-        types = symbols.types.resolve(entry.types, entry.types_at)
-        known = symbols.object_index.get(entry.name)
+    index = symbols.object_index
+    last = entries[0].types_at if entries else None
+    types: tuple[int, ...] = (0,)
+    for number, entry in enumerate(entries):
+        if number == 0 or entry.types_at is not last:
+            last, types = entry.types_at, symbols.types.resolve(entry.types, entry.types_at)
+        known = index.get(entry.name)
         if known is None:
             symbols.object_index[entry.name] = len(symbols.objects)
             symbols.objects.append(entry.name)

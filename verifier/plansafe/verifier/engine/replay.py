@@ -119,7 +119,8 @@ class Engine:
         self.entries: dict[str, tuple[Callable[..., bool], tuple[int, ...], Taken]] = {}
         """Chunks of plan text with what to run for them; equal steps are resolved once, also in a batch."""
         self.acting = bool([p for p in mirrors.values() if p in self.plan.momentary])
-        self._goal = [self._compiled(part) for part in task.goal]
+        self._goal_facts = [(p.predicate, task.encode(p.arguments)) for p in task.goal if isinstance(p, Atom)]
+        self._goal = [self._compiled(part) for part in task.goal if not isinstance(part, Atom)]
 
     def _set(self, literal: model.TimedLiteral) -> None:
         """A timed literal of time 0 is part of S0."""
@@ -139,9 +140,6 @@ class Engine:
         return self._full_code
 
     def _compiled(self, formula: Formula) -> Callable[[State], bool | None]:
-        if isinstance(formula, Atom):
-            predicate, code = formula.predicate, self.task.encode(formula.arguments)
-            return lambda state: code in state.facts[predicate]
         holds = self.emitter.condition(formula, [])
 
         def evaluate(state: State) -> bool | None:
@@ -171,6 +169,10 @@ class Engine:
 
     def goal(self, state: State) -> bool | None:
         """Whether the goal holds: ``None`` if it is undefined and not false."""
+        facts = state.facts
+        for predicate, code in self._goal_facts:
+            if code not in facts[predicate]:
+                return False
         result: bool | None = True
         for part in self._goal:
             value = part(state)
@@ -281,9 +283,22 @@ class Run:
             self.executed = self.letter = self.time = number
         return number
 
-    def steps(self, steps: Iterable[Taken | IllFormed]) -> None:
-        """Run resolved steps of an untimed plan, by this run's reading."""
-        number = 0
+    def resume(self, reading: str) -> Run:
+        """Another reading of a run that a failed step has halted: a copy that stands before that step."""
+        run = Run.__new__(Run)
+        run.__dict__.update(self.__dict__)
+        run.reading = reading
+        run.log = []
+        run.state = self.state.fork()
+        if self.runtime is not None:
+            run.runtime = self.runtime.fork()
+            run.runtime.own_indexes(run.state.facts)
+        run.failures, run.reasons, run.soft = [], {}, dict(self.soft)
+        run.step_of_letter = list(range(self.letter + 1))
+        return run
+
+    def steps(self, steps: Iterable[Taken | IllFormed], number: int = 0) -> None:
+        """Run resolved steps of an untimed plan, by this run's reading; ``number`` steps have been read before."""
         try:
             for step in steps:
                 number += 1
