@@ -15,14 +15,13 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
-from plansafe.grammar.sexpr import Node, Places, SpanNode, problems, read_all, span_tree
+from plansafe.grammar.sexpr import Node, Places, SpanNode, is_foreign, problems, read_all, span_tree
 from plansafe.grammar.source import Source
 
 _COMMENT = re.compile(r";[^\r\n]*")
 _TOKEN = re.compile(r";[^\r\n]*|[()\[\]]|[^\s()\[\];]+")
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)\Z", re.ASCII)
 _DEFINE = re.compile(r"(?:\s|;[^\r\n]*(?:[\r\n]|\Z))*\(\s*(?:;[^\r\n]*[\r\n]\s*)*define\b", re.IGNORECASE)
-_FOREIGN = re.compile("[\ud800-\udfff]")
 _BLOCK = 1 << 20
 MAX_PROBLEMS = 50
 
@@ -57,7 +56,7 @@ def plain_chunks(text: str) -> Iterator[list[str]] | None:
         text = _COMMENT.sub(" ", text)
     if text.count("(") != text.count(")"):
         return None
-    if not text.isascii() and _FOREIGN.search(text):
+    if is_foreign(text):
         return None
     return _blocks(text)
 
@@ -149,13 +148,13 @@ def _read_lines(source: Source) -> PlanText:
     opened: int | None = None
     tokens: list[str] = []
     bracket: int | None = None
-    foreign = not source.text.isascii() and _FOREIGN.search(source.text) is not None
+    foreign = is_foreign(source.text)
     for match in _TOKEN.finditer(source.text):
         token = match.group()
         start, end = match.span()
         if token[0] == ";":
             continue
-        if foreign and _FOREIGN.search(token):
+        if foreign and is_foreign(token):
             state.problem("SC005", "bytes outside a comment are not UTF-8", Span(start, end), "not UTF-8")
             continue
         if bracket is not None:

@@ -19,7 +19,6 @@ Node: TypeAlias = str | list["Node"]
 _COMMENT = re.compile(r";[^\r\n]*")
 _TOKEN = re.compile(r'[()]|"(?:[^"\\]|\\.)*"|;[^\r\n]*|[^\s();"]+|"', re.DOTALL)
 _PARENTHESIS = re.compile(r'[()]|"(?:[^"\\]|\\.)*"|;[^\r\n]*', re.DOTALL)
-_FOREIGN = re.compile("[\ud800-\udfff]")
 _TOO_LATE = 3
 _WALKS = 6
 
@@ -29,6 +28,17 @@ class SpanNode(NamedTuple):
 
     span: Span
     children: list[Span | SpanNode]
+
+
+def is_foreign(text: str) -> bool:
+    """Whether a text holds bytes that were not UTF-8 (as lone surrogates)."""
+    if text.isascii():
+        return False
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def read_all(source: Source) -> list[Node] | None:
@@ -41,7 +51,7 @@ def read_all(source: Source) -> list[Node] | None:
         return _read_quoted(text)
     if ";" in text:
         text = _COMMENT.sub(" ", text)
-    if not text.isascii() and _FOREIGN.search(text):
+    if is_foreign(text):
         return None
     # Cut at the opening parentheses: nearly every piece is one flat list, which two splits in C take apart.
     before, *pieces = text.lower().split("(")
@@ -72,7 +82,7 @@ def read_all(source: Source) -> list[Node] | None:
 def _read_quoted(text: str) -> list[Node] | None:
     """The same for texts with strings, token by token."""
     tokens = [t if t[0] == '"' else t.lower() for t in _TOKEN.findall(text) if t[0] != ";"]
-    if '"' in tokens or any([_FOREIGN.search(t) for t in tokens]):
+    if '"' in tokens or any([is_foreign(t) for t in tokens]):
         return None
     top: list[Node] = []
     current = top
@@ -258,7 +268,7 @@ def problems(source: Source) -> tuple[Diagnostic, ...]:
             found.append(_problem(source, "SC002", "a string is not closed", start, end, "it begins here"))
             open_string = True
             break
-        elif token[0] != ";" and _FOREIGN.search(token) and len(found) < _TOO_LATE:
+        elif token[0] != ";" and is_foreign(token) and len(found) < _TOO_LATE:
             label = "these bytes are not UTF-8"
             found.append(_problem(source, "SC005", "bytes outside a comment are not UTF-8", start, end, label))
     if opened and not open_string:
