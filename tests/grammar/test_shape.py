@@ -29,7 +29,9 @@ def test_what_is_well_formed_is_accepted_by_both(seed: int) -> None:
     for kind in KINDS:
         text = getattr(made, kind)
         assert refusal(kind, text) is None, text
-        assert errors(kind, text, Task(made.domain, made.problem)) == [], text
+        found = errors(kind, text, Task(made.domain, made.problem))
+        # What a fluent is worth at one time is no matter of shape: random literals may contradict each other.
+        assert [d for d in found if d.code != "SC111"] == [], text
 
 
 @settings(FIXED, max_examples=400)
