@@ -10,8 +10,8 @@ from formulas import FUTURE_BINARY, FUTURE_UNARY, PAST_UNARY, PDDL3
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.kernel import Judgement, Kernel, KernelRejects
-from plansafe.verifier.report import FindingClass, Report
+from plansafe.verifier.kernel import Judgement, Kernel, KernelLimit, KernelRejects
+from plansafe.verifier.report import FindingClass, Headline, Report
 
 RULE_CLASSES = (
     FindingClass.PROCESS,
@@ -87,7 +87,13 @@ class Both:
     def differences(self, plan: Plan) -> list[str]:
         """Where the two disagree about a plan."""
         report = self.checker.check(Source("random.plan", plan_text(plan)))
-        return differences(from_report(report), judged(self.kernel, plan), self.cautious)
+        try:
+            theirs = judged(self.kernel, plan)
+        except KernelLimit:  # numbers beyond 65,536 bits: the engine has to say that it does not know
+            return (
+                [] if report.headline is Headline.UNKNOWN else [f"the kernel gives up, the engine: {report.headline}"]
+            )
+        return differences(from_report(report), theirs, self.cautious)
 
 
 def kernel_verdicts(case: Case) -> list[Verdict]:
