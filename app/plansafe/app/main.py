@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from plansafe.app.service import Settings
 
 INTERRUPTED = 130
+_MANY = 20
+"""Plans in a batch from which findings are replayed on request alone (``--replay always``)."""
 BROKEN_PIPE = 141
 _REPORT = """
 safecheck: internal error. This is a bug in safecheck, not in your files.
@@ -219,6 +221,8 @@ def _audit(plans: list[str], settings: Settings, form: str, output: str | None, 
         print(f"error[{problem.code}]: {problem.message}", file=sys.stderr)
         return 2
     paths = expand(plans)
+    if settings.replay == "auto" and len(paths) > _MANY:
+        settings = settings._replace(replay="never")  # the kernel would take most of a batch's time
     progress = Progress(len(paths))
     stream = sys.stdout
     if hasattr(stream, "reconfigure"):

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from plansafe.app.alarm import OutOfTime, time_limit
+from plansafe.app.alarm import Alarm, OutOfTime
 from plansafe.app.discovery import Choice, Discovery, Input, Inputs
 from plansafe.app.plans import Kind, heading, plans_below
 from plansafe.grammar.diagnostics import Diagnostic, Severity
@@ -110,29 +110,36 @@ class _Audit:
         self._checkers: dict[tuple[str, ...], tuple[Checker, tuple[Input, ...]]] = {}
 
     def run(self, plans: Iterable[str | Source]) -> Iterator[Result]:
-        for plan in plans:
-            name = plan if isinstance(plan, str) else plan.name
-            try:
-                with time_limit(self._settings.time_limit):
-                    result = self._one(plan)
-                yield result
-            except OutOfTime:
-                self._checkers.clear()
-                late = Diagnostic(
-                    "SC502", f"the time limit of {self._settings.time_limit:g} s has passed", help="raise --time-limit"
-                )
-                report = unjudged(name, late, headline=Headline.UNKNOWN)._replace(limits=("time",))
-                yield Result(name, report, (), {})
-            except MemoryError:
-                self._checkers.clear()
-                limit = Diagnostic("SC505", "out of memory: the plan was not judged", help="raise --memory-limit")
-                report = unjudged(name, limit, headline=Headline.UNKNOWN)._replace(limits=("memory",))
-                yield Result(name, report, (), {})
-            except Exception:
-                import traceback  # noqa: PLC0415 - for bugs alone
+        with Alarm(self._settings.time_limit) as alarm:
+            for plan in plans:
+                yield self._timed(plan, alarm)
 
-                bug = Diagnostic("SC900", "internal error: this is a bug in safecheck, not in the plan")
-                yield Result(name, unjudged(name, bug), (), {}, traceback.format_exc())
+    def _timed(self, plan: str | Source, alarm: Alarm) -> Result:
+        """One plan within the limits; what goes wrong there is part of its result."""
+        name = plan if isinstance(plan, str) else plan.name
+        try:
+            alarm.arm()
+            try:
+                return self._one(plan)
+            finally:
+                alarm.disarm()
+        except OutOfTime:
+            self._checkers.clear()
+            late = Diagnostic(
+                "SC502", f"the time limit of {self._settings.time_limit:g} s has passed", help="raise --time-limit"
+            )
+            report = unjudged(name, late, headline=Headline.UNKNOWN)._replace(limits=("time",))
+            return Result(name, report, (), {})
+        except MemoryError:
+            self._checkers.clear()
+            limit = Diagnostic("SC505", "out of memory: the plan was not judged", help="raise --memory-limit")
+            report = unjudged(name, limit, headline=Headline.UNKNOWN)._replace(limits=("memory",))
+            return Result(name, report, (), {})
+        except Exception:
+            import traceback  # noqa: PLC0415 - for bugs alone
+
+            bug = Diagnostic("SC900", "internal error: this is a bug in safecheck, not in the plan")
+            return Result(name, unjudged(name, bug), (), {}, traceback.format_exc())
 
     def _one(self, given: str | Source) -> Result:
         if isinstance(given, Source):

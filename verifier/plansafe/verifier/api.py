@@ -110,6 +110,7 @@ class Checker:
         self.elaborated: Elaborated | None = None
         self.expanded = Expanded([], [], {})
         self.rules: list[Rule] = []
+        self.condition_labels: dict[tuple[str, str], Label] = {}
         self.changers: dict[tuple[int, bool], list[str]] = {}
         self._confirmer: Confirmer | None = None
         tops = []

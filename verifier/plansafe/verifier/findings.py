@@ -211,6 +211,14 @@ class Writer:
         )
 
     def _condition_label(self, action: model.Action, failure: Failure) -> Label:
+        """Where the action says what failed; the same for every plan, so found once."""
+        key = (action.name, failure.code)
+        known = self.checker.condition_labels.get(key)
+        if known is None:
+            known = self.checker.condition_labels[key] = self._find_condition(action, failure)
+        return known
+
+    def _find_condition(self, action: model.Action, failure: Failure) -> Label:
         node = action.node
         assert isinstance(node, list)
         wanted = {"SC301": (":precondition", ":condition"), "SC305": (":duration",), "SC303": (":effect",)}.get(
