@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 from enum import Enum
+from functools import lru_cache
 from typing import NamedTuple
 
 HEAD = 65_536
@@ -55,7 +56,11 @@ _PLAN_NAME = re.compile(r"(?:.*\.(?:plan|soln|solution|pddl)|(?:sas_)?plan)(?:\.
 
 def heading(text: str) -> Heading:
     """Say what a text is. Constant time: only the first ``HEAD`` characters are read."""
-    head = text[:HEAD]
+    return _heading(text[:HEAD])
+
+
+@lru_cache(maxsize=4096)  # the plans of a folder are looked at twice: are they plans, and what do they name
+def _heading(head: str) -> Heading:
     clean = _COMMENT.sub(" ", head) if ";" in head else head
     defined = _DEFINE.match(clean)
     if defined is not None:
@@ -87,16 +92,23 @@ def plans_below(folder: str) -> Iterator[str]:
     Content decides. Where it does not, because the text is empty or broken, a file named like a plan (or ``.pddl``)
     counts as a plan, so that a broken one is reported, not passed over. Hidden files and links to folders are left out.
     """
-    for place, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(files):
-            path = os.path.join(place, name)
-            if name.startswith(".") or not os.path.isfile(path):
-                continue
-            kind = heading_of_file(path).kind
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        return
+    below = []
+    for entry in entries:
+        if entry.name.startswith("."):
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            below.append(entry.path)
+        elif entry.is_file():
+            kind = heading_of_file(entry.path).kind
             unclear = kind in (Kind.EMPTY, Kind.OTHER)
-            if kind in (Kind.PLAN, Kind.STEPS) or (unclear and _PLAN_NAME.match(name)):
-                yield path
+            if kind in (Kind.PLAN, Kind.STEPS) or (unclear and _PLAN_NAME.match(entry.name)):
+                yield entry.path
+    for place in below:
+        yield from plans_below(place)
 
 
 def heading_of_file(path: str) -> Heading:

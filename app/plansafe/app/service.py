@@ -144,11 +144,11 @@ class _Audit:
     def _one(self, given: str | Source) -> Result:
         if isinstance(given, Source):
             plan: Input | Diagnostic = Input("plan", given.name, "given", given)
-        elif os.path.isdir(given):
-            plan = Diagnostic("SC604", f"no plan in the folder {given}", help="name the plan file itself")
         else:
             plan = self._discovery.read(given, "plan", "given", keep=False)
         if isinstance(plan, Diagnostic):
+            if isinstance(given, str) and os.path.isdir(given):
+                plan = Diagnostic("SC604", f"no plan in the folder {given}", help="name the plan file itself")
             name = given if isinstance(given, str) else given.name
             return Result(name, unjudged(name, plan), (), {})
         name = plan.source.name

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import Protocol
 
 from plansafe.app.service import Result, Settings
@@ -43,11 +45,17 @@ def renderer(form: str, settings: Settings, color: bool) -> Renderer:
 
 
 def version() -> str:
-    """The version of the installed distribution."""
-    from importlib.metadata import PackageNotFoundError  # noqa: PLC0415 - 30 ms, and not needed for people
-    from importlib.metadata import version as installed  # noqa: PLC0415
+    """The installed version, or ``unknown`` in a bare checkout.
 
-    try:
-        return installed("plansafe")
-    except PackageNotFoundError:
-        return "unknown"
+    Read from the name of the installed metadata's folder, as ``importlib.metadata`` would, whose import alone costs a
+    small run an eighth of its time.
+    """
+    for place in sys.path:
+        try:
+            names = os.listdir(place or ".")
+        except OSError:
+            continue
+        for name in names:
+            if name.startswith("plansafe-") and name.endswith(".dist-info"):
+                return name[len("plansafe-") : -len(".dist-info")]
+    return "unknown"
