@@ -205,12 +205,29 @@ class Places:
         where = place.children[child]
         return where.span if isinstance(where, SpanNode) else where
 
+    def _section(self, path: list[int]) -> int:
+        """Where the section begins that a path leads into, if searching for its head finds it beyond doubt; else -1.
+
+        So the megabytes of the sections before it need not be walked through.
+        """
+        form = self._top[path[0]] if len(path) > 2 else None
+        section = form[path[1]] if isinstance(form, list) else None
+        head = section[0] if isinstance(section, list) and section else None
+        text = self.source.text
+        if not isinstance(head, str) or head[0] != ":" or ";" in text or '"' in text:
+            return -1
+        return text.find("(" + head) if text.count("(" + head) == 1 and text.lower().count(head) == 1 else -1
+
     def _walk(self, path: list[int]) -> Span:
         """Follow child numbers through the text, skipping over the children before."""
         text = self.source.text
         span = Span(0, len(text))
         at = 0
+        section = self._section(path)
         for level, number in enumerate(path, 1):
+            if section >= 0 and level < 3:
+                at, span = section + level - 1, Span(section, len(text))
+                continue
             left = number
             while True:
                 match = _TOKEN.search(text, at)
