@@ -34,11 +34,6 @@ class Heading(NamedTuple):
     domain: str | None = None
     problem: str | None = None
 
-    @property
-    def is_plan(self) -> bool:
-        """Whether the text is a plan for certain."""
-        return self.kind in (Kind.PLAN, Kind.STEPS)
-
 
 _COMMENT = re.compile(r";[^\r\n]*")
 _DEFINE = re.compile(r"\s*\(\s*define\s*\(\s*(domain|problem|plan|safety|mapping)\s+([^\s()]+)", re.IGNORECASE)

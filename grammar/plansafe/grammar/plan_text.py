@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
-from plansafe.grammar.sexpr import Node, Places, SpanNode, is_foreign, problems, read_all, span_tree
+from plansafe.grammar.sexpr import Node, Places, is_foreign, problems, read_all
 from plansafe.grammar.source import Source
 
 _COMMENT = re.compile(r";[^\r\n]*")
@@ -314,6 +314,3 @@ def _definition_step(state: _Lines, places: Places, section: list[Node], positio
         state.problem("SC003", "expected a step", span, "expected `(action object ..)`")
         return
     state.steps.append(Step(tuple([str(token) for token in node]), time, duration, span))
-
-
-__all__ = ["PlanText", "SpanNode", "Step", "chunk_tokens", "is_definition", "plain_chunks", "read_plan", "span_tree"]

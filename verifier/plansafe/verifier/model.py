@@ -180,13 +180,9 @@ class Preference(NamedTuple):
 
 
 class Snap(NamedTuple):
-    """Something that happens at one moment: an instantaneous action, or the start or the end of a durative one.
-
-    ``condition_nodes`` are the syntax nodes of the conjuncts in ``condition`` (for diagnostics), in the same order.
-    """
+    """Something that happens at one moment: an instantaneous action, or the start or the end of a durative one."""
 
     condition: tuple[Formula, ...]
-    condition_nodes: tuple[object, ...]
     effects: tuple[Effect, ...]
 
 
@@ -207,7 +203,6 @@ class Action(NamedTuple):
     start: Snap
     end: Snap | None
     over_all: tuple[Formula, ...]
-    over_all_nodes: tuple[object, ...]
     durations: tuple[DurationConstraint, ...]
     preferences: tuple[Preference, ...]
     node: object

@@ -250,7 +250,7 @@ def _signature(
     return model.Predicate(name, types, tuple([symbols.types.domain(t) for t in types]), node)
 
 
-def _fields(context: Context, node: list[Node], start: int, known: tuple[str, ...], what: str) -> dict[str, At]:
+def read_fields(context: Context, node: list[Node], start: int, known: tuple[str, ...], what: str) -> dict[str, At]:
     """``:key value`` pairs of an action."""
     found: dict[str, At] = {}
     child = start
@@ -289,7 +289,8 @@ def conjuncts(formula: Formula) -> tuple[Formula, ...]:
     return formula.parts if isinstance(formula, And) else () if formula is TRUE else (formula,)
 
 
-def _value(at: At) -> Node:
+def value_of(at: At) -> Node:
+    """The child that a place names, such as the value of a field."""
     assert at.child is not None
     return at.node[at.child]
 
@@ -315,11 +316,11 @@ class Actions:
             if durative
             else (":parameters", ":precondition", ":effect")
         )
-        fields = _fields(context, node, 2, known, "a durative action" if durative else "an action")
+        fields = read_fields(context, node, 2, known, "a durative action" if durative else "an action")
         scope = Scope()
         conditions = Conditions(self.symbols, scope)
         parameters = (
-            tuple(conditions.bind(_value(fields[":parameters"]), fields[":parameters"]))
+            tuple(conditions.bind(value_of(fields[":parameters"]), fields[":parameters"]))
             if ":parameters" in fields
             else ()
         )
@@ -352,18 +353,16 @@ class Actions:
     ) -> model.Action:
         conditions.preferences = []
         condition: tuple[Formula, ...] = ()
-        nodes: tuple[object, ...] = ()
         if ":precondition" in fields:
             at = fields[":precondition"]
-            condition = conjuncts(conditions.formula(_value(at), at))
-            nodes = (_value(at),) * len(condition)
+            condition = conjuncts(conditions.formula(value_of(at), at))
         preferences = tuple(conditions.preferences)
         conditions.preferences = None
         effects = Effects(conditions, self.derived)
         if ":effect" in fields:
-            effects.read(_value(fields[":effect"]), fields[":effect"])
-        snap = Snap(condition, nodes, effects.result())
-        return model.Action(name, parameters, snap, None, (), (), (), preferences, node)
+            effects.read(value_of(fields[":effect"]), fields[":effect"])
+        snap = Snap(condition, effects.result())
+        return model.Action(name, parameters, snap, None, (), (), preferences, node)
 
     def _durative(
         self,
@@ -375,11 +374,11 @@ class Actions:
     ) -> model.Action:
         timed: dict[str, list[Formula]] = {"start": [], "end": [], "all": []}
         if ":condition" in fields:
-            self._timed_condition(_value(fields[":condition"]), fields[":condition"], conditions, (), timed)
+            self._timed_condition(value_of(fields[":condition"]), fields[":condition"], conditions, (), timed)
         conditions.scope.duration = True
         durations: list[model.DurationConstraint] = []
         if ":duration" in fields:
-            self._duration(_value(fields[":duration"]), fields[":duration"], conditions, durations, False)
+            self._duration(value_of(fields[":duration"]), fields[":duration"], conditions, durations, False)
         else:
             self.context.error(
                 "SC003",
@@ -389,12 +388,10 @@ class Actions:
             )
         effects = Effects(conditions, self.derived, durative=True)
         if ":effect" in fields:
-            effects.read(_value(fields[":effect"]), fields[":effect"])
-        where = _value(fields[":condition"]) if ":condition" in fields else node
-        nodes = {key: (where,) * len(value) for key, value in timed.items()}
-        start = Snap(tuple(timed["start"]), nodes["start"], effects.result("start"))
-        end = Snap(tuple(timed["end"]), nodes["end"], effects.result("end"))
-        return model.Action(name, parameters, start, end, tuple(timed["all"]), nodes["all"], tuple(durations), (), node)
+            effects.read(value_of(fields[":effect"]), fields[":effect"])
+        start = Snap(tuple(timed["start"]), effects.result("start"))
+        end = Snap(tuple(timed["end"]), effects.result("end"))
+        return model.Action(name, parameters, start, end, tuple(timed["all"]), tuple(durations), (), node)
 
     def _timed_condition(
         self,

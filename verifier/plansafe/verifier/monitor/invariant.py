@@ -141,10 +141,6 @@ class Invariant:
         for binding, episode in self.episodes.items():
             self._report(binding, episode, self.final, letter if self.final else None)
 
-    def violated_now(self) -> set[Binding]:
-        """The bindings violated in the present state."""
-        return set(self.episodes)
-
     def fork(self) -> Invariant:
         """An independent copy."""
         copy = Invariant.__new__(Invariant)

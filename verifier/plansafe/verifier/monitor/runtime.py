@@ -62,7 +62,6 @@ class Runtime:
         self.indexes = FactIndexes(emitter)
         self._dispatch()
         self._due_after: list[StepCheck] = []
-        self._log: list[Change] = []
 
     def _monitor(self, number: int, part: Part, emitter: Emitter) -> None:
         momentary = self.plan.momentary
@@ -278,7 +277,6 @@ class Runtime:
         copy._awake = {twins[m]: None for m in self._awake}
         copy._acting_due = {twins[m]: None for m in self._acting_due}
         copy._due_after = [checks[c] for c in self._due_after]
-        copy._log = []
         return copy
 
 

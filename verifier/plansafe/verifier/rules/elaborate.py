@@ -15,7 +15,7 @@ from plansafe.verifier.elaborate.conditions import (
     parse_number,
 )
 from plansafe.verifier.elaborate.context import At, did_you_mean, is_name, is_object_name, is_variable, word
-from plansafe.verifier.elaborate.domain import _fields
+from plansafe.verifier.elaborate.domain import read_fields, value_of
 from plansafe.verifier.elaborate.task import Constraint
 from plansafe.verifier.elaborate.types import typed_list
 from plansafe.verifier.model import TRUE, And, Atom, Formula, Not, Or, Quantified, Temporal, Variable
@@ -192,12 +192,12 @@ class Rules:
     def _rule(self, plain: PlainRule) -> None:
         context, node = self.context, plain.node
         kind = word(node[0])
-        fields = _fields(context, node, 2, FIELDS[kind], f"a {kind[1:]} rule")
+        fields = read_fields(context, node, 2, FIELDS[kind], f"a {kind[1:]} rule")
         scope = Scope()
         conditions = Conditions(self.symbols, scope, "rules")
         errors = context.errors
         declared = (
-            list(conditions.bind(_value(fields[":parameters"]), fields[":parameters"]))
+            list(conditions.bind(value_of(fields[":parameters"]), fields[":parameters"]))
             if ":parameters" in fields
             else []
         )
@@ -205,7 +205,7 @@ class Rules:
         if kind == ":process":
             matches = self._steps(fields, conditions, declared)
         formulas = {
-            key: conditions.formula(_value(at), at)
+            key: conditions.formula(value_of(at), at)
             for key, at in fields.items()
             if key in (":when", ":forbid", ":require", ":forbid-after", ":require-after", ":formula", ":then")
         }
@@ -217,7 +217,7 @@ class Rules:
                 return
         within = None
         if ":within" in fields:
-            within = parse_number(_value(fields[":within"]))
+            within = parse_number(value_of(fields[":within"]))
             if within is None:
                 context.error("SC003", "`:within` takes a number", fields[":within"], "expected a number")
         self._needs(kind, node, fields)
@@ -279,7 +279,7 @@ class Rules:
         if not given:
             return []
         at = fields[given[0]]
-        value = _value(at)
+        value = value_of(at)
         steps: list[tuple[Node, At]] = [(value, at)]
         if isinstance(value, list) and value and value[0] == "or":
             steps = [(value[child], At(value, child)) for child in range(1, len(value))]
@@ -318,7 +318,7 @@ class Rules:
         """Variables in messages must be variables of the rule."""
         names = {v.name for v in scope.slots}
         for key in (":message", ":fix"):
-            text = _value(fields[key]) if key in fields else None
+            text = value_of(fields[key]) if key in fields else None
             for piece in text.split("{")[1:] if isinstance(text, str) else []:
                 name = piece.partition("}")[0]
                 if name.startswith("?") and name.lower() not in names:
@@ -366,7 +366,7 @@ class Rules:
             )
         targets: tuple[str, ...] = ()
         if ":target" in fields:
-            value = _value(fields[":target"])
+            value = value_of(fields[":target"])
             targets = tuple([word(t) for t in (value if isinstance(value, list) else [value])])
             for target in targets:
                 if target not in TARGETS:
@@ -388,7 +388,7 @@ class Rules:
     def _token(self, fields: dict[str, At], key: str) -> str | None:
         if key not in fields:
             return None
-        value = _value(fields[key])
+        value = value_of(fields[key])
         if isinstance(value, str):
             return value
         self.context.error("SC003", f"`{key}` takes one word", fields[key], "expected a word, found a list")
@@ -460,11 +460,6 @@ class Rules:
                 case _:
                     pass
         return True
-
-
-def _value(at: At) -> Node:
-    assert at.child is not None
-    return at.node[at.child]
 
 
 def _both(require: Formula | None, forbid: Formula | None) -> Formula:
