@@ -1,0 +1,60 @@
+"""What a diagnosis says. Data only; definitions in docs/repair.md."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+from plansafe.verifier.repair.model import RepairResult
+from plansafe.verifier.report import Report
+
+
+class ErrorClass(Enum):
+    """The classes of error, in the order in which they are listed."""
+
+    GRAMMAR = "grammar"
+    AFFORDANCE = "affordance"
+    MISSING = "missing"
+    ORDER = "order"
+    ADDITIONAL = "additional"
+    SUBSTITUTE = "substitute"
+    COMPOUND = "compound"
+    UNMET_GOAL = "unmet goal"
+    PROCESS_HAZARD = "process hazard"
+    TERMINATION_HAZARD = "termination hazard"
+    UNSAFE_GOAL = "unsafe goal"
+    IRREPARABLE = "irreparable"
+
+
+FLAGS = frozenset(
+    (ErrorClass.UNMET_GOAL, ErrorClass.PROCESS_HAZARD, ErrorClass.TERMINATION_HAZARD, ErrorClass.UNSAFE_GOAL)
+)
+"""Classes that stand beside the others and say nothing about the fault's kind."""
+
+
+class Witness(NamedTuple):
+    """Why a class holds: the original steps concerned (from 1), what was edited, and a sentence.
+
+    ``vector`` counts the edits by kind, for *compound*: ``(("insert", 1), ("move", 1))``.
+    """
+
+    error: ErrorClass
+    steps: tuple[int, ...]
+    text: str
+    rule: str | None = None
+    vector: tuple[tuple[str, int], ...] = ()
+
+
+class Diagnosis(NamedTuple):
+    """All that is said about one plan."""
+
+    plan: str
+    report: Report
+    witnesses: tuple[Witness, ...]
+    repair: RepairResult
+
+    @property
+    def classes(self) -> tuple[ErrorClass, ...]:
+        """The set of classes, each once, in order."""
+        found = {witness.error for witness in self.witnesses}
+        return tuple([error for error in ErrorClass if error in found])

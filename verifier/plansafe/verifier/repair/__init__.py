@@ -1,0 +1,1 @@
+"""The nearest safe plan: optimal alignment of a plan with the safe plans of its task (docs/repair.md)."""

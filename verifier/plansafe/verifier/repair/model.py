@@ -1,0 +1,118 @@
+"""What a repair is: edits, weights, results. Data only; definitions in docs/repair.md."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+from plansafe.verifier.model import Number
+from plansafe.verifier.report import Report
+
+
+class EditKind(Enum):
+    """The four ways to change a plan, in the order in which ties prefer them."""
+
+    INSERT = "insert"
+    MOVE = "move"
+    SUBSTITUTE = "substitute"
+    DELETE = "delete"
+
+
+class Weights(NamedTuple):
+    """What an edit of each kind costs; positive."""
+
+    insert: Number = 1
+    delete: Number = 1
+    substitute: Number = 1
+    move: Number = 1
+
+    def of(self, kind: EditKind) -> Number:
+        """The weight of a kind."""
+        return {
+            EditKind.INSERT: self.insert,
+            EditKind.DELETE: self.delete,
+            EditKind.SUBSTITUTE: self.substitute,
+            EditKind.MOVE: self.move,
+        }[kind]
+
+
+class Edit(NamedTuple):
+    """One change. ``step`` counts the original plan from 1 (0: an insertion).
+
+    ``position`` counts the repaired plan from 1 (0: a deletion). ``before`` and ``after`` are the texts of the
+    original and of the new step, empty where there is none (a move has both, equal). ``reason`` is a phrase such as
+    ``gives (open fridge) to step 5``. ``latest``: the last position at which an insertion does the same (0: only here).
+    """
+
+    kind: EditKind
+    step: int
+    position: int
+    before: str
+    after: str
+    reason: str = ""
+    earliest: int = 0
+    latest: int = 0
+
+
+class Repair(NamedTuple):
+    """A safe plan near the original.
+
+    ``steps`` are its steps as PDDL text. ``origin[k]`` is the original step (from 1) that stands at position ``k`` (from
+    0), kept, moved or substituted; 0 for an inserted one. ``report`` is the verdict of the replay.
+    """
+
+    steps: tuple[str, ...]
+    origin: tuple[int, ...]
+    edits: tuple[Edit, ...]
+    cost: Number
+    report: Report
+
+    @property
+    def kinds(self) -> tuple[EditKind, ...]:
+        """The kinds of its edits, sorted: with ``steps``, what makes two repairs equal."""
+        return tuple(sorted([edit.kind for edit in self.edits], key=lambda kind: kind.value))
+
+    @property
+    def text(self) -> str:
+        """The plan, one step in a line."""
+        return "".join([step + "\n" for step in self.steps])
+
+
+class RepairStatus(Enum):
+    """How a search for a repair ended."""
+
+    ALREADY_SAFE = "already safe"
+    FOUND = "found"
+    NOT_FOUND = "not found"
+    PROVED_NONE = "proved impossible"
+
+
+class RepairOptions(NamedTuple):
+    """How to search.
+
+    ``protected``: steps (from 1) that must be kept. ``max_cost``: give up beyond. ``max_repairs``: list at most so many
+    tied repairs. ``time_limit_s``: for the whole search; what was found by then is returned, with a bound.
+    """
+
+    weights: Weights = Weights()
+    protected: frozenset[int] = frozenset()
+    max_cost: Number = 8
+    max_repairs: int = 100
+    time_limit_s: float | None = 30.0
+
+
+class RepairResult(NamedTuple):
+    """What a search found.
+
+    ``repairs`` are all tied optima in the documented order (the best first), each replayed. ``bound``: no repair costs
+    less. ``optimal``: the cost of ``repairs`` is proved least. ``complete``: all repairs of that cost are listed.
+    ``detail`` says in words what limited the search or proved that there is none. ``expanded``: nodes.
+    """
+
+    status: RepairStatus
+    repairs: tuple[Repair, ...] = ()
+    bound: Number = 0
+    optimal: bool = False
+    complete: bool = False
+    detail: str = ""
+    expanded: int = 0
