@@ -26,8 +26,8 @@ class Answer(Enum):
 class Query(NamedTuple):
     """The question. ``prefix``: the steps taken so far from the initial state of ``checker``'s task.
 
-    ``rules`` says whether the continuation must keep them (else the goal alone counts). ``shortest`` asks for a proof of
-    optimality (number of steps). The continuation may be empty.
+    ``rules`` says whether the continuation must keep them (else the goal alone counts). ``shortest`` asks for a proof
+    of optimality (number of steps). The continuation may be empty.
     """
 
     checker: Checker
@@ -38,7 +38,10 @@ class Query(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """The answer. ``steps``: the continuation. ``optimal``: no shorter one exists, proved. ``detail``: why not, in words."""
+    """The answer.
+
+    ``steps``: the continuation. ``optimal``: no shorter one exists, proved. ``detail``: why not, in words.
+    """
 
     answer: Answer
     steps: tuple[Taken, ...] = ()
@@ -56,4 +59,7 @@ class Planner(Protocol):
         """Whether its package is installed."""
 
     def solve(self, query: Query) -> Solution:
-        """Answer a query. A ``SOLVED`` answer has been replayed: prefix and continuation are SAFE (or reach the goal)."""
+        """Answer a query.
+
+        A ``SOLVED`` answer has been replayed: prefix and continuation are SAFE (without rules: reach the goal).
+        """

@@ -57,8 +57,8 @@ class Edit(NamedTuple):
 class Repair(NamedTuple):
     """A safe plan near the original.
 
-    ``steps`` are its steps as PDDL text. ``origin[k]`` is the original step (from 1) that stands at position ``k`` (from
-    0), kept, moved or substituted; 0 for an inserted one. ``report`` is the verdict of the replay.
+    ``steps`` are its steps as PDDL text. ``origin[k]`` is the original step (from 1) that stands at position ``k``
+    (from 0), kept, moved or substituted; 0 for an inserted one. ``report`` is the verdict of the replay.
     """
 
     steps: tuple[str, ...]
