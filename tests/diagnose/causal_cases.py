@@ -1,0 +1,131 @@
+"""Small tasks for the tests of causes: a kitchen by hand, and random ones with plans that often fail."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import NamedTuple
+
+from case import PREDICATES, Case, Sexp
+from formulas import Formulas, Style, heads
+from generate import case
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker, Options
+from plansafe.verifier.engine.steps import Taken
+from plansafe.verifier.kernel import Kernel
+from plansafe.verifier.simulate import Simulation, step_text
+
+KITCHEN = """(define (domain kitchen)
+  (:types room stove - object)
+  (:predicates (robot-in ?r - room) (in ?s - stove ?r - room) (on ?s - stove) (lit ?r - room) (warm ?s - stove))
+  (:action switch-on :parameters (?s - stove ?r - room)
+    :precondition (and (robot-in ?r) (in ?s ?r) (not (on ?s))) :effect (on ?s))
+  (:action switch-off :parameters (?s - stove ?r - room)
+    :precondition (and (robot-in ?r) (in ?s ?r) (on ?s)) :effect (not (on ?s)))
+  (:action light :parameters (?r - room) :precondition (robot-in ?r) :effect (lit ?r))
+  (:action cook :parameters (?s - stove) :effect (when (on ?s) (warm ?s)))
+  (:action go :parameters (?from ?to - room)
+    :precondition (and (robot-in ?from) (not (= ?from ?to)))
+    :effect (and (not (robot-in ?from)) (robot-in ?to))))"""
+RULES = """(define (safety kitchen)
+  (:process off-before-leaving :on (go ?from ?to)
+    :forbid (exists (?s - stove) (and (in ?s ?from) (on ?s))))
+  (:process never-dark :parameters (?s - stove ?r - room)
+    :forbid (and (on ?s) (in ?s ?r) (robot-in ?r) (not (lit ?r))))
+  (:termination home :require (robot-in hall)))"""
+
+
+def kitchen(goal: str = "(robot-in hall)", init: str = "(lit kitchen)", rules: str = RULES) -> Checker:
+    """A stove in a kitchen, a hall beside it."""
+    problem = f"""(define (problem tea) (:domain kitchen) (:objects hob - stove kitchen hall - room)
+      (:init (robot-in kitchen) (in hob kitchen) {init}) (:goal {goal}))"""
+    specs = [Source("rules.safe", rules)] if rules else []
+    checker = Checker(Source("domain.pddl", KITCHEN), Source("problem.pddl", problem), specs)
+    assert checker.ok, checker.diagnostics
+    return checker
+
+
+class Drawn(NamedTuple):
+    """A random case for both engines, with plans as lists of steps."""
+
+    checker: Checker
+    kernel: Kernel
+    free: Kernel
+    """The kernel for the same domain without preconditions: every step happens, as under the reading *force*."""
+    plans: list[list[str]]
+    timeless: frozenset[str]
+    """Rules whose instances do not read the clock."""
+
+
+def random_case(stream: str, number: int, rules: int = 6, plans: int = 4, longest: int = 7) -> Drawn | None:
+    """A case, the same for the same arguments; ``None`` if it is not one that kernel and engine both accept."""
+    random = Random(f"{stream} {number}")
+    drawn = case(stream, 77, number, rules, 0)._replace(constraints=(), laws=())
+    drawn = drawn._replace(structures=tuple([_conditional(s, drawn, random) for s in drawn.structures]))
+    texts = drawn.domain_text(), drawn.problem_text(), drawn.safety_text()
+    names = ("domain.pddl", "problem.pddl", "rules.safe")
+    sources = [Source(name, text) for name, text in zip(names, texts, strict=True)]
+    checker = Checker(sources[0], sources[1], sources[2:], Options(max_findings=100_000, replay="never"))
+    if not checker.ok:
+        return None
+    relaxed = drawn._replace(structures=tuple([_relaxed(s) for s in drawn.structures]))
+    return Drawn(
+        checker,
+        _kernel(drawn),
+        _kernel(relaxed),
+        [_plan(checker, random, longest) for _ in range(plans)],
+        frozenset([str(rule[1]) for rule in drawn.rules if not _reads_clock(rule)]),
+    )
+
+
+def _kernel(drawn: Case) -> Kernel:
+    return Kernel(drawn.domain_text(), drawn.problem_text(), [drawn.safety_text()])
+
+
+def _relaxed(structure: Sexp) -> Sexp:
+    assert isinstance(structure, tuple)
+    if ":precondition" not in structure:
+        return structure
+    at = structure.index(":precondition")
+    return structure[:at] + structure[at + 2 :]
+
+
+def _reads_clock(rule: Sexp) -> bool:
+    words = ("within", "always-within", "hold-during", "hold-after", ":within")
+    return any([_reads_clock(part) if isinstance(part, tuple) else part in words for part in rule])
+
+
+def _conditional(structure: Sexp, drawn: Case, random: Random) -> Sexp:
+    """An action that sets or clears a predicate, with a precondition at times."""
+    assert isinstance(structure, tuple)
+    name = str(structure[1]).partition("-")[2]
+    if structure[0] != ":action" or name not in PREDICATES or random.random() < 0.2:
+        return structure
+    constants = {o: kind for o, kind in drawn.objects if o in drawn.constants}
+    scope = dict(zip([w for w in PREDICATES[name] if w[0] == "?"], heads(PREDICATES[name]), strict=True))
+    style = Style(numeric=False, partial=False, derived="(:derived" in drawn.domain_text(), actions=False, timed=False)
+    formulas = Formulas(random, constants, style)
+    return (*structure, ":precondition", formulas.formula(random.choice((0, 0, 1, 2)), scope))
+
+
+def _plan(checker: Checker, random: Random, longest: int) -> list[str]:
+    """A walk over mostly legal steps, those that others made possible preferred."""
+    assert checker.engine is not None
+    task = checker.engine.task
+    simulation = Simulation(checker.engine)
+    steps: list[str] = []
+    first = {step_text(step, task.objects) for step in simulation.legal()}
+    for _ in range(random.randint(1, longest)):
+        legal = list(simulation.legal())
+        risky = [step for step in legal if step_text(step, task.objects) not in first]
+        action = random.choice(list(task.actions.values()))
+        domains = [task.domains[v.domain] for v in action.parameters]
+        if random.random() < 0.85 and legal:
+            step = random.choice(risky if risky and random.random() < 0.7 else legal)
+        elif all(domains):
+            step = Taken(action, tuple([random.choice(domain) for domain in domains]))
+        else:
+            continue
+        simulation.take(step)
+        steps.append(step_text(step, task.objects))
+    return steps
