@@ -1,0 +1,92 @@
+"""Equal keys, equal futures: on random tasks and rules, whatever led to two executions of one key."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from generate import STREAMS, case
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker
+from plansafe.verifier.engine.state import NumberTooLarge
+from plansafe.verifier.engine.steps import Taken
+from plansafe.verifier.monitor.finding import Violation
+from plansafe.verifier.monitor.program import Moment
+from plansafe.verifier.planning.execution import Execution
+
+SEED = 407
+UNTIMED = [stream for stream in STREAMS if stream != "timed"]
+Future = tuple[object, ...]
+
+
+def checkers(stream: str, number: int) -> tuple[Checker, list[Taken]]:
+    """A random task with few rules, and some of its steps."""
+    made = case(stream, SEED, number, rules=3, plans=0)
+    texts = (made.domain_text(), made.problem_text(), made.safety_text())
+    domain, problem, safety = [Source(name, text) for name, text in zip("dps", texts, strict=True)]
+    checker = Checker(domain, problem, [safety] if safety.text else [])
+    assert checker.ok and checker.engine is not None, checker.diagnostics
+    random = Random(f"{stream} {number}")
+    steps: list[Taken] = []
+    task = checker.engine.task
+    for action in task.actions.values():
+        domains = [task.domains[v.domain] for v in action.parameters]
+        if all(domains):
+            steps.append(Taken(action, tuple(random.choice(members) for members in domains)))
+    return checker, random.sample(steps, min(len(steps), 6))
+
+
+def violations(execution: Execution, since: int, blame: bool) -> set[tuple[object, ...]]:
+    """What is violated and counts, with steps relative to a letter; without the parts that only preferences have."""
+    runtime = execution.runtime
+    if runtime is None:
+        return set()
+    end = runtime.fork()
+    end.finish(execution.state, Moment(execution.letter, execution.letter, False))
+
+    def hard(v: Violation) -> bool:
+        return not execution.engine.plan.rules[execution.engine.plan.parts[v.part].rule].preference
+
+    return {
+        (v.part, v.binding, max(v.step - since, 0), v.at_end, v.blame if blame else "")
+        for v in end.violations()
+        if hard(v) and (v.step > since or v.at_end or blame)
+    } | {("undecided", bool(end.undecided()))}
+
+
+def future(execution: Execution, steps: list[Taken], blame: bool) -> list[Future]:
+    """What each prefix of a continuation comes to."""
+    since, out = execution.letter, []
+    now: Execution | None = execution
+    for step in steps:
+        assert now is not None
+        try:
+            now = now.after(step) or now
+        except NumberTooLarge:
+            break
+        out.append((now.broken, now.undecided, now.accepted, violations(now, since, blame)))
+    return out
+
+
+@pytest.mark.parametrize("blame", [(), ("introduced",)], ids=["all", "introduced"])
+@pytest.mark.parametrize("stream", UNTIMED)
+def test_equal_keys_have_equal_futures(stream: str, blame: tuple[str, ...]) -> None:
+    random = Random(f"{stream} {blame}")
+    merged = 0
+    for number in range(8):
+        checker, steps = checkers(stream, number)
+        assert checker.engine is not None
+        if not steps:
+            continue
+        seen: dict[object, Execution] = {}
+        for _ in range(12):
+            now = Execution.initial(checker.engine, blame=blame)
+            for _ in range(random.randint(1, 14)):
+                now = now.after(random.choice(steps)) or now
+                earlier = seen.setdefault(now.key(), now)
+                if earlier is not now:
+                    merged += earlier.letter != now.letter
+                    rest = [random.choice(steps) for _ in range(6)]
+                    assert future(earlier, rest, bool(blame)) == future(now, rest, bool(blame)), (number, now.key())
+    assert merged > 10
