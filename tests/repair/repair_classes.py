@@ -1,0 +1,198 @@
+"""The classes of error by their definitions, from the least repairs and a relaxation in which nothing is ever lost.
+
+In the relaxation every ground atom may be true, may be false, or may be both; an atom that may be true (or false) stays
+so. A precondition that is false there can never hold. A derived atom may be true if its body may be (least fixpoint),
+and may be false if its body may be even where all derived atoms still may (greatest fixpoint). A comparison is decided
+only if no action changes what it reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from itertools import product
+
+from repair_oracle import Optimum
+from repair_task import Sexp, Task, field, normal, parameters
+
+from plansafe.verifier.kernel import Judgement
+
+Atom = tuple[str, ...]
+Binding = Mapping[str, str]
+COMPARE = ("<", ">", "<=", ">=", "=")
+ASSIGN = ("increase", "decrease", "assign", "scale-up", "scale-down")
+EDIT_CLASS = {"insert": "missing", "delete": "additional", "substitute": "substitute", "move": "order"}
+TERMINATION = (":termination", ":obligation")
+
+
+class Relaxation:
+    """What may become true and what may become false when nothing is lost."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.objects = {kind: task.of_type(kind) for kind in task.supertypes()}
+        self.true: set[Atom] = {tuple(map(str, fact)) for fact in task.init if fact[0] not in ("=", "not")}
+        self.initially = frozenset(self.true)
+        self.false: set[Atom] = set()
+        self.numbers = {fact[1]: Fraction(str(fact[2])) for fact in task.init if fact[0] == "="}
+        self.changing = {head for action in task.actions for head in changed(field(action, ":effect"))}
+        self.heads = {str(axiom[1][0]) for axiom in task.axioms}
+        self.derived_false: set[Atom] = set()
+        before = None
+        while before != (len(self.true), len(self.false)):
+            before = len(self.true), len(self.false)
+            self._derive()
+            for action in task.actions:
+                for binding in self._bindings(parameters(field(action, ":parameters")), {}):
+                    if self.may(field(action, ":precondition"), binding, True):
+                        self._apply(field(action, ":effect"), binding)
+        self._derive()
+
+    def possible(self, step: str) -> bool:
+        """Whether the precondition of a well-typed step may ever hold."""
+        name, *arguments = normal(step)[1:-1].split()
+        [action] = [action for action in self.task.actions if action[1] == name]
+        variables = [v for v, _ in parameters(field(action, ":parameters"))]
+        return self.may(field(action, ":precondition"), dict(zip(variables, arguments, strict=True)), True)
+
+    def _bindings(self, declared: list[tuple[str, str]], binding: Binding) -> Iterator[dict[str, str]]:
+        for objects in product(*[self.objects[kind] for _, kind in declared]):
+            yield {**binding, **dict(zip([v for v, _ in declared], objects, strict=True))}
+
+    def _derive(self) -> None:
+        axioms = [
+            ((str(axiom[1][0]), *[b[v] for v, _ in parameters(axiom[1][1:])]), axiom[2], b)
+            for axiom in self.task.axioms
+            for b in self._bindings(parameters(axiom[1][1:]), {})
+        ]
+        self.derived_false = {head for head, _, _ in axioms}
+        again = True
+        while again:
+            fixed = {head for head, body, b in axioms if head in self.derived_false and not self.may(body, b, False)}
+            self.derived_false -= fixed
+            risen = {head for head, body, b in axioms if head not in self.true and self.may(body, b, True)}
+            self.true |= risen
+            again = bool(fixed or risen)
+
+    def _apply(self, effect: Sexp, binding: Binding) -> None:
+        if not effect:
+            return
+        match effect:
+            case ("and", *parts):
+                for part in parts:
+                    self._apply(part, binding)
+            case ("forall", declared, inner):
+                for extended in self._bindings(parameters(declared), binding):
+                    self._apply(inner, extended)
+            case ("when", condition, inner):
+                if self.may(condition, binding, True):
+                    self._apply(inner, binding)
+            case ("not", atom):
+                self.false.add(ground(atom, binding))
+            case _ if effect[0] not in ASSIGN:
+                self.true.add(ground(effect, binding))
+
+    def may(self, formula: Sexp, binding: Binding, wanted: bool) -> bool:
+        """Whether a condition may be true (or false)."""
+        every = all if wanted else any
+        some = any if wanted else all
+        match formula:
+            case ():
+                return wanted
+            case ("and", *parts):
+                return every([self.may(part, binding, wanted) for part in parts])
+            case ("or", *parts):
+                return some([self.may(part, binding, wanted) for part in parts])
+            case ("not", part):
+                return self.may(part, binding, not wanted)
+            case ("imply", one, other):
+                return some([self.may(one, binding, not wanted), self.may(other, binding, wanted)])
+            case ("forall", declared, part):
+                return every([self.may(part, b, wanted) for b in self._bindings(parameters(declared), binding)])
+            case ("exists", declared, part):
+                return some([self.may(part, b, wanted) for b in self._bindings(parameters(declared), binding)])
+            case ("=", str(one), str(other)):
+                return (binding.get(one, one) == binding.get(other, other)) == wanted
+            case (str(op), one, other) if op in COMPARE:
+                return self._compare(op, one, other, binding, wanted)
+        atom = ground(formula, binding)
+        if atom[0] in self.heads:
+            return atom in (self.true if wanted else self.derived_false)
+        return atom in self.true if wanted else atom not in self.initially or atom in self.false
+
+    def _compare(self, op: str, one: Sexp, other: Sexp, binding: Binding, wanted: bool) -> bool:
+        values = []
+        for side in (one, other):
+            if isinstance(side, str):
+                values.append(Fraction(side))
+            elif side[0] in self.changing:
+                return True
+            else:
+                values.append(self.numbers[ground(side, binding)])
+        x, y = values
+        return {"<": x < y, ">": x > y, "<=": x <= y, ">=": x >= y, "=": x == y}[op] == wanted
+
+
+def changed(effect: Sexp) -> Iterator[str]:
+    """The functions that an effect changes."""
+    if isinstance(effect, tuple) and effect:
+        if effect[0] in ASSIGN:
+            yield str(effect[1][0])
+        for part in effect:
+            yield from changed(part)
+
+
+def ground(atom: Sexp, binding: Binding) -> Atom:
+    """An atom under a binding."""
+    return tuple([binding.get(str(term), str(term)) for term in atom])
+
+
+def faults(task: Task) -> dict[int, str]:
+    """The impossible steps, from 1, each with its class: grammar or affordance."""
+    relaxation = Relaxation(task)
+    table = {str(action[1]): len(parameters(field(action, ":parameters"))) for action in task.actions}
+    known = {name for name, _ in task.objects}
+    grounded = set(task.ground_steps())
+    out = {}
+    for number, step in enumerate(task.plan, 1):
+        name, *arguments = normal(step)[1:-1].split()
+        if table.get(name) != len(arguments) or not set(arguments) <= known:
+            out[number] = "grammar"
+        elif normal(step) not in grounded or not relaxation.possible(step):
+            out[number] = "affordance"
+    return out
+
+
+def flags(task: Task, judgement: Judgement) -> set[str]:
+    """The classes that stand beside the others."""
+    out = {"unmet goal"} if judgement.executable and not judgement.goal else set()
+    kinds = {str(rule[1]): str(rule[0]) for rule in task.rules}
+    for finding in judgement.findings:
+        if "halt" in finding.readings:
+            late = kinds.get(finding.rule) in TERMINATION
+            out.add("termination hazard" if late else "process hazard")
+    return out
+
+
+def edit_class(kinds: list[str]) -> set[str]:
+    """The class of a script whose counted edits are of these kinds."""
+    if len(set(kinds)) > 1:
+        return {"compound"}
+    return {EDIT_CLASS[kind] for kind in kinds}
+
+
+def classes(task: Task, best: Optimum) -> set[str]:
+    """The set of classes, but for *unsafe goal*, which takes a proof."""
+    if best.cost == 0:
+        return set()
+    impossible = faults(task)
+    out = {*impossible.values(), *flags(task, best.judgement)}
+    if best.cost is None:
+        return out | {"irreparable"}
+    for script in best.scripts:
+        kinds = list(script.kinds)
+        for kind, step in script.lost:
+            if step in impossible:
+                kinds.remove(kind)
+        out |= edit_class(kinds)
+    return out

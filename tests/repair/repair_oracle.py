@@ -1,0 +1,212 @@
+"""The definition of a repair, executed: every edit script up to a cost, each resulting plan judged by the kernel.
+
+Of the verifier only the kernel is used. One fact about the semantics saves most of its work: whether a step can be
+taken, where it leads and whether the goal holds depends on the state (facts and numbers) alone, so these are asked once
+for each state. Rules are judged on whole plans. ``plain=True`` does without that and asks the kernel about every plan;
+a test holds the two against each other.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import combinations, combinations_with_replacement, product
+from typing import NamedTuple
+
+from repair_task import KINDS, Cost, Task, normal
+
+from plansafe.verifier.kernel import Judgement, Kernel
+
+GOOD = ("SAFE", "VALID")
+Codes = tuple[int, ...]
+Vector = tuple[int, ...]  # how many edits of each of KINDS
+
+
+class TooMany(Exception):
+    """The task needs more judgements than allowed."""
+
+
+class Script(NamedTuple):
+    """An edit script with what it leads to. ``lost`` are its deletions and substitutions, with the step from 1."""
+
+    steps: tuple[str, ...]
+    kinds: tuple[str, ...]
+    new: tuple[int, ...]
+    lost: tuple[tuple[str, int], ...]
+
+
+class Optimum(NamedTuple):
+    """The repairs of least cost; ``cost`` is None if none is within the bound. ``judged`` counts the kernel's work."""
+
+    cost: Cost | None
+    scripts: frozenset[Script]
+    judgement: Judgement
+    judged: int
+
+    @property
+    def repairs(self) -> frozenset[tuple[tuple[str, ...], tuple[str, ...]]]:
+        """The repairs without those that are equal: resulting steps and sorted kinds."""
+        return frozenset((script.steps, script.kinds) for script in self.scripts)
+
+
+class World:
+    """A task with the kernel behind it. Ground actions are numbers; ill-formed steps have none."""
+
+    def __init__(self, task: Task, limit: int = 1_000_000, plain: bool = False) -> None:
+        self.task = task
+        self.limit = limit
+        self.plain = plain
+        self.judged = 0
+        texts = task.domain_text(), task.problem_text()
+        self.kernel = Kernel(*texts, task.safety_texts())
+        self.actions = task.ground_steps()
+        self.codes = {text: code for code, text in enumerate(self.actions)}
+        self.plan = [self.codes.get(normal(step)) for step in task.plan]
+        self._states: dict[object, int] = {}
+        self._ways: list[Codes] = []  # to each state, one plan
+        self._next: list[dict[int, int]] = []
+        self._goals: dict[int, bool] = {}
+        self._verdicts: dict[Codes, bool] = {}
+        self._bare = Kernel(*texts)
+        self.start = self._state(())
+        assert self.start is not None
+
+    def judge(self, plan: Codes) -> Judgement:
+        """The kernel's judgement."""
+        self.judged += 1
+        if self.judged > self.limit:
+            raise TooMany
+        return self.kernel.judge(self._text(plan))
+
+    def _text(self, plan: Codes) -> str:
+        return "\n".join([self.actions[code] for code in plan])
+
+    def _state(self, plan: Codes) -> int | None:
+        """The state to which a plan leads; None if its last step cannot be taken."""
+        letters = self._bare.states(self._text(plan))
+        if len(letters) <= len(plan):
+            return None
+        numbers = self._bare._halt(self._text(plan)).numbers
+        key = letters[-1], frozenset(numbers.items())
+        if key not in self._states:
+            self._states[key] = len(self._ways)
+            self._ways.append(plan)
+            self._next.append({})
+        return self._states[key]
+
+    def after(self, state: int, code: int) -> int:
+        """The state after a step; -1 if it cannot be taken."""
+        known = self._next[state].get(code)
+        if known is None:
+            found = self._state((*self._ways[state], code))
+            known = self._next[state][code] = -1 if found is None else found
+        return known
+
+    def goal(self, state: int) -> bool:
+        """Whether the goal holds."""
+        known = self._goals.get(state)
+        if known is None:
+            known = self._goals[state] = self._bare.judge(self._text(self._ways[state])).goal
+        return known
+
+    def safe(self, plan: Codes) -> bool:
+        """Whether the kernel calls a plan SAFE or VALID."""
+        if not self.plain:
+            state = self.start or 0
+            following = self._next
+            for code in plan:
+                after = following[state].get(code)
+                state = self.after(state, code) if after is None else after
+                if state < 0:
+                    return False
+            if not self.goal(state):
+                return False
+        known = self._verdicts.get(plan)
+        if known is None:
+            judgement = self.judge(plan)
+            assert self.plain or (judgement.executable and judgement.goal), self._text(plan)
+            known = self._verdicts[plan] = judgement.headline in GOOD
+        return known
+
+    def scripts(self, vector: Vector) -> Iterator[tuple[Codes, tuple[tuple[str, int], ...]]]:
+        """All scripts with these numbers of edits: the plan as ``2 * action + new``, and what is lost."""
+        inserted, deleted, substituted, moved = vector
+        steps = range(len(self.plan))
+        free = [i for i in steps if i + 1 not in self.task.protected]
+        broken = {i for i in steps if self.plan[i] is None}
+        count = len(self.actions)
+        for gone in combinations(free, deleted):
+            rest = [i for i in free if i not in gone]
+            for changed in combinations(rest, substituted):
+                if not broken <= {*gone, *changed}:
+                    continue
+                lost = tuple([("delete", i + 1) for i in gone] + [("substitute", i + 1) for i in changed])
+                for away in combinations([i for i in rest if i not in changed], moved):
+                    for others in product(range(count), repeat=substituted):
+                        if any(other == self.plan[i] for i, other in zip(changed, others, strict=True)):
+                            continue
+                        instead = dict(zip(changed, others, strict=True))
+                        base = tuple(
+                            [
+                                2 * instead[i] + 1 if i in instead else 2 * (self.plan[i] or 0)
+                                for i in steps
+                                if i not in gone and i not in away
+                            ]
+                        )
+                        loose = tuple([2 * (self.plan[i] or 0) for i in away])
+                        for fresh in combinations_with_replacement(range(count), inserted):
+                            items = loose + tuple([2 * code + 1 for code in fresh])
+                            for plan in placed(base, items):
+                                yield plan, lost
+
+    def needed(self, plan: Codes) -> bool:
+        """Whether no non-empty set of new steps can be left out."""
+        new = [i for i, item in enumerate(plan) if item % 2]
+        for size in range(1, len(new) + 1):
+            for out in combinations(new, size):
+                if self.safe(tuple([item >> 1 for i, item in enumerate(plan) if i not in out])):
+                    return False
+        return True
+
+
+def placed(base: Codes, items: Codes) -> Iterator[Codes]:
+    """The base with the items inserted in all ways."""
+    if not items:
+        yield base
+        return
+    for k in range(len(base) + 1):
+        yield from placed((*base[:k], items[0], *base[k:]), items[1:])
+
+
+def vectors(task: Task) -> dict[Cost, list[Vector]]:
+    """The numbers of edits of each kind that cost at most the bound, by cost."""
+    most = [int(task.bound // weight) for weight in task.weights]
+    out: dict[Cost, list[Vector]] = {}
+    for vector in product(*[range(count + 1) for count in most]):
+        cost = sum(count * weight for count, weight in zip(vector, task.weights, strict=True))
+        if cost <= task.bound and sum(vector[1:]) <= len(task.plan):
+            out.setdefault(cost, []).append(vector)
+    return dict(sorted(out.items()))
+
+
+def optimum(task: Task, limit: int = 1_000_000, plain: bool = False) -> Optimum:
+    """The repairs of least cost, by exhaustive enumeration.
+
+    Raises ``TooMany`` where the kernel would have to judge more than ``limit`` plans.
+    """
+    world = World(task, limit, plain)
+    judgement = world.kernel.judge(task.plan_text())
+    if judgement.headline in GOOD:
+        return Optimum(0, frozenset([Script(tuple(map(normal, task.plan)), (), (), ())]), judgement, 1)
+    for cost, level in vectors(task).items():
+        found = set()
+        for vector in level:
+            kinds = tuple(sorted(Counter(dict(zip(KINDS, vector, strict=True))).elements()))
+            for plan, lost in world.scripts(vector):
+                if world.safe(tuple([item >> 1 for item in plan])) and world.needed(plan):
+                    steps = tuple([world.actions[item >> 1] for item in plan])
+                    new = tuple([i + 1 for i, item in enumerate(plan) if item % 2])
+                    found.add(Script(steps, kinds, new, lost))
+        if found:
+            return Optimum(cost, frozenset(found), judgement, world.judged)
+    return Optimum(None, frozenset(), judgement, world.judged)

@@ -1,0 +1,140 @@
+"""Repairs and classes computed by hand, held against the enumeration that the other tests rely on."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from repair_classes import classes, faults
+from repair_oracle import optimum
+from repair_task import Task, written
+
+KITCHEN = """(define (domain kitchen) (:types stove - object cup - object)
+  (:predicates (on ?s - stove) (clean ?c - cup) (held ?c - cup) (free) (tap))
+  (:action switch-on :parameters (?s - stove) :precondition (not (on ?s)) :effect (on ?s))
+  (:action switch-off :parameters (?s - stove) :precondition (on ?s) :effect (not (on ?s)))
+  (:action take :parameters (?c - cup) :precondition (free) :effect (and (held ?c) (not (free))))
+  (:action put :parameters (?c - cup) :precondition (held ?c) :effect (and (free) (not (held ?c))))
+  (:action wash :parameters (?c - cup) :precondition (and (held ?c) (tap)) :effect (clean ?c)))"""
+OFF = "(:termination off :parameters (?s - stove) :forbid (on ?s))"
+
+
+def kitchen(plan: str, rules: str = OFF, goal: str = "(clean c1)", tap: str = "(tap)") -> Task:
+    problem = f"""(define (problem p) (:domain kitchen) (:objects s1 - stove s2 - stove c1 - cup)
+      (:init (free) {tap}) (:goal {goal}))"""
+    return written(KITCHEN, problem, rules, plan)
+
+
+def told(task: Task) -> tuple[object, list[tuple[str, str]], list[str]]:
+    best = optimum(task)
+    repairs = sorted((" ".join(steps), " ".join(kinds)) for steps, kinds in best.repairs)
+    return best.cost, repairs, sorted(classes(task, best))
+
+
+def test_safe_already() -> None:
+    assert told(kitchen("(take c1) (WASH  c1)")) == (0, [("(take c1) (wash c1)", "")], [])
+
+
+def test_a_forgotten_step() -> None:
+    assert told(kitchen("(wash c1)")) == (1, [("(take c1) (wash c1)", "insert")], ["missing"])
+
+
+def test_wrong_order() -> None:
+    assert told(kitchen("(wash c1) (take c1)")) == (
+        1,
+        [("(take c1) (wash c1)", "move")],
+        ["order"],
+    )
+
+
+def test_a_step_too_many_or_one_missing() -> None:
+    expected = [
+        ("(switch-on s1) (switch-off s1) (take c1) (wash c1)", "insert"),
+        ("(switch-on s1) (take c1) (switch-off s1) (wash c1)", "insert"),
+        ("(switch-on s1) (take c1) (wash c1) (switch-off s1)", "insert"),
+        ("(take c1) (wash c1)", "delete"),
+    ]
+    found = told(kitchen("(switch-on s1) (take c1) (wash c1)"))
+    assert found == (1, expected, ["additional", "missing", "termination hazard"])
+
+
+def test_a_protected_step_is_kept() -> None:
+    best = optimum(kitchen("(switch-on s1) (take c1) (wash c1)")._replace(protected=frozenset([1])))
+    assert {kinds for _, kinds in best.repairs} == {("insert",)}
+
+
+def test_weights_choose() -> None:
+    task = kitchen("(switch-on s1) (take c1) (wash c1)")
+    dear = task._replace(weights=(1, Fraction(1, 2), 1, 1))
+    assert optimum(dear).cost == Fraction(1, 2)
+    assert optimum(dear).repairs == {(("(take c1)", "(wash c1)"), ("delete",))}
+
+
+def test_a_new_step_that_nothing_needs_is_no_repair() -> None:
+    # Switching on the other stove is safe, but so is doing nothing at all in its place.
+    rules = "(:process never :on (switch-on s1) :forbid (free))"
+    task = kitchen("(switch-on s1) (take c1) (wash c1)", rules)
+    expected = [
+        ("(take c1) (switch-on s1) (wash c1)", "move"),
+        ("(take c1) (wash c1)", "delete"),
+        ("(take c1) (wash c1) (switch-on s1)", "move"),
+    ]
+    assert told(task) == (1, expected, ["additional", "order", "process hazard"])
+
+
+def test_two_new_steps_needed_only_by_each_other_are_no_repair() -> None:
+    # Switching the other stove on and off again costs 2, leaving the step out costs 3; only the latter is a repair.
+    never = "(:process never :on (switch-on s2) :require (on s2))"
+    task = kitchen("(switch-on s2) (take c1) (wash c1)", OFF + never)._replace(weights=(1, 3, 1, 1), bound=3)
+    best = optimum(task)
+    assert best.cost == 3
+    assert (("(take c1)", "(wash c1)"), ("delete",)) in best.repairs
+    assert all("(switch-on s1)" not in steps for steps, _ in best.repairs)
+
+
+def test_impossible_steps_explain_their_own_removal() -> None:
+    assert told(kitchen("(take c1) (wsh c1)")) == (1, [("(take c1) (wash c1)", "substitute")], ["grammar"])
+    assert told(kitchen("(take c1) (wash s1)")) == (1, [("(take c1) (wash c1)", "substitute")], ["affordance"])
+    assert told(kitchen("(wash c9) (wash c1)")) == (1, [("(take c1) (wash c1)", "substitute")], ["grammar"])
+    expected = [
+        ("(take c1) (wash c1)", "delete move"),
+        ("(take c1) (wash c1)", "delete substitute"),
+        ("(take c1) (wash c1) (put c1) (take c1)", "insert substitute"),
+    ]
+    found = told(kitchen("(wash c1 c1) (wash c1) (take c1)"))
+    assert found == (2, expected, ["additional", "grammar", "missing", "order"])
+
+
+@pytest.mark.parametrize(("tap", "expected"), [("(tap)", {}), ("", {2: "affordance"})])
+def test_what_can_never_hold(tap: str, expected: dict[int, str]) -> None:
+    assert faults(kitchen("(take c1) (wash c1)", tap=tap)) == expected
+
+
+def test_goal_and_nothing_within_the_bound() -> None:
+    task = kitchen("", goal="(and (clean c1) (free))")
+    assert told(task) == (None, [], ["irreparable", "unmet goal"])
+    assert told(task._replace(bound=3))[0] == 3
+    assert told(kitchen("(take c1)")) == (
+        1,
+        [("(take c1) (wash c1)", "insert")],
+        ["missing", "unmet goal"],
+    )
+
+
+def test_deletes_are_ignored_but_static_facts_are_not() -> None:
+    domain = """(define (domain d) (:types box - object) (:predicates (a ?b - box) (b ?b - box) (s ?b - box))
+      (:derived (both ?b - box) (and (a ?b) (not (b ?b))))
+      (:action use :parameters (?b - box) :precondition (a ?b) :effect (and (not (a ?b)) (b ?b)))
+      (:action two :parameters (?b - box) :precondition (and (a ?b) (b ?b)) :effect (b ?b))
+      (:action one :parameters (?b - box) :precondition (both ?b) :effect (b ?b))
+      (:action no :parameters (?b - box) :precondition (not (s ?b)) :effect (b ?b)))"""
+    domain = domain.replace("(s ?b - box))", "(s ?b - box) (both ?b - box))")
+    problem = "(define (problem p) (:domain d) (:objects x - box y - box) (:init (a x) (s x) (b y)) (:goal (b x)))"
+    plan = "(use x) (two x) (one x) (no x) (use y) (two y) (one y) (no y)"
+    assert faults(written(domain, problem, "", plan)) == dict.fromkeys((4, 5, 6, 7), "affordance")
+
+
+def test_the_shortcut_through_states_changes_nothing() -> None:
+    tasks = [kitchen("(switch-on s1) (wash c1)"), kitchen("(wash c1) (switch-on s2) (take c1)"), kitchen("(put c1)")]
+    for task in tasks:
+        assert optimum(task, plain=True).scripts == optimum(task).scripts
