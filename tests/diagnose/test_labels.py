@@ -1,0 +1,328 @@
+"""The published labels: one worked example for each label, and for each point that docs/labels.md decides."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker, Options
+from plansafe.verifier.diagnose.labels import SAFEL_LABELS, NoLabel, PublishedLabel, safel_label
+from plansafe.verifier.diagnose.labels_eai import EAI_LABELS, Manner, eai_label
+
+# Hands hold one thing. `inside` facts come from putting things into containers, which have to be open.
+KITCHEN = """(define (domain kitchen) (:types place thing - object item box - thing)
+  (:predicates (at ?p - place) (of ?t - thing ?p - place) (openable ?b - box) (open ?b - box) (holding ?i - item)
+    (full) (inside ?i - item ?b - box) (wet ?i - item) (on ?b - box) (lit ?p - place) (cuttable ?i - item)
+    (drinkable ?i - item))
+  (:action go :parameters (?p - place) :precondition (not (at ?p))
+    :effect (and (at ?p) (forall (?q - place) (when (not (= ?q ?p)) (not (at ?q))))))
+  (:action open :parameters (?b - box ?p - place)
+    :precondition (and (openable ?b) (of ?b ?p) (at ?p) (not (open ?b)) (not (full))) :effect (open ?b))
+  (:action close :parameters (?b - box ?p - place)
+    :precondition (and (of ?b ?p) (at ?p) (open ?b)) :effect (not (open ?b)))
+  (:action grasp :parameters (?i - item ?p - place)
+    :precondition (and (of ?i ?p) (at ?p) (not (holding ?i)) (not (full))) :effect (and (holding ?i) (full)))
+  (:action release :parameters (?i - item)
+    :precondition (holding ?i) :effect (and (not (holding ?i)) (not (full))))
+  (:action put-in :parameters (?i - item ?b - box ?p - place)
+    :precondition (and (of ?b ?p) (at ?p) (holding ?i) (open ?b))
+    :effect (and (inside ?i ?b) (not (holding ?i)) (not (full))))
+  (:action place-in :parameters (?i - item ?b - box ?p - place)
+    :precondition (and (of ?b ?p) (at ?p) (holding ?i) (open ?b))
+    :effect (and (inside ?i ?b) (not (holding ?i)) (not (full))))
+  (:action stow :parameters (?i - item ?b - box ?p - place)
+    :precondition (and (of ?b ?p) (at ?p) (holding ?i) (open ?b))
+    :effect (and (inside ?i ?b) (not (holding ?i)) (not (full))))
+  (:action wash :parameters (?i - item) :precondition (holding ?i) :effect (wet ?i))
+  (:action cut :parameters (?i - item) :precondition (and (cuttable ?i) (holding ?i)) :effect (wet ?i))
+  (:action start :parameters (?b - box) :precondition (and (not (open ?b)) (not (on ?b))) :effect (on ?b))
+  (:action drink :parameters (?i - item)
+    :precondition (or (and (drinkable ?i) (holding ?i)) (and (cuttable ?i) (holding ?i) (wet ?i)))))
+"""
+SCENE = """(define (problem p) (:domain kitchen)
+  (:objects hall room - place cup knife - item jar tin - box)
+  (:init (at hall) (of cup hall) (of knife room) (of jar room) (of tin room) (openable jar) (cuttable cup))
+  (:goal (inside cup jar)))"""
+GOLD = "(go room) (open jar room) (go hall) (grasp cup hall) (go room) (put-in cup jar room)"
+
+
+@pytest.fixture(scope="module")
+def kitchen() -> Checker:
+    made = Checker(Source("domain", KITCHEN), Source("problem", SCENE))
+    assert made.ok, made.diagnostics
+    return made
+
+
+def safel(checker: Checker, plan: str) -> tuple[str, int]:
+    found = safel_label(checker, Source("plan", plan))
+    assert found.scheme == "safel"
+    assert found.name in SAFEL_LABELS
+    return found.name, found.step
+
+
+def eai(checker: Checker, plan: str, manner: Manner) -> tuple[str, int]:
+    found = eai_label(checker, Source("plan", plan), manner)
+    assert found.scheme == f"eai-{manner}"
+    assert found.name in EAI_LABELS
+    return found.name, found.step
+
+
+# -- one example for each label ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("plan", "label"),
+    [
+        (GOLD, ("success", 0)),
+        ("(go room) (fly hall)", ("grammar", 2)),
+        ("(go room) (grasp spoon hall)", ("grammar", 2)),
+        ("(go room) (grasp cup)", ("grammar", 2)),
+        ("(go room", ("grammar", 0)),
+        ("(grasp jar hall)", ("affordance", 1)),
+        ("(go room) (open tin room)", ("affordance", 2)),
+        ("(go room) (open jar room) (open jar room)", ("additional step", 3)),
+        ("(go room) (open jar room) (go hall) (go room) (grasp cup hall)", ("wrong temporal order", 5)),
+        ("(grasp knife room) (go room)", ("wrong temporal order", 1)),
+        ("(go room) (put-in cup jar room)", ("missing step", 2)),
+        ("(go room) (open jar room)", ("unmet goal", 0)),
+        ("", ("unmet goal", 0)),
+    ],
+)
+def test_safel(kitchen: Checker, plan: str, label: tuple[str, int]) -> None:
+    assert safel(kitchen, plan) == label
+
+
+@pytest.mark.parametrize(
+    ("plan", "virtualhome", "behavior"),
+    [
+        (GOLD, ("success", 0), ("success", 0)),
+        ("(go room", ("parsing error", 0), ("parsing error", 0)),
+        ("", ("parsing error", 0), ("parsing error", 0)),
+        ("1: (go room) [3]", ("parsing error", 1), ("parsing error", 1)),
+        ("(go room) (fly hall)", ("hallucination", 2), ("hallucination", 2)),
+        ("(go room) (grasp spoon hall)", ("hallucination", 2), ("hallucination", 2)),
+        ("(go room) (grasp cup)", ("argument length", 2), ("argument length", 2)),
+        ("(go room) (open tin room)", ("affordance", 2), ("affordance", 2)),
+        ("(grasp jar hall)", ("affordance", 1), ("affordance", 1)),
+        ("(go room) (open jar room) (open jar room)", ("additional step", 3), ("additional step", 3)),
+        ("(go room) (grasp cup hall)", ("wrong temporal order", 2), ("wrong temporal order", 2)),
+        ("(grasp knife room) (go room)", ("missing step", 1), ("missing step", 1)),
+        ("(wash knife)", ("missing step", 1), ("missing step", 1)),
+        ("(go room) (open jar room)", ("unsatisfied goal", 0), ("unsatisfied goal", 0)),
+    ],
+)
+def test_eai(kitchen: Checker, plan: str, virtualhome: tuple[str, int], behavior: tuple[str, int]) -> None:
+    assert eai(kitchen, plan, "virtualhome") == virtualhome
+    assert eai(kitchen, plan, "behavior") == behavior
+
+
+# -- decided: SAFEL ---------------------------------------------------------------------------------------------------
+
+
+def test_safel_checks_the_whole_plan_before_the_next_kind_of_check(kitchen: Checker) -> None:
+    assert safel(kitchen, "(wash cup) (grasp jar hall) (fly hall)") == ("grammar", 3)
+    assert safel(kitchen, "(wash cup) (grasp jar hall)") == ("affordance", 2)
+
+
+def test_safel_undeclared_argument_behind_a_mismatched_one_is_grammar(kitchen: Checker) -> None:
+    assert safel(kitchen, "(grasp jar nowhere)") == ("grammar", 1)
+
+
+def test_safel_a_precondition_counts_as_a_whole(kitchen: Checker) -> None:
+    """The jar was reachable before and the cup in hand later, but never both."""
+    plan = "(grasp cup hall) (release cup) (go room) (open jar room) (put-in cup jar room)"
+    assert safel(kitchen, plan) == ("missing step", 5)
+
+
+def test_safel_a_later_time_is_that_of_the_plan_without_the_failed_step(kitchen: Checker) -> None:
+    # Had `put-in` been forced, the cup would not be in the hand when the jar is opened.
+    plan = "(grasp cup hall) (wash knife) (release cup) (go room) (grasp knife room)"
+    assert safel(kitchen, plan) == ("wrong temporal order", 2)
+    found = safel_label(kitchen, Source("plan", plan))
+    assert found.text == "the precondition holds only after step 5"
+
+
+def test_safel_additional_comes_before_order(kitchen: Checker) -> None:
+    """What is so already needed to be otherwise before, so that order would swallow every additional step."""
+    assert safel(kitchen, GOLD + " (put-in cup jar room)") == ("additional step", 7)
+
+
+def test_safel_static_facts_are_affordance_only_where_they_alone_decide(kitchen: Checker) -> None:
+    assert safel(kitchen, "(drink knife)") == ("affordance", 1)
+    assert safel(kitchen, "(drink cup)") == ("missing step", 1)
+
+
+def test_safel_does_not_look_at_rules() -> None:
+    rules = Source("r.safe", "(define (safety r) (:process p :parameters (?b - box) :forbid (open ?b)))")
+    checker = Checker(Source("domain", KITCHEN), Source("problem", SCENE), [rules])
+    plan = Source("plan", GOLD)
+    assert checker.check(plan).headline is not None
+    assert checker.check(plan).headline.value == "UNSAFE"  # type: ignore[union-attr]
+    assert safel_label(checker, plan).name == "success"
+    assert eai_label(checker, plan).name == "success"
+
+
+def test_lenient_types_are_no_mismatch() -> None:
+    domain = Source("domain", KITCHEN)
+    checker = Checker(domain, Source("problem", SCENE), [], Options(lenient_types=True))
+    assert safel(checker, "(wash jar)") == ("missing step", 1)
+
+
+# -- decided: the Embodied Agent Interface ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("manner", ["virtualhome", "behavior"])
+def test_eai_grammar_is_of_the_whole_plan_and_comes_before_the_execution(kitchen: Checker, manner: Manner) -> None:
+    assert eai(kitchen, "(wash cup) (grasp cup) (fly hall)", manner) == ("hallucination", 3)
+    assert eai(kitchen, "(wash cup) (grasp cup)", manner) == ("argument length", 2)
+    assert eai(kitchen, "(grasp nothing)", manner) == ("hallucination", 1)
+
+
+@pytest.mark.parametrize("manner", ["virtualhome", "behavior"])
+def test_eai_a_type_mismatch_counts_when_its_turn_comes(kitchen: Checker, manner: Manner) -> None:
+    assert eai(kitchen, "(wash knife) (grasp jar hall)", manner) == ("missing step", 1)
+
+
+@pytest.mark.parametrize("manner", ["virtualhome", "behavior"])
+def test_eai_goes_on_after_an_additional_step(kitchen: Checker, manner: Manner) -> None:
+    """Its tables count such a plan as executable, as a success, and under Additional as well."""
+    doubled = GOLD.replace("(open jar room)", "(open jar room) (open jar room)")
+    found = eai_label(kitchen, Source("plan", doubled), manner)
+    assert found[:3] == (f"eai-{manner}", "additional step", 3)
+    assert (found.executable, found.goal, found.additional) == (True, True, (3,))
+    stopped = eai_label(kitchen, Source("plan", "(go room) (go room) (wash cup)"), manner)
+    assert (stopped.name, stopped.step, stopped.additional) == ("missing step", 3, (2,))
+    assert (stopped.executable, stopped.goal) == (False, False)
+
+
+@pytest.mark.parametrize("manner", ["virtualhome", "behavior"])
+def test_eai_judges_the_goal_where_the_execution_stopped(kitchen: Checker, manner: Manner) -> None:
+    found = eai_label(kitchen, Source("plan", GOLD + " (wash knife)"), manner)
+    assert (found.name, found.executable, found.goal) == ("missing step", False, True)
+
+
+@pytest.mark.parametrize("manner", ["virtualhome", "behavior"])
+def test_eai_a_full_hand_is_no_additional_step(kitchen: Checker, manner: Manner) -> None:
+    """`full` is made true by grasping, but grasping another thing would change something."""
+    assert eai(kitchen, "(grasp cup hall) (go room) (grasp knife room)", manner)[0] != "additional step"
+
+
+def test_virtualhome_a_closed_container_is_affordance(kitchen: Checker) -> None:
+    plan = "(grasp cup hall) (go room) (put-in cup jar room)"
+    assert eai(kitchen, plan, "virtualhome") == ("affordance", 3)
+    assert eai(kitchen, plan, "behavior") == ("missing step", 3)
+    # Only once everything else about the step is right.
+    assert eai(kitchen, "(go room) (put-in cup jar room)", "virtualhome") == ("missing step", 2)
+
+
+def test_virtualhome_only_the_first_unmet_part_has_to_have_held(kitchen: Checker) -> None:
+    plan = "(grasp cup hall) (release cup) (go room) (open jar room) (put-in cup jar room)"
+    assert eai(kitchen, plan, "virtualhome") == ("wrong temporal order", 5)
+    assert eai(kitchen, plan, "behavior") == ("missing step", 5)
+
+
+def test_virtualhome_of_alternatives_takes_the_nearest(kitchen: Checker) -> None:
+    found = eai_label(kitchen, Source("plan", "(grasp cup hall) (drink cup)"))
+    assert (found.name, found.text) == ("missing step", "(wet cup) is not true")
+
+
+def test_virtualhome_looks_at_the_own_flag_last(kitchen: Checker) -> None:
+    """Far from the open jar: VirtualHome misses the walk, BEHAVIOR, by its priority, finds the step additional."""
+    plan = "(go room) (open jar room) (go hall) (open jar room)"
+    assert eai(kitchen, plan, "virtualhome") == ("wrong temporal order", 4)
+    assert eai(kitchen, plan, "behavior") == ("additional step", 4)
+
+
+def test_behavior_placing_is_never_temporal_or_additional(kitchen: Checker) -> None:
+    opened = "(go room) (open jar room) (go hall) (grasp cup hall) (go room) "
+    plan = opened + "(close jar room) (place-in cup jar room)"
+    assert eai(kitchen, plan, "behavior") == ("missing step", 7)
+    assert eai(kitchen, plan.replace("place-in", "put-in"), "behavior") == ("missing step", 7)
+    assert eai(kitchen, plan.replace("place-in", "stow"), "behavior") == ("wrong temporal order", 7)
+    twice = opened + "(place-in cup jar room) (place-in cup jar room)"
+    assert eai(kitchen, twice, "behavior") == ("missing step", 7)
+    assert eai(kitchen, twice, "virtualhome") == ("wrong temporal order", 7)
+
+
+def test_wrong_order_needs_an_earlier_state(kitchen: Checker) -> None:
+    plan = "(grasp knife room) (go room)"
+    assert safel(kitchen, plan)[0] == "wrong temporal order"
+    assert {eai(kitchen, plan, manner)[0] for manner in ("virtualhome", "behavior")} == {"missing step"}
+
+
+def test_raw_names_are_those_of_the_evaluators(kitchen: Checker) -> None:
+    plan = Source("plan", "(fly hall)")
+    assert eai_label(kitchen, plan, "virtualhome").raw == "hallucination error"
+    assert eai_label(kitchen, plan, "behavior").raw == "hullucination"
+    assert safel_label(kitchen, plan).raw == ""
+
+
+# -- what has no label ------------------------------------------------------------------------------------------------
+
+
+def test_a_task_with_errors_has_no_labels() -> None:
+    broken = Checker(Source("domain", "(define (domain d"), Source("problem", SCENE))
+    with pytest.raises(NoLabel, match="errors"):
+        safel_label(broken, Source("plan", ""))
+
+
+def test_durative_actions_have_no_label() -> None:
+    domain = (
+        "(define (domain d) (:requirements :durative-actions) (:predicates (p))"
+        " (:durative-action a :parameters () :duration (= ?duration 1) :condition (at start (p)) :effect (at end (p))))"
+    )
+    checker = Checker(Source("d", domain), Source("p", "(define (problem p) (:domain d) (:init) (:goal (p)))"))
+    with pytest.raises(NoLabel, match="clock"):
+        safel_label(checker, Source("plan", "0: (a) [1]"))
+    assert safel_label(checker, Source("plan", "(a)")).name == "grammar"
+
+
+def test_timed_plans_of_instantaneous_actions_are_taken_in_order_of_time(kitchen: Checker) -> None:
+    steps = GOLD.strip("()").split(") (")
+    timed = "".join([f"{9 - at}: ({step})\n" for at, step in enumerate(reversed(steps))])
+    assert safel(kitchen, timed) == ("success", 0)
+    assert safel(kitchen, timed + "0: (fly hall)") == ("grammar", 1)
+
+
+# -- the real plans of BEHAVIOR-100 -----------------------------------------------------------------------------------
+
+
+def behavior_tasks(data: Path) -> Iterator[tuple[Checker, list[str]]]:
+    """Gold plans with their tasks; one published problem has an undeclared object."""
+    folder = data / "eai-behavior"
+    domain = Source("domain", (folder / "domain" / "behavior.pddl").read_text(encoding="utf-8"))
+    plans: dict[str, list[str]] = json.loads((folder / "gold_pddl_plan.json").read_text(encoding="utf-8"))
+    for name, steps in sorted(plans.items()):
+        path = folder / "problem_pddl" / f"{name}.pddl"
+        checker = Checker(domain, Source("problem", path.read_text(encoding="utf-8")))
+        if checker.ok:
+            yield checker, [f"({step})" for step in steps]
+
+
+def all_labels(checker: Checker, steps: list[str]) -> list[PublishedLabel]:
+    plan = Source("plan", "\n".join(steps))
+    return [safel_label(checker, plan), eai_label(checker, plan), eai_label(checker, plan, "behavior")]
+
+
+def test_gold_plans_succeed_and_what_is_dropped_is_noticed(data: Path) -> None:
+    chance = random.Random(5)
+    gold = 0
+    for checker, steps in behavior_tasks(data):
+        assert {label.name for label in all_labels(checker, steps)} == {"success"}
+        gold += 1
+        for at in chance.sample(range(len(steps)), min(4, len(steps))):
+            dropped = steps[:at] + steps[at + 1 :]
+            verdict = checker.check(Source("plan", "\n".join(dropped))).headline
+            assert verdict is not None
+            for label in all_labels(checker, dropped):
+                succeeds = label.name == "success" or (
+                    label.name == "additional step" and label.goal and label.executable
+                )
+                assert succeeds or verdict.value == "INVALID"
+                assert (label.name == "success") == (verdict.value in ("VALID", "SAFE"))
+    assert gold >= 60

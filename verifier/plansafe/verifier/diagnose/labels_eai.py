@@ -1,0 +1,224 @@
+"""The one label per plan of the Embodied Agent Interface (Li et al., NeurIPS 2024), in the manner of either simulator.
+
+Read from its evaluators of action sequencing and carried over to the preconditions of any domain; docs/labels.md says
+how, and which of its known errors are kept.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from typing import Literal
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker
+from plansafe.verifier.diagnose.labels import (
+    ADDITIONAL,
+    AFFORDANCE,
+    MISSING,
+    SUCCESS,
+    WRONG_ORDER,
+    Execution,
+    PublishedLabel,
+    Written,
+    after,
+    binding_of,
+    by_static_facts,
+    engine_of,
+    reasons_text,
+    steps_of,
+    unknown_name,
+)
+from plansafe.verifier.engine.steps import IllFormed, Taken
+from plansafe.verifier.evaluate import Binding, Evaluator, Reason
+from plansafe.verifier.model import And, Atom, Formula, Not, Or, Task
+
+PARSING = "parsing error"
+HALLUCINATION = "hallucination"
+ARGUMENTS = "argument length"
+UNSATISFIED_GOAL = "unsatisfied goal"
+
+EAI_LABELS = (
+    PARSING,
+    HALLUCINATION,
+    ARGUMENTS,
+    WRONG_ORDER,
+    MISSING,
+    AFFORDANCE,
+    ADDITIONAL,
+    UNSATISFIED_GOAL,
+    SUCCESS,
+)
+"""All labels, in the order of the published tables."""
+
+Manner = Literal["virtualhome", "behavior"]
+
+_RAW = {
+    "virtualhome": {
+        PARSING: "parsing error",
+        HALLUCINATION: "hallucination error",
+        ARGUMENTS: "parameter error",
+        WRONG_ORDER: "WRONG_TEMPORAL_ORDER",
+        MISSING: "MISSING_STEP",
+        AFFORDANCE: "AFFORDANCE_ERROR",
+        ADDITIONAL: "ADDITIONAL_STEP",
+    },
+    "behavior": {
+        PARSING: "parsing",
+        HALLUCINATION: "hullucination",
+        ARGUMENTS: "arguments",
+        WRONG_ORDER: "ErrorType.WRONG_TEMPORAL_ORDER",
+        MISSING: "ErrorType.MISSING_STEP",
+        AFFORDANCE: "ErrorType.AFFORDANCE_ERROR",
+        ADDITIONAL: "ErrorType.ADDITIONAL_STEP",
+    },
+}
+# BEHAVIOR checks these without asking its history.
+_PLACING = re.compile(r"(?:left_|right_)?(?:place|put|pour|transfer)(?:_|\Z)")
+_TIMES = frozenset(("SC405", "SC406"))
+_OPEN = frozenset(("open", "opened", "is_open"))
+_CLOSED = frozenset(("closed", "is_closed"))
+
+
+def eai_label(checker: Checker, plan: Source, manner: Manner = "virtualhome") -> PublishedLabel:
+    """The outcome that the Embodied Agent Interface's evaluator gives a plan; ``manner`` says of which simulator.
+
+    Rules are not looked at. Raises :class:`~plansafe.verifier.diagnose.labels.NoLabel`. Runs the plan once, and at the
+    step that stops it once more, evaluating its precondition in each state.
+    """
+    raw = _RAW[manner]
+    scheme = f"eai-{manner}"
+    written = steps_of(checker, plan)
+    wrong = _grammar(engine_of(checker).task, written)
+    if wrong is not None:
+        name, number, text = wrong
+        return PublishedLabel(scheme, name, number, text, raw[name])
+    assert written is not None
+    execution = Execution(checker)
+    additional: dict[int, str] = {}
+    for number, (_, step) in enumerate(written, 1):
+        if isinstance(step, IllFormed):
+            name, text = AFFORDANCE, step.message
+        elif execution.take(step, number):
+            continue
+        elif manner == "behavior":
+            name, text = _behavior(execution, step)
+        else:
+            name, text = _virtualhome(execution, step)
+        if name != ADDITIONAL:
+            return PublishedLabel(
+                scheme, name, number, text, raw[name], goal=execution.goal, additional=tuple(additional)
+            )
+        additional[number] = text
+    if additional:
+        number, text = next(iter(additional.items()))
+        return PublishedLabel(
+            scheme, ADDITIONAL, number, text, raw[ADDITIONAL], True, execution.goal, tuple(additional)
+        )
+    if not execution.goal:
+        return PublishedLabel(scheme, UNSATISFIED_GOAL, 0, execution.unmet_goal(), executable=True)
+    return PublishedLabel(scheme, SUCCESS, executable=True, goal=True)
+
+
+def _grammar(task: Task, written: list[Written] | None) -> tuple[str, int, str] | None:
+    """The first of the three checks that come before the execution and look at the whole plan."""
+    if not written:
+        return PARSING, 0, "the plan is empty" if written is not None else "the plan cannot be read"
+    for number, (_, step) in enumerate(written, 1):
+        if isinstance(step, IllFormed) and step.code in _TIMES:
+            return PARSING, number, step.message
+    for number, (tokens, _) in enumerate(written, 1):
+        problem = unknown_name(task, tokens)
+        if problem is not None:
+            return HALLUCINATION, number, problem
+    for number, (_, step) in enumerate(written, 1):
+        if isinstance(step, IllFormed) and step.code == "SC402":
+            return ARGUMENTS, number, step.message
+    return None
+
+
+# -- BEHAVIOR: all that is wrong with a step, by priority -------------------------------------------------------------
+
+
+def _behavior(execution: Execution, step: Taken) -> tuple[str, str]:
+    placing = _PLACING.match(step.action.name.replace("-", "_")) is not None
+    if not placing and execution.changes_nothing(step):
+        return ADDITIONAL, "all that the step brings about is so already"
+    if execution.impossible(step):
+        return AFFORDANCE, execution.unmet_text(step) + ", and no action changes that"
+    condition, binding = And(step.action.start.condition), binding_of(step)
+    before = None if placing else execution.earlier(lambda e: e.holds(condition, binding) is True)
+    if before is not None:
+        return WRONG_ORDER, f"the precondition holds {after(before)}, not here"
+    return MISSING, execution.unmet_text(step)
+
+
+# -- VirtualHome: the first check that fails --------------------------------------------------------------------------
+
+
+class _Kind(Enum):
+    """What VirtualHome makes of an unmet part of a precondition, in the order in which it looks."""
+
+    OTHER = 0
+    CLOSED_CONTAINER = 1
+    OWN_FLAG = 2
+
+
+def _virtualhome(execution: Execution, step: Taken) -> tuple[str, str]:
+    if execution.impossible(step):
+        return AFFORDANCE, execution.unmet_text(step) + ", and no action changes that"
+    unmet = unmet_parts(execution.evaluator, And(step.action.start.condition), binding_of(step))
+    if not unmet:
+        return MISSING, execution.unmet_text(step)
+    kinds = [_kind(execution, step, part) for part in unmet]
+    kind = min(kinds, key=lambda k: k.value)
+    first = unmet[kinds.index(kind)]
+    text = reasons_text(execution.task, [first])
+    if kind is _Kind.CLOSED_CONTAINER:
+        return AFFORDANCE, text
+    if kind is _Kind.OWN_FLAG and execution.changes_nothing(step):
+        return ADDITIONAL, text
+    before = execution.earlier(lambda e: e.holds(first.formula, first.binding) is first.wanted)
+    if before is not None:
+        return WRONG_ORDER, f"{text}, which was otherwise {after(before)}"
+    return MISSING, text
+
+
+def unmet_parts(evaluator: Evaluator, formula: Formula, binding: Binding, wanted: bool = True) -> list[Reason]:
+    """The parts of a condition that have not the wanted value; of alternatives the one with the fewest (the first).
+
+    Alternatives that static facts exclude do not count.
+    """
+    if evaluator.holds(formula, binding) is wanted:
+        return []
+    match formula:
+        case Not():
+            return unmet_parts(evaluator, formula.body, binding, not wanted)
+        case And() | Or() if isinstance(formula, And) is wanted:
+            return [reason for part in formula.parts for reason in unmet_parts(evaluator, part, binding, wanted)]
+        case And() | Or():
+            possible = [p for p in formula.parts if by_static_facts(evaluator, p, binding) is not (not wanted)]
+            alternatives = [unmet_parts(evaluator, part, binding, wanted) for part in possible]
+            return min(alternatives, key=len, default=[Reason(formula, binding, wanted)])
+        case _:
+            return [Reason(formula, binding, wanted)]
+
+
+def _kind(execution: Execution, step: Taken, unmet: Reason) -> _Kind:
+    """Which check of VirtualHome an unmet part stands for."""
+    atom = unmet.formula
+    delta = execution.delta(step)
+    if not isinstance(atom, Atom) or len(atom.arguments) > 1 or delta is None:
+        return _Kind.OTHER
+    task = execution.task
+    objects = execution.evaluator.arguments(atom.arguments, unmet.binding)
+    fact = (atom.predicate, task.encode(objects))
+    added = [task.decode(code, len(task.predicates[p].types)) for p, code in delta.adds]
+    relates = [arguments for arguments in added if len(arguments) > 1]
+    if fact in delta.adds if not unmet.wanted else fact in delta.deletes and not relates:
+        return _Kind.OWN_FLAG
+    name = task.predicates[atom.predicate].name.replace("-", "_")
+    names = _OPEN if unmet.wanted else _CLOSED
+    if name in names and any([arguments[-1:] == objects for arguments in relates]):
+        return _Kind.CLOSED_CONTAINER
+    return _Kind.OTHER
