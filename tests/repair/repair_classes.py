@@ -8,12 +8,13 @@ only if no action changes what it reads.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import product
 
 from repair_oracle import Optimum
-from repair_task import Sexp, Task, field, normal, parameters
+from repair_task import Sexp, Task, field, normal, parameters, write
 
 from plansafe.verifier.kernel import Judgement
 
@@ -121,16 +122,18 @@ class Relaxation:
         return atom in self.true if wanted else atom not in self.initially or atom in self.false
 
     def _compare(self, op: str, one: Sexp, other: Sexp, binding: Binding, wanted: bool) -> bool:
-        values = []
-        for side in (one, other):
-            if isinstance(side, str):
-                values.append(Fraction(side))
-            elif side[0] in self.changing:
-                return True
-            else:
-                values.append(self.numbers[ground(side, binding)])
-        x, y = values
+        if self.changing & {*re.findall(r"[^\s()]+", write((one, other)))}:
+            return True
+        x, y = self._value(one, binding), self._value(other, binding)
         return {"<": x < y, ">": x > y, "<=": x <= y, ">=": x >= y, "=": x == y}[op] == wanted
+
+    def _value(self, expression: Sexp, binding: Binding) -> Fraction:
+        """The value of an expression of numbers and fluents that never change, and of sums of them."""
+        if isinstance(expression, str):
+            return Fraction(expression)
+        if expression[0] == "+":
+            return sum([self._value(part, binding) for part in expression[1:]], Fraction(0))
+        return self.numbers[ground(expression, binding)]
 
 
 def changed(effect: Sexp) -> Iterator[str]:

@@ -1,0 +1,477 @@
+"""Seeded random tasks with a plan that is mostly broken and mostly repairable by one or two edits.
+
+A random walk makes a plan, its end the goal; rules are drawn so that most are kept by the walk and some are broken by
+the damage that follows: a few random edits, some to steps that do not exist. ``task(seed, number)`` is a function of its
+arguments.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import comb
+from random import Random
+
+from repair_oracle import GOOD, World, vectors
+from repair_task import UNIT, Cost, Sexp, Task, normal, parameters, read, write
+
+Scope = dict[str, str]  # variables with their types
+
+TYPES = (("item", "object"), ("place", "object"), ("cup", "item"))
+PREDICATES = {
+    "on": ("item",),
+    "clean": ("item",),
+    "held": ("item",),
+    "fit": ("item",),
+    "open": ("place",),
+    "here": ("place",),
+    "in": ("item", "place"),
+    "free": (),
+}
+STATIC = ("fit",)
+DERIVED = """
+(:derived (lit) (exists (?x - item) (on ?x)))
+(:derived (tidy ?x - item) (and (clean ?x) (not (held ?x))))
+(:derived (lit) (and (free) (exists (?y - place) (open ?y))))
+(:derived (tidy ?x - item) (or (not (on ?x)) (and (free) (tidy ?x))))
+"""
+POOL = """
+(turn-on (?x - item) (not (on ?x)) (on ?x))
+(turn-on (?x - item) (and (fit ?x) (not (on ?x))) (on ?x))
+(turn-off (?x - item) (on ?x) (not (on ?x)))
+(flip (?x - item) (fit ?x) (and (when (on ?x) (not (on ?x))) (when (not (on ?x)) (on ?x))))
+(wash (?x - item) (held ?x) (clean ?x))
+(wash (?x - cup) (and (held ?x) (fit ?x)) (and (clean ?x) (not (on ?x))))
+(wash (?x - item) (or (held ?x) (on ?x)) (clean ?x))
+(soil (?x - item) (clean ?x) (and (not (clean ?x)) (on ?x)))
+(grab (?x - item) (and (free) (not (held ?x))) (and (held ?x) (not (free))))
+(grab (?x - item ?y - place) (and (free) (in ?x ?y)) (and (held ?x) (not (free)) (not (in ?x ?y))))
+(drop (?x - item) (held ?x) (and (not (held ?x)) (free)))
+(drop (?x - item ?y - place) (held ?x) (and (not (held ?x)) (free) (in ?x ?y)))
+(drop (?x - item ?y - place) (and (held ?x) (here ?y)) (and (not (held ?x)) (free) (in ?x ?y)))
+(open (?y - place) (and (free) (not (open ?y))) (open ?y))
+(close (?y - place) (open ?y) (not (open ?y)))
+(go (?y - place) (not (here ?y)) (and (here ?y) (forall (?z - place) (when (here ?z) (not (here ?z))))))
+(go (?y - place) (or (free) (open ?y)) (and (here ?y) (forall (?z - place) (not (here ?z)))))
+(reset () (exists (?x - item) (on ?x)) (forall (?x - item) (not (on ?x))))
+(air () (and (free) (forall (?x - item) (not (on ?x)))) (forall (?y - place) (open ?y)))
+(rest () (imply (free) (exists (?x - item) (clean ?x))) (and (free) (forall (?x - item) (not (held ?x)))))
+(bless (?x - item ?z - item) (and (clean ?x) (not (= ?x ?z))) (and (clean ?z) (not (on ?x))))
+(bless (?x - item ?z - item) (and (on ?x) (not (on ?z))) (and (on ?z) (not (on ?x))))
+"""
+WITH_DERIVED = """
+(wash (?x - item) (and (held ?x) (lit)) (clean ?x))
+(reset () (lit) (forall (?x - item) (not (on ?x))))
+(drop (?x - item) (and (held ?x) (not (lit))) (and (not (held ?x)) (free)))
+(soil (?x - item) (tidy ?x) (and (not (clean ?x)) (on ?x)))
+(rest () (forall (?x - item) (tidy ?x)) (free))
+"""
+WITH_NUMBERS = """
+(fill () (< (level) 3) (increase (level) 1))
+(wash (?x - item) (> (level) 0) (and (clean ?x) (decrease (level) 1)))
+(pour (?y - place) (>= (level) 2) (and (open ?y) (assign (level) 0)))
+(load (?x - item) (<= (+ (level) (size ?x)) 3) (and (on ?x) (increase (level) (size ?x))))
+(unload (?x - item) (on ?x) (and (not (on ?x)) (decrease (level) (size ?x))))
+"""
+WEIGHTS: tuple[tuple[tuple[Cost, ...], Cost], ...] = (
+    ((2, 1, 1, 1), 2),
+    ((1, 2, 1, 1), 2),
+    ((1, 1, 2, 1), 2),
+    ((1, 1, 1, 2), 2),
+    ((1, 3, 3, 1), 2),
+    ((Fraction(1, 2), 2, 1, Fraction(3, 2)), 1),
+    ((1, Fraction(1, 2), Fraction(3, 2), 1), Fraction(3, 2)),
+    ((2, 3, 3, 2), 5),
+)
+MOST_SCRIPTS = 40_000
+
+
+def lines(text: str) -> list[Sexp]:
+    """The expressions of a text, one a line."""
+    return [read(line) for line in text.strip().splitlines()]
+
+
+def task(seed: int, number: int) -> Task:
+    """The task with this number."""
+    attempt = 0
+    while True:
+        found = _Generator(Random(f"repair {seed} {number} {attempt}")).task()
+        if found is not None and script_count(found) <= MOST_SCRIPTS:
+            return found
+        attempt += 1
+
+
+def script_count(candidate: Task) -> int:
+    """About how many edit scripts cost at most the bound."""
+    n, a = len(candidate.plan), len(candidate.ground_steps())
+    total = 0
+    for level in vectors(candidate).values():
+        for inserted, deleted, substituted, moved in level:
+            places = 1
+            for k in range(inserted + moved):
+                places *= n - deleted - moved + 1 + k
+            lost = comb(n, deleted) * comb(n, substituted) * comb(n, moved)
+            total += lost * a**substituted * comb(a + inserted - 1, inserted) * places
+    return total
+
+
+class _Generator:
+    def __init__(self, random: Random) -> None:
+        self.random = random
+        self.style = random.choice(("strips", "strips", "adl", "adl", "adl", "derived", "numbers"))
+        shape = random.choice(((2, 1), (2, 1), (3, 0), (2, 2), (1, 2), (1, 1)))
+        cup = random.random() < 0.7
+        items = [(f"i{k}", "cup" if cup and k == 1 else "item") for k in range(1, shape[0] + 1)]
+        self.objects = (*items, *[(f"r{k}", "place") for k in range(1, shape[1] + 1)])
+        self.above = {"item": ("item",), "cup": ("cup", "item"), "place": ("place",)}
+        self.actions: tuple[Sexp, ...] = ()
+        self.names: dict[str, list[str]] = {}  # of actions, with their parameters' types
+
+    def task(self) -> Task | None:
+        """A task, or None if this attempt failed."""
+        self.actions = self.some_actions()
+        base = self.bare()
+        if not 4 <= len(base.ground_steps()) <= 14:
+            return None
+        self.names = {str(a[1]): [kind for _, kind in parameters(a[3])] for a in self.actions}
+        walk = self.walk(base)
+        if walk is None:
+            return None
+        world, plan = walk
+        base = base._replace(plan=tuple(plan), goal=self.goal(world, plan))
+        base = base._replace(plan=self.damage(base, self.random.choice((1, 1, 1, 2, 2, 2, 2, 2, 2, 3))))
+        made = self.finished(self.with_rules(base, plan))
+        safe = World(made).kernel.judge(made.plan_text()).headline in GOOD
+        return None if safe and self.random.random() < 0.8 else made
+
+    def bare(self) -> Task:
+        """The task without goal, rules and plan."""
+        predicates: list[Sexp] = [
+            (name, *[word for v, kind in zip(("?x", "?y"), kinds, strict=False) for word in (v, "-", kind)])
+            for name, kinds in PREDICATES.items()
+        ]
+        axioms: list[Sexp] = []
+        if self.style == "derived":
+            for head in ("lit", "tidy"):
+                both = [axiom for axiom in lines(DERIVED) if axiom[1][0] == head]
+                axioms += self.random.sample(both, self.random.choice((1, 1, 2)))
+            predicates += [("lit",), ("tidy", "?x", "-", "item")]
+        init: list[Sexp] = []
+        for name, kinds in PREDICATES.items():
+            chance = {"free": 0.8, "fit": 0.7, "here": 0.5, "in": 0.5}.get(name, 0.25)
+            init += [(name, *objects) for objects in self.tuples(kinds) if self.random.random() < chance]
+        functions: tuple[Sexp, ...] = ()
+        if self.style == "numbers":
+            functions = (("level",), ("size", "?x", "-", "item"))
+            init.append(("=", ("level",), self.random.choice(("0", "1", "2"))))
+            init += [("=", ("size", o), self.random.choice(("1", "2"))) for o in self.of_type("item")]
+        return Task(
+            types=TYPES,
+            objects=self.objects,
+            predicates=tuple(predicates),
+            functions=functions,
+            axioms=tuple(axioms),
+            actions=self.actions,
+            init=tuple(init),
+            goal=("and",),
+            constraints=(),
+            rules=(),
+            plan=(),
+        )
+
+    def tuples(self, kinds: tuple[str, ...]) -> list[tuple[str, ...]]:
+        """All objects of these types."""
+        out: list[tuple[str, ...]] = [()]
+        for kind in kinds:
+            out = [(*some, one) for some in out for one in self.of_type(kind)]
+        return out
+
+    def of_type(self, kind: str) -> list[str]:
+        """The objects of a type."""
+        return [name for name, own in self.objects if kind in self.above[own]]
+
+    # -- the domain ---------------------------------------------------------------------------------------------------
+
+    def some_actions(self) -> tuple[Sexp, ...]:
+        """Three to five actions, from the pool or made at random."""
+        pool = [line for line in lines(POOL) if self.style != "strips" or self.plain(line)]
+        special = {"derived": WITH_DERIVED, "numbers": WITH_NUMBERS}.get(self.style, "")
+        chosen: dict[str, Sexp] = {}
+        for line in self.random.sample(lines(special), 2) if special else []:
+            chosen[str(line[0])] = line
+        wanted = self.random.choice((3, 3, 4, 4, 5))
+        while len(chosen) < wanted:
+            line = self.random.choice(pool) if self.random.random() < 0.75 else self.invented(len(chosen))
+            chosen.setdefault(str(line[0]), line)
+        return tuple(
+            (":action", name, ":parameters", declared, ":precondition", condition, ":effect", effect)
+            for name, declared, condition, effect in chosen.values()
+        )
+
+    def plain(self, line: Sexp) -> bool:
+        """Whether an action of the pool has conjunctions of literals alone."""
+        words = write(line).replace("(", " ").replace(")", " ").split()
+        return not {"or", "imply", "forall", "exists", "when", "="} & set(words)
+
+    def invented(self, number: int) -> Sexp:
+        """A random action."""
+        kinds = self.random.choice(((), ("item",), ("item",), ("place",), ("item", "place")))
+        scope = dict(zip(("?x", "?y"), kinds, strict=False))
+        declared = tuple(word for v, kind in scope.items() for word in (v, "-", kind))
+        effects = [self.literal(scope, changing=True) for _ in range(self.random.choice((1, 1, 2, 3)))]
+        if self.style != "strips" and self.random.random() < 0.3:
+            effects[-1] = ("when", self.literal(scope), effects[-1])
+        depth = 1 if self.style == "strips" else self.random.choice((1, 2))
+        condition: Sexp = ("and", *[self.literal(scope) for _ in range(self.random.choice((0, 1, 2)))])
+        if depth == 2:
+            condition = ("and", *condition[1:], self.state(1, scope, local=True))
+        return (f"do-{number}", declared, condition, ("and", *effects))
+
+    # -- formulas -----------------------------------------------------------------------------------------------------
+
+    def atom(self, scope: Scope, changing: bool = False, local: bool = True) -> Sexp:
+        """An atom about variables in scope; unless ``local``, about objects of the problem as well."""
+        names = [name for name in PREDICATES if not (changing and name in STATIC)]
+        if self.style == "derived" and not changing:
+            names += ["lit", "tidy"]
+        while True:
+            name = self.random.choice(names)
+            terms = []
+            for kind in {"lit": (), "tidy": ("item",)}.get(name) or PREDICATES.get(name, ()):
+                options = [v for v, own in scope.items() if kind in self.above[own]]
+                if not local and (not options or self.random.random() < 0.25):
+                    options = options + self.of_type(kind)
+                terms.append(self.random.choice(options) if options else "")
+            if "" not in terms:
+                return (name, *terms)
+
+    def literal(self, scope: Scope, changing: bool = False, local: bool = True) -> Sexp:
+        """An atom or its negation."""
+        atom = self.atom(scope, changing, local)
+        return ("not", atom) if self.random.random() < 0.4 else atom
+
+    def state(self, depth: int, scope: Scope, local: bool = False) -> Sexp:
+        """A condition."""
+        roll = self.random.random()
+        if depth == 0 or roll < 0.4:
+            if self.style == "numbers" and roll < 0.15:
+                return (self.random.choice(("<", ">=", ">")), ("level",), self.random.choice(("1", "2", "3")))
+            return self.literal(scope, local=local)
+        if roll < 0.75:
+            op = self.random.choice(("and", "or", "or", "imply"))
+            return (op, self.state(depth - 1, scope, local), self.state(depth - 1, scope, local))
+        if roll < 0.9:
+            kind = self.random.choice(("item", "item", "place", "cup"))
+            variable = f"?q{len(scope)}"
+            op = self.random.choice(("forall", "exists"))
+            return (op, (variable, "-", kind), self.state(depth - 1, {**scope, variable: kind}, local))
+        terms = [v for v, kind in scope.items() if kind != "place"]
+        if not local:
+            terms += self.of_type("item")
+        if len(terms) < 2:
+            return ("not", self.state(depth - 1, scope, local))
+        return ("=", *self.random.sample(terms, 2))
+
+    def past(self, depth: int, scope: Scope) -> Sexp:
+        """A past formula."""
+        roll = self.random.random()
+        if depth == 0 or roll < 0.35:
+            return self.action(scope) if roll < 0.08 else self.state(min(depth, 1), scope)
+        if roll < 0.55:
+            op = self.random.choice(("and", "or", "imply"))
+            return (op, self.past(depth - 1, scope), self.past(depth - 1, scope))
+        if roll < 0.7:
+            return ("since", self.past(depth - 1, scope), self.past(depth - 1, scope))
+        op = self.random.choice(("once", "once", "historically", "yesterday", "weak-yesterday", "not"))
+        return (op, self.past(depth - 1, scope))
+
+    def future(self, depth: int, scope: Scope) -> Sexp:
+        """A formula of LTLf."""
+        roll = self.random.random()
+        if depth == 0 or roll < 0.25:
+            return self.action(scope) if roll < 0.06 else self.state(min(depth, 1), scope)
+        if roll < 0.45:
+            op = self.random.choice(("and", "or", "imply"))
+            return (op, self.future(depth - 1, scope), self.future(depth - 1, scope))
+        if roll < 0.65:
+            op = self.random.choice(("until", "release", "sometime-after"))
+            return (op, self.future(depth - 1, scope), self.future(depth - 1, scope))
+        op = self.random.choice(("next", "weak-next", "always", "sometime", "sometime", "not"))
+        return (op, self.future(depth - 1, scope))
+
+    def action(self, scope: Scope) -> Sexp:
+        """That some action is taken."""
+        name = self.random.choice([*self.names])
+        terms = []
+        for kind in self.names[name]:
+            options = [v for v, own in scope.items() if kind in self.above[own]] + self.of_type(kind)
+            terms.append(self.random.choice([*options, "_"]))
+        return ("action", (name, *terms))
+
+    def operator(self, scope: Scope) -> Sexp:
+        """A PDDL3 operator over conditions."""
+        name = self.random.choice(
+            ("at-end", "always", "sometime", "within", "at-most-once", "sometime-after", "sometime-before")
+            + ("always-within", "hold-during", "hold-after")
+        )
+        one, other = self.state(1, scope), self.state(1, scope)
+        t = self.random.randint(1, 5)
+        match name:
+            case "at-end":
+                return ("at", "end", one)
+            case "within" | "hold-after":
+                return (name, str(t), one)
+            case "hold-during":
+                return (name, str(t - 1), str(t + self.random.randint(0, 3)), one)
+            case "always-within":
+                return (name, str(t), one, other)
+            case "sometime-after" | "sometime-before":
+                return (name, one, other)
+        return (name, one)
+
+    # -- rules --------------------------------------------------------------------------------------------------------
+
+    def rule(self, name: str) -> Sexp:
+        """A rule of any kind."""
+        kind = self.random.choice(("state", "state", "step", "step", "end", "end", "duty", "whole", "ltl"))
+        scope: Scope = {}
+        for variable in ("?a", "?b")[: self.random.choice((0, 1, 1, 1, 2))]:
+            scope[variable] = self.random.choice(("item", "item", "place", "cup"))
+        declared: Sexp = tuple(word for v, own in scope.items() for word in (v, "-", own))
+        head: tuple[Sexp, ...] = (name, ":parameters", declared) if scope else (name,)
+        match kind:
+            case "state":
+                return (":process", *head, *self.demands(scope, (":forbid", ":require")))
+            case "end":
+                return (":termination", *head, *self.demands(scope, (":forbid", ":require"), 1))
+            case "duty":
+                within: tuple[Sexp, ...] = (":within", str(self.random.randint(0, 4)))
+                both = [self.past(self.random.choice((0, 0, 1)), scope) for _ in range(2)]
+                duty = (":obligation", *head, ":when", both[0], ":then", both[1])
+                return (*duty, *within) if self.random.random() < 0.6 else duty
+            case "whole":
+                return (":trajectory", *head, ":formula", self.operator(scope))
+            case "ltl":
+                return (":trajectory", *head, ":formula", self.future(self.random.choice((1, 2, 3)), scope))
+        name = self.random.choice([*self.names])
+        terms = []
+        for i, kind in enumerate(self.names[name]):
+            fitting = [v for v, own in scope.items() if kind in self.above[own]]
+            roll = self.random.random()
+            if fitting and roll < 0.5:
+                terms.append(self.random.choice(fitting))
+            elif roll < 0.85:
+                terms.append(f"?w{i}")
+                scope[f"?w{i}"] = kind
+            else:
+                terms.append(self.random.choice([*self.of_type(kind), "_"]))
+        asked = self.demands(scope, (":forbid", ":require", ":forbid-after", ":require-after"))
+        return (":process", *head, ":on", (name, *terms), *asked)
+
+    def demands(self, scope: Scope, keys: tuple[str, ...], depth: int = 2) -> list[Sexp]:
+        """What a rule asks, and at times when."""
+        out: list[Sexp] = []
+        for key in self.random.sample(keys, self.random.choice((1, 1, 1, 2))):
+            out += [key, self.past(self.random.randint(0, depth), scope)]
+        if self.random.random() < 0.35:
+            out += [":when", self.past(self.random.choice((0, 0, 1)), scope)]
+        return out
+
+    def with_rules(self, damaged: Task, plan: list[str]) -> Task:
+        """Rules and constraints: mostly ones that the walk keeps, best such that the damaged plan breaks."""
+        rules = [self.rule(f"rule-{i}") for i in range(9)]
+        constraints = [self.operator({}) for _ in range(2)]
+        full = damaged._replace(rules=tuple(rules), constraints=tuple(constraints))
+        world = World(full)
+        texts = ["\n".join(plan), full.plan_text()]
+        before, after = [{f.rule for f in world.kernel.judge(text).findings if "halt" in f.readings} for text in texts]
+        telling = [rule for rule in rules if rule[1] not in before and rule[1] in after]
+        kept = [rule for rule in rules if rule[1] not in before and rule[1] not in after]
+        broken = [rule for rule in rules if rule[1] in before]
+        out = self.random.sample(telling, min(len(telling), self.random.choice((0, 1, 1, 2))))
+        out += self.random.sample(kept, min(len(kept), self.random.choice((0, 1, 1, 2))))
+        out += self.random.sample(broken, min(len(broken), int(self.random.random() < 0.07)))
+        laws = [
+            law
+            for i, law in enumerate(constraints, 1)
+            if self.random.random() < (0.02 if f"constraint-{i}" in before else 0.3)
+        ]
+        return damaged._replace(rules=tuple(out), constraints=tuple(laws))
+
+    # -- the plan -----------------------------------------------------------------------------------------------------
+
+    def walk(self, base: Task) -> tuple[World, list[str]] | None:
+        """A random executable plan; None where there is hardly one. States are seldom visited twice."""
+        world = World(base)
+        state, plan, seen = world.start or 0, list[str](), {world.start}
+        for _ in range(self.random.choice((1, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 8, 8))):
+            codes = list(range(len(world.actions)))
+            self.random.shuffle(codes)
+            options = [(code, after) for code in codes if (after := world.after(state, code)) >= 0]
+            fresh = [option for option in options if option[1] not in seen]
+            if not options:
+                break
+            code, state = (fresh or options)[0]
+            seen.add(state)
+            plan.append(world.actions[code])
+        return (world, plan) if plan else None
+
+    def goal(self, world: World, plan: list[str]) -> Sexp:
+        """What the walk reached: a few literals, some of them inside other conditions."""
+        letters = world.kernel.states("\n".join(plan))
+        first, last = letters[0], letters[-1]
+        basic = [f for f in sorted(first | last) if f[0] in PREDICATES]
+        changes: list[Sexp] = [f if f in last else ("not", f) for f in basic if (f in first) != (f in last)]
+        others: list[Sexp] = [f for f in basic if f in first and f in last and f[0] not in STATIC]
+        count = self.random.choice((1, 1, 2, 2, 3))
+        parts = self.random.sample(changes, min(len(changes), count))
+        parts += self.random.sample(others, min(len(others), self.random.choice((0, 0, 1))))
+        if self.style != "strips" and parts and self.random.random() < 0.4:
+            parts[0] = ("or", parts[0], self.state(1, {}))
+        if self.random.random() < 0.05:
+            parts = []
+        return ("and", *parts)
+
+    def damage(self, base: Task, edits: int) -> tuple[str, ...]:
+        """The plan after some random edits."""
+        plan, steps = list(base.plan), base.ground_steps()
+        for _ in range(edits):
+            roll = self.random.random()
+            i = self.random.randrange(len(plan)) if plan else -1
+            if i < 0 or roll < 0.2:
+                plan.insert(self.random.randint(0, len(plan)), self.random.choice(steps))
+            elif roll < 0.5:
+                plan.pop(i)
+            elif roll < 0.65:
+                plan[i] = self.random.choice(steps)
+            elif roll < 0.88:
+                plan.insert(self.random.randint(0, len(plan)), plan.pop(i))
+            else:
+                plan[i] = self.nonsense(plan[i])
+        return tuple(plan[:8])
+
+    def nonsense(self, step: str) -> str:
+        """An ill-formed step."""
+        name, *arguments = normal(step)[1:-1].split()
+        objects = [name for name, _ in self.objects]
+        match self.random.randrange(4):
+            case 0:
+                return write((name + "s", *arguments))
+            case 1:
+                return write((name, *arguments, self.random.choice(objects)))
+            case 2 if arguments:
+                return write((name, "nothing", *arguments[1:]))
+        return write((name, *[self.random.choice(objects) for _ in arguments])) if arguments else "(no-such)"
+
+    def finished(self, made: Task) -> Task:
+        """The task with weights, protected steps and careless writing."""
+        plan = list(made.plan)
+        if plan and self.random.random() < 0.1:
+            i = self.random.randrange(len(plan))
+            plan[i] = plan[i].upper().replace(" ", "  ")
+        protected = frozenset[int]()
+        if plan and self.random.random() < 0.12:
+            protected = frozenset(
+                self.random.sample(range(1, len(plan) + 1), self.random.choice((1, min(2, len(plan)))))
+            )
+        weights, bound = self.random.choice(WEIGHTS) if self.random.random() < 0.2 else (UNIT, 2)
+        return made._replace(plan=tuple(plan), weights=weights, bound=bound, protected=protected)
