@@ -1,0 +1,170 @@
+"""What has to change for a condition to become true: sets of facts of which every fix changes at least one.
+
+A *demand* names a fact (or all facts of a predicate) and the value it should get (``None``: any other). For a false
+conjunction one false part is enough, since all of them must become true; for a false disjunction all parts count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import product
+from typing import NamedTuple
+
+from plansafe.verifier import model
+from plansafe.verifier.compile.normal import expression_fluents, reads
+from plansafe.verifier.engine.replay import Engine
+from plansafe.verifier.evaluate import Evaluator
+from plansafe.verifier.model import And, Atom, Compare, Equal, Formula, Not, Or, Quantified, Truth
+
+MAX_SPELT_OUT = 500
+"""Facts of one condition that are listed; beyond it whole predicates are demanded."""
+
+
+class Demand(NamedTuple):
+    """``subject`` (predicate or fluent) and ``code`` of a fact (``None``: any of them), and the value it should get."""
+
+    subject: int
+    code: int | None
+    value: bool | None
+
+
+Demands = frozenset[Demand]
+
+
+class _TooMany(Exception):
+    """More facts than are worth listing."""
+
+
+class Demander:
+    """Finds demands for conditions of one task."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.task = engine.task
+        self.base = len(engine.task.predicates)
+        self._changeable = self._find_changeable()
+
+    def _find_changeable(self) -> frozenset[int]:
+        """Predicates and fluents that an action can change; mirrors of steps count."""
+        out = {p for p in range(self.base) if p >= len(self.task.static) or not self.task.static[p]}
+        for action in self.task.actions.values():
+            for effect in action.start.effects:
+                out |= {self.base + a.function for a in effect.assignments}
+        return frozenset(out)
+
+    def flips(self, evaluator: Evaluator, formula: Formula, binding: dict[int, int], wanted: bool) -> Demands:
+        """Demands of which at least one must be met for ``formula`` to get the value ``wanted``.
+
+        Empty if no change of state can give it that value.
+        """
+        try:
+            found = self._flips(evaluator, formula, binding, wanted)
+        except _TooMany:
+            found = self.patterns(formula, {})
+        return self.basic(found or ())
+
+    def _flips(
+        self, evaluator: Evaluator, formula: Formula, binding: dict[int, int], wanted: bool
+    ) -> frozenset[Demand] | None:
+        """``None``: has the value already."""
+        match formula:
+            case Truth():
+                return None if formula.value is wanted else frozenset()
+            case Equal():
+                return None if evaluator.holds(formula, binding) is wanted else frozenset()
+            case Atom():
+                if evaluator.holds(formula, binding) is wanted:
+                    return None
+                code = self.task.encode(evaluator.arguments(formula.arguments, binding))
+                return self._changing([Demand(formula.predicate, code, wanted)])
+            case Compare():
+                if evaluator.holds(formula, binding) is wanted:
+                    return None
+                return self._changing(self._fluents(evaluator, formula, binding))
+            case Not():
+                return self._flips(evaluator, formula.body, binding, not wanted)
+            case And() | Or():
+                parts: Iterable[tuple[Formula, dict[int, int]]] = [(part, binding) for part in formula.parts]
+                return self._junction(evaluator, parts, wanted, isinstance(formula, And) is wanted)
+            case Quantified():
+                slots = [v.slot for v in formula.variables]
+                domains = [self.task.domains[v.domain] for v in formula.variables]
+                instances = (
+                    (formula.body, {**binding, **dict(zip(slots, objects, strict=True))})
+                    for objects in product(*domains)
+                )
+                return self._junction(evaluator, instances, wanted, formula.universal is wanted)
+            case _:
+                raise AssertionError("a temporal formula is no condition of a state")
+
+    def _junction(
+        self,
+        evaluator: Evaluator,
+        parts: Iterable[tuple[Formula, dict[int, int]]],
+        wanted: bool,
+        all_needed: bool,
+    ) -> frozenset[Demand] | None:
+        best: frozenset[Demand] | None = None
+        union: set[Demand] = set()
+        for part, binding in parts:
+            found = self._flips(evaluator, part, binding, wanted)
+            if found is None:
+                if not all_needed:
+                    return None
+                continue
+            if all_needed:
+                if best is None or len(found) < len(best):
+                    best = found
+            else:
+                union |= found
+                if len(union) > MAX_SPELT_OUT:
+                    raise _TooMany
+        return best if all_needed else frozenset(union)
+
+    def _fluents(self, evaluator: Evaluator, formula: Compare, binding: dict[int, int]) -> list[Demand]:
+        out = []
+        for side in (formula.left, formula.right):
+            for fluent in expression_fluents(side):
+                code = self.task.encode(evaluator.arguments(fluent.arguments, binding))
+                out.append(Demand(self.base + fluent.function, code, None))
+        return out
+
+    def _changing(self, demands: Iterable[Demand]) -> frozenset[Demand]:
+        return frozenset([d for d in demands if d.subject in self._changeable])
+
+    def basic(self, demands: Iterable[Demand]) -> Demands:
+        """Derived facts replaced by what they depend on."""
+        axioms = self.engine.axioms
+        if axioms is None:
+            return frozenset(demands)
+        out: set[Demand] = set()
+        for demand in demands:
+            if demand.subject in axioms.derived:
+                for predicate in axioms.inputs_of(demand.subject):
+                    if predicate in self._changeable:
+                        out.add(Demand(predicate, None, None))
+                for stratum in self.task.axioms:
+                    for axiom in stratum:
+                        out |= {d for d in self.patterns(axiom.body, {}) if d.subject >= self.base}
+            else:
+                out.add(demand)
+        return frozenset(out)
+
+    def patterns(self, formula: Formula, binding: dict[int, int]) -> frozenset[Demand]:
+        """Every fact that a formula (temporal or not) reads under a binding; any change of it counts."""
+        out = set()
+        for read in reads(formula):
+            index = read.predicate if isinstance(read, Atom) else self.base + read.function
+            ground = [a if a >= 0 else binding.get(-1 - a, -1) for a in read.arguments]
+            code = None if min(ground, default=0) < 0 else self.task.encode(tuple(ground))
+            out.add(Demand(index, code, None))
+        return self._changing(out)
+
+    def value(self, expression: model.Expression, evaluator: Evaluator, binding: dict[int, int]) -> frozenset[Demand]:
+        """The fluents that an expression reads."""
+        return self._changing(
+            [
+                Demand(self.base + f.function, self.task.encode(evaluator.arguments(f.arguments, binding)), None)
+                for f in expression_fluents(expression)
+            ]
+        )

@@ -1,0 +1,120 @@
+"""From the graph of a finished search to repairs: all paths of least cost, each a plan with its edits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from heapq import heappop, heappush
+from itertools import count
+from time import monotonic
+from typing import NamedTuple
+
+from plansafe.verifier.engine.steps import Taken
+from plansafe.verifier.model import Number
+from plansafe.verifier.repair.footprint import identity
+from plansafe.verifier.repair.graph import BORROW, CLOSE, DEFER, FILL, INSERT, KEEP, PLACE, REMOVE, SKIP, Edge, Node
+from plansafe.verifier.repair.model import EditKind
+
+
+class Aligned(NamedTuple):
+    """A plan and where its steps come from.
+
+    ``origin``: the original step (from 1) at each position, 0 for an inserted one. ``moved`` and ``substituted``:
+    positions (from 0). ``deleted``: original steps.
+    """
+
+    steps: tuple[Taken, ...]
+    origin: tuple[int, ...]
+    moved: frozenset[int]
+    substituted: frozenset[int]
+    deleted: tuple[int, ...]
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of the edits, sorted."""
+        out = [EditKind.INSERT.value for origin in self.origin if not origin]
+        out += [EditKind.MOVE.value] * len(self.moved) + [EditKind.SUBSTITUTE.value] * len(self.substituted)
+        return tuple(sorted(out + [EditKind.DELETE.value] * len(self.deleted)))
+
+    @property
+    def new(self) -> tuple[int, ...]:
+        """The positions of inserted and substituted steps."""
+        return tuple([p for p, origin in enumerate(self.origin) if not origin or p in self.substituted])
+
+    def without(self, positions: frozenset[int]) -> tuple[Taken, ...]:
+        """The steps without those at some positions."""
+        return tuple([step for p, step in enumerate(self.steps) if p not in positions])
+
+
+def alignments(root: Node, terminals: list[Node], cost: Number, deadline: float | None) -> Iterator[Aligned]:
+    """All repairs of least cost in the graph, each plan with each mix of kinds once.
+
+    Those that keep the plan longest come first. Ends early at the deadline.
+    """
+    _distances(terminals)
+    seen: set[tuple[object, ...]] = set()
+    stack: list[tuple[Node, Number, tuple[object, ...]]] = [(root, 0, ())]
+    ticks = 0
+    while stack:
+        node, spent, path = stack.pop()
+        ticks += 1
+        if ticks % 1024 == 0 and deadline is not None and monotonic() > deadline:
+            return
+        if node.terminal and spent == cost:
+            aligned = _aligned(path)
+            key = (*map(identity, aligned.steps), *aligned.kinds)
+            if key not in seen:
+                seen.add(key)
+                yield aligned
+        ways = []
+        for edge in node.edges:
+            togo = edge.target.togo
+            if togo is not None and spent + edge.cost + togo == cost:
+                ways.append(edge)
+        ways.sort(key=_patience)
+        stack += [(edge.target, spent + edge.cost, (path, edge)) for edge in ways]
+
+
+_ORDER = (KEEP, SKIP, CLOSE, INSERT, PLACE, BORROW, DEFER, FILL, REMOVE)
+
+
+def _patience(edge: Edge) -> int:
+    """Edges in the reverse of the order in which they are followed: keep as long as possible, then insert, move, .."""
+    return -_ORDER.index(edge.kind)
+
+
+def _distances(terminals: list[Node]) -> None:
+    """Set ``togo`` of every node from which a terminal can be reached: the cost of getting there."""
+    number = count()
+    heap: list[tuple[Number, int, Node]] = [(0, next(number), node) for node in terminals]
+    while heap:
+        distance, _, node = heappop(heap)
+        if node.togo is not None and node.togo <= distance:
+            continue
+        node.togo = distance
+        for edge in node.parents:
+            if edge.source.togo is None or edge.source.togo > distance + edge.cost:
+                heappush(heap, (distance + edge.cost, next(number), edge.source))
+
+
+def _aligned(path: tuple[object, ...]) -> Aligned:
+    edges: list[Edge] = []
+    while path:
+        path, edge = path  # type: ignore[assignment]
+        edges.append(edge)  # type: ignore[arg-type]
+    steps: list[Taken] = []
+    origin: list[int] = []
+    moved, substituted = set(), set()
+    deleted: list[int] = []
+    for edge in reversed(edges):
+        if edge.kind == REMOVE:
+            deleted.append(edge.step)
+        if edge.taken is None:
+            continue
+        if edge.kind == FILL:
+            deleted.remove(edge.step)
+            substituted.add(len(steps))
+        elif edge.kind in (PLACE, BORROW):
+            moved.add(len(steps))
+        steps.append(edge.taken)
+        origin.append(edge.step)
+    return Aligned(tuple(steps), tuple(origin), frozenset(moved), frozenset(substituted), tuple(deleted))

@@ -1,0 +1,677 @@
+"""The search for repairs of least cost: A* over an alignment graph whose edits are made only where a conflict asks.
+
+A node is a position in the original plan, a state, what the rules remember, and the steps that a move has deferred or
+borrowed. Keeping a step costs nothing. Which edits are tried where is decided by conflicts: when a path meets a *flaw*
+(a step that cannot be taken, a violated rule, an unmet goal), the facts that would have to differ are sent back along
+all paths to it as *demands*, and each node that a demand reaches offers the edits that may meet it. Every repair that
+contains the edits of a flawed path contains one of the edits offered (docs/repair-search.md has the argument), so
+nothing of least cost is missed; and paths that lead to the same node are searched once, so that faults far apart cost
+the sum of their searches, not the product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from heapq import heappop, heappush
+from itertools import count
+from time import monotonic
+from typing import NamedTuple
+
+from plansafe.verifier.compile.normal import mentions, subformulas
+from plansafe.verifier.engine.replay import Engine
+from plansafe.verifier.engine.state import Change, NumberTooLarge, State
+from plansafe.verifier.engine.steps import IllFormed, Taken
+from plansafe.verifier.evaluate import Evaluator
+from plansafe.verifier.model import And, Formula, Number, Temporal
+from plansafe.verifier.monitor.finding import TooManyInstances
+from plansafe.verifier.repair.demands import Demand, Demander
+from plansafe.verifier.repair.footprint import Footprint, Footprints, identity
+from plansafe.verifier.repair.model import Weights
+from plansafe.verifier.repair.watch import Broken, Watch
+from plansafe.verifier.simulate import Simulation
+
+KEEP, SKIP, REMOVE, CLOSE, FILL, INSERT, DEFER, PLACE, BORROW = range(9)
+"""Kinds of edges. ``REMOVE`` takes a step out; then ``CLOSE`` leaves its place empty (a deletion) or ``FILL`` puts
+another action there (a substitution). ``DEFER`` and ``PLACE`` are a move to a later place, ``BORROW`` and ``SKIP`` one
+to an earlier place."""
+
+_BORROW_STEP, _ANYTHING = -1, -2
+"""Pseudo-indexes of demands: that a step (the code) be moved to an earlier place; that anything be changed."""
+
+_LETTER_OPERATORS = frozenset(
+    ("next", "weak-next", "yesterday", "weak-yesterday", "within", "always-within", "hold-during", "hold-after")
+)
+"""Operators by which a rule counts letters: any inserted or removed step may change its verdict."""
+
+_UNHARMED: frozenset[int] = frozenset()
+
+
+class Edge(NamedTuple):
+    """``step``: the original step concerned (from 1; 0 for an insertion). ``taken``: what is executed, if anything."""
+
+    source: Node
+    target: Node
+    kind: int
+    step: int
+    taken: Taken | None
+    cost: Number
+
+
+class Node:
+    """See the module. ``dead``: a rule is broken here; nothing but the flaw matters."""
+
+    __slots__ = (
+        "borrowed",
+        "broken",
+        "cost",
+        "deferred",
+        "demands",
+        "done",
+        "edges",
+        "expanded",
+        "hole",
+        "parents",
+        "position",
+        "state",
+        "tasks",
+        "terminal",
+        "togo",
+        "watch",
+    )
+
+    def __init__(
+        self,
+        position: int,
+        state: State,
+        watch: Watch | None,
+        deferred: frozenset[int],
+        borrowed: frozenset[int],
+        hole: int,
+    ) -> None:
+        self.position = position
+        self.state = state
+        self.watch = watch
+        self.deferred = deferred
+        self.borrowed = borrowed
+        self.hole = hole
+        self.cost: Number = 0
+        self.broken: tuple[Broken, ...] = ()
+        self.edges: list[Edge] = []
+        self.parents: list[Edge] = []
+        self.demands: dict[Demand, tuple[Number, bool]] = {}
+        self.tasks: dict[tuple[object, ...], tuple[Number, Callable[[], None]]] = {}
+        self.done: set[tuple[object, ...]] = set()
+        self.expanded = False
+        self.terminal = False
+        self.togo: Number | None = None
+
+
+class Limited(Exception):
+    """The time limit has passed."""
+
+
+class Search:
+    """One search. ``steps``: the original plan. Call :meth:`run`, then read :attr:`terminals` and :attr:`bound`."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        steps: Sequence[Taken | IllFormed],
+        weights: Weights,
+        protected: frozenset[int],
+        deadline: float | None,
+    ) -> None:
+        self.engine = engine
+        self.steps = list(steps)
+        self.length = len(self.steps)
+        self.weights = weights
+        self.protected = protected
+        self.deadline = deadline
+        self.lightest = min(weights)
+        self.removal = min(weights.delete, weights.substitute)
+        self.footprints = Footprints(engine)
+        self.demander = Demander(engine)
+        self.prints: list[Footprint | None] = [
+            self.footprints.of(step) if isinstance(step, Taken) else None for step in self.steps
+        ]
+        self.letters_count = [self._counts_letters(number) for number in range(len(engine.plan.parts))]
+        self.expanded = 0
+        self.bound: Number = 0
+        """No repair costs less."""
+        self.terminals: list[Node] = []
+        self.incomplete = ""
+        """Why the search may have missed something."""
+        self._nodes: dict[tuple[object, ...], Node] = {}
+        self._heap: list[tuple[Number, int, int, Node, tuple[object, ...]]] = []
+        self._count = count()
+        self._legal: dict[tuple[object, ...], list[Taken]] = {}
+        state = _frozen(engine.initial(), None)
+        watch = Watch.start(engine, engine.initial())
+        self.root = Node(0, state, watch, _UNHARMED, _UNHARMED, 0)
+        self._nodes[self._key(self.root)] = self.root
+        if watch is not None and watch.broken:
+            self.root.broken = watch.broken
+        else:
+            self._expand_later(self.root)
+
+    def _counts_letters(self, number: int) -> bool:
+        part = self.engine.plan.parts[number]
+        formulas = [f for f in (part.body, part.guard) if f is not None]
+        return any(
+            [isinstance(f, Temporal) and f.operator in _LETTER_OPERATORS for g in formulas for f in subformulas(g)]
+        )
+
+    # -- the loop -----------------------------------------------------------------------------------------------------
+
+    def run(self, max_cost: Number, beyond: Number = -1) -> None:
+        """Search until every repair of the least cost above ``beyond`` is in the graph, or nothing is left.
+
+        Raises :class:`Limited`; what was found by then stays.
+        """
+        found: Number | None = None
+        ticks = 0
+        while self._heap:
+            f, _, _, node, key = self._heap[0]
+            if f > max_cost or (found is not None and f > found):
+                break
+            heappop(self._heap)
+            if key in node.done:
+                continue
+            delta, act = node.tasks[key]
+            if node.cost + delta != f:
+                continue  # pushed again at another cost
+            self.bound = max(self.bound, f)
+            ticks += 1
+            if ticks % 64 == 0 and self.deadline is not None and monotonic() > self.deadline:
+                raise Limited
+            node.done.add(key)
+            act()
+            if found is None and self.terminals and self.terminals[-1].cost > beyond:
+                found = self.terminals[-1].cost
+        if found is None:
+            self.bound = self._heap[0][0] if self._heap else max_cost
+        else:
+            self.bound = found
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether nothing is left to try at any cost."""
+        return not self._heap
+
+    def _push(self, node: Node, delta: Number, key: tuple[object, ...], act: Callable[[], None]) -> None:
+        if key in node.done:
+            return
+        known = node.tasks.get(key)
+        if known is not None and known[0] <= delta:
+            return
+        node.tasks[key] = (delta, act)
+        heappush(self._heap, (node.cost + delta, -node.position, next(self._count), node, key))
+
+    def _expand_later(self, node: Node) -> None:
+        self._push(node, self.estimate(node), ("expand",), lambda: self._expand(node))
+
+    def estimate(self, node: Node) -> Number:  # noqa: ARG002 - a subclass knows more
+        """A lower bound on what a repair costs from a node on."""
+        return 0
+
+    # -- nodes --------------------------------------------------------------------------------------------------------
+
+    def _key(self, node: Node) -> tuple[object, ...]:
+        watch = None if node.watch is None else node.watch.key()
+        return (node.position, node.hole, node.deferred, node.borrowed, *self._picture(node.state), watch)
+
+    def _picture(self, state: State) -> tuple[object, ...]:
+        """The state as something that can be compared; mirrors of steps are empty between steps."""
+        return tuple(state.facts[: len(self.engine.task.static)]), tuple([frozenset(f.items()) for f in state.fluents])
+
+    def _reach(
+        self,
+        source: Node,
+        kind: int,
+        step: int,
+        taken: Taken | None,
+        cost: Number,
+        position: int,
+        state: State,
+        watch: Watch | None,
+        deferred: frozenset[int],
+        borrowed: frozenset[int],
+        hole: int = 0,
+        broken: tuple[Broken, ...] = (),
+    ) -> None:
+        """Add an edge, and its target if it is new."""
+        target = Node(position, state, watch, deferred, borrowed, hole)
+        total = source.cost + cost
+        if broken:
+            target.broken = broken
+            target.cost = total
+            self._join(Edge(source, target, kind, step, taken, cost))
+            self._push(target, self.lightest, ("flaw",), lambda: self._rules_flaw(target, broken))
+            return
+        key = self._key(target)
+        known = self._nodes.get(key)
+        if known is None:
+            target.cost = total
+            self._nodes[key] = target
+            self._join(Edge(source, target, kind, step, taken, cost))
+            self._expand_later(target)
+            return
+        if known is source:
+            return
+        edge = Edge(source, known, kind, step, taken, cost)
+        self._join(edge)
+        if total < known.cost:
+            self._cheaper(known, total)
+        for demand, (extra, full) in list(known.demands.items()):
+            self._cross(edge, demand, extra, full)
+
+    def _join(self, edge: Edge) -> None:
+        edge.source.edges.append(edge)
+        edge.target.parents.append(edge)
+
+    def _cheaper(self, node: Node, total: Number) -> None:
+        """A cheaper way to a node: everything after it is cheaper as well."""
+        stack = [(node, total)]
+        while stack:
+            node, total = stack.pop()
+            if total >= node.cost:
+                continue
+            node.cost = total
+            for key, (delta, _) in node.tasks.items():
+                if key not in node.done:
+                    heappush(self._heap, (total + delta, -node.position, next(self._count), node, key))
+            stack += [(edge.target, total + edge.cost) for edge in node.edges]
+
+    def _take(self, node: Node, taken: Taken) -> tuple[State, Watch | None, tuple[Broken, ...], list[Change]] | None:
+        """What a step leads to; ``None`` if it cannot be taken."""
+        simulation = Simulation(self.engine, node.state.fork())
+        try:
+            log = simulation.take(taken)
+            if log is None:
+                return None
+            watch = node.watch
+            state = _frozen(simulation.state, node.state, log)
+            broken: tuple[Broken, ...] = ()
+            if watch is not None:
+                watch = watch.after(self.engine, node.state, taken, state, log)
+                broken = watch.broken
+        except (NumberTooLarge, TooManyInstances) as limit:
+            self.incomplete = f"{type(limit).__name__} at an attempted step"
+            return None
+        return state, watch, broken, log
+
+    # -- expansion ----------------------------------------------------------------------------------------------------
+
+    def _expand(self, node: Node) -> None:
+        """Keep the next step, put deferred steps down, or end."""
+        self.expanded += 1
+        node.expanded = True
+        if node.hole:
+            cost = self.weights.delete - self.removal
+            self._reach(
+                node, CLOSE, node.hole, None, cost, node.position, node.state, node.watch, node.deferred, node.borrowed
+            )
+            return
+        for step in sorted(node.deferred):
+            taken = self.steps[step - 1]
+            assert isinstance(taken, Taken)
+            if not self._execute(node, PLACE, step, taken, 0, node.position, node.deferred - {step}, node.borrowed):
+                self._push(node, self.lightest, ("unplaced", step), partial(self._precondition, node, taken, 0))
+        if node.position == self.length:
+            if not node.deferred:
+                self._end(node)
+            return
+        step = node.position + 1
+        if step in node.borrowed:
+            self._reach(node, SKIP, step, None, 0, step, node.state, node.watch, node.deferred, node.borrowed - {step})
+            return
+        following = self.steps[step - 1]
+        if isinstance(following, IllFormed):
+            self._push(node, self.lightest, ("ill-formed",), lambda: self._removable(node, 0))
+        elif not self._execute(node, KEEP, step, following, 0, step, node.deferred, node.borrowed):
+            self._push(node, self.lightest, ("inexecutable",), lambda: self._inexecutable(node, following, step))
+
+    def _execute(
+        self,
+        node: Node,
+        kind: int,
+        step: int,
+        taken: Taken,
+        cost: Number,
+        position: int,
+        deferred: frozenset[int],
+        borrowed: frozenset[int],
+        wanted: Demand | None = None,
+    ) -> bool:
+        """Take a step, if it can be taken (and, if something is wanted of it, does that)."""
+        after = self._take(node, taken)
+        if after is None:
+            return False
+        state, watch, broken, log = after
+        if wanted is not None and not self._meets(wanted, taken, log):
+            return False
+        self._reach(node, kind, step, taken, cost, position, state, watch, deferred, borrowed, 0, broken)
+        return True
+
+    def _meets(self, demand: Demand, taken: Taken, log: list[Change]) -> bool:
+        mirror = self.footprints.of(taken).mirror
+        if mirror is not None and mirror[0] == demand.subject and demand.code in (None, mirror[1]):
+            return True
+        return any([p == demand.subject and demand.code in (None, c) for p, c, _ in log])
+
+    def _end(self, node: Node) -> None:
+        """The plan may end here."""
+        goal = self.engine.goal(node.state)
+        if goal is not True:
+            self._push(node, self.lightest, ("goal",), lambda: self._goal_flaw(node))
+            return
+        broken = () if node.watch is None else node.watch.finish(node.state)
+        if broken:
+            self._push(node, self.lightest, ("flaw",), lambda: self._rules_flaw(node, broken))
+            return
+        node.terminal = True
+        self.terminals.append(node)
+
+    # -- flaws --------------------------------------------------------------------------------------------------------
+
+    def _evaluator(self, node: Node) -> Evaluator:
+        return Evaluator(self.engine.task, node.state.facts, node.state.fluents)
+
+    def _inexecutable(self, node: Node, taken: Taken, step: int) -> None:
+        self._precondition(node, taken, 0)
+        self._removable(node, 0)
+        self._receive(node, Demand(_BORROW_STEP, step, None), 0, True)
+
+    def _precondition(self, node: Node, taken: Taken, extra: Number) -> None:
+        """A step cannot be taken here: some fact of its precondition should differ."""
+        binding = dict(zip([v.slot for v in taken.action.parameters], taken.objects, strict=True))
+        condition = And(taken.action.start.condition)
+        evaluator = self._evaluator(node)
+        demands: Iterable[Demand]
+        if evaluator.holds(condition, binding) is True:
+            # Its effects conflict, or one of their numbers is undefined.
+            demands = frozenset().union(
+                *[
+                    self._effect_reads(evaluator, taken, conditional.binding)
+                    for conditional in self.footprints.of(taken).may
+                ]
+            )
+        else:
+            demands = self.demander.flips(evaluator, condition, binding, True)
+        for demand in demands:
+            self._receive(node, demand, extra, True)
+
+    def _effect_reads(self, evaluator: Evaluator, taken: Taken, binding: dict[int, int]) -> frozenset[Demand]:
+        out: frozenset[Demand] = frozenset()
+        for effect in taken.action.start.effects:
+            out |= self.demander.patterns(effect.condition, binding)
+            for assignment in effect.assignments:
+                out |= self.demander.value(assignment.value, evaluator, binding)
+        return self.demander.basic(out)
+
+    def _goal_flaw(self, node: Node) -> None:
+        evaluator = self._evaluator(node)
+        for demand in self.demander.flips(evaluator, And(self.engine.task.goal), {}, True):
+            self._receive(node, demand, 0, True)
+
+    def _rules_flaw(self, node: Node, broken: tuple[Broken, ...]) -> None:
+        """Rules are broken. One instance is enough: the one that says most precisely what must differ."""
+        parts = self.engine.plan.parts
+        best: tuple[int, Broken] | None = None
+        for one in broken:
+            part = parts[one.part]
+            temporal = self.letters_count[one.part] or any([isinstance(f, Temporal) for f in subformulas(part.body)])
+            vague = 2 if self.letters_count[one.part] else 1 if temporal or part.mode == "whole" else 0
+            if best is None or vague < best[0]:
+                best = (vague, one)
+        assert best is not None
+        vague, one = best
+        part = parts[one.part]
+        binding = dict(zip([v.slot for v in part.parameters], one.binding, strict=False))
+        if vague == 2:
+            self._receive(node, Demand(_ANYTHING, None, None), 0, True)
+            return
+        demands: set[Demand] = set()
+        formulas: list[Formula] = [f for f in (part.body, part.guard, part.step) if f is not None]
+        mirrored = frozenset(self.engine.mirrors.values())
+        of_states = vague == 0 and part.mode in ("always", "end") and not mentions(part.body, mirrored)
+        if of_states and len(one.binding) == len(part.parameters):
+            demands |= self.demander.flips(self._evaluator(node), part.body, binding, True)
+        else:
+            for formula in formulas:
+                demands |= self.demander.basic(self.demander.patterns(formula, binding))
+        for demand in demands:
+            self._receive(node, demand, 0, True)
+
+    # -- demands ------------------------------------------------------------------------------------------------------
+
+    def _receive(self, node: Node, demand: Demand, extra: Number, full: bool) -> None:
+        """A demand arrives: offer edits here, and send it on.
+
+        ``extra``: the cost of the edits between here and the flaw. ``full`` is
+        False where the demand only looks for steps that could be moved behind this place.
+        """
+        stack = [(node, demand, extra, full)]
+        while stack:
+            node, demand, extra, full = stack.pop()
+            known = node.demands.get(demand)
+            if known is not None and known[0] <= extra and (known[1] or not full):
+                continue
+            node.demands[demand] = (extra, full) if known is None else (min(known[0], extra), known[1] or full)
+            if full and not node.broken:
+                self._offer(node, demand, extra)
+            for edge in node.parents:
+                stack += self._crossing(edge, demand, extra, full)
+
+    def _cross(self, edge: Edge, demand: Demand, extra: Number, full: bool) -> None:
+        for item in self._crossing(edge, demand, extra, full):
+            self._receive(*item)
+
+    def _crossing(
+        self, edge: Edge, demand: Demand, extra: Number, full: bool
+    ) -> list[tuple[Node, Demand, Number, bool]]:
+        """What of a demand at the target of an edge is left at its source."""
+        source, extra = edge.source, extra + edge.cost
+        out = [(source, demand, extra, full)]
+        if edge.taken is None:
+            return out
+        keep = edge.kind == KEEP
+        if demand.subject == _BORROW_STEP:
+            return out
+        if demand.subject == _ANYTHING:
+            if keep:
+                self._removable(source, extra)
+                out.append((source, Demand(_BORROW_STEP, edge.step, None), extra, True))
+            return out
+        footprint = self.footprints.of(edge.taken)
+        if demand.code is None:
+            touched = footprint.touches(demand.subject)
+            if touched:
+                if keep:
+                    self._removable(source, extra)
+                    out.append((source, Demand(_BORROW_STEP, edge.step, None), extra, True))
+                for effect in footprint.may:
+                    if effect.fact[0] == demand.subject:
+                        out += [(source, d, extra, True) for d in self._reads_of(source, edge.taken, effect.binding)]
+            return out
+        fact = (demand.subject, demand.code)
+        sets = footprint.sets.get(fact)
+        may = [effect for effect in footprint.may if effect.fact == fact]
+        mirrored = footprint.mirror == fact
+        if sets is None and not may and not mirrored:
+            return out
+        if demand.value is None or mirrored:
+            hinders = achieves = True
+        else:
+            hinders = sets is (not demand.value) or any([e.value is not demand.value for e in may])
+            achieves = sets is demand.value or any([e.value is not (not demand.value) for e in may])
+        if keep and full and hinders:
+            self._removable(source, extra)
+            out.append((source, Demand(_BORROW_STEP, edge.step, None), extra, True))
+        elif keep and achieves:
+            self._movable(source, extra)
+        if full:
+            for effect in may:
+                out += [(source, d, extra, True) for d in self._reads_of(source, edge.taken, effect.binding)]
+            if demand.value is not None and sets is (not demand.value):
+                out[0] = (source, demand, extra, False)
+        return out
+
+    def _reads_of(self, node: Node, taken: Taken, binding: dict[int, int]) -> frozenset[Demand]:
+        return self._effect_reads(self._evaluator(node), taken, binding)
+
+    # -- edits --------------------------------------------------------------------------------------------------------
+
+    def _removable(self, node: Node, extra: Number) -> None:
+        """The next step of a node may be deleted, substituted or moved."""
+        step = node.position + 1
+        if step in self.protected or step in node.borrowed or node.hole or node.broken:
+            return
+        self._push(node, extra + self.removal, ("remove",), lambda: self._remove(node))
+        self._movable(node, extra)
+
+    def _remove(self, node: Node) -> None:
+        step = node.position + 1
+        self._reach(
+            node, REMOVE, step, None, self.removal, step, node.state, node.watch, node.deferred, node.borrowed, step
+        )
+
+    def _movable(self, node: Node, extra: Number) -> None:
+        """The next step of a node may be moved behind."""
+        step = node.position + 1
+        if step in self.protected or step in node.borrowed or node.hole or node.broken:
+            return
+        if isinstance(self.steps[step - 1], Taken):
+            self._push(node, extra + self.weights.move, ("defer",), lambda: self._defer(node))
+
+    def _defer(self, node: Node) -> None:
+        step = node.position + 1
+        cost = self.weights.move
+        self._reach(node, DEFER, step, None, cost, step, node.state, node.watch, node.deferred | {step}, node.borrowed)
+
+    def _offer(self, node: Node, demand: Demand, extra: Number) -> None:
+        """The insertions, substitutions and moves to this place that may meet a demand."""
+        if demand.subject == _BORROW_STEP:
+            self._offer_step(node, demand.code or 0, extra)
+            return
+        if demand.subject == _ANYTHING:
+            for step in range(node.position + 1, self.length + 1):
+                self._offer_step(node, step, extra)
+            for taken in self._legal_here(node):
+                self._offer_action(node, taken, extra, None)
+            return
+        for taken in self.footprints.achievers(*demand):
+            self._offer_action(node, taken, extra, demand)
+        for number in range(node.position, self.length):
+            footprint = self.prints[number]
+            if footprint is not None and _may_meet(footprint, demand):
+                self._offer_step(node, number + 1, extra)
+
+    def _offer_step(self, node: Node, step: int, extra: Number) -> None:
+        """A later step may be moved here."""
+        if step <= node.position or step in node.borrowed or step in self.protected or node.hole:
+            return
+        taken = self.steps[step - 1]
+        if isinstance(taken, Taken):
+            cost = self.weights.move
+
+            def act() -> None:
+                done = self._execute(
+                    node, BORROW, step, taken, cost, node.position, node.deferred, node.borrowed | {step}
+                )
+                if not done:
+                    self._push(
+                        node,
+                        extra + cost + self.lightest,
+                        ("enable step", step),
+                        lambda: self._precondition(node, taken, extra + cost),
+                    )
+
+            self._push(node, extra + cost, ("borrow", step), act)
+
+    def _offer_action(self, node: Node, taken: Taken, extra: Number, wanted: Demand | None) -> None:
+        """An action may be inserted here, or put in the place of a step that was taken out."""
+        key = identity(taken)
+        if node.hole:
+            replaced = self.steps[node.hole - 1]
+            if isinstance(replaced, Taken) and identity(replaced) == identity(taken):
+                return
+            cost = self.weights.substitute - self.removal
+            before_close = self.weights.delete - self.removal
+            delta = max(extra - before_close, 0) + cost
+        else:
+            cost = self.weights.insert
+            delta = extra + cost
+
+        def act() -> None:
+            if ("did", *key) in node.done:
+                return
+            kind = FILL if node.hole else INSERT
+            done = self._execute(
+                node, kind, node.hole, taken, cost, node.position, node.deferred, node.borrowed, wanted
+            )
+            if done:
+                node.done.add(("did", *key))
+            else:
+                self._push(
+                    node,
+                    delta + self.lightest,
+                    ("enable", *key, wanted),
+                    lambda: self._enable(node, taken, delta, wanted),
+                )
+
+        self._push(node, delta, ("action", *key) if wanted is None else ("action", *key, wanted), act)
+
+    def _enable(self, node: Node, taken: Taken, extra: Number, wanted: Demand | None) -> None:
+        """An action cannot be taken here, or does not what it should: what would have to differ for that?"""
+        binding = dict(zip([v.slot for v in taken.action.parameters], taken.objects, strict=True))
+        evaluator = self._evaluator(node)
+        if evaluator.holds(And(taken.action.start.condition), binding) is not True:
+            self._precondition(node, taken, extra)
+            return
+        if wanted is None:
+            return
+        for effect in self.footprints.of(taken).may:
+            if effect.fact[0] == wanted.subject and wanted.code in (None, effect.fact[1]):
+                for demand in self._reads_of(node, taken, effect.binding):
+                    self._receive(node, demand, extra, True)
+
+    def _legal_here(self, node: Node) -> list[Taken]:
+        key = self._picture(node.state)
+        found = self._legal.get(key)
+        if found is None:
+            found = self._legal[key] = list(Simulation(self.engine, node.state.fork()).legal())
+        return found
+
+
+def _may_meet(footprint: Footprint, demand: Demand) -> bool:
+    if demand.code is None:
+        return footprint.touches(demand.subject)
+    fact = (demand.subject, demand.code)
+    if footprint.mirror == fact:
+        return True
+    sets = footprint.sets.get(fact)
+    if sets is not None and (demand.value is None or sets is demand.value):
+        return True
+    return any([e.fact == fact and (demand.value is None or e.value is not (not demand.value)) for e in footprint.may])
+
+
+def _frozen(state: State, before: State | None, log: Sequence[Change] = ()) -> State:
+    """The state with facts that can be shared and hashed; what did not change is that of the state before.
+
+    Sets of mirror predicates stay as they are: they are empty between steps.
+    """
+    static = state.task.static
+    if before is None:
+        facts = [f if p >= len(static) else frozenset(f) for p, f in enumerate(state.facts)]
+        return State(state.task, facts, state.fluents)  # type: ignore[arg-type]
+    base = len(before.facts)
+    facts = list(before.facts)
+    fluents = list(before.fluents)
+    for index in {change[0] for change in log}:
+        if index < base:
+            facts[index] = frozenset(state.facts[index])
+        else:
+            fluents[index - base] = state.fluents[index - base]
+    return State(state.task, facts, fluents)  # type: ignore[arg-type]

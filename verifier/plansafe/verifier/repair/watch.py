@@ -1,0 +1,257 @@
+"""What the rules remember at one node of a search: monitors that are shared until a step touches them.
+
+The monitors are those of :mod:`plansafe.verifier.monitor`; only the bookkeeping of :class:`Runtime` is done anew, so
+that a search can branch for the price of the few monitors that a step concerns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from typing import NamedTuple
+
+from plansafe.verifier.engine.replay import Engine
+from plansafe.verifier.engine.state import Change, State
+from plansafe.verifier.engine.steps import Taken
+from plansafe.verifier.monitor.automaton import Automaton
+from plansafe.verifier.monitor.index import FactIndexes
+from plansafe.verifier.monitor.invariant import Invariant
+from plansafe.verifier.monitor.program import Moment
+from plansafe.verifier.monitor.runtime import Runtime
+from plansafe.verifier.monitor.stepcheck import StepCheck
+
+Find = Callable[..., None]
+StateMonitor = Invariant | Automaton
+
+
+class Broken(NamedTuple):
+    """An instance of a part that is violated (or cannot be decided): at the step's departure or on its arrival."""
+
+    part: int
+    binding: tuple[int, ...]
+    arrival: bool
+
+
+class _Tables(FactIndexes):
+    """Join indexes that are copied where they change."""
+
+    def branch(self) -> _Tables:
+        copy = _Tables.__new__(_Tables)
+        copy.task, copy.size, copy._specs = self.task, self.size, self._specs
+        copy._by_predicate = self._by_predicate
+        copy.tables = list(self.tables)
+        return copy
+
+    def update(self, log: Iterable[Change]) -> None:
+        for predicate, code, value in log:
+            for number, powers in self._by_predicate.get(predicate, ()):
+                key = self._key(code, powers)
+                table = self.tables[number] = dict(self.tables[number])
+                found = set(table.get(key, ()))
+                (found.add if value else found.discard)(code)
+                table[key] = found
+
+
+class Dispatch:
+    """From predicates to the monitors (by number) that care; shared by all nodes of a search."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        size = len(runtime.plan.task.predicates) + len(runtime.plan.task.functions)
+        self.readers: list[list[int]] = [[] for _ in range(size)]
+        self.added: list[list[tuple[int, Find]]] = [[] for _ in range(size)]
+        self.deleted: list[list[tuple[int, Find]]] = [[] for _ in range(size)]
+        for number, monitor in enumerate(runtime.monitors):
+            reads = {predicate for predicate, _, _ in monitor.triggers()} | set(monitor.readers.by_predicate)
+            if isinstance(monitor, Automaton):
+                reads |= set(monitor.everything.by_predicate)
+            for predicate, added, find in monitor.triggers():
+                if added is not False:
+                    self.added[predicate].append((number, find))
+                if added is not True:
+                    self.deleted[predicate].append((number, find))
+            for predicate in reads:
+                self.readers[predicate].append(number)
+        self.checks = runtime.checks
+        plan = runtime.plan
+        self.soft = frozenset([n for n, part in enumerate(plan.parts) if plan.rules[part.rule].preference])
+        """Parts of preferences, which may be violated."""
+        clocks = [m.program for m in runtime.monitors if isinstance(m, Automaton)]
+        self.timed = any([program.timed or program.clocked for program in clocks])
+        """Whether the number of a letter matters to some rule."""
+
+
+class Watch:
+    """The monitors at one node. Never changed once made; :meth:`after` makes the next one."""
+
+    __slots__ = ("acting", "awake", "broken", "dispatch", "keys", "letter", "monitors", "tables")
+
+    def __init__(self, dispatch: Dispatch, monitors: list[StateMonitor], tables: _Tables, letter: int) -> None:
+        self.dispatch = dispatch
+        self.monitors = monitors
+        self.tables = tables
+        self.letter = letter
+        self.awake: frozenset[int] = frozenset()
+        self.acting: frozenset[int] = frozenset()
+        self.broken: tuple[Broken, ...] = ()
+        self.keys: tuple[Hashable, ...] = ()
+
+    @classmethod
+    def start(cls, engine: Engine, state: State) -> Watch | None:
+        """The monitors at S0; ``None`` if no rule watches anything."""
+        runtime = engine.runtime(False, state)
+        if runtime is None:
+            return None
+        tables = _Tables.__new__(_Tables)
+        tables.__dict__.update(runtime.indexes.__dict__)
+        watch = cls(Dispatch(runtime), list(runtime.monitors), tables, 0)
+        watch.awake = frozenset([i for i, m in enumerate(runtime.monitors) if m in runtime._awake])
+        watch.acting = frozenset([i for i, m in enumerate(runtime.monitors) if m in runtime._acting_due])
+        watch._conclude(range(len(runtime.monitors)), [(p, ()) for p in runtime.too_large])
+        return watch
+
+    def key(self) -> Hashable:
+        """What decides, with the state, all that the rules will say."""
+        return (self.keys, self.letter) if self.dispatch.timed else self.keys
+
+    def after(self, engine: Engine, before: State, step: Taken, after: State, log: list[Change]) -> Watch:
+        """The monitors after ``step`` was taken in ``before`` and led to ``after`` by the changes in ``log``."""
+        turn = _Turn(self)
+        moment = Moment(self.letter, self.letter, False)
+        mirror = engine.mirror("start", step) if engine.acting else None
+        due_after: list[StepCheck] = []
+        troubled: list[tuple[int, tuple[int, ...]]] = []
+        acting = dict.fromkeys(self.acting)
+        if mirror is not None:
+            predicate, code = mirror
+            before.facts[predicate].add(code)
+            turn.changed(before, [(predicate, code, True)], acting)
+            for original in self.dispatch.checks.get(predicate, ()):
+                check = original.fork()
+                check.violations = []
+                check.undecided = set()
+                check.depart(before, turn.tables, code, moment)
+                troubled += [(v.part, v.binding) for v in check.violations]
+                troubled += [(check.part, binding) for binding in check.undecided]
+                if check.after:
+                    due_after.append(check)
+        still: dict[int, None] = {}
+        for number in acting:
+            monitor = turn.own(number)
+            monitor.step(before, moment)
+            if monitor.awake:
+                still[number] = None
+        acting = still
+        if mirror is not None:
+            before.facts[mirror[0]].discard(mirror[1])
+            turn.changed(before, [(*mirror, False)], acting)
+        next_ = Watch(self.dispatch, turn.monitors, turn.tables, self.letter + 1)
+        arrived = Moment(self.letter + 1, self.letter + 1, False)
+        due = dict.fromkeys(self.awake)
+        turn.changed(after, log, due)
+        awake = set(self.awake)
+        for number in due:
+            monitor = turn.own(number)
+            if monitor.acting:
+                acting[number] = None
+                continue
+            monitor.step(after, arrived)
+            (awake.add if monitor.awake else awake.discard)(number)
+        broken = [Broken(*pair, False) for pair in troubled]
+        for check in due_after:
+            check.arrive(after, arrived)
+            broken += [Broken(v.part, v.binding, True) for v in check.violations]
+            broken += [Broken(check.part, binding, True) for binding in check.undecided]
+        next_.awake, next_.acting = frozenset(awake), frozenset(acting)
+        next_.keys = self.keys
+        next_._conclude(turn.owned)
+        next_.broken = (*[b for b in broken if b.part not in self.dispatch.soft], *next_.broken)
+        return next_
+
+    def _conclude(self, numbers: Iterable[int], broken: Iterable[tuple[int, tuple[int, ...]]] = ()) -> None:
+        """Note what is violated, and the keys of the monitors that were touched."""
+        keys = list(self.keys) or [None] * len(self.monitors)
+        found = [Broken(*pair, True) for pair in broken]
+        for number in numbers:
+            monitor = self.monitors[number]
+            keys[number] = _key(monitor)
+            found += _violated(monitor)
+        self.keys = tuple(keys)
+        self.broken = tuple([b for b in found if b.part not in self.dispatch.soft])
+
+    def finish(self, state: State) -> tuple[Broken, ...]:
+        """What is violated if the plan ends here."""
+        out: list[Broken] = []
+        moment = Moment(self.letter, self.letter, False)
+        for number, shared in enumerate(self.monitors):
+            monitor = shared.fork()
+            if number in self.acting:
+                monitor.step(state, moment)
+            monitor.finish(state, self.letter)
+            out += [Broken(v.part, v.binding, True) for v in monitor.violations]
+            out += [Broken(monitor.part, binding, True) for binding in monitor.undecided]
+        return tuple([b for b in out if b.part not in self.dispatch.soft])
+
+
+class _Turn:
+    """The monitors while one step is judged: copied when first touched."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.dispatch = watch.dispatch
+        self.monitors = list(watch.monitors)
+        self.tables = watch.tables.branch()
+        self.owned: set[int] = set()
+
+    def own(self, number: int) -> StateMonitor:
+        if number not in self.owned:
+            self.owned.add(number)
+            self.monitors[number] = self.monitors[number].fork()
+        return self.monitors[number]
+
+    def changed(self, state: State, log: Iterable[Change], due: dict[int, None]) -> None:
+        self.tables.update(log)
+        facts, fluents, tables = state.facts, state.fluents, self.tables.tables
+        dispatch = self.dispatch
+        for predicate, code, value in log:
+            readers = dispatch.readers[predicate]
+            if not readers:
+                continue
+            for number in readers:
+                if number not in self.owned and _indifferent(self.monitors[number], predicate, code):
+                    continue
+                self.own(number).read(predicate, code)
+                due[number] = None
+            for number, find in dispatch.added[predicate] if value else dispatch.deleted[predicate]:
+                found: list[tuple[int, ...]] = []
+                find(facts, fluents, tables, code, found)
+                if found:
+                    self.own(number).candidates.extend(found)
+                    due[number] = None
+
+
+def _indifferent(monitor: StateMonitor, predicate: int, code: int) -> bool:
+    """Whether a changed fact concerns no instance that the monitor has."""
+    if isinstance(monitor, Invariant):
+        return not monitor.episodes
+    if monitor._early or predicate in monitor.global_readers.by_predicate:
+        return False
+    touched: set[tuple[int, ...]] = set()
+    monitor.readers.readers(predicate, code, touched)
+    return not touched
+
+
+def _key(monitor: StateMonitor) -> Hashable:
+    if isinstance(monitor, Invariant):
+        return None  # a node whose state violates one is dead
+    default = monitor.default.state
+    own = frozenset([(b, i.state) for b, i in monitor.instances.items() if i.state != default])
+    return (default, monitor.closed, own, frozenset(monitor.done))
+
+
+def _violated(monitor: StateMonitor) -> list[Broken]:
+    if isinstance(monitor, Invariant):
+        if monitor.final:
+            return []
+        out = [Broken(monitor.part, binding, True) for binding in monitor.episodes]
+        out += [Broken(monitor.part, v.binding, True) for v in monitor.violations]
+    else:
+        out = [Broken(monitor.part, v.binding, True) for v in monitor.violations]
+    return out + [Broken(monitor.part, binding, True) for binding in monitor.undecided]
