@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from plansafe.app.alarm import Alarm, OutOfTime
 from plansafe.app.discovery import Choice, Discovery, Input, Inputs
@@ -22,6 +22,7 @@ from plansafe.verifier.report import Headline, Report, Worlds
 if TYPE_CHECKING:
     from plansafe.verifier.api import Checker, Options
 
+Done = TypeVar("Done")
 INTERNAL = 4
 _CHECKERS_KEPT = 4
 _NUMBER = re.compile(r"(?:\d{1,20}(?:\.\d{1,20})?|\.\d{1,20})\Z")
@@ -45,6 +46,7 @@ class Settings(NamedTuple):
     full_state: bool = False
     replay: str = "auto"
     hashes: bool = False
+    loose: bool = False
 
 
 class Result(NamedTuple):
@@ -79,7 +81,9 @@ def audit(plans: Iterable[str | Source], settings: Settings | None = None) -> It
     A plan is a path, ``-`` for standard input, or a :class:`Source` (its name stands for its path). Domain, problem
     and specifications are compiled once for as long as they stay the same.
     """
-    return _Audit(settings or Settings()).run(plans)
+    settings = settings or Settings()
+    session = Session(settings)
+    return session.each(plans, session.audit, settings.time_limit)
 
 
 def expand(paths: Iterable[str]) -> list[str]:
@@ -102,32 +106,48 @@ def unjudged(plan: str, *diagnostics: Diagnostic, headline: Headline | None = No
     return Report(plan, headline, nothing, nothing, nothing, 0, diagnostics=diagnostics)
 
 
-class _Audit:
+class Prepared(NamedTuple):
+    """A plan, and the compiled task that it is checked with. ``notes``: what reading it from loose text guessed."""
+
+    plan: Source
+    checker: Checker
+    inputs: tuple[Input, ...]
+    sources: Mapping[str, Source]
+    notes: tuple[Diagnostic, ...] = ()
+
+
+class Session:
+    """Finds, reads and compiles what plans need; what several plans need is compiled once."""
+
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         choice = Choice(settings.domain, settings.problem, settings.specs, settings.default_spec, settings.gate)
         self._discovery = Discovery(choice, settings.hashes)
         self._checkers: dict[tuple[str, ...], tuple[Checker, tuple[Input, ...]]] = {}
 
-    def run(self, plans: Iterable[str | Source]) -> Iterator[Result]:
-        with Alarm(self._settings.time_limit) as alarm:
+    def each(
+        self, plans: Iterable[str | Source], work: Callable[[Prepared], Done], seconds: float
+    ) -> Iterator[Result | Done]:
+        """Do some work with each plan, within ``seconds``; a :class:`Result` says why it could not be done."""
+        with Alarm(seconds) as alarm:
             for plan in plans:
-                yield self._timed(plan, alarm)
+                yield self._timed(plan, work, alarm, seconds)
 
-    def _timed(self, plan: str | Source, alarm: Alarm) -> Result:
+    def _timed(
+        self, plan: str | Source, work: Callable[[Prepared], Done], alarm: Alarm, seconds: float
+    ) -> Result | Done:
         """One plan within the limits; what goes wrong there is part of its result."""
         name = plan if isinstance(plan, str) else plan.name
         try:
             alarm.arm()
             try:
-                return self._one(plan)
+                prepared = self.prepare(plan)
+                return prepared if isinstance(prepared, Result) else work(prepared)
             finally:
                 alarm.disarm()
         except OutOfTime:
             self._checkers.clear()
-            late = Diagnostic(
-                "SC502", f"the time limit of {self._settings.time_limit:g} s has passed", help="raise --time-limit"
-            )
+            late = Diagnostic("SC502", f"the time limit of {seconds:g} s has passed", help="raise --time-limit")
             report = unjudged(name, late, headline=Headline.UNKNOWN)._replace(limits=("time",))
             return Result(name, report, (), {})
         except MemoryError:
@@ -141,7 +161,19 @@ class _Audit:
             bug = Diagnostic("SC900", "internal error: this is a bug in safecheck, not in the plan")
             return Result(name, unjudged(name, bug), (), {}, traceback.format_exc())
 
-    def _one(self, given: str | Source) -> Result:
+    def audit(self, prepared: Prepared) -> Result:
+        """The verdict on a plan."""
+        return self.result(prepared, prepared.checker.check(prepared.plan))
+
+    def result(self, prepared: Prepared, report: Report) -> Result:
+        """A report with what it was made from, and with what must be said beside it."""
+        report = self._with_idle_rules(report)
+        if prepared.notes:
+            report = report._replace(diagnostics=(*prepared.notes, *report.diagnostics))
+        return Result(prepared.inputs[0].source.name, report, prepared.inputs, prepared.sources)
+
+    def prepare(self, given: str | Source) -> Prepared | Result:
+        """Find and compile what a plan needs; a :class:`Result` says why there is none."""
         if isinstance(given, Source):
             plan: Input | Diagnostic = Input("plan", given.name, "given", given)
         else:
@@ -166,8 +198,7 @@ class _Audit:
         sources = {**sources, **{i.source.name: i.source for i in extended}}
         if not checker.ok:
             return Result(name, unjudged(name, *checker.diagnostics), used, sources)
-        report = checker.check(plan.source)
-        return Result(name, self._with_idle_rules(report), used, sources)
+        return Prepared(plan.source, checker, used, sources)
 
     def _checker(self, found: Inputs, domain: Input, problem: Input) -> tuple[Checker, tuple[Input, ...]]:
         """Compile, or take what was compiled before; with it come the specifications that others extend."""

@@ -24,8 +24,8 @@ class FullRenderer:
 
     def plan(self, result: Result) -> str:
         """Render one result."""
-        blocks = [self._inputs(result)]
-        blocks += [self._diagnostic(d, result) for d in result.report.diagnostics]
+        blocks = [self.inputs(result)]
+        blocks += [self.diagnostic(d, result) for d in result.report.diagnostics]
         blocks += [self._finding(f, result) for f in result.report.findings]
         blocks.append(self._summary(result))
         return "\n\n".join(block for block in blocks if block) + "\n\n"
@@ -36,7 +36,8 @@ class FullRenderer:
 
     # -- what was used
 
-    def _inputs(self, result: Result) -> str:
+    def inputs(self, result: Result) -> str:
+        """Show the plan, and what it is checked with where that is not what it was for the plan before."""
         used = [i for i in result.inputs if i.role != "plan"]
         key = tuple((i.path, i.how) for i in used)
         lines = [f"{self._style.bold(pad('plan', 14))} {visible(result.plan)}"]
@@ -52,7 +53,8 @@ class FullRenderer:
 
     # -- diagnostics and findings
 
-    def _diagnostic(self, diagnostic: Diagnostic, result: Result) -> str:
+    def diagnostic(self, diagnostic: Diagnostic, result: Result) -> str:
+        """Show one diagnostic with its places."""
         style = self._style
         margin = gutter(diagnostic.labels, result.sources)
         lines = [self._title(diagnostic.severity.value, diagnostic.code, diagnostic.message)]

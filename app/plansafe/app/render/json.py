@@ -14,7 +14,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.report import Finding, RuleCount, Table
 
 SCHEMA = 1
-_dumps: Callable[[Any], str] = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
+dumps: Callable[[Any], str] = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 
 
 class JsonRenderer:
@@ -33,6 +33,11 @@ class JsonRenderer:
 
     def plan(self, result: Result) -> str:
         """Render one result as a line."""
+        line = self.object(result) + "\n"
+        return line if "\\ud" not in line else without_surrogates(line)
+
+    def object(self, result: Result) -> str:
+        """Render one result as an object, in which bytes that were not UTF-8 are still lone surrogates."""
         report = result.report
         sources = result.sources
         head = {
@@ -46,7 +51,7 @@ class JsonRenderer:
             "steps": report.steps,
             "findings": [_finding(finding, sources) for finding in report.findings],
             "suppressed": report.suppressed,
-            "diagnostics": [_diagnostic(diagnostic, sources) for diagnostic in report.diagnostics],
+            "diagnostics": [diagnostic_object(diagnostic, sources) for diagnostic in report.diagnostics],
             "readings": [
                 {"name": r.name, "executed": r.executed, "goal": r.goal.value, "safe": r.safe.value}
                 for r in report.readings
@@ -61,8 +66,7 @@ class JsonRenderer:
             head["traceback"] = result.failure
         plans = result.inputs[:1] if result.inputs and result.inputs[0].role == "plan" else ()
         inputs = ",".join(filter(None, (_encode_inputs(plans), self._shared_inputs(result.inputs[len(plans) :]))))
-        line = f'{_dumps(head)[:-1]},"rules":{self._rules(report.rules)},"inputs":[{inputs}]}}\n'
-        return line if "\\ud" not in line else _without_surrogates(line)
+        return f'{dumps(head)[:-1]},"rules":{self._rules(report.rules)},"inputs":[{inputs}]}}'
 
     def end(self) -> str:
         """Nothing is left to say."""
@@ -70,14 +74,14 @@ class JsonRenderer:
 
 
 def _encode_rules(rules: tuple[RuleCount, ...]) -> str:
-    return _dumps([rule._asdict() for rule in rules])
+    return dumps([rule._asdict() for rule in rules])
 
 
 def _encode_inputs(inputs: tuple[Input, ...]) -> str:
-    return ",".join(_dumps({"role": i.role, "path": i.path, "how": i.how, "sha256": i.sha256}) for i in inputs)
+    return ",".join(dumps({"role": i.role, "path": i.path, "how": i.how, "sha256": i.sha256}) for i in inputs)
 
 
-def _without_surrogates(line: str) -> str:
+def without_surrogates(line: str) -> str:
     """Replace bytes that were not UTF-8 by U+FFFD: a lone surrogate is no valid Unicode, and readers refuse it."""
     text = json.dumps(json.loads(line), separators=(",", ":"), ensure_ascii=False)
     return json.dumps(json.loads(text.encode("utf-8", "replace")), separators=(",", ":")) + "\n"
@@ -124,7 +128,8 @@ def _table(table: Table | None) -> dict[str, Any] | None:
     return {"columns": table.columns, "rows": rows}
 
 
-def _diagnostic(diagnostic: Diagnostic, sources: Mapping[str, Source]) -> dict[str, Any]:
+def diagnostic_object(diagnostic: Diagnostic, sources: Mapping[str, Source]) -> dict[str, Any]:
+    """A diagnostic as JSON."""
     return {
         "code": diagnostic.code,
         "severity": diagnostic.severity.value,

@@ -1,0 +1,251 @@
+"""The commands ``repair`` and ``diagnose``. They are built only when one of them is called."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from enum import StrEnum
+from typing import Annotated, Any, Protocol, TextIO
+
+import typer
+
+from plansafe.app.options import (
+    Color,
+    ColorChoice,
+    DomainFile,
+    From,
+    Gate,
+    LenientTypes,
+    MemoryLimit,
+    NoDefaultSpec,
+    Plans,
+    ProblemFile,
+    Reading,
+    SpecFiles,
+)
+from plansafe.app.repairing import BadOption, Examined, Wishes, examine, read_cost, read_steps, read_weights
+from plansafe.app.running import (
+    REPORT,
+    complain,
+    guarded,
+    limit_memory,
+    replace_file,
+    standard_output,
+    unwritable,
+    wants_color,
+)
+from plansafe.app.service import Settings, combined_exit_code, expand, usage_problem
+from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.verifier.repair.model import RepairOptions
+
+STDOUT = "-"
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+def command(name: str) -> Any:
+    """The click command of that name."""
+    group: Any = typer.main.get_command(app)
+    return group.commands[name]
+
+
+class Format(StrEnum):
+    """How results are written."""
+
+    FULL = "full"
+    JSON = "json"
+
+
+FormatChoice = Annotated[Format, typer.Option("--format", help="How to write the result.")]
+TimeLimit = Annotated[float, typer.Option(min=0, metavar="SECONDS", help="For each search; 0: none.")]
+MaxCost = Annotated[str, typer.Option(metavar="COST", help="Look for no repair that costs more.")]
+
+
+@app.command()
+def repair(
+    plans: Plans,
+    domain: DomainFile = None,
+    problem: ProblemFile = None,
+    spec: SpecFiles = None,
+    no_default_spec: NoDefaultSpec = False,
+    gate: Gate = False,
+    lenient_types: LenientTypes = False,
+    reading: Reading = From.PDDL,
+    protect: Annotated[
+        list[str] | None,
+        typer.Option(metavar="STEPS", help="Keep these steps, such as `3,5-7`. May be repeated."),
+    ] = None,
+    weights: Annotated[
+        str, typer.Option(metavar="KIND=COST,..", help="What an insert, delete, substitute or move costs; 1 each.")
+    ] = "",
+    max_cost: MaxCost = "8",
+    time_limit: TimeLimit = 30.0,
+    every: Annotated[bool, typer.Option("--all", help="List all repairs of the least cost in full.")] = False,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the repaired plan to a file (`-`: to standard output, and the report to standard error).",
+        ),
+    ] = None,
+    form: FormatChoice = Format.FULL,
+    color: ColorChoice = Color.AUTO,
+    memory_limit: MemoryLimit = 8192,
+) -> None:
+    """Find the nearest safe plan: the fewest steps to insert, delete, replace or move until a plan is SAFE.
+
+    Every new step must be needed; every repair is replayed before it is shown. Exit codes: 0 a safe plan (also if it
+    was safe before), 1 PROVED that there is none, 2 usage or unreadable file, 3 NOT FOUND within the limits, 4 a bug
+    in safecheck. A batch returns the first present of 4, 2, 1, 3, 0.
+    """
+    settings = _settings(domain, problem, spec, no_default_spec, gate, lenient_types, reading, form)
+    limit_memory(memory_limit)
+
+    def work() -> int:
+        options = RepairOptions(
+            weights=read_weights(weights) if weights else RepairOptions().weights,
+            protected=read_steps("--protect", protect or ()),
+            max_cost=read_cost("--max-cost", max_cost),
+            time_limit_s=time_limit or None,
+        )
+        paths = _one_output("--output", output, plans)
+        examined = examine(paths, settings, Wishes(options))
+        stream = sys.stderr if output == STDOUT else standard_output()
+        view = _view(form, settings, wants_color(color, stream), every)
+        return _shown(examined, view, stream, output)
+
+    raise typer.Exit(guarded(lambda: _usable(settings, work)))
+
+
+def _settings(
+    domain: str | None,
+    problem: str | None,
+    spec: list[str] | None,
+    no_default_spec: bool,
+    gate: bool,
+    lenient_types: bool,
+    reading: From,
+    form: Format,
+) -> Settings:
+    return Settings(
+        domain=domain,
+        problem=problem,
+        specs=tuple(spec or ()),
+        default_spec=not no_default_spec,
+        gate=gate,
+        lenient_types=lenient_types,
+        hashes=form is Format.JSON,
+        loose=reading is From.TEXT,
+    )
+
+
+def _usable(settings: Settings, work: Callable[[], int]) -> int:
+    """Do the work if the options make sense, and say so if they do not, or if standard output is full."""
+    problem = usage_problem(settings)
+    if problem is not None:
+        return complain(problem)
+    try:
+        return work()
+    except BadOption as bad:
+        return complain(bad.diagnostic)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        return complain(unwritable("standard output", error))
+
+
+def _one_output(flag: str, output: str | None, plans: list[str]) -> list[str]:
+    """The plans, of which there must be one where something is written for it; better known before a long search."""
+    paths = expand(plans)
+    if output is None:
+        return paths
+    if len(paths) > 1:
+        raise BadOption(f"{flag} takes one plan, not {len(paths)}", "one by one, or in place: safecheck PLAN.. --fix")
+    folder = os.path.dirname(output) or "."
+    if output != STDOUT and os.path.isdir(output):
+        raise BadOption(f"cannot write {output}: it is a folder", "name a file in it")
+    if output != STDOUT and not os.path.isdir(folder):
+        raise BadOption(f"cannot write {output}: there is no folder {folder}")
+    return paths
+
+
+class _View(Protocol):
+    def plan(self, examined: Examined, written: str | None = None) -> str:
+        """Render one plan."""
+
+
+def _view(form: Format, settings: Settings, color: bool, every: bool) -> _View:
+    if form is Format.JSON:
+        from plansafe.app.render import version  # noqa: PLC0415
+        from plansafe.app.render.repair_json import RepairJsonRenderer  # noqa: PLC0415
+
+        return RepairJsonRenderer(settings, version())
+    from plansafe.app.render.repair import RepairRenderer  # noqa: PLC0415
+    from plansafe.app.render.text import Style  # noqa: PLC0415
+
+    return RepairRenderer(Style(color), changes=True, every=every)
+
+
+def _shown(results: Iterator[Examined], view: _View, stream: TextIO, output: str | None) -> int:
+    codes = set()
+    for examined in results:
+        code, saved = examined.exit_code, None
+        if output is not None and examined.text is not None:
+            problem = _save(output, examined.text)
+            if problem is not None:
+                return complain(problem)
+            saved = output
+        codes.add(code)
+        stream.write(view.plan(examined, saved))
+        stream.flush()
+        if examined.result.failure is not None:
+            print(examined.result.failure + REPORT, file=sys.stderr)
+    return combined_exit_code(codes)
+
+
+def _save(output: str, text: str) -> Diagnostic | None:
+    data = text.encode("utf-8", "surrogateescape")
+    try:
+        if output == STDOUT:
+            sys.stdout.buffer.write(data)
+            sys.stdout.flush()
+        else:
+            replace_file(output, data)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        return unwritable("standard output" if output == STDOUT else output, error)
+    return None
+
+
+@app.command()
+def diagnose(
+    plans: Plans,
+    domain: DomainFile = None,
+    problem: ProblemFile = None,
+    spec: SpecFiles = None,
+    no_default_spec: NoDefaultSpec = False,
+    gate: Gate = False,
+    lenient_types: LenientTypes = False,
+    reading: Reading = From.PDDL,
+    max_cost: MaxCost = "8",
+    time_limit: TimeLimit = 30.0,
+    form: FormatChoice = Format.FULL,
+    color: ColorChoice = Color.AUTO,
+    memory_limit: MemoryLimit = 8192,
+) -> None:
+    """Say what is wrong with a plan, and where it went wrong.
+
+    Exit codes: those of `safecheck repair`.
+    """
+    settings = _settings(domain, problem, spec, no_default_spec, gate, lenient_types, reading, form)
+    limit_memory(memory_limit)
+
+    def work() -> int:
+        options = RepairOptions(max_cost=read_cost("--max-cost", max_cost), time_limit_s=time_limit or None)
+        stream = standard_output()
+        view = _view(form, settings, wants_color(color, stream), every=False)
+        return _shown(examine(expand(plans), settings, Wishes(options)), view, stream, None)
+
+    raise typer.Exit(guarded(lambda: _usable(settings, work)))

@@ -1,0 +1,45 @@
+"""Flags that several commands share: what to check with, and how to print."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+
+class Color(StrEnum):
+    """When the output is coloured."""
+
+    AUTO = "auto"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+class From(StrEnum):
+    """How a plan is written."""
+
+    PDDL = "pddl"
+    TEXT = "text"
+
+
+Plans = Annotated[
+    list[str], typer.Argument(metavar="PLAN..", help="Plan files, folders of plans, or `-` for standard input.")
+]
+DomainFile = Annotated[str | None, typer.Option(metavar="FILE", help="The domain.")]
+ProblemFile = Annotated[str | None, typer.Option(metavar="FILE", help="The problem.")]
+SpecFiles = Annotated[
+    list[str] | None,
+    typer.Option(metavar="FILE", help="A safety specification, or the name of a shipped one. May be repeated."),
+]
+NoDefaultSpec = Annotated[
+    bool, typer.Option("--no-default-spec", help="Use no specification that --spec does not name.")
+]
+Gate = Annotated[bool, typer.Option("--gate", help="Ignore what the plan itself says about its domain and problem.")]
+LenientTypes = Annotated[bool, typer.Option("--lenient-types", help="Take type mismatches for warnings.")]
+Reading = Annotated[
+    From,
+    typer.Option("--from", help="How the plan is written; `text`: steps in prose or code, read as far as they go."),
+]
+ColorChoice = Annotated[Color, typer.Option(help="Colour the report.")]
+MemoryLimit = Annotated[int, typer.Option(min=0, metavar="MIB", help="For the whole run; 0: none.")]

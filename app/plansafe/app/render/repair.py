@@ -1,0 +1,129 @@
+"""Repairs and diagnoses for people: the verdict, what is wrong, and the nearest safe plan as a listing of changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from plansafe.app.render.difference import listing, sentence, shown
+from plansafe.app.render.full import FullRenderer
+from plansafe.app.render.text import Style, pad, visible
+from plansafe.app.repairing import Examined
+from plansafe.grammar.diagnostics import Diagnostic, Severity
+from plansafe.verifier.repair.model import Repair, RepairResult, RepairStatus
+from plansafe.verifier.report import Headline, Report
+
+_FEW = 3
+_NAME = 18
+
+
+class RepairRenderer:
+    """Prints one examined plan after the other.
+
+    ``changes``: show the nearest safe plan as a listing, and with ``every`` all plans tied with it; else in a sentence.
+    """
+
+    def __init__(self, style: Style, changes: bool, every: bool = False) -> None:
+        self._style = style
+        self._changes = changes
+        self._every = every
+        self._full = FullRenderer(style)
+
+    def plan(self, examined: Examined, written: str | None = None) -> str:
+        """Render one plan; ``written`` is the file that the repaired plan was written to."""
+        if examined.repair is None:
+            return self._full.plan(examined.result)
+        blocks = [self._full.inputs(examined.result)]
+        blocks += [self._full.diagnostic(d, examined.result) for d in _about_reading(examined)]
+        blocks += [self._verdict(examined.result.report), self._classes(examined), *self._repairs(examined)]
+        if examined.outcome is not None:
+            blocks.append(self._full.diagnostic(examined.outcome, examined.result))
+        if self._changes:
+            blocks.append(self._end(examined, written))
+        return "\n\n".join(block for block in blocks if block) + "\n\n"
+
+    # -- what is wrong
+
+    def _verdict(self, report: Report) -> str:
+        style = self._style
+        assert report.headline is not None
+        head = report.headline.value
+        good = report.headline in (Headline.SAFE, Headline.VALID)
+        paint = style.good if good else style.warning if report.headline is Headline.UNKNOWN else style.error
+        if not report.findings:
+            return f"{paint(head)}   {_count(report.steps, 'step')}"
+        first, others = report.findings[0], len(report.findings) + report.suppressed - 1
+        more = style.faint(f"   and {_count(others, 'more finding')}: safecheck audit") if others else ""
+        return f"{paint(head)}   {visible(first.message)}{more}"
+
+    def _classes(self, examined: Examined) -> str:
+        rows = []
+        last = None
+        for witness in examined.witnesses:
+            name = witness.error.value if witness.error is not last else ""
+            last = witness.error
+            rows.append(f"  {self._style.error(pad(name, _NAME))}  {visible(witness.text)}")
+        return self._section("what is wrong", rows)
+
+    def _section(self, title: str, rows: Sequence[str]) -> str:
+        return "\n".join([self._style.bold(title), *rows]) if rows else ""
+
+    # -- the nearest safe plan
+
+    def _repairs(self, examined: Examined) -> list[str]:
+        found = examined.repair
+        if found is None or not found.repairs:
+            return []
+        best, *others = found.repairs
+        title = f"{'nearest safe plan' if found.optimal else 'a safe plan'}: {_summary(best, found)}"
+        if not self._changes:
+            rows = [f"  {visible(sentence(examined.original, best))}"]
+            rows.append(self._style.faint("  the listing: safecheck repair"))
+            return [self._section(title, rows)]
+        out = [self._section(title, listing(examined.original, best, self._style))]
+        if self._every:
+            for number, repair in enumerate(others, 2):
+                head = f"safe plan {number} of {len(found.repairs)}, of the same cost"
+                out.append(self._section(head, listing(examined.original, repair, self._style)))
+        elif others:
+            rows = [
+                f"  {number}. {visible(sentence(examined.original, repair))}"
+                for number, repair in enumerate(others[:_FEW], 2)
+            ]
+            more = len(others) - _FEW
+            if more > 0:
+                rows.append(f"  and {more:,} more{'' if found.complete else ' at least'}: --all")
+            out.append(self._section("of the same cost", rows))
+        return out
+
+    def _end(self, examined: Examined, written: str | None) -> str:
+        """The verdict on what the user gets."""
+        style = self._style
+        saved = f"{' ' * 7}written to {visible(written)}" if written is not None else ""
+        report = examined.result.report
+        if examined.best is None:
+            safe = examined.repair is not None and examined.repair.status is RepairStatus.ALREADY_SAFE
+            return "\n".join(filter(None, ["nothing to repair" if safe else "", saved]))
+        report = examined.best.report
+        assert report.headline is not None
+        values = f"executable {report.executable.value}, goal {report.goal.value}, safe {report.safe.value}"
+        steps = _count(report.steps, "step")
+        first = f"{style.good(report.headline.value)}   the repaired plan, replayed: {steps}, {values}"
+        return "\n".join(filter(None, [first, saved]))
+
+
+def _about_reading(examined: Examined) -> list[Diagnostic]:
+    return [d for d in examined.result.report.diagnostics if d.severity is not Severity.NOTE]
+
+
+def _summary(repair: Repair, found: RepairResult) -> str:
+    """How far away it is, and what is known about nearer ones."""
+    edits = f"{_count(len(repair.edits), 'edit')}, cost {shown(repair.cost)}"
+    least = ", proved least" if found.optimal else f"; none costs less than {shown(found.bound)}"
+    if len(found.repairs) == 1:
+        return edits + least
+    ties = f"{len(found.repairs):,}{'' if found.complete else ' or more'}"
+    return f"{edits}{least}; the first of {ties} of that cost"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

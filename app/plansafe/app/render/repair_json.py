@@ -1,0 +1,82 @@
+"""One JSON object on a line for each examined plan. The schema is ``schema/repair-1.json``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plansafe.app.render.json import JsonRenderer, diagnostic_object, dumps, without_surrogates
+from plansafe.app.repairing import Examined
+from plansafe.app.service import Settings
+from plansafe.verifier.diagnose.model import Witness
+from plansafe.verifier.model import Number
+from plansafe.verifier.repair.model import Edit, Repair
+
+SCHEMA = 1
+
+
+class RepairJsonRenderer:
+    """Makes JSON lines; the report on the original plan is an object of ``schema/report-1.json``."""
+
+    def __init__(self, settings: Settings, version: str) -> None:
+        self._reports = JsonRenderer(settings, version)
+
+    def plan(self, examined: Examined, written: str | None = None) -> str:
+        """Render one plan; ``written`` is the file that the repaired plan was written to."""
+        found, outcome = examined.repair, examined.outcome
+        head: dict[str, Any] = {
+            "schema": SCHEMA,
+            "plan": examined.result.plan,
+            "exit_code": examined.exit_code,
+            "status": found.status.value if found is not None else None,
+            "optimal": found.optimal if found is not None else False,
+            "complete": found.complete if found is not None else False,
+            "bound": _number(found.bound) if found is not None else 0,
+            "detail": found.detail if found is not None else "",
+            "expanded": found.expanded if found is not None else 0,
+            "classes": [_witness(witness) for witness in examined.witnesses],
+            "repairs": [_repair(repair) for repair in found.repairs] if found is not None else [],
+            "text": examined.text,
+            "written": written,
+            "outcome": diagnostic_object(outcome, examined.result.sources) if outcome is not None else None,
+        }
+        line = f'{dumps(head)[:-1]},"report":{self._reports.object(examined.result)}}}\n'
+        return line if "\\ud" not in line else without_surrogates(line)
+
+
+def _witness(witness: Witness) -> dict[str, Any]:
+    return {
+        "class": witness.error.value,
+        "steps": witness.steps,
+        "text": witness.text,
+        "rule": witness.rule,
+        "vector": dict(witness.vector),
+    }
+
+
+def _repair(repair: Repair) -> dict[str, Any]:
+    report = repair.report
+    return {
+        "cost": _number(repair.cost),
+        "steps": repair.steps,
+        "origin": repair.origin,
+        "edits": [_edit(edit) for edit in repair.edits],
+        "headline": report.headline.value if report.headline else None,
+    }
+
+
+def _edit(edit: Edit) -> dict[str, Any]:
+    return {
+        "kind": edit.kind.value,
+        "step": edit.step,
+        "position": edit.position,
+        "before": edit.before,
+        "after": edit.after,
+        "reason": edit.reason,
+        "earliest": edit.earliest or edit.position,
+        "latest": edit.latest or edit.position,
+    }
+
+
+def _number(number: Number) -> int | str:
+    """Exact: a whole number, or a fraction as text."""
+    return number if isinstance(number, int) else str(number)
