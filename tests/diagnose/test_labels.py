@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.diagnose.labels import SAFEL_LABELS, NoLabel, PublishedLabel, safel_label
 from plansafe.verifier.diagnose.labels_eai import EAI_LABELS, Manner, eai_label
+from plansafe.verifier.engine.steps import Taken
 
 # Hands hold one thing. `inside` facts come from putting things into containers, which have to be open.
 KITCHEN = """(define (domain kitchen) (:types place thing - object item box - thing)
@@ -309,20 +311,117 @@ def all_labels(checker: Checker, steps: list[str]) -> list[PublishedLabel]:
     return [safel_label(checker, plan), eai_label(checker, plan), eai_label(checker, plan, "behavior")]
 
 
-def test_gold_plans_succeed_and_what_is_dropped_is_noticed(data: Path) -> None:
-    chance = random.Random(5)
-    gold = 0
+FAULTS = {"dropped": "missing step", "moved": "wrong temporal order", "repeated": "additional step", "replaced": ""}
+"""Kinds of fault, with the label that names each."""
+
+
+def faults(checker: Checker, steps: list[str], chance: random.Random) -> Iterator[tuple[str, list[str]]]:
+    """Three plans with one fault of each kind."""
+    assert checker.engine is not None
+    task, resolver = checker.engine.task, checker.engine.resolver
+    size = len(steps)
+    for _ in range(3):
+        at = chance.randrange(size)
+        rest = steps[:at] + steps[at + 1 :]
+        yield "dropped", rest
+        if size > 1:
+            to = chance.choice([place for place in range(size) if place != at])
+            yield "moved", [*rest[:to], steps[at], *rest[to:]]
+        to = chance.randrange(at + 1, size + 1)
+        yield "repeated", [*steps[:to], steps[at], *steps[to:]]
+        tokens = steps[at][1:-1].split()
+        others = [
+            other
+            for place in range(1, len(tokens))
+            for name in task.objects
+            if name != tokens[place]
+            for other in [[*tokens[:place], name, *tokens[place + 1 :]]]
+            if isinstance(resolver.tokens(other), Taken)
+        ]
+        if others:
+            yield "replaced", [*steps[:at], f"({' '.join(chance.choice(others))})", *steps[at + 1 :]]
+
+
+def test_success_is_validity_and_the_table_of_the_page(data: Path, root: Path) -> None:
+    """Gold plans succeed, faulty ones iff they are still valid; the page says how often a fault is named."""
+    chance = random.Random(7)
+    named: Counter[tuple[str, str]] = Counter()
+    broken: Counter[str] = Counter()
     for checker, steps in behavior_tasks(data):
         assert {label.name for label in all_labels(checker, steps)} == {"success"}
-        gold += 1
-        for at in chance.sample(range(len(steps)), min(4, len(steps))):
-            dropped = steps[:at] + steps[at + 1 :]
-            verdict = checker.check(Source("plan", "\n".join(dropped))).headline
+        for kind, plan in faults(checker, steps, chance):
+            labels = all_labels(checker, plan)
+            verdict = checker.check(Source("plan", "\n".join(plan))).headline
             assert verdict is not None
-            for label in all_labels(checker, dropped):
-                succeeds = label.name == "success" or (
-                    label.name == "additional step" and label.goal and label.executable
-                )
-                assert succeeds or verdict.value == "INVALID"
-                assert (label.name == "success") == (verdict.value in ("VALID", "SAFE"))
-    assert gold >= 60
+            assert {label.name == "success" for label in labels} == {verdict.value in ("VALID", "SAFE")}
+            assert {label.executable and label.goal for label in labels[:1]} == {verdict.value in ("VALID", "SAFE")}
+            if labels[0].name != "success":
+                broken[kind] += 1
+                named.update([(label.scheme, kind) for label in labels if label.name == FAULTS[kind]])
+    page = (root / "docs" / "labels.md").read_text(encoding="utf-8")
+    three = sum(broken.values()) - broken["replaced"]
+    assert f"Of {sum(broken.values())} broken plans" in page
+    for row, scheme in (("SAFEL", "safel"), ("VirtualHome", "eai-virtualhome"), ("BEHAVIOR", "eai-behavior")):
+        hits = [named[scheme, kind] for kind in ("dropped", "moved", "repeated")]
+        of = [broken[kind] for kind in ("dropped", "moved", "repeated")]
+        rates = [*[h / n for h, n in zip(hits, of, strict=True)], sum(hits) / three, sum(hits) / sum(broken.values())]
+        assert f"| {row} | {' | '.join([f'{100 * rate:.0f} %' for rate in rates])} |" in page
+
+
+def test_gold_plans_of_virtualhome_succeed(data: Path) -> None:
+    """Those whose published problem keeps its own types; a sample, as they are many."""
+    folder = data / "eai-virtualhome"
+    domain = Source("domain", (folder / "domain" / "virtualhome.pddl").read_text(encoding="utf-8"))
+    plans: dict[str, list[str]] = json.loads((folder / "gold_pddl_plan.json").read_text(encoding="utf-8"))
+    paths = {path.stem: path for path in folder.glob("problem_pddl/*/*.pddl")}
+    seen = 0
+    for name in sorted(plans)[::8]:
+        checker = Checker(domain, Source("problem", paths[name].read_text(encoding="utf-8")))
+        if checker.ok:
+            steps = [f"({step})" for step in plans[name]]
+            assert {label.name for label in all_labels(checker, steps)} == {"success"}
+            seen += 1
+    assert seen >= 10
+
+
+@pytest.mark.parametrize(
+    ("plan", "label"),
+    [
+        # Known of the evaluator: a closed container is affordance ..
+        ("(walk_towards me milk) (grab me milk) (walk_towards me fridge) (put_inside me milk fridge)", "affordance"),
+        # .. but grasping out of one is missing.
+        ("(walk_towards me egg) (grab me egg)", "missing step"),
+        ("(standup me)", "additional step"),
+        ("(walk_towards me fridge) (open me fridge) (open me fridge)", "additional step"),
+        ("(walk_towards me lamp) (switch_on me lamp) (switch_on me lamp)", "additional step"),
+        ("(walk_towards me chair) (sit me chair) (sit me chair)", "additional step"),
+        ("(walk_towards me chair) (sit me lamp)", "affordance"),
+        ("(walk_towards me milk) (drink me fridge)", "affordance"),
+        ("(drink me milk)", "missing step"),
+        # Wrong order only if the condition held earlier.
+        ("(walk_towards me milk) (walk_towards me fridge) (grab me milk)", "wrong temporal order"),
+        ("(grab me milk) (walk_towards me milk)", "missing step"),
+        ("(walk_towards me chair) (sit me chair) (walk_towards me milk)", "wrong temporal order"),
+        ("(walk_towards me milk) (grab me milk) (put_on me milk milk) (put_on me milk milk)", "wrong temporal order"),
+    ],
+)
+def test_virtualhome_on_its_own_domain(data: Path, plan: str, label: str) -> None:
+    domain = Source("domain", (data / "eai-virtualhome/domain/virtualhome.pddl").read_text(encoding="utf-8"))
+    problem = """(define (problem p) (:domain virtualhome) (:objects me - character milk egg fridge lamp chair - object)
+      (:init (grabbable milk) (grabbable egg) (drinkable milk) (can_open fridge) (closed fridge) (obj_inside egg fridge)
+        (has_switch lamp) (off lamp) (plugged_in lamp) (sittable chair)
+        (obj_next_to milk milk) (obj_next_to egg egg) (obj_next_to fridge fridge) (obj_next_to chair chair))
+      (:goal (obj_inside milk fridge)))"""
+    checker = Checker(domain, Source("problem", problem))
+    assert checker.ok, checker.diagnostics
+    assert eai(checker, plan, "virtualhome")[0] == label
+
+
+# -- the page ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_example_of_the_page(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = (root / "docs" / "labels.md").read_text(encoding="utf-8")
+    code, printed = page.split("```python\n")[1].split("```\n```text\n")
+    exec(compile(code, "docs/labels.md", "exec"), {})
+    assert capsys.readouterr().out == printed.split("```")[0]

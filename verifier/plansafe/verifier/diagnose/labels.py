@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
+from plansafe.verifier.compile.normal import subformulas
 from plansafe.verifier.engine.actions import Conflict, combine, interpreted
 from plansafe.verifier.engine.replay import Engine
-from plansafe.verifier.engine.state import Delta, NumberTooLarge
+from plansafe.verifier.engine.state import Delta, NumberTooLarge, State
 from plansafe.verifier.engine.steps import IllFormed, Taken
 from plansafe.verifier.evaluate import Binding, Evaluator, Reason, Undefined, formula_text
 from plansafe.verifier.model import And, Atom, Equal, Formula, Not, Or, Quantified, Task, Truth
@@ -99,12 +100,7 @@ def _safel_reason(execution: Execution, step: Taken, rest: Sequence[tuple[int, T
         return AFFORDANCE, execution.unmet_text(step) + ", and no action changes that"
     if execution.changes_nothing(step):
         return ADDITIONAL, "all that the step brings about is so already"
-    condition = And(step.action.start.condition)
-    binding = binding_of(step)
-
-    def holds(evaluator: Evaluator) -> bool:
-        return evaluator.holds(condition, binding) is True
-
+    holds = execution.precondition(step)
     before = execution.earlier(holds)
     if before is not None:
         return WRONG_ORDER, f"the precondition holds {after(before)}, not here"
@@ -183,30 +179,47 @@ class Execution:
     @property
     def evaluator(self) -> Evaluator:
         """Reads the present state."""
-        return _evaluator(self.simulation)
+        return self.reader(self.simulation.state)
+
+    def reader(self, state: State) -> Evaluator:
+        """Reads a state."""
+        return Evaluator(self.task, state.facts, state.fluents)
+
+    def precondition(self, step: Taken) -> Callable[[State], bool]:
+        """A test of states: whether a step's whole precondition holds."""
+        action = step.action
+        fast = self.engine.full_code.precondition(action, [v.slot for v in action.parameters])
+
+        def holds(state: State) -> bool:
+            try:
+                return fast(state.facts, state.fluents, *step.objects)
+            except (KeyError, ZeroDivisionError):
+                return self.reader(state).holds(And(action.start.condition), binding_of(step)) is True
+
+        return holds
 
     @property
     def goal(self) -> bool:
         """Whether the goal holds in the present state."""
         return self.engine.goal(self.simulation.state) is True
 
-    def earlier(self, holds: Callable[[Evaluator], bool]) -> int | None:
+    def earlier(self, holds: Callable[[State], bool]) -> int | None:
         """The step after which something held first, before the present state (0: initially)."""
         simulation = Simulation(self.engine)
         number = 0
         for following, step in self._taken:
-            if holds(_evaluator(simulation)):
+            if holds(simulation.state):
                 return number
             simulation.take(step)
             number = following
         return None
 
-    def later(self, rest: Iterable[tuple[int, Taken]], holds: Callable[[Evaluator], bool]) -> int | None:
+    def later(self, rest: Iterable[tuple[int, Taken]], holds: Callable[[State], bool]) -> int | None:
         """The step after which something will hold first, if the present step and all others that fail are left out."""
         simulation = self.simulation.fork()
         for number, step in rest:
             try:
-                if simulation.take(step) is not None and holds(_evaluator(simulation)):
+                if simulation.take(step) is not None and holds(simulation.state):
                     return number
             except NumberTooLarge:
                 return None
@@ -249,10 +262,6 @@ class Execution:
         return reasons_text(self.task, self.evaluator.reasons(And(self.task.goal), {}, True))
 
 
-def _evaluator(simulation: Simulation) -> Evaluator:
-    return Evaluator(simulation.task, simulation.state.facts, simulation.state.fluents)
-
-
 def reasons_text(task: Task, reasons: Sequence[Reason]) -> str:
     """Reasons in words."""
     texts = [f"{formula_text(task, r.formula, r.binding)} is {'not true' if r.wanted else 'true'}" for r in reasons]
@@ -270,21 +279,33 @@ def by_static_facts(evaluator: Evaluator, formula: Formula, binding: Binding) ->
             value = by_static_facts(evaluator, formula.body, binding)
             return None if value is None else not value
         case And() | Or():
-            return _decided(
-                [by_static_facts(evaluator, part, binding) for part in formula.parts], isinstance(formula, Or)
-            )
+            values = (by_static_facts(evaluator, part, binding) for part in formula.parts)
+            return _decided(values, isinstance(formula, Or))
         case Quantified():
+            if not _has_static_part(evaluator.task, formula.body):
+                return None
             slots = [v.slot for v in formula.variables]
-            inner = [
-                binding | dict(zip(slots, objects, strict=True))
-                for objects in product(*[evaluator.task.domains[v.domain] for v in formula.variables])
-            ]
-            return _decided([by_static_facts(evaluator, formula.body, b) for b in inner], not formula.universal)
+            tuples = product(*[evaluator.task.domains[v.domain] for v in formula.variables])
+            inner = (binding | dict(zip(slots, objects, strict=True)) for objects in tuples)
+            return _decided((by_static_facts(evaluator, formula.body, b) for b in inner), not formula.universal)
         case _:
             return None
 
 
-def _decided(values: list[bool | None], deciding: bool) -> bool | None:
-    if deciding in values:
-        return deciding
-    return None if None in values else not deciding
+def _has_static_part(task: Task, formula: Formula) -> bool:
+    return any(
+        [
+            isinstance(part, Equal | Truth) or (isinstance(part, Atom) and task.static[part.predicate])
+            for part in subformulas(formula)
+        ]
+    )
+
+
+def _decided(values: Iterable[bool | None], deciding: bool) -> bool | None:
+    result: bool | None = not deciding
+    for value in values:
+        if value is deciding:
+            return deciding
+        if value is None:
+            result = None
+    return result

@@ -29,6 +29,7 @@ from plansafe.verifier.diagnose.labels import (
     steps_of,
     unknown_name,
 )
+from plansafe.verifier.engine.state import State
 from plansafe.verifier.engine.steps import IllFormed, Taken
 from plansafe.verifier.evaluate import Binding, Evaluator, Reason
 from plansafe.verifier.model import And, Atom, Formula, Not, Or, Task
@@ -146,8 +147,7 @@ def _behavior(execution: Execution, step: Taken) -> tuple[str, str]:
         return ADDITIONAL, "all that the step brings about is so already"
     if execution.impossible(step):
         return AFFORDANCE, execution.unmet_text(step) + ", and no action changes that"
-    condition, binding = And(step.action.start.condition), binding_of(step)
-    before = None if placing else execution.earlier(lambda e: e.holds(condition, binding) is True)
+    before = None if placing else execution.earlier(execution.precondition(step))
     if before is not None:
         return WRONG_ORDER, f"the precondition holds {after(before)}, not here"
     return MISSING, execution.unmet_text(step)
@@ -170,24 +170,35 @@ def _virtualhome(execution: Execution, step: Taken) -> tuple[str, str]:
     unmet = unmet_parts(execution.evaluator, And(step.action.start.condition), binding_of(step))
     if not unmet:
         return MISSING, execution.unmet_text(step)
-    kinds = [_kind(execution, step, part) for part in unmet]
+    kinds = [_kind(execution, step, choices[0]) for choices in unmet]
     kind = min(kinds, key=lambda k: k.value)
-    first = unmet[kinds.index(kind)]
-    text = reasons_text(execution.task, [first])
+    choices = unmet[kinds.index(kind)]
+    text = reasons_text(execution.task, choices)
     if kind is _Kind.CLOSED_CONTAINER:
         return AFFORDANCE, text
     if kind is _Kind.OWN_FLAG and execution.changes_nothing(step):
         return ADDITIONAL, text
-    before = execution.earlier(lambda e: e.holds(first.formula, first.binding) is first.wanted)
+
+    def any_met(state: State) -> bool:
+        evaluator = execution.reader(state)
+        return any([evaluator.holds(r.formula, r.binding) is r.wanted for r in choices])
+
+    before = execution.earlier(any_met)
     if before is not None:
         return WRONG_ORDER, f"{text}, which was otherwise {after(before)}"
     return MISSING, text
 
 
-def unmet_parts(evaluator: Evaluator, formula: Formula, binding: Binding, wanted: bool = True) -> list[Reason]:
-    """The parts of a condition that have not the wanted value; of alternatives the one with the fewest (the first).
+Choices = tuple[Reason, ...]
+"""An unmet part of a condition: any of these would do."""
 
-    Alternatives that static facts exclude do not count.
+
+def unmet_parts(evaluator: Evaluator, formula: Formula, binding: Binding, wanted: bool = True) -> list[Choices]:
+    """The parts of a condition that have not the wanted value; of alternatives, those of the nearest.
+
+    These are the ones with the fewest unmet parts; if there are several, their first parts are choices, their second
+    ones, and so on. Alternatives that static facts exclude do not count. Empty only if the condition has its value, or
+    has no part.
     """
     if evaluator.holds(formula, binding) is wanted:
         return []
@@ -195,13 +206,15 @@ def unmet_parts(evaluator: Evaluator, formula: Formula, binding: Binding, wanted
         case Not():
             return unmet_parts(evaluator, formula.body, binding, not wanted)
         case And() | Or() if isinstance(formula, And) is wanted:
-            return [reason for part in formula.parts for reason in unmet_parts(evaluator, part, binding, wanted)]
+            return [choices for part in formula.parts for choices in unmet_parts(evaluator, part, binding, wanted)]
         case And() | Or():
             possible = [p for p in formula.parts if by_static_facts(evaluator, p, binding) is not (not wanted)]
             alternatives = [unmet_parts(evaluator, part, binding, wanted) for part in possible]
-            return min(alternatives, key=len, default=[Reason(formula, binding, wanted)])
+            fewest = min([len(parts) for parts in alternatives], default=0)
+            nearest = [parts for parts in alternatives if len(parts) == fewest]
+            return [tuple([r for choices in place for r in choices]) for place in zip(*nearest, strict=True)]
         case _:
-            return [Reason(formula, binding, wanted)]
+            return [(Reason(formula, binding, wanted),)]
 
 
 def _kind(execution: Execution, step: Taken, unmet: Reason) -> _Kind:
