@@ -1,0 +1,216 @@
+"""Parcels, trucks and planes with rules: logistics-like tasks of any length, with SAFE plans."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+
+from bench.faults.compose import Composer, compose
+from bench.faults.task import SeedTask
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Options
+
+DOMAIN = """\
+; Parcels go by truck within a city and by plane between airports. What must not happen is in the rules.
+(define (domain depot)
+  (:requirements :adl)
+  (:types site vehicle parcel - object  truck plane - vehicle)
+  (:predicates
+    (road ?a ?b - site) (air ?a ?b - site) (cold-store ?s - site) (home ?v - vehicle ?s - site)
+    (hazardous ?p - parcel) (food ?p - parcel) (chilled ?p - parcel)
+    (parked ?v - vehicle ?s - site) (stored ?p - parcel ?s - site) (loaded ?p - parcel ?v - vehicle)
+    (door-open ?v - vehicle) (inspected ?p - plane))
+  (:action open-door :parameters (?v - vehicle ?s - site)
+    :precondition (and (parked ?v ?s) (not (door-open ?v))) :effect (door-open ?v))
+  (:action close-door :parameters (?v - vehicle ?s - site)
+    :precondition (and (parked ?v ?s) (door-open ?v)) :effect (not (door-open ?v)))
+  (:action load :parameters (?p - parcel ?v - vehicle ?s - site)
+    :precondition (and (parked ?v ?s) (stored ?p ?s) (door-open ?v))
+    :effect (and (loaded ?p ?v) (not (stored ?p ?s))))
+  (:action unload :parameters (?p - parcel ?v - vehicle ?s - site)
+    :precondition (and (parked ?v ?s) (loaded ?p ?v) (door-open ?v))
+    :effect (and (stored ?p ?s) (not (loaded ?p ?v))))
+  (:action wash-out :parameters (?v - vehicle ?s - site)
+    :precondition (and (parked ?v ?s) (door-open ?v) (not (exists (?p - parcel) (loaded ?p ?v))))
+    :effect ())
+  (:action inspect :parameters (?p - plane ?s - site)
+    :precondition (parked ?p ?s) :effect (inspected ?p))
+  (:action drive :parameters (?t - truck ?from ?to - site)
+    :precondition (and (parked ?t ?from) (road ?from ?to))
+    :effect (and (parked ?t ?to) (not (parked ?t ?from))))
+  (:action fly :parameters (?p - plane ?from ?to - site)
+    :precondition (and (parked ?p ?from) (air ?from ?to))
+    :effect (and (parked ?p ?to) (not (parked ?p ?from)) (not (inspected ?p)))))
+"""
+
+RULES = """\
+(define (safety depot)
+  (:process shut-while-moving
+    :on (or (drive ?v ?from ?to) (fly ?v ?from ?to))
+    :forbid (door-open ?v)
+    :severity critical :message "{?v} leaves {?from} with its door open")
+  (:process inspected-before-take-off
+    :on (fly ?p ?from ?to)
+    :require (inspected ?p)
+    :severity critical :message "{?p} takes off without an inspection since it landed")
+  (:process food-apart-from-hazardous-goods
+    :parameters (?v - vehicle ?f ?h - parcel)
+    :forbid (and (loaded ?f ?v) (food ?f) (loaded ?h ?v) (hazardous ?h))
+    :severity high :message "{?f} is carried with {?h} in {?v}")
+  (:process washed-out-before-food
+    :on (load ?f ?v ?s)
+    :when (food ?f)
+    :forbid (since (not (action (wash-out ?v _)))
+                   (exists (?h - parcel) (and (hazardous ?h) (action (unload ?h ?v _)))))
+    :severity high :message "{?f} is loaded into {?v}, which carried hazardous goods and was not washed out")
+  (:obligation chilled-goods-moved-on
+    :parameters (?p - parcel)
+    :when (and (chilled ?p) (exists (?s - site) (and (stored ?p ?s) (not (cold-store ?s)))))
+    :then (not (exists (?s - site) (and (stored ?p ?s) (not (cold-store ?s)))))
+    :within 5
+    :severity medium :message "{?p} stands unchilled for more than 5 steps")
+  (:termination shut-at-the-end
+    :parameters (?v - vehicle)
+    :forbid (door-open ?v)
+    :severity medium :message "{?v} is left with its door open")
+  (:termination back-home
+    :parameters (?t - truck)
+    :require (exists (?s - site) (and (home ?t ?s) (parked ?t ?s)))
+    :severity low :message "{?t} does not return home"))
+"""
+
+CITIES = ("north", "south", "west")
+SHOPS = ("shop", "market")
+
+
+class Depots(Composer):
+    """Cities with a depot, an airport and shops, a truck each, and one plane for all."""
+
+    def __init__(self, rng: random.Random) -> None:
+        super().__init__(rng)
+        self.plane_at = self.plane_start = rng.choice(CITIES)
+        self.dirty: set[str] = set()
+
+    # -- parts of chores ----------------------------------------------------------------------------------------------
+
+    def move(self, city: str, parcels: Sequence[str], origin: str, target: str, hazardous: bool, food: bool) -> None:
+        """The truck comes from the depot, carries the parcels, and returns."""
+        truck = f"{city}-truck"
+        if origin != "depot":
+            self.do(f"drive {truck} {city}-depot {city}-{origin}")
+        self.do(f"open-door {truck} {city}-{origin}")
+        if food and truck in self.dirty:
+            self.do(f"wash-out {truck} {city}-{origin}")
+            self.dirty.discard(truck)
+        for parcel in parcels:
+            self.do(f"load {parcel} {truck} {city}-{origin}")
+        self.do(f"close-door {truck} {city}-{origin}")
+        if origin != "depot":
+            self.do(f"drive {truck} {city}-{origin} {city}-depot")
+        if target != "depot":
+            self.do(f"drive {truck} {city}-depot {city}-{target}")
+        self.do(f"open-door {truck} {city}-{target}")
+        for parcel in parcels:
+            self.do(f"unload {parcel} {truck} {city}-{target}")
+        if hazardous:
+            self.dirty.add(truck)
+        self.do(f"close-door {truck} {city}-{target}")
+        if target != "depot":
+            self.do(f"drive {truck} {city}-{target} {city}-depot")
+
+    def parcels(self, count: int, site: str, food: bool, hazardous: bool, chilled: bool) -> list[str]:
+        """New parcels at a site."""
+        made = []
+        for _ in range(count):
+            parcel = self.new("crate" if food else "drum" if hazardous else "box", "parcel")
+            self.fact(f"(stored {parcel} {site})")
+            kinds = {"food": food, "hazardous": hazardous, "chilled": chilled}
+            self.fact(*[f"({kind} {parcel})" for kind, holds in kinds.items() if holds])
+            made.append(parcel)
+        return made
+
+    # -- chores -------------------------------------------------------------------------------------------------------
+
+    def deliver(self) -> None:
+        """Parcels from one site of a city to another."""
+        city, nature = self.rng.choice(CITIES), self.rng.choice(("plain", "food", "hazardous", "chilled"))
+        origin, target = self.rng.sample(("depot", "airport", *SHOPS), 2)
+        if nature == "chilled":
+            origin, target = "depot", self.rng.choice(SHOPS)
+            self.fact(f"(cold-store {city}-{target})")
+        food, hazardous = nature in ("food", "chilled"), nature == "hazardous"
+        parcels = self.parcels(self.rng.randint(1, 3), f"{city}-{origin}", food, hazardous, nature == "chilled")
+        self.move(city, parcels, origin, target, hazardous, food)
+        self.goal(*[f"(stored {parcel} {city}-{target})" for parcel in parcels])
+
+    def send(self) -> None:
+        """Parcels from the airport of one city to the depot of another."""
+        origin, target = self.rng.sample(CITIES, 2)
+        nature = self.rng.choice(("plain", "food", "hazardous"))
+        food, hazardous = nature == "food", nature == "hazardous"
+        parcels = self.parcels(self.rng.randint(1, 2), f"{origin}-airport", food, hazardous, False)
+        self.fly(origin)
+        self.do(f"open-door plane {origin}-airport")
+        if food and "plane" in self.dirty:
+            self.do(f"wash-out plane {origin}-airport")
+            self.dirty.discard("plane")
+        for parcel in parcels:
+            self.do(f"load {parcel} plane {origin}-airport")
+        self.do(f"close-door plane {origin}-airport")
+        self.fly(target)
+        self.do(f"open-door plane {target}-airport")
+        for parcel in parcels:
+            self.do(f"unload {parcel} plane {target}-airport")
+        if hazardous:
+            self.dirty.add("plane")
+        self.do(f"close-door plane {target}-airport")
+        self.move(target, parcels, "airport", "depot", hazardous, food)
+        self.goal(*[f"(stored {parcel} {target}-depot)" for parcel in parcels])
+
+    def fly(self, city: str) -> None:
+        """The plane goes to a city, after an inspection."""
+        if self.plane_at != city:
+            self.do(f"inspect plane {self.plane_at}-airport")
+            self.do(f"fly plane {self.plane_at}-airport {city}-airport")
+            self.plane_at = city
+
+    def chores(self) -> list[Callable[[], None]]:
+        """The chores that can be done next."""
+        return [self.deliver, self.deliver, self.send]
+
+    def problem(self, name: str) -> str:
+        """The problem text."""
+        places = ("depot", "airport", *SHOPS)
+        sites = " ".join([f"{city}-{place}" for city in CITIES for place in places])
+        roads = [(f"{c}-depot", f"{c}-{place}") for c in CITIES for place in places[1:]]
+        airports = [(f"{a}-airport", f"{b}-airport") for a in CITIES for b in CITIES if a != b]
+        trucks = " ".join([f"(parked {c}-truck {c}-depot) (home {c}-truck {c}-depot)" for c in CITIES])
+        return f"""(define (problem {name})
+  (:domain depot)
+  (:objects {sites} - site {" ".join([f"{c}-truck" for c in CITIES])} - truck plane - plane
+    {self.objects()})
+  (:init
+    {" ".join([f"(road {a} {b}) (road {b} {a})" for a, b in roads])}
+    {" ".join([f"(air {a} {b})" for a, b in airports])}
+    {" ".join([f"(cold-store {c}-depot)" for c in CITIES])}
+    {trucks} (parked plane {self.plane_start}-airport)
+    {self.facts()})
+  (:goal (and {self.goals()})))
+"""
+
+
+def depot_task(seed: str, steps: int) -> SeedTask:
+    """Deliveries and a SAFE plan of so many steps. Raises ValueError if no plan of that length is met."""
+    rng = random.Random(f"depot {seed}")
+    made = compose(lambda: Depots(rng), steps)
+    name = f"depot-{seed}"
+    return SeedTask(
+        name,
+        "depot",
+        Source("depot.pddl", DOMAIN),
+        Source(f"{name}.pddl", made.problem(name)),
+        (Source("depot.safe", RULES),),
+        Options(),
+        tuple(made.steps),
+    )
