@@ -1,0 +1,1054 @@
+"""Rules compiled away: a task whose plans are the safe plans of another task, for planners that know no constraints.
+
+What a monitor remembers becomes facts. An action ``observe`` reads the state after each step that matters (and S0),
+as the monitors would, and updates those facts by conditional effects; what it may never see takes the fact ``safe``
+away, without which nothing goes on. The compilation is lifted: an instance of a rule is a binding of an effect's
+``forall``, so that grounding, and the folding of static facts, are the planner's.
+
+- past operators are a bit each (Havelund and Rosu 2004), as in :mod:`plansafe.verifier.monitor.program`;
+- operators over the trace are automata whose states are facts (compare Edelkamp, ICAPS 2006; Bonassi et al. 2021);
+- a rule about a step is a precondition of that action, or an effect on ``safe``;
+- what must hold at the end is part of the goal.
+
+A letter's action is known only after its state: formulas that mention actions are read one letter *late*, from the
+mirror facts of the action just taken and from values that ``observe`` stored before it; ``finish`` reads the last
+letter. Formulas that cannot tell a letter from its repetition are read only after actions that change what they read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from itertools import count, product
+from typing import NamedTuple
+
+from plansafe.verifier import model
+from plansafe.verifier.compile.normal import dnf, expression_fluents, free_slots, is_temporal, reads, subformulas
+from plansafe.verifier.engine.replay import Engine
+from plansafe.verifier.model import (
+    TRUE,
+    Action,
+    And,
+    Assignment,
+    Atom,
+    Compare,
+    Effect,
+    Equal,
+    Formula,
+    Metric,
+    Not,
+    Or,
+    Predicate,
+    Quantified,
+    Snap,
+    Task,
+    Temporal,
+    Truth,
+    Variable,
+    variable,
+)
+from plansafe.verifier.monitor import progression
+from plansafe.verifier.monitor.program import (
+    PERMANENTLY_SATISFIED,
+    PERMANENTLY_VIOLATED,
+    PRESENTLY_SATISFIED,
+    PRESENTLY_VIOLATED,
+    WHOLE_TRACE,
+    Component,
+    Moment,
+    advance,
+    judge,
+    structure,
+)
+from plansafe.verifier.monitor.progression import Progression
+from plansafe.verifier.planning.printing import TOTAL_COST, folded
+from plansafe.verifier.rules.model import Part
+from plansafe.verifier.rules.split import past_only
+
+OBSERVE, FINISH = "observe", "finish"
+MAX_LEAVES = 10
+MAX_STATES = 400
+MAX_TICKS = 1000
+MAX_EXPANSION = 20_000
+STEPWISE = frozenset(("yesterday", "weak-yesterday", "next", "weak-next", "within", "always-within"))
+STEPWISE |= {"hold-during", "hold-after"}
+"""Operators that count letters."""
+
+
+class CannotCompile(Exception):
+    """A rule (or the task) that has no compiled form of acceptable size; the text says which and why."""
+
+
+class Compiled(NamedTuple):
+    """A task without rules. Steps named in ``bookkeeping`` are no steps of the original task.
+
+    ``observe`` is the action that reads a letter, ``watch`` the predicate of the fact that it is due, ``safe`` that of
+    the fact that no rule is violated (``None`` where there is nothing to observe or to violate).
+    """
+
+    task: Task
+    bookkeeping: frozenset[str]
+    observe: str | None
+    watch: int | None
+    safe: int | None
+
+
+def compile_rules(engine: Engine, rules: bool = True) -> Compiled:
+    """Compile an engine's rules (with ``rules`` false: none of them) into its task.
+
+    Raises :class:`CannotCompile`. Linear in the size of the rules but for automata of trajectory formulas, which have
+    up to :data:`MAX_STATES` states and a transition for each way their leaves can differ.
+    """
+    return _Compiler(engine, rules).compiled()
+
+
+class _Reading(NamedTuple):
+    """How a part's formulas are read: the domains of its variables, and whether a letter late."""
+
+    domains: dict[int, Variable]
+    late: bool
+    bits: dict[tuple[object, ...], Formula]
+    """Past subformulas already compiled, by structure, with their value while ``observe`` reads a letter."""
+    settled: dict[tuple[object, ...], Formula]
+    """.. and their value afterwards."""
+
+
+class _Compiler:
+    def __init__(self, engine: Engine, rules: bool) -> None:
+        task = engine.task
+        self.engine = engine
+        self.initial = engine.initial()
+        self.source = task
+        if any([action.end is not None for action in task.actions.values()]):
+            raise CannotCompile("durative actions")
+        if any([literal.time > 0 for literal in task.timed_literals]):
+            raise CannotCompile("timed initial literals")
+        self.parts: list[tuple[str, Part]] = []
+        if rules:
+            if engine.limit is not None:
+                raise CannotCompile(engine.limit.message)
+            for rule in engine.rules:
+                if not rule.preference:
+                    self.parts += [(rule.name, part) for part in rule.parts]
+        self.mirrors = frozenset(engine.mirrors.values())
+        self.action_of = {p: task.actions[name] for (kind, name), p in engine.mirrors.items() if kind == "start"}
+        self.predicates = list(task.predicates)
+        self.true_at_start: set[int] = set()  # new predicates without arguments that hold in the initial state
+        self.observed: list[Effect] = []
+        self.finishing: list[Effect] = []
+        self.goal: list[Formula] = []
+        self.conditions: dict[str, list[Formula]] = {name: [] for name in task.actions}
+        self.effects: dict[str, list[Effect]] = {name: [] for name in task.actions}
+        self.relevant: set[int] = set()
+        self.touching: set[str] = set()
+        self.stepwise = False
+        self.late = False
+        self.observe: str | None = None
+        self.safe: int | None = None
+        self.slots = count(1 + max([v.slot for a in task.actions.values() for v in _bound(a)], default=0))
+        self.clocks: dict[bool, list[int]] = {False: [], True: []}
+        self.derived = frozenset([axiom.predicate for stratum in task.axioms for axiom in stratum])
+
+    # -- the whole ----------------------------------------------------------------------------------------------------
+
+    def compiled(self) -> Compiled:
+        """The compiled task."""
+        for name, part in self.parts:
+            try:
+                self._part(part)
+            except CannotCompile as problem:
+                raise CannotCompile(f"rule {name}: {problem}") from None
+        self._tick()
+        for effect in (*self.observed, *self.finishing):
+            self._reads(effect.condition)
+        self._slice_functions()
+        watch = self._phases() if self.observed or self.finishing else None
+        task = self._task(watch)
+        bookkeeping = frozenset(task.actions.keys() - self.source.actions.keys())
+        return Compiled(task, bookkeeping, self.observe, watch, self.safe)
+
+    def _reads(self, formula: Formula) -> None:
+        for read in reads(formula):
+            if isinstance(read, Atom) and read.predicate in self.derived:
+                assert self.engine.axioms is not None
+                self.relevant |= self.engine.axioms.inputs  # the lot: axioms chain
+            else:
+                self.relevant.add(read.predicate if isinstance(read, Atom) else -1 - read.function)
+
+    def _predicate(self, name: str, variables: Sequence[Variable] = ()) -> int:
+        self.predicates.append(Predicate(name, ((0,),) * len(variables), tuple([v.domain for v in variables]), None))
+        return len(self.predicates) - 1
+
+    def _phases(self) -> int:
+        """The facts that let ``observe`` follow every action that matters."""
+        ready, watch = self._predicate("ready"), self._predicate("watch")
+        self.true_at_start.add(watch)
+        for name, action in self.source.actions.items():
+            self.conditions[name].append(Atom(ready, ()))
+            if self.stepwise or name in self.touching or self._writes(action) & self.relevant:
+                self.effects[name].append(_always((Atom(watch, ()),), (Atom(ready, ()),)))
+        self.observed.append(_always((Atom(ready, ()),), (Atom(watch, ()),)))
+        if self.late:
+            done = self._predicate("done")
+            self.finishing.append(_always((Atom(done, ()),), (Atom(ready, ()),)))
+            self.goal.append(Atom(done, ()))
+        else:
+            self.goal.append(Atom(ready, ()))
+        self.ready = ready
+        return watch
+
+    def _writes(self, action: Action) -> set[int]:
+        out: set[int] = set()
+        for effect in action.start.effects:
+            out |= {atom.predicate for atom in (*effect.adds, *effect.deletes)}
+            out |= {-1 - assignment.function for assignment in effect.assignments}
+        return out
+
+    def _task(self, watch: int | None) -> Task:
+        source = self.source
+        actions: dict[str, Action] = {}
+        guard = [] if self.safe is None else [Atom(self.safe, ())]
+        cost = len(self.functions)
+        functions = list(self.functions)
+        fluents = [dict(self.initial.fluents[f]) for f in self.kept]
+        metric = None
+        paid: list[Effect] = []
+        if watch is not None:
+            functions.append(Predicate(TOTAL_COST, (), (), None))
+            fluents.append({0: 0})
+            metric = Metric(True, model.Fluent(cost, ()))
+            paid = [Effect((), TRUE, (), (), (Assignment("increase", cost, (), model.Constant(1)),))]
+        for name, action in source.actions.items():
+            effects = [self._renumbered(effect) for effect in action.start.effects]
+            condition = [self._renumber(part) for part in (*action.start.condition, *self.conditions[name])]
+            snap = Snap((*guard, *condition), (*effects, *self.effects[name], *paid))
+            actions[name] = action._replace(start=snap, preferences=())
+        taken = set(source.actions)
+        if watch is not None:
+            observe = self.observe = _free_name(OBSERVE, taken)
+            observed = tuple([self._renumbered(effect) for effect in self.observed])
+            actions[observe] = _plain(observe, (*guard, Atom(watch, ())), observed)
+        if self.late:
+            finish = _free_name(FINISH, taken)
+            finishing = tuple([self._renumbered(effect) for effect in self.finishing])
+            actions[finish] = _plain(finish, (*guard, Atom(self.ready, ())), finishing)
+        if self.safe is not None:
+            self.true_at_start.add(self.safe)
+        facts = [set(codes) for codes in self.initial.facts]
+        facts += [set() for _ in range(len(self.predicates) - len(facts))]
+        for predicate in self.derived:
+            facts[predicate] = set()
+        for predicate in self.true_at_start:
+            facts[predicate].add(0)
+        for function, predicate in self._definitions.items():
+            facts[predicate] = set(self.initial.fluents[function])
+        goal = tuple([self._renumber(part) for part in (*source.goal, *self.goal, *guard)])
+        axioms = tuple(
+            [tuple([axiom._replace(body=self._renumber(axiom.body)) for axiom in stratum]) for stratum in source.axioms]
+        )
+        changed = {p for action in actions.values() for p in self._writes(action)} | self.derived
+        return source._replace(
+            predicates=self.predicates,
+            functions=functions,
+            actions=actions,
+            axioms=axioms,
+            initial_facts=facts,
+            initial_fluents=fluents,
+            timed_literals=(),
+            goal=goal,
+            goal_nodes=(None,) * len(goal),
+            goal_preferences=(),
+            metric=metric,
+            static=[p not in changed for p in range(len(self.predicates))],
+        )
+
+    # -- functions that decide nothing --------------------------------------------------------------------------------
+
+    def _slice_functions(self) -> None:
+        """Drop the functions that no condition reads (costs, mostly), so that more planners apply.
+
+        A step that reads an undefined number cannot be taken: where a dropped effect may, a static predicate says
+        where the number is defined.
+        """
+        source = self.source
+        needed: set[int] = set()
+        formulas: list[Formula] = [*source.goal, *self.goal]
+        formulas += [axiom.body for stratum in source.axioms for axiom in stratum]
+        formulas += [e.condition for e in (*self.observed, *self.finishing)]
+        assignments: list[Assignment] = []
+        for name, action in source.actions.items():
+            formulas += [*action.start.condition, *self.conditions[name]]
+            formulas += [e.condition for e in (*action.start.effects, *self.effects[name])]
+            assignments += [a for e in action.start.effects for a in e.assignments]
+        for formula in formulas:
+            needed |= {read.function for read in reads(formula) if isinstance(read, model.Fluent)}
+        written = {a.function for a in assignments}
+        additive = {f for f in written if all([_additive(a) for a in assignments if a.function == f])}
+        total = {f for f in range(len(source.functions)) if self._total(f)}
+        grown = True
+        while grown:
+            size = len(needed)
+            for action in source.actions.values():
+                for effect in action.start.effects:
+                    plain = effect.condition is TRUE and not effect.variables
+                    for a in effect.assignments:
+                        read = {fluent.function for fluent in expression_fluents(a.value)}
+                        droppable = a.function in additive and not read & written
+                        droppable &= plain or {a.function, *read} <= total
+                        if not droppable or a.function in needed:
+                            needed |= {a.function, *read}
+            grown = len(needed) > size
+        self.kept = sorted(needed)
+        self.functions = [source.functions[f] for f in self.kept]
+        self._function_number = {old: new for new, old in enumerate(self.kept)}
+        defined: dict[int, int] = {}
+        for name, action in source.actions.items():
+            for effect in action.start.effects:
+                for a in effect.assignments:
+                    if a.function in needed:
+                        continue
+                    for fluent in (model.Fluent(a.function, a.arguments), *expression_fluents(a.value)):
+                        if fluent.function not in total:
+                            predicate = self._defined(defined, fluent.function)
+                            self.conditions[name].append(Atom(predicate, fluent.arguments))
+        self._definitions = defined
+
+    def _total(self, function: int) -> bool:
+        wanted = 1
+        for domain in self.source.functions[function].domains:
+            wanted *= len(self.source.domains[domain])
+        return len(self.initial.fluents[function]) >= wanted
+
+    def _defined(self, known: dict[int, int], function: int) -> int:
+        if function not in known:
+            declared = self.source.functions[function]
+            self.predicates.append(Predicate(f"defined-{declared.name}", declared.types, declared.domains, None))
+            known[function] = len(self.predicates) - 1
+        return known[function]
+
+    def _renumber(self, formula: Formula) -> Formula:
+        return _mapped(formula, {}, self._function_number)
+
+    def _renumbered(self, effect: Effect) -> Effect:
+        kept = tuple(
+            [
+                a._replace(
+                    function=self._function_number[a.function], value=_expression(a.value, {}, self._function_number)
+                )
+                for a in effect.assignments
+                if a.function in self._function_number
+            ]
+        )
+        return effect._replace(condition=self._renumber(effect.condition), assignments=kept)
+
+    # -- parts --------------------------------------------------------------------------------------------------------
+
+    def _part(self, part: Part) -> None:
+        if any([not self.source.domains[v.domain] for v in part.parameters]):
+            return
+        variables = [*part.parameters]
+        for formula in (part.body, part.step, part.guard):
+            if formula is not None:
+                variables += _binders(formula)
+        fresh = {v.slot: v._replace(slot=next(self.slots)) for v in variables}
+        values = {old: variable(new.slot) for old, new in fresh.items()}
+        domains = {new.slot: new for new in fresh.values()}
+        parameters = tuple([fresh[v.slot] for v in part.parameters])
+        body = _mapped(part.body, values)
+        if part.mode == "each":
+            assert part.step is not None
+            step = _mapped(part.step, values)
+            guard = TRUE if part.guard is None else _mapped(part.guard, values)
+            if not self._acting(body) and not self._acting(guard):
+                self._step_rule(parameters, step, guard, body, part.after, domains)
+                return
+            premise: Formula = And((step, guard))
+            if part.after:
+                premise = Temporal("yesterday", (premise,))
+            body = Or((Not(premise), body))
+        reading = _Reading(domains, self._acting(body), {}, {})
+        if part.mode == "whole":
+            self._require_at_end(parameters, self._skeleton(body, True, True, reading))
+        elif part.mode == "end" and not reading.late:
+            self._require_at_end(parameters, self._settled(body, reading))
+        elif part.mode == "end":
+            self.finishing += self._violation(parameters, Not(self._now(body, reading)))
+        else:
+            self._emit(reading, self._violation(parameters, Not(self._now(body, reading))))
+
+    def _acting(self, formula: Formula) -> bool:
+        return any([isinstance(read, Atom) and read.predicate in self.mirrors for read in reads(formula)])
+
+    def _violation(self, variables: Iterable[Variable], condition: Formula) -> list[Effect]:
+        if self.safe is None:
+            self.safe = self._predicate("safe")
+        return self._when(variables, condition, (), (Atom(self.safe, ()),))
+
+    def _when(
+        self, variables: Iterable[Variable], condition: Formula, adds: tuple[Atom, ...], deletes: tuple[Atom, ...]
+    ) -> list[Effect]:
+        """Effects that happen for every binding under which ``condition`` holds, each with a conjunction."""
+        condition = folded(self.source, self._apart(condition))
+        used = free_slots(condition) | {-1 - a for atom in (*adds, *deletes) for a in atom.arguments if a < 0}
+        bound = tuple([v for v in variables if v.slot in used])
+        disjuncts = dnf(condition)
+        if disjuncts is None:
+            return [Effect(bound, condition, adds, deletes, ())]
+        out = []
+        for disjunct in disjuncts:
+            literals = tuple([lit.formula if lit.positive else Not(lit.formula) for lit in disjunct.literals])
+            out.append(
+                Effect(
+                    (*bound, *disjunct.variables), folded(self.source, And(literals)) if literals else TRUE,
+                    adds, deletes, (),
+                )
+            )  # fmt: skip
+        return out
+
+    def _apart(self, formula: Formula) -> Formula:
+        """The formula with quantified variables of its own: copies of it may be joined."""
+        values = {v.slot: variable(next(self.slots)) for v in _binders(formula)}
+        return _mapped(formula, values) if values else formula
+
+    def _emit(self, reading: _Reading, effects: list[Effect]) -> None:
+        """Let effects happen whenever a letter is read."""
+        if reading.late:
+            begun = self._late()
+            self.observed += [
+                e._replace(condition=folded(self.source, And((Atom(begun, ()), e.condition)))) for e in effects
+            ]
+            self.finishing += effects
+        else:
+            self.observed += effects
+
+    def _late(self) -> int:
+        """The fact that a letter has been passed, which formulas about actions can now be read at."""
+        if not self.late:
+            self.late = self.stepwise = True
+            self.begun = self._predicate("begun")
+            self.observed.append(_always((Atom(self.begun, ()),), ()))
+            self.mirrored: set[int] = set()
+        return self.begun
+
+    def _mirror(self, predicate: int) -> None:
+        """Let an action leave its mirror fact, until the next ``observe`` has read it."""
+        self._late()
+        if predicate not in self.mirrored:
+            self.mirrored.add(predicate)
+            action = self.action_of[predicate]
+            own = Atom(predicate, tuple([variable(v.slot) for v in action.parameters]))
+            self.effects[action.name].append(_always((own,), ()))
+            variables = [v._replace(slot=next(self.slots)) for v in action.parameters]
+            taken = Atom(predicate, tuple([variable(v.slot) for v in variables]))
+            self.observed.append(Effect(tuple(variables), taken, (), (taken,), ()))
+
+    # -- rules about steps --------------------------------------------------------------------------------------------
+
+    def _step_rule(
+        self,
+        parameters: tuple[Variable, ...],
+        step: Formula,
+        guard: Formula,
+        body: Formula,
+        after: bool,
+        domains: dict[int, Variable],
+    ) -> None:
+        reading = _Reading(domains, False, {}, {})
+        atom = step.body if isinstance(step, Quantified) else step
+        assert isinstance(atom, Atom)
+        action = self.action_of[atom.predicate]
+        sets = self.source.domain_sets
+        values: dict[int, int] = {}
+        matched: list[Formula] = [self._settled(guard, reading)]
+        for argument, own in zip(atom.arguments, action.parameters, strict=True):
+            new = argument < 0 and -1 - argument not in values
+            if new and sets[own.domain] <= sets[domains[-1 - argument].domain]:
+                values[-1 - argument] = variable(own.slot)
+                continue
+            matched.append(Equal(variable(own.slot), values.get(-1 - argument, argument)))
+        wild = step.variables if isinstance(step, Quantified) else ()
+        rest = [v for v in (*parameters, *wild) if v.slot not in values]
+        match = _mapped(And(tuple(matched)), values)
+        if after:
+            about = [domains[s] for s in sorted(free_slots(body))]
+            due = self._predicate("due", about)
+            now = Atom(due, tuple([variable(v.slot) for v in about]))
+            self.effects[action.name] += self._when(rest, match, (_mapped_atom(now, values),), ())
+            self.touching.add(action.name)
+            self.observed += self._violation(about, And((now, Not(self._now(body, reading)))))
+            self.observed.append(Effect(tuple(about), now, (), (now,), ()))
+            return
+        wanted = folded(self.source, Or((Not(match), _mapped(self._settled(body, reading), values))))
+        open_slots = free_slots(wanted)
+        if not any([v.slot in open_slots for v in rest]) and _is_plain(wanted):
+            self.conditions[action.name].append(wanted)
+        else:
+            self.effects[action.name] += self._violation(rest, Not(wanted))
+
+    # -- past formulas ------------------------------------------------------------------------------------------------
+
+    def _now(self, formula: Formula, reading: _Reading) -> Formula:
+        """The value of a past formula at the letter being read, as a condition of ``observe`` (or ``finish``)."""
+        if reading.late and not self._acting(formula):
+            return self._stored(formula, reading)
+        match formula:
+            case Not():
+                return Not(self._now(formula.body, reading))
+            case And() | Or():
+                parts = tuple([self._now(part, reading) for part in formula.parts])
+                return And(parts) if isinstance(formula, And) else Or(parts)
+            case Quantified():
+                return Quantified(formula.universal, formula.variables, self._now(formula.body, reading))
+            case Temporal():
+                return self._bit(formula, reading)
+            case Atom() if formula.predicate in self.mirrors:
+                self._mirror(formula.predicate)
+                return formula
+            case _:
+                return formula
+
+    def _stored(self, formula: Formula, reading: _Reading) -> Formula:
+        """A value at the letter before, which ``observe`` stored there."""
+        if not is_temporal(formula) and all([isinstance(r, Atom) and self._static(r) for r in reads(formula)]):
+            return formula
+        key = structure(formula)
+        if key not in reading.bits:
+            early = _Reading(reading.domains, False, {}, {})
+            about, atom = self._remembered("was", formula, reading)
+            value = self._now(formula, early)
+            self.observed += self._when(about, value, (atom,), ())
+            self.observed += self._when(about, Not(value), (), (atom,))
+            reading.bits[key] = atom
+        return reading.bits[key]
+
+    def _static(self, atom: Atom) -> bool:
+        return atom.predicate < len(self.source.static) and self.source.static[atom.predicate] and (
+            atom.predicate not in self.mirrors
+        )  # fmt: skip
+
+    def _remembered(self, name: str, formula: Formula, reading: _Reading) -> tuple[list[Variable], Atom]:
+        """A new predicate over a formula's free variables."""
+        about = [reading.domains[slot] for slot in sorted(free_slots(formula))]
+        return about, Atom(self._predicate(name, about), tuple([variable(v.slot) for v in about]))
+
+    def _bit(self, formula: Temporal, reading: _Reading) -> Formula:
+        key = structure(formula)
+        if key in reading.bits:
+            return reading.bits[key]
+        operator = formula.operator
+        self.stepwise |= operator in STEPWISE
+        operands = [self._now(operand, reading) for operand in formula.operands]
+        about, bit = self._remembered(operator, formula, reading)
+        first = operands[0]
+        value: Formula
+        settled: Formula
+        if operator == "once":
+            changes = self._when(about, first, (bit,), ())
+            value, settled = Or((bit, first)), bit
+        elif operator == "historically":  # the bit: it has been false
+            changes = self._when(about, Not(first), (bit,), ())
+            value, settled = And((Not(bit), first)), Not(bit)
+        elif operator == "since":
+            changes = self._when(about, operands[1], (bit,), ())
+            changes += self._when(about, And((Not(first), Not(operands[1]))), (), (bit,))
+            value, settled = Or((operands[1], And((first, bit)))), bit
+        else:  # the bit: the operand at the last letter, or its negation for the weak operator
+            weak = operator == "weak-yesterday"
+            changes = self._when(about, first, () if weak else (bit,), (bit,) if weak else ())
+            changes += self._when(about, Not(first), (bit,) if weak else (), () if weak else (bit,))
+            value = Not(bit) if weak else bit
+            settled_at = Atom(self._predicate("had-" + operator, about), bit.arguments)
+            changes += self._when(about, value, (settled_at,), ())
+            changes += self._when(about, Not(value), (), (settled_at,))
+            settled = settled_at
+        self._emit(reading, changes)
+        reading.bits[key] = value
+        reading.settled[key] = settled
+        return value
+
+    def _settled(self, formula: Formula, reading: _Reading) -> Formula:
+        """The value of a past formula without actions at the present letter, once ``observe`` has read it."""
+        match formula:
+            case Not():
+                return Not(self._settled(formula.body, reading))
+            case And() | Or():
+                parts = tuple([self._settled(part, reading) for part in formula.parts])
+                return And(parts) if isinstance(formula, And) else Or(parts)
+            case Quantified():
+                return Quantified(formula.universal, formula.variables, self._settled(formula.body, reading))
+            case Temporal():
+                self._bit(formula, reading)
+                return reading.settled[structure(formula)]
+            case _:
+                return formula
+
+    # -- formulas over the trace --------------------------------------------------------------------------------------
+
+    def _skeleton(self, formula: Formula, positive: bool, fatal: bool, reading: _Reading) -> Formula:
+        """What must hold at the end for a formula (or its negation) to hold of the trace.
+
+        With ``fatal``, the trace must satisfy it: whatever makes that impossible is a violation at once.
+        """
+        if past_only(formula):
+            return self._automaton(_Ltl(self, formula, positive), fatal, reading)
+        match formula:
+            case Not():
+                return self._skeleton(formula.body, not positive, fatal, reading)
+            case And() | Or():
+                joined = isinstance(formula, And) == positive
+                parts = tuple([self._skeleton(p, positive, fatal and joined, reading) for p in formula.parts])
+                return And(parts) if joined else Or(parts)
+            case Quantified():
+                universal = formula.universal == positive
+                if any([not self.source.domains[v.domain] for v in formula.variables]):
+                    return Truth(universal)
+                inner = self._skeleton(formula.body, positive, fatal and universal, reading)
+                return Quantified(universal, formula.variables, inner)
+            case Temporal():
+                if formula.operator in WHOLE_TRACE:
+                    return self._automaton(_WholeTrace(self, formula, positive, reading.late), fatal, reading)
+                if formula.operator == "always" and positive and fatal and past_only(formula.operands[0]):
+                    body = self._now(formula.operands[0], reading)
+                    self._emit(reading, self._violation(reading.domains.values(), Not(body)))
+                    return TRUE
+                return self._automaton(_Ltl(self, formula, positive), fatal, reading)
+            case _:
+                raise AssertionError("state formulas are past formulas")
+
+    def _automaton(self, automaton: _Automaton, fatal: bool, reading: _Reading) -> Formula:
+        """Facts for the states of an automaton, effects for its transitions; returns when it accepts at the end."""
+        self.stepwise |= automaton.stepwise
+        leaves = [self._now(leaf, reading) for leaf in automaton.leaves]
+        slots = sorted(frozenset().union(*[free_slots(leaf) for leaf in automaton.leaves]))
+        about = [reading.domains[slot] for slot in slots]
+        arguments = tuple([variable(slot) for slot in slots])
+        start = automaton.start
+        transitions: list[tuple[object, object, Formula]] = []
+        for state, phase, cube, target in automaton.transitions():
+            literals = [leaves[leaf] if wanted else Not(leaves[leaf]) for leaf, wanted in cube]
+            transitions.append((state, target, And((phase, *literals))))
+        dead = {s for s in automaton.states if fatal and automaton.verdict(s) == PERMANENTLY_VIOLATED}
+        states = [s for s in automaton.states if s != start and s not in dead]
+        facts = {s: Atom(self._predicate(automaton.name, about), arguments) for s in states}
+        accepting = {s for s in automaton.states if automaton.verdict(s) >= PRESENTLY_SATISFIED}
+        away: Atom | None = None
+        if len(states) > 3:
+            away = Atom(self._predicate("left-" + automaton.name, about), arguments)
+        several = start not in accepting and len(accepting) > 1
+        accepts = Atom(self._predicate("accepts", about), arguments) if several else None
+        at_start: Formula = Not(away) if away is not None else And(tuple([Not(fact) for fact in facts.values()]))
+        for state, target, condition in transitions:
+            if target == state or state in dead:
+                continue
+            here = And((at_start if state == start else facts[state], condition))
+            if target in dead:
+                self._emit(reading, self._violation(about, here))
+                continue
+            adds = [facts[target]] if target != start else []
+            deletes = [facts[state]] if state != start else []
+            if away is not None and start in (state, target):
+                (adds if state == start else deletes).append(away)
+            if accepts is not None and (state in accepting) != (target in accepting):
+                (adds if target in accepting else deletes).append(accepts)
+            self._emit(reading, self._when(about, here, tuple(adds), tuple(deletes)))
+        if accepts is not None:
+            return accepts
+        if start in accepting:
+            return And(tuple([Not(facts[s]) for s in states if s not in accepting]))
+        return Or(tuple([facts[s] for s in states if s in accepting]))
+
+    def before(self, letter: int, late: bool) -> Atom:
+        """A fact that holds while letters up to (and with) the given one are read."""
+        if letter > MAX_TICKS:
+            raise CannotCompile(f"a bound of more than {MAX_TICKS} steps")
+        clock = self.clocks[late]
+        while len(clock) <= letter:
+            clock.append(self._predicate(f"up-to-{len(clock)}"))
+            self.true_at_start.add(clock[-1])
+        return Atom(clock[letter], ())
+
+    def _tick(self) -> None:
+        """Letter k takes away ``up-to-k``, the first that still holds."""
+        for late, clock in self.clocks.items():
+            for letter, predicate in enumerate(clock):
+                own = Atom(predicate, ())
+                passed: Formula = Not(Atom(clock[letter - 1], ())) if letter else TRUE
+                self._emit(
+                    _Reading({}, late, {}, {}), [Effect((), folded(self.source, And((own, passed))), (), (own,), ())]
+                )
+
+    # -- the end ------------------------------------------------------------------------------------------------------
+
+    def _require_at_end(self, parameters: tuple[Variable, ...], formula: Formula) -> None:
+        """Make a formula part of the goal for every binding: as literals where it comes to that."""
+        formula = self._apart(formula)
+        sizes = 1
+        for v in parameters:
+            sizes *= len(self.source.domains[v.domain])
+        compound = sizes > MAX_EXPANSION
+        if not compound:
+            budget = [MAX_EXPANSION]
+            literals: list[Formula] = []
+            for objects in product(*[self.source.domains[v.domain] for v in parameters]):
+                values = dict(zip([v.slot for v in parameters], objects, strict=True))
+                ground = self._grounded(_mapped(formula, values), budget)
+                if ground is None or not _is_conjunction(ground):
+                    compound = True
+                    break
+                literals += ground.parts if isinstance(ground, And) else (ground,)
+            else:
+                self.goal += dict.fromkeys([part for part in literals if part != TRUE])
+        if compound:
+            whole = Quantified(True, parameters, formula) if parameters else formula
+            self.goal.append(folded(self.source, whole))
+
+    def _grounded(self, formula: Formula, budget: list[int]) -> Formula | None:
+        """A closed formula without quantifiers, static facts folded; ``None`` if that takes too many nodes."""
+        budget[0] -= 1
+        if budget[0] < 0:
+            return None
+        match formula:
+            case Atom() if self._static(formula):
+                code = self.source.encode(formula.arguments)
+                return Truth(code in self.initial.facts[formula.predicate])
+            case Not():
+                inner = self._grounded(formula.body, budget)
+                return None if inner is None else folded(self.source, Not(inner))
+            case And() | Or():
+                parts: list[Formula] = []
+                for part in formula.parts:
+                    ground = self._grounded(part, budget)
+                    if ground is None:
+                        return None
+                    parts.append(ground)
+                return folded(self.source, And(tuple(parts)) if isinstance(formula, And) else Or(tuple(parts)))
+            case Quantified():
+                copies: list[Formula] = []
+                for objects in product(*[self.source.domains[v.domain] for v in formula.variables]):
+                    values = dict(zip([v.slot for v in formula.variables], objects, strict=True))
+                    ground = self._grounded(_mapped(formula.body, values), budget)
+                    if ground is None:
+                        return None
+                    copies.append(ground)
+                return folded(self.source, And(tuple(copies)) if formula.universal else Or(tuple(copies)))
+            case _:
+                return folded(self.source, formula)
+
+
+# ---- automata -------------------------------------------------------------------------------------------------------
+
+Cube = tuple[tuple[int, bool], ...]
+
+
+class _Automaton:
+    """An automaton over letters of leaf values. ``states`` are those reached, once ``transitions`` has been called."""
+
+    name: str
+    start: object
+    stepwise: bool
+    leaves: list[Formula]
+
+    def __init__(self) -> None:
+        self.states: list[object] = []
+
+    def verdict(self, state: object) -> int:
+        """The verdict of a trace that ends in a state."""
+        raise NotImplementedError
+
+    def successor(self, state: object, phase: int, letter: int) -> object:
+        """The state after a letter in one phase of the clock."""
+        raise NotImplementedError
+
+    def phases(self) -> list[Formula]:
+        """The phases of the clock as conditions, in order; the last one stays."""
+        return [TRUE]
+
+    def transitions(self) -> list[tuple[object, Formula, Cube, object]]:
+        """From which state, in which phase, under which values of the leaves, to which state."""
+        if len(self.leaves) > MAX_LEAVES:
+            raise CannotCompile(f"a formula over the trace with more than {MAX_LEAVES} parts")
+        phases = self.phases()
+        out: list[tuple[object, Formula, Cube, object]] = []
+        queue: list[tuple[object, int]] = [(self.start, 0)]
+        seen = {(self.start, 0)}
+        self.states = [self.start]
+        for state, phase in queue:
+            for cube, target in self._cubes(lambda letter, s=state, p=phase: self.successor(s, p, letter)):  # type: ignore[misc]
+                out.append((state, phases[phase], cube, target))
+                if target not in self.states:
+                    self.states.append(target)
+                if len(self.states) > MAX_STATES:
+                    raise CannotCompile(f"a formula over the trace with more than {MAX_STATES} states")
+                for later in {phase, min(phase + 1, len(phases) - 1)}:
+                    if (target, later) not in seen:
+                        seen.add((target, later))
+                        queue.append((target, later))
+        return out
+
+    def _cubes(self, successor: Callable[[int], object]) -> list[tuple[Cube, object]]:
+        """A function of letters as a decision tree: its paths, and the value at the end of each."""
+        values = [successor(letter) for letter in range(1 << len(self.leaves))]
+
+        def split(leaf: int, letters: list[int]) -> list[tuple[Cube, object]]:
+            first = values[letters[0]]
+            if all([values[letter] == first for letter in letters]):
+                return [((), first)]
+            halves: list[list[tuple[Cube, object]]] = []
+            for wanted in (False, True):
+                half = [letter for letter in letters if bool(letter >> leaf & 1) == wanted]
+                halves.append(split(leaf + 1, half))
+            if halves[0] == halves[1]:
+                return halves[0]
+            return [
+                (((leaf, wanted), *cube), target)
+                for wanted, half in zip((False, True), halves, strict=True)
+                for cube, target in half
+            ]
+
+        return split(0, list(range(len(values))))
+
+
+class _Ltl(_Automaton):
+    """A formula with future operators: its states are what must hold of the rest of the trace."""
+
+    name = "rest"
+
+    def __init__(self, compiler: _Compiler, formula: Formula, positive: bool) -> None:
+        super().__init__()
+        self.leaves = []
+        self._index: dict[tuple[object, ...], int] = {}
+        self._task = compiler.source
+        self._budget = MAX_EXPANSION
+        self.table = Progression()
+        operators = {part.operator for part in subformulas(formula) if isinstance(part, Temporal)}
+        self.stepwise = bool(operators & STEPWISE)
+        self.start = self._node(formula, positive)
+
+    def _node(self, formula: Formula, positive: bool) -> int:
+        self._budget -= 1
+        if self._budget < 0:
+            raise CannotCompile("a quantifier over temporal formulas with too many instances")
+        table = self.table
+        if isinstance(formula, Truth):
+            return progression.TRUE if formula.value == positive else progression.FALSE
+        if past_only(formula):
+            key = structure(formula)
+            if key not in self._index:
+                self._index[key] = len(self.leaves)
+                self.leaves.append(formula)
+                if len(self.leaves) > MAX_LEAVES:
+                    raise CannotCompile(f"a formula over the trace with more than {MAX_LEAVES} parts")
+            return table.literal(self._index[key], positive)
+        match formula:
+            case Not():
+                return self._node(formula.body, not positive)
+            case And() | Or():
+                parts = [self._node(part, positive) for part in formula.parts]
+                return table.conjunction(parts) if isinstance(formula, And) == positive else table.disjunction(parts)
+            case Quantified():
+                slots = [v.slot for v in formula.variables]
+                parts = [
+                    self._node(_mapped(formula.body, dict(zip(slots, objects, strict=True))), positive)
+                    for objects in product(*[self._task.domains[v.domain] for v in formula.variables])
+                ]
+                return table.conjunction(parts) if formula.universal == positive else table.disjunction(parts)
+            case Temporal():
+                return self._future(formula, positive)
+            case _:
+                raise AssertionError("state formulas are leaves")
+
+    def _future(self, formula: Temporal, positive: bool) -> int:
+        table = self.table
+        if formula.operator == "sometime-after":
+            premise, conclusion = formula.operands
+            answer = table.make("sometime" if positive else "always", self._node(conclusion, positive))
+            trigger = self._node(premise, not positive)
+            if positive:
+                return table.make("always", table.disjunction([trigger, answer]))
+            return table.make("sometime", table.conjunction([trigger, answer]))
+        word = formula.operator if positive else _DUALS[formula.operator]
+        return table.make(word, *[self._node(operand, positive) for operand in formula.operands])
+
+    def successor(self, state: object, phase: int, letter: int) -> object:  # noqa: ARG002 - it has no clock
+        assert isinstance(state, int)
+        return self.table.progress(state, letter)
+
+    def verdict(self, state: object) -> int:
+        assert isinstance(state, int)
+        if state in (progression.TRUE, progression.FALSE):
+            return PERMANENTLY_SATISFIED if state == progression.TRUE else PERMANENTLY_VIOLATED
+        return PRESENTLY_SATISFIED if self.table.accepts_empty(state) else PRESENTLY_VIOLATED
+
+
+_DUALS = {
+    "always": "sometime",
+    "sometime": "always",
+    "next": "weak-next",
+    "weak-next": "next",
+    "until": "release",
+    "release": "until",
+}
+_STARTS: dict[str, object] = {"at-most-once": 0, "sometime-before": 0, "within": 0, "at-end": False}
+
+
+class _WholeTrace(_Automaton):
+    """An operator of PDDL3 that looks at the whole trace, with the automaton that monitors run."""
+
+    def __init__(self, compiler: _Compiler, formula: Temporal, positive: bool, late: bool) -> None:
+        super().__init__()
+        self.compiler, self.positive, self.late = compiler, positive, late
+        self.name = formula.operator
+        self.leaves = list(formula.operands)
+        self.stepwise = formula.operator in STEPWISE
+        self.start = _STARTS.get(formula.operator)
+        self.component = Component(formula.operator, [], formula.bounds, self.start)
+        self._flags: list[int] = [0]
+
+    def phases(self) -> list[Formula]:
+        if self.name not in ("within", "hold-during", "hold-after"):
+            return [TRUE]
+        low, high = self.component.bounds[0], self.component.bounds[-1]
+        last = max(int(max(low, high)) + 1, 0)
+        if last > MAX_TICKS:
+            raise CannotCompile(f"a bound of more than {MAX_TICKS} steps")
+        flags = [
+            (letter <= low) | (letter + 1 <= low) << 1 | (letter < high) << 2 | (letter + 1 < high) << 3
+            for letter in range(last + 1)
+        ]
+        starts = [letter for letter in range(last + 1) if letter == 0 or flags[letter] != flags[letter - 1]]
+        self._flags = [flags[letter] for letter in starts]
+        out: list[Formula] = []
+        for place, first in enumerate(starts):
+            bounds: list[Formula] = []
+            if place:
+                bounds.append(Not(self.compiler.before(first - 1, self.late)))
+            if place + 1 < len(starts):
+                bounds.append(self.compiler.before(starts[place + 1] - 1, self.late))
+            out.append(And(tuple(bounds)))
+        return out
+
+    def successor(self, state: object, phase: int, letter: int) -> object:
+        values = [bool(letter >> leaf & 1) for leaf in range(len(self.leaves))]
+        after = advance(self.component, state, values, self._flags[phase], Moment(0, 0, False))
+        if self.name == "always-within" and isinstance(after, int | Fraction):
+            return after - 1  # since when an answer is due, counted from the letter to come
+        return after
+
+    def verdict(self, state: object) -> int:
+        found = judge(self.component, state)
+        return found if self.positive else PERMANENTLY_SATISFIED - found
+
+
+# ---- formulas -------------------------------------------------------------------------------------------------------
+
+
+def _mapped(formula: Formula, values: Mapping[int, int], functions: Mapping[int, int] | None = None) -> Formula:
+    """A formula with other arguments for some slots (quantified ones become other variables), functions renumbered."""
+
+    def term(argument: int) -> int:
+        return values.get(-1 - argument, argument) if argument < 0 else argument
+
+    match formula:
+        case Atom():
+            return _mapped_atom(formula, values)
+        case Equal():
+            return Equal(term(formula.left), term(formula.right))
+        case Compare():
+            return Compare(
+                formula.operator,
+                _expression(formula.left, values, functions),
+                _expression(formula.right, values, functions),
+            )
+        case Not():
+            return Not(_mapped(formula.body, values, functions))
+        case And() | Or():
+            parts = tuple([_mapped(part, values, functions) for part in formula.parts])
+            return And(parts) if isinstance(formula, And) else Or(parts)
+        case Temporal():
+            parts = tuple([_mapped(part, values, functions) for part in formula.operands])
+            return Temporal(formula.operator, parts, formula.bounds)
+        case Quantified():
+            variables = tuple([v._replace(slot=-1 - values.get(v.slot, -1 - v.slot)) for v in formula.variables])
+            return Quantified(formula.universal, variables, _mapped(formula.body, values, functions))
+        case _:
+            return formula
+
+
+def _mapped_atom(atom: Atom, values: Mapping[int, int]) -> Atom:
+    return Atom(atom.predicate, tuple([values.get(-1 - a, a) if a < 0 else a for a in atom.arguments]))
+
+
+def _expression(
+    expression: model.Expression, values: Mapping[int, int], functions: Mapping[int, int] | None
+) -> model.Expression:
+    match expression:
+        case model.Fluent():
+            number = expression.function if functions is None else functions[expression.function]
+            return model.Fluent(number, tuple([values.get(-1 - a, a) if a < 0 else a for a in expression.arguments]))
+        case model.Arithmetic():
+            return model.Arithmetic(
+                expression.operator, tuple([_expression(o, values, functions) for o in expression.operands])
+            )
+        case _:
+            return expression
+
+
+def _binders(formula: Formula) -> list[Variable]:
+    """The variables that quantifiers in a formula bind, each once."""
+    return list({v.slot: v for p in subformulas(formula) if isinstance(p, Quantified) for v in p.variables}.values())
+
+
+def _bound(action: Action) -> list[Variable]:
+    """All variables of an action."""
+    out = list(action.parameters)
+    for formula in action.start.condition:
+        out += _binders(formula)
+    for effect in action.start.effects:
+        out += [*effect.variables, *_binders(effect.condition)]
+    return out
+
+
+def _is_literal(formula: Formula) -> bool:
+    return isinstance(formula.body if isinstance(formula, Not) else formula, Truth | Atom | Equal | Compare)
+
+
+def _is_conjunction(formula: Formula) -> bool:
+    return all([_is_literal(p) for p in formula.parts]) if isinstance(formula, And) else _is_literal(formula)
+
+
+def _is_plain(formula: Formula) -> bool:
+    """Whether a precondition is a conjunction of literals and of short clauses."""
+    parts = formula.parts if isinstance(formula, And) else (formula,)
+    clauses = [p for p in parts if isinstance(p, Or)]
+    return (
+        all([_is_literal(p) for p in parts if not isinstance(p, Or)])
+        and len(clauses) <= 1
+        and all([len(c.parts) <= 3 and all([_is_literal(p) for p in c.parts]) for c in clauses])
+    )
+
+
+def _additive(assignment: Assignment) -> bool:
+    """Whether an effect only adds to its fluent, and computes nothing that can fail on defined numbers."""
+    stack = [assignment.value]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, model.Arithmetic):
+            if part.operator == "/":
+                return False
+            stack += part.operands
+    return assignment.operator in ("increase", "decrease")
+
+
+def _always(adds: tuple[Atom, ...], deletes: tuple[Atom, ...]) -> Effect:
+    return Effect((), TRUE, adds, deletes, ())
+
+
+def _plain(name: str, condition: tuple[Formula, ...], effects: tuple[Effect, ...]) -> Action:
+    return Action(name, (), Snap(condition, effects), None, (), (), (), None)
+
+
+def _free_name(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "-"
+    taken.add(name)
+    return name

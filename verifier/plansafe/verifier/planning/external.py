@@ -1,0 +1,123 @@
+"""What all planners outside this project share: the question as PDDL, and the answer brought home and replayed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker
+from plansafe.verifier.engine.replay import Engine
+from plansafe.verifier.engine.steps import Taken
+from plansafe.verifier.planning.compile_rules import CannotCompile, Compiled, compile_rules
+from plansafe.verifier.planning.port import Answer, Query, Solution
+from plansafe.verifier.planning.printing import Printed, Unprintable, floats_suffice, print_task
+from plansafe.verifier.report import Headline, Worlds
+from plansafe.verifier.simulate import Simulation, step_text
+
+
+class Disagreement(Exception):
+    """A planner's plan that the engine does not accept, or the other way round: an error of one of them."""
+
+
+class Question(NamedTuple):
+    """A query as PDDL. ``exact``: computing its numbers in doubles loses nothing."""
+
+    printed: Printed
+    bookkeeping: frozenset[str]
+    exact: bool
+    numeric: bool
+    derived: bool
+
+
+class Compilations:
+    """Compiled tasks by checker, so that many queries about one task compile it once."""
+
+    def __init__(self) -> None:
+        self._known: WeakKeyDictionary[Checker, dict[bool, tuple[Compiled, Engine] | str]] = WeakKeyDictionary()
+
+    def ask(self, query: Query) -> Question | Solution:
+        """The question to put to a planner, or the answer where none is needed.
+
+        Raises ``ValueError`` for a checker that is not ``ok``. Replays the prefix in the compiled task, so that the
+        facts of the monitors are those after it.
+        """
+        if query.checker.engine is None:
+            raise ValueError("the domain, problem or specification has errors")
+        known = self._known.setdefault(query.checker, {})
+        if query.rules not in known:
+            try:
+                compiled = compile_rules(query.checker.engine, query.rules)
+                known[query.rules] = (compiled, Engine(compiled.task, [], {}))
+            except CannotCompile as problem:
+                known[query.rules] = str(problem)
+        found = known[query.rules]
+        if isinstance(found, str):
+            return Solution(Answer.UNSUPPORTED, detail=found)
+        compiled, engine = found
+        simulation = Simulation(engine)
+        if not _replayed(simulation, compiled, query.prefix):
+            return Solution(Answer.UNSOLVABLE, detail="the steps taken so far cannot be executed or break a rule")
+        state, task = simulation.state, compiled.task
+        try:
+            printed = print_task(task, state.facts, state.fluents)
+        except Unprintable as problem:
+            return Solution(Answer.UNSUPPORTED, detail=str(problem))
+        numeric = any([f.node is not None for f in task.functions])
+        exact = not numeric or floats_suffice(task, state.fluents)
+        return Question(printed, compiled.bookkeeping, exact, numeric, bool(task.axioms))
+
+
+def _replayed(simulation: Simulation, compiled: Compiled, prefix: Sequence[Taken]) -> bool:
+    """Take the steps of a prefix in the compiled task; false if one cannot be taken or makes the trace unsafe."""
+    actions, state = compiled.task.actions, simulation.state
+    observe = None if compiled.observe is None else Taken(actions[compiled.observe], ())
+
+    def observed() -> bool:
+        if observe is not None and compiled.watch is not None and state.facts[compiled.watch]:
+            simulation.take(observe)
+        return compiled.safe is None or bool(state.facts[compiled.safe])
+
+    if not observed():
+        return False
+    for step in prefix:
+        if simulation.take(Taken(actions[step.action.name], step.objects)) is None or not observed():
+            return False
+    return True
+
+
+def answer(query: Query, question: Question, plan: Sequence[Sequence[str]], *, optimal: bool, planner: str) -> Solution:
+    """A planner's plan (tokens of its steps, in printed names) as an answer, replayed.
+
+    Raises :class:`Disagreement`; where numbers decide and planners compute in doubles, that is ``NOT_FOUND``.
+    """
+    checker = query.checker
+    assert checker.engine is not None
+    steps: list[Taken] = []
+    for tokens in plan:
+        original = question.printed.original(tokens)
+        if original[0] in question.bookkeeping:
+            continue
+        step = checker.engine.resolver.step(original)
+        if not isinstance(step, Taken):
+            raise Disagreement(f"{planner} takes the step ({' '.join(original)}): {step.message}")
+        steps.append(step)
+    objects = checker.engine.task.objects
+    text = "\n".join([step_text(step, objects) for step in (*query.prefix, *steps)])
+    report = checker.check(Source(f"<plan of {planner}>", text))
+    reached = report.executable is Worlds.ALL and report.goal is Worlds.ALL
+    accepted = report.headline in (Headline.SAFE, Headline.VALID) if query.rules else reached
+    if not accepted:
+        headline = "unreadable" if report.headline is None else report.headline.value
+        if question.numeric or report.headline is Headline.UNKNOWN:
+            return Solution(Answer.NOT_FOUND, detail=f"{planner} found a plan that is {headline}", planner=planner)
+        raise Disagreement(f"{planner} found a plan that is {headline}:\n{text}")
+    return Solution(Answer.SOLVED, tuple(steps), optimal and question.exact, "", planner)
+
+
+def unsolvable(question: Question, planner: str) -> Solution:
+    """A planner's proof that there is no plan, which counts where its numbers are exact."""
+    if question.exact:
+        return Solution(Answer.UNSOLVABLE, detail="the search was complete", planner=planner)
+    return Solution(Answer.NOT_FOUND, detail="no plan, computed with numbers that are not exact", planner=planner)

@@ -1,0 +1,99 @@
+"""The planner kairos (PyPI: kairos-planner), run as a process on printed PDDL."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from plansafe.verifier.planning.external import Compilations, answer, unsolvable
+from plansafe.verifier.planning.port import Answer, Query, Solution
+
+PACKAGE = "kairos-planner"
+PROVED = "solved (proven optimal)"
+GRACE_S = 5.0
+"""How much longer than its own limit the process may take: to start, to read, to write."""
+_NOT_SOLVED = {
+    11: (Answer.NOT_FOUND, "out of time"),
+    12: (Answer.NOT_FOUND, "out of memory"),
+    13: (Answer.UNSUPPORTED, "kairos does not plan with this"),
+    14: (Answer.NOT_FOUND, "no plan found"),
+}
+
+
+class KairosPlanner:
+    """Plans with kairos. ``threads``: phases of its search at once (1 makes runs reproducible)."""
+
+    name = "kairos"
+
+    def __init__(self, threads: int = 1) -> None:
+        self.threads = threads
+        self._compilations = Compilations()
+
+    def available(self) -> bool:
+        """Whether its package is installed."""
+        return executable() is not None
+
+    def solve(self, query: Query) -> Solution:
+        """Answer a query; see :class:`plansafe.verifier.planning.port.Planner`.
+
+        Raises ``RuntimeError`` if kairos is missing or fails, ``Disagreement`` if its plan does not replay, and
+        ``ValueError`` for a checker that is not ``ok``.
+        """
+        program = executable()
+        if program is None:
+            raise RuntimeError(f"kairos is not installed: pip install {PACKAGE}")
+        question = self._compilations.ask(query)
+        if isinstance(question, Solution):
+            return question._replace(planner=self.name)
+        with TemporaryDirectory(prefix="safecheck-") as folder:
+            domain, problem, plan = [Path(folder, name) for name in ("domain.pddl", "problem.pddl", "plan")]
+            domain.write_text(question.printed.domain, encoding="utf-8")
+            problem.write_text(question.printed.problem, encoding="utf-8")
+            command = [program, "solve", str(domain), str(problem), "-v", "--output", str(plan)]
+            command += ["--timeout", f"{query.time_limit_s:g}", "--threads", str(self.threads)]
+            command.append("--anytime" if query.shortest else "--no-anytime")
+            try:
+                done = subprocess.run(
+                    command,
+                    capture_output=True,
+                    text=True,
+                    errors="replace",
+                    timeout=query.time_limit_s + GRACE_S,
+                    check=False,
+                )
+            except subprocess.TimeoutExpired:
+                return Solution(Answer.NOT_FOUND, detail="out of time", planner=self.name)
+            if done.returncode == 10:
+                return unsolvable(question, self.name)
+            if done.returncode in _NOT_SOLVED:
+                found, detail = _NOT_SOLVED[done.returncode]
+                return Solution(found, detail=detail, planner=self.name)
+            if done.returncode != 0:
+                last = done.stderr.strip().splitlines()[-1:] or ["no message"]
+                raise RuntimeError(f"kairos failed with exit code {done.returncode}: {last[0]}")
+            steps = _best(Path(folder))
+        proved = query.shortest and PROVED in done.stderr
+        return answer(query, question, steps, optimal=proved, planner=self.name)
+
+
+def executable() -> str | None:
+    """The path of kairos: a file of the installed package, else beside this interpreter, else on the path."""
+    name = "kairos.exe" if sys.platform == "win32" else "kairos"
+    try:
+        for file in distribution(PACKAGE).files or ():
+            if file.name == name and Path(str(file.locate())).is_file():
+                return str(Path(str(file.locate())).resolve())
+    except PackageNotFoundError:
+        pass
+    return shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
+
+
+def _best(folder: Path) -> list[list[str]]:
+    """The steps of the last plan written: ``plan``, or the highest of ``plan.1``, ``plan.2``, .. (each better)."""
+    plans = sorted(folder.glob("plan*"), key=lambda path: int(path.suffix[1:] or 0))
+    lines = plans[-1].read_text(encoding="utf-8").splitlines()
+    return [line.strip().strip("()").split() for line in lines if line.strip() and not line.lstrip().startswith(";")]

@@ -1,0 +1,531 @@
+"""A typed task at a given state, printed as PDDL that other planners read.
+
+What is printed means the same and is plainer: types are sets of objects, laid out as a tree (an ``either`` or a type
+with two parents becomes a static predicate where it does not fit), names are plain and unique over all name spaces
+(unified-planning takes no predicate and action of one name), and constant parts of conditions are folded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from plansafe.verifier import model
+from plansafe.verifier.compile.normal import negate
+from plansafe.verifier.model import (
+    And,
+    Arithmetic,
+    Atom,
+    Compare,
+    Effect,
+    Equal,
+    Expression,
+    Formula,
+    Not,
+    Number,
+    Or,
+    Quantified,
+    Task,
+    Truth,
+    Variable,
+)
+
+_WORDS = (
+    "define domain problem requirements types constants predicates functions constraints action durative-action derived"
+    " process event objects init goal metric length parameters precondition effect condition duration control"
+    " and or not imply implies forall exists when either object number at over start end all = < > <= >= + - * /"
+    " always sometime within at-most-once sometime-after sometime-before always-within hold-during hold-after"
+    " preference is-violated increase decrease assign scale-up scale-down minimize maximize total-time"
+    " undefined unknown oneof true false"
+)
+KEYWORDS = frozenset(_WORDS.split())
+"""Of PDDL, and of the readers of planners."""
+TOTAL_COST = "total-cost"
+
+
+class Unprintable(Exception):
+    """Something that PDDL has no text for, or that no planner here reads; the text says what."""
+
+
+class Printed(NamedTuple):
+    """The texts, and what the printed names of actions and objects stand for."""
+
+    domain: str
+    problem: str
+    actions: dict[str, str]
+    objects: dict[str, str]
+
+    def original(self, tokens: Sequence[str]) -> tuple[str, ...]:
+        """A printed step with the task's own names. Raises ``KeyError`` for a name that was not printed."""
+        return (self.actions[tokens[0].lower()], *[self.objects[token.lower()] for token in tokens[1:]])
+
+
+def print_task(task: Task, facts: Sequence[set[int]], fluents: Sequence[Mapping[int, Number]]) -> Printed:
+    """Print ``task`` with the given state as its initial one.
+
+    ``facts`` may hold derived facts, which are left out. Preferences are left out, and so is a metric other than
+    ``total-cost``. Linear in the size of the task and its state. Raises :class:`Unprintable` for durative actions,
+    timed literals, and numbers that are no decimals.
+    """
+    return _Printer(task, facts, fluents).printed()
+
+
+class Names:
+    """Plain names, unique over all name spaces."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set(KEYWORDS)
+
+    def new(self, name: str) -> str:
+        """A name like ``name`` that nothing has yet."""
+        plain = re.sub(r"[^a-z0-9_-]", "_", name.lower())
+        if not plain or not plain[0].isalpha():
+            plain = "n" + plain
+        found, number = plain, 2
+        while found in self._taken:
+            found = f"{plain}_{number}"
+            number += 1
+        self._taken.add(found)
+        return found
+
+
+def decimal(value: Number) -> str:
+    """A number as an exact decimal. Raises :class:`Unprintable` if it has none."""
+    if isinstance(value, int):
+        return str(value)
+    digits, denominator = 0, value.denominator
+    for prime in (2, 5):
+        power = 0
+        while denominator % prime == 0:
+            denominator //= prime
+            power += 1
+        digits = max(digits, power)
+    if denominator != 1:
+        raise Unprintable(f"the number {value} has no exact decimal")
+    scaled = abs(value) * 10**digits
+    assert Fraction(scaled).denominator == 1
+    text = str(int(scaled)).rjust(digits + 1, "0")
+    return f"{'-' if value < 0 else ''}{text[:-digits]}.{text[-digits:]}"
+
+
+def folded(task: Task, formula: Formula) -> Formula:
+    """An equal formula: constants folded, quantifiers over no objects decided, junctions flat."""
+    match formula:
+        case Not():
+            return negate(folded(task, formula.body))
+        case And() | Or():
+            deciding = isinstance(formula, Or)
+            parts: list[Formula] = []
+            for part in formula.parts:
+                part = folded(task, part)
+                if isinstance(part, Truth):
+                    if part.value is deciding:
+                        return part
+                elif type(part) is type(formula):
+                    parts += part.parts
+                else:
+                    parts.append(part)
+            if len(parts) < 2:
+                return parts[0] if parts else Truth(not deciding)
+            return Or(tuple(parts)) if deciding else And(tuple(parts))
+        case Quantified():
+            if any([not task.domains[v.domain] for v in formula.variables]):
+                return Truth(formula.universal)
+            body = folded(task, formula.body)
+            return body if isinstance(body, Truth) else Quantified(formula.universal, formula.variables, body)
+        case Equal() if formula.left == formula.right:
+            return model.TRUE
+        case Equal() if formula.left >= 0 and formula.right >= 0:
+            return model.FALSE
+        case _:
+            return formula
+
+
+class _Types:
+    """Sets of objects as a tree of types; sets that do not fit are guards."""
+
+    def __init__(self, task: Task, used: set[int], names: Names) -> None:
+        self.task = task
+        everything = frozenset(range(len(task.objects)))
+        sets = {frozenset(task.domains[d]) for d in used} - {everything, frozenset()}
+        family: list[frozenset[int]] = []
+        for candidate in sorted(sets, key=lambda s: (-len(s), sorted(s))):
+            if all([candidate <= other or not candidate & other for other in family]):
+                family.append(candidate)
+        own_names = self._own_names(sets)
+        self.names: dict[frozenset[int], str] = {everything: "object"}
+        self.guards: dict[frozenset[int], str] = {}
+        for members in family:
+            self.names[members] = names.new(own_names.get(members, "kind"))
+        for members in sorted(sets - set(family), key=lambda s: (-len(s), sorted(s))):
+            self.guards[members] = names.new("is-" + own_names.get(members, "kind"))
+        # From the smallest: the first that contains what is asked for is the narrowest.
+        self.family = [*reversed(family), everything]
+        self.of_object: list[frozenset[int]] = [everything] * len(task.objects)
+        for members in reversed(self.family):
+            for number in members:
+                self.of_object[number] = members
+
+    def _own_names(self, sets: set[frozenset[int]]) -> dict[frozenset[int], str]:
+        """Names of the task's own types for sets that are their extensions."""
+        task = self.task
+        found: dict[frozenset[int], str] = {}
+        direct: dict[int, set[int]] = {}
+        for number, types in enumerate(task.object_types):
+            for type_number in types:
+                direct.setdefault(type_number, set()).add(number)
+        for type_number, members in direct.items():
+            found.setdefault(frozenset(members), task.type_names[type_number])
+        for declared in (*task.predicates, *task.functions):
+            for types, domain in zip(declared.types, declared.domains, strict=True):
+                if len(types) == 1:
+                    found[frozenset(task.domains[domain])] = task.type_names[types[0]]
+        return {members: name for members, name in found.items() if members in sets}
+
+    def narrowest(self, members: frozenset[int]) -> frozenset[int]:
+        """The smallest type that holds all ``members``."""
+        return next(t for t in self.family if members <= t)
+
+    def of_domain(self, domain: int) -> frozenset[int]:
+        """The type of a variable over a domain."""
+        return self.narrowest(frozenset(self.task.domains[domain]))
+
+    def guard(self, variable: Variable) -> str | None:
+        """The static predicate that a variable's objects must have beside their type."""
+        return self.guards.get(frozenset(self.task.domains[variable.domain]))
+
+    def declarations(self) -> str:
+        """The ``:types`` section, without its parentheses."""
+        out = []
+        for place, members in enumerate(self.family[:-1]):
+            parent = next(t for t in self.family[place + 1 :] if members <= t)
+            out.append(f"{self.names[members]} - {self.names[parent]}")
+        return " ".join(reversed(out))
+
+
+class _Printer:
+    def __init__(self, task: Task, facts: Sequence[set[int]], fluents: Sequence[Mapping[int, Number]]) -> None:
+        if any([action.end is not None for action in task.actions.values()]):
+            raise Unprintable("durative actions")
+        if any([literal.time > 0 for literal in task.timed_literals]):
+            raise Unprintable("timed initial literals")
+        self.task, self.facts, self.fluents = task, facts, fluents
+        self.derived = frozenset([axiom.predicate for stratum in task.axioms for axiom in stratum])
+        self.names = Names()
+        self.actions = [a for a in task.actions.values() if all([task.domains[v.domain] for v in a.parameters])]
+        self.axioms = [
+            axiom
+            for stratum in task.axioms
+            for axiom in stratum
+            if all([task.domains[v.domain] for v in axiom.parameters])
+        ]
+        self.preconditions = [folded(task, And(action.start.condition)) for action in self.actions]
+        self.effects = [list(self._effects(action.start.effects)) for action in self.actions]
+        self.bodies = [folded(task, axiom.body) for axiom in self.axioms]
+        self.goal = folded(task, And(task.goal))
+        # Functions first: the names of costs and measures are fixed by the planners.
+        self.function_names = [
+            TOTAL_COST
+            if f.name == TOTAL_COST and not f.types
+            else self.names.new(f.name + ("_" * (f.name == TOTAL_COST)))
+            for f in task.functions
+        ]
+        self.names.new(TOTAL_COST)
+        self.action_names = [self.names.new(action.name) for action in self.actions]
+        self.predicate_names = [self.names.new(predicate.name) for predicate in task.predicates]
+        self.object_names = [self.names.new(name) for name in task.objects]
+        self.types = _Types(task, set(self._domains()), self.names)
+        self.slots: dict[int, frozenset[int]] = {}
+        self.variables: dict[int, str] = {}
+        self.constants: set[int] = set()
+        self.uses: list[list[set[int]]] = [[set() for _ in p.types] for p in task.predicates]
+        self.function_uses: list[list[set[int]]] = [[set() for _ in f.types] for f in task.functions]
+        self.never = False
+
+    def _effects(self, effects: Iterable[Effect]) -> Iterator[Effect]:
+        for effect in effects:
+            condition = folded(self.task, effect.condition)
+            empty = any([not self.task.domains[v.domain] for v in effect.variables])
+            if not empty and not (isinstance(condition, Truth) and not condition.value):
+                deletes = tuple([atom for atom in effect.deletes if atom not in effect.adds])
+                yield effect._replace(condition=condition, deletes=deletes)
+
+    def _domains(self) -> Iterator[int]:
+        """The domains of all variables that are printed."""
+        for action, precondition, effects in zip(self.actions, self.preconditions, self.effects, strict=True):
+            yield from [v.domain for v in action.parameters]
+            yield from _quantified_domains(precondition)
+            for effect in effects:
+                yield from [v.domain for v in effect.variables]
+                yield from _quantified_domains(effect.condition)
+        for axiom, body in zip(self.axioms, self.bodies, strict=True):
+            yield from [v.domain for v in axiom.parameters]
+            yield from _quantified_domains(body)
+        yield from _quantified_domains(self.goal)
+
+    # -- the texts ----------------------------------------------------------------------------------------------------
+
+    def printed(self) -> Printed:
+        """Both texts."""
+        task = self.task
+        body = [self._action(number) for number in range(len(self.actions))]
+        body[:0] = [self._axiom(number) for number in range(len(self.axioms))]
+        in_domain = set(self.constants)
+        goal = self._formula(self.goal)
+        init = self._initial()
+        requirements = [":adl"]
+        if self.axioms:
+            requirements.append(":derived-predicates")
+        if task.functions:
+            only_costs = self.function_names == [TOTAL_COST]
+            requirements.append(":action-costs" if only_costs else ":numeric-fluents")
+        lines = ["(define (domain printed)", f"  (:requirements {' '.join(requirements)})"]
+        types = self.types.declarations()
+        if types:
+            lines.append(f"  (:types {types})")
+        if in_domain:
+            lines.append(f"  (:constants {self._objects(in_domain)})")
+        lines.append(f"  (:predicates {' '.join(self._predicates())})")
+        if task.functions:
+            declared = [
+                self._declaration(name, uses)
+                for name, uses in zip(self.function_names, self.function_uses, strict=True)
+            ]
+            lines.append(f"  (:functions {' '.join(declared)} - number)")
+        lines += [*body, ")"]
+        rest = set(range(len(task.objects))) - in_domain
+        problem = ["(define (problem printed-problem) (:domain printed)"]
+        problem.append(f"  (:objects {self._objects(rest)})")
+        problem += ["  (:init", *init, "  )", f"  (:goal {goal})"]
+        if self._minimizes_cost():
+            problem.append(f"  (:metric minimize ({TOTAL_COST}))")
+        problem.append(")")
+        return Printed(
+            "\n".join(lines) + "\n",
+            "\n".join(problem) + "\n",
+            dict(zip(self.action_names, [a.name for a in self.actions], strict=True)),
+            dict(zip(self.object_names, task.objects, strict=True)),
+        )
+
+    def _minimizes_cost(self) -> bool:
+        metric = self.task.metric
+        if metric is None or not metric.minimize or not isinstance(metric.expression, model.Fluent):
+            return False
+        return self.function_names[metric.expression.function] == TOTAL_COST
+
+    def _objects(self, numbers: Iterable[int]) -> str:
+        by_type: dict[frozenset[int], list[str]] = {}
+        for number in sorted(numbers):
+            by_type.setdefault(self.types.of_object[number], []).append(self.object_names[number])
+        return " ".join([f"{' '.join(names)} - {self.types.names[t]}" for t, names in by_type.items()])
+
+    def _predicates(self) -> Iterator[str]:
+        for name, uses in zip(self.predicate_names, self.uses, strict=True):
+            yield self._declaration(name, uses)
+        for members, name in self.types.guards.items():
+            yield self._declaration(name, [set(members)])
+        if self.never:
+            yield "(never-true)"
+
+    def _declaration(self, name: str, uses: list[set[int]]) -> str:
+        types = [self.types.names[self.types.narrowest(frozenset(objects))] for objects in uses]
+        return f"({' '.join([name, *[f'?x{i} - {t}' for i, t in enumerate(types)]])})"
+
+    def _initial(self) -> list[str]:
+        task, names = self.task, self.object_names
+        out: list[str] = []
+        for predicate, codes in enumerate(self.facts):
+            if predicate in self.derived:
+                continue
+            name, arity = self.predicate_names[predicate], len(task.predicates[predicate].types)
+            for code in sorted(codes):
+                objects = task.decode(code, arity)
+                for place, number in enumerate(objects):
+                    self.uses[predicate][place].add(number)
+                out.append(f"    ({' '.join([name, *[names[o] for o in objects]])})")
+        for function, values in enumerate(self.fluents):
+            arity = len(task.functions[function].types)
+            for code, value in sorted(values.items()):
+                objects = task.decode(code, arity)
+                for place, number in enumerate(objects):
+                    self.function_uses[function][place].add(number)
+                term = " ".join([self.function_names[function], *[names[o] for o in objects]])
+                out.append(f"    (= ({term}) {decimal(value)})")
+        for members, name in self.types.guards.items():
+            out += [f"    ({name} {names[o]})" for o in sorted(members)]
+        return out
+
+    def _action(self, number: int) -> str:
+        action = self.actions[number]
+        self.variables.clear()
+        parameters = self._bind(action.parameters)
+        condition = self._guarded(action.parameters, self._formula(self.preconditions[number]), "and")
+        effects = [self._effect(effect) for effect in self.effects[number]]
+        return (
+            f"  (:action {self.action_names[number]} :parameters ({parameters})\n"
+            f"    :precondition {condition}\n    :effect (and {' '.join(effects)}))"
+        )
+
+    def _axiom(self, number: int) -> str:
+        axiom = self.axioms[number]
+        self.variables.clear()
+        parameters = self._bind(axiom.parameters)
+        for place, variable in enumerate(axiom.parameters):
+            self.uses[axiom.predicate][place] |= self.slots[variable.slot]
+        body = self._guarded(axiom.parameters, self._formula(self.bodies[number]), "and")
+        head = f"{self.predicate_names[axiom.predicate]} {parameters}".strip()
+        return f"  (:derived ({head}) {body})"
+
+    def _bind(self, variables: Iterable[Variable]) -> str:
+        out = []
+        for variable in variables:
+            plain = "?" + re.sub(r"[^a-z0-9_-]", "_", variable.name.lower().lstrip("?"))
+            if plain in self.variables.values() or not plain[1:2].isalpha():
+                plain = f"?v{variable.slot}"
+                while plain in self.variables.values():
+                    plain += "_"
+            self.variables[variable.slot] = plain
+            self.slots[variable.slot] = self.types.of_domain(variable.domain)
+            out.append(f"{plain} - {self.types.names[self.slots[variable.slot]]}")
+        return " ".join(out)
+
+    def _guarded(self, variables: Iterable[Variable], body: str, word: str) -> str:
+        """A body under the guards of its variables: joined by ``and``, or implied (``or``)."""
+        guards = [(self.types.guard(v), self.variables[v.slot]) for v in variables]
+        atoms = [f"({name} {variable})" for name, variable in guards if name is not None]
+        if not atoms:
+            return body
+        if word == "or":
+            atoms = [f"(not {atom})" for atom in atoms]
+        return f"({word} {' '.join(atoms)} {body})"
+
+    def _effect(self, effect: Effect) -> str:
+        quantified = self._bind(effect.variables)
+        parts = [self._atom(atom) for atom in effect.adds]
+        parts += [f"(not {self._atom(atom)})" for atom in effect.deletes]
+        for a in effect.assignments:
+            target = self._fluent(model.Fluent(a.function, a.arguments))
+            parts.append(f"({a.operator} {target} {self._expression(a.value)})")
+        text = parts[0] if len(parts) == 1 else f"(and {' '.join(parts)})"
+        plain = isinstance(effect.condition, Truth)
+        condition = self._guarded(effect.variables, "(and)" if plain else self._formula(effect.condition), "and")
+        if condition != "(and)":
+            text = f"(when {condition} {text})"
+        return f"(forall ({quantified}) {text})" if quantified else text
+
+    # -- formulas -----------------------------------------------------------------------------------------------------
+
+    def _term(self, argument: int) -> str:
+        if argument < 0:
+            return self.variables[-1 - argument]
+        self.constants.add(argument)
+        return self.object_names[argument]
+
+    def _used(self, uses: list[set[int]], arguments: tuple[int, ...]) -> None:
+        for place, argument in enumerate(arguments):
+            if argument < 0:
+                uses[place] |= self.slots[-1 - argument]
+            else:
+                uses[place].add(argument)
+
+    def _atom(self, atom: Atom) -> str:
+        self._used(self.uses[atom.predicate], atom.arguments)
+        return f"({' '.join([self.predicate_names[atom.predicate], *[self._term(a) for a in atom.arguments]])})"
+
+    def _fluent(self, fluent: model.Fluent) -> str:
+        self._used(self.function_uses[fluent.function], fluent.arguments)
+        return f"({' '.join([self.function_names[fluent.function], *[self._term(a) for a in fluent.arguments]])})"
+
+    def _formula(self, formula: Formula) -> str:
+        match formula:
+            case Truth():
+                self.never |= not formula.value
+                return "(and)" if formula.value else "(never-true)"
+            case Atom():
+                return self._atom(formula)
+            case Equal():
+                return f"(= {self._term(formula.left)} {self._term(formula.right)})"
+            case Compare():
+                return f"({formula.operator} {self._expression(formula.left)} {self._expression(formula.right)})"
+            case Not():
+                return f"(not {self._formula(formula.body)})"
+            case And() | Or():
+                word = "and" if isinstance(formula, And) else "or"
+                return f"({word} {' '.join([self._formula(part) for part in formula.parts])})"
+            case Quantified():
+                variables = self._bind(formula.variables)
+                body = self._guarded(
+                    formula.variables, self._formula(formula.body), "or" if formula.universal else "and"
+                )
+                return f"({'forall' if formula.universal else 'exists'} ({variables}) {body})"
+            case _:
+                raise Unprintable(f"the temporal operator {formula.operator} in a condition")
+
+    def _expression(self, expression: Expression) -> str:
+        match expression:
+            case model.Constant():
+                return decimal(expression.value)
+            case model.Fluent():
+                return self._fluent(expression)
+            case Arithmetic():
+                texts = [self._expression(operand) for operand in expression.operands]
+                if len(texts) == 1:
+                    return f"(- 0 {texts[0]})" if expression.operator == "-" else texts[0]
+                out = texts[0]
+                for text in texts[1:]:
+                    out = f"({expression.operator} {out} {text})"
+                return out
+            case _:
+                raise Unprintable("a duration or total-time in an expression")
+
+
+def _quantified_domains(formula: Formula) -> Iterator[int]:
+    stack = [formula]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, Quantified):
+            yield from [v.domain for v in part.variables]
+            stack.append(part.body)
+        elif isinstance(part, Not):
+            stack.append(part.body)
+        elif isinstance(part, And | Or):
+            stack += part.parts
+
+
+def floats_suffice(task: Task, fluents: Sequence[Mapping[int, Number]]) -> bool:
+    """Whether a planner that computes in doubles computes what the task says: whole numbers, and nothing divided."""
+    values = [value for function in fluents for value in function.values()]
+    for expression in _expressions(task):
+        stack = [expression]
+        while stack:
+            part = stack.pop()
+            if isinstance(part, model.Constant):
+                values.append(part.value)
+            elif isinstance(part, Arithmetic):
+                if part.operator == "/":
+                    return False
+                stack += part.operands
+    return all([isinstance(value, int) and abs(value) < 2**40 for value in values])
+
+
+def _expressions(task: Task) -> Iterator[Expression]:
+    """Every expression of the actions, the axioms and the goal."""
+    formulas: list[Formula] = [*task.goal, *[axiom.body for stratum in task.axioms for axiom in stratum]]
+    for action in task.actions.values():
+        formulas += action.start.condition
+        for effect in action.start.effects:
+            formulas.append(effect.condition)
+            for assignment in effect.assignments:
+                if assignment.operator == "scale-down":
+                    yield Arithmetic("/", (assignment.value, assignment.value))
+                yield assignment.value
+    while formulas:
+        part = formulas.pop()
+        if isinstance(part, Compare):
+            yield from (part.left, part.right)
+        elif isinstance(part, Not | Quantified):
+            formulas.append(part.body)
+        elif isinstance(part, And | Or):
+            formulas += part.parts
