@@ -53,6 +53,7 @@ class Drawn(NamedTuple):
     free: Kernel
     """The kernel for the same domain without preconditions: every step happens, as under the reading *force*."""
     plans: list[list[str]]
+    numeric: bool
     timeless: frozenset[str]
     """Rules whose instances do not read the clock."""
 
@@ -74,6 +75,7 @@ def random_case(stream: str, number: int, rules: int = 6, plans: int = 4, longes
         _kernel(drawn),
         _kernel(relaxed),
         [_plan(checker, random, longest) for _ in range(plans)],
+        "(f " in texts[0].partition("(:action")[2] or "(g)" in texts[0].partition("(:action")[2],
         frozenset([str(rule[1]) for rule in drawn.rules if not _reads_clock(rule)]),
     )
 
@@ -114,14 +116,17 @@ def _plan(checker: Checker, random: Random, longest: int) -> list[str]:
     task = checker.engine.task
     simulation = Simulation(checker.engine)
     steps: list[str] = []
-    first = {step_text(step, task.objects) for step in simulation.legal()}
+    first = {step_text(step, task.objects): step for step in simulation.legal()}
     for _ in range(random.randint(1, longest)):
         legal = list(simulation.legal())
         risky = [step for step in legal if step_text(step, task.objects) not in first]
+        spoilt = [first[text] for text in sorted(first.keys() - {step_text(step, task.objects) for step in legal})]
         action = random.choice(list(task.actions.values()))
         domains = [task.domains[v.domain] for v in action.parameters]
-        if random.random() < 0.85 and legal:
+        if random.random() < 0.75 and legal:
             step = random.choice(risky if risky and random.random() < 0.7 else legal)
+        elif spoilt and random.random() < 0.7:
+            step = random.choice(spoilt)
         elif all(domains):
             step = Taken(action, tuple([random.choice(domain) for domain in domains]))
         else:

@@ -1,25 +1,133 @@
-"""What a step of a plan is for, and what each step rests on (docs/causes.md)."""
+"""What each step of a plan rests on, and what it is for (docs/causes.md)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from plansafe.verifier.api import Checker
-from plansafe.verifier.engine.replay import FORCE, Run
+from plansafe.verifier.diagnose.links import (
+    Link,
+    Linker,
+    NotCovered,
+    Open,
+    Steps,
+    Threat,
+    record,
+    refuse_time,
+    whom,
+)
+from plansafe.verifier.diagnose.needs import EVERYTHING
+from plansafe.verifier.engine.replay import FORCE, Outcome, Run
 from plansafe.verifier.engine.state import State
 from plansafe.verifier.engine.steps import IllFormed, Taken
-from plansafe.verifier.evaluate import Binding, Evaluator, Reason, formula_text
-from plansafe.verifier.model import And, Formula, Not, Task
-from plansafe.verifier.rules.model import shown_names
+from plansafe.verifier.evaluate import Binding, Evaluator, formula_text
+from plansafe.verifier.model import And, Formula, Not
+from plansafe.verifier.simulate import step_text
 
-Steps = Sequence[Taken | IllFormed]
-EVERYTHING = 1_000_000
-"""No limit on the literals that are asked for."""
+__all__ = ["CausalStructure", "Link", "NotCovered", "Open", "Support", "Threat", "causal_structure", "supports"]
 
 
-class NotCovered(ValueError):
-    """The plan has durative actions, or its task timed literals: the text says which."""
+class CausalStructure(NamedTuple):
+    """How the steps of a plan hang together; ``steps`` are their texts. All in order of steps.
+
+    ``redundant``: steps that can be left out together, and still every other step that could be taken can be, the
+    goal is as true as it was, and no further rule instance is violated.
+    """
+
+    steps: tuple[str, ...]
+    links: tuple[Link, ...]
+    open: tuple[Open, ...]
+    threats: tuple[Threat, ...]
+    redundant: tuple[int, ...]
+
+    @property
+    def goal(self) -> int:
+        """The consumer that stands for the goal."""
+        return len(self.steps) + 1
+
+
+def causal_structure(checker: Checker, steps: Steps) -> CausalStructure:
+    """The causal links, open preconditions, threats and redundant steps of a plan, read by *force*.
+
+    Raises :class:`NotCovered` for durative actions, timed literals and numbers that grow too large. Linear in the
+    length of the plan but for redundancy under rules: about log(n) replays for each redundant-looking step that a rule
+    needs.
+    """
+    assert checker.engine is not None
+    trace = record(checker, steps)
+    full = _Reduced(checker, steps, frozenset())
+    linker = Linker(checker, steps, trace)
+    linker.walk(
+        [v for v in full.outcome.violations if not checker.rules[checker.engine.plan.parts[v.part].rule].preference],
+        full.step_of_letter,
+    )
+    links = sorted(linker.links, key=lambda x: (x.consumer, x.producer, x.kind, x.literal, x.rule or ""))
+    objects = checker.engine.task.objects
+    return CausalStructure(
+        tuple([step_text(step, objects) if isinstance(step, Taken) else "(ill-formed)" for step in steps]),
+        tuple(links),
+        tuple(sorted(linker.open, key=lambda x: (x.consumer, x.literal))),
+        tuple(sorted(linker.threats, key=lambda x: (x.consumer, x.step, x.literal))),
+        _redundant(checker, steps, links, full),
+    )
+
+
+# -- redundant steps --------------------------------------------------------------------------------------------------
+
+
+class _Reduced:
+    """A run of a plan by force without some of its steps, and what to hold against another such run."""
+
+    def __init__(self, checker: Checker, steps: Steps, out: frozenset[int]) -> None:
+        assert checker.engine is not None
+        run = Run(checker.engine, FORCE)
+        for number, step in enumerate(steps, 1):
+            if number not in out:
+                run.steps([step], number - 1)
+        self.outcome: Outcome = run.outcome(len(steps))
+        self.step_of_letter = run.step_of_letter or [0]
+        self.failed = {failure.step for failure in run.failures}
+        task = checker.engine.task
+        evaluator = Evaluator(task, run.state.facts, run.state.fluents)
+        self.goal = [evaluator.holds(part, {}) is True for part in task.goal]
+        self.broken = {(v.part, v.binding) for v in self.outcome.violations}
+        self.undecided = set(self.outcome.undecided)
+
+    def worse(self, than: _Reduced) -> bool:
+        """Whether something holds in the other run that does not hold in this one."""
+        lost = any([there and not here for there, here in zip(than.goal, self.goal, strict=True)])
+        more = self.failed - than.failed or self.broken - than.broken or self.undecided - than.undecided
+        return lost or bool(more)
+
+
+def _redundant(checker: Checker, steps: Steps, links: list[Link], full: _Reduced) -> tuple[int, ...]:
+    """Steps from which no chain of links leads to the goal, less those that a rule needs.
+
+    Last to first, in halves: where leaving out many at once breaks a rule, fewer are tried.
+    """
+    sources: dict[int, set[int]] = {}
+    for link in links:
+        if link.kind != "rule":
+            sources.setdefault(link.consumer, set()).add(link.producer)
+    useful: set[int] = set()
+    todo = [len(steps) + 1]
+    while todo:
+        new = sources.get(todo.pop(), set()) - useful
+        useful |= new
+        todo += new
+    out: frozenset[int] = frozenset()
+    blocks = [[n for n in range(len(steps), 0, -1) if n not in useful and isinstance(steps[n - 1], Taken)]]
+    while blocks:
+        block = blocks.pop()
+        if block and not _Reduced(checker, steps, out | set(block)).worse(full):
+            out |= set(block)
+        elif len(block) > 1:
+            blocks += [block[len(block) // 2 :], block[: len(block) // 2]]
+    return tuple(sorted(out))
+
+
+# -- what a step supports ---------------------------------------------------------------------------------------------
 
 
 class Support(NamedTuple):
@@ -62,7 +170,7 @@ def supports(checker: Checker, steps: Steps, k: int) -> tuple[Support, ...]:
         if isinstance(step, Taken):
             binding = dict(zip([v.slot for v in step.action.parameters], step.objects, strict=True))
             condition = And(step.action.start.condition)
-            for literal in _lost(task, condition, binding, with_it.state, without.state):
+            for literal in _lost(checker, condition, binding, with_it.state, without.state):
                 found[Support("step", number, literal, None, f"gives {literal} to step {number}")] = None
         failed = len(with_it.failures), len(without.failures)
         with_it.steps([step], number - 1)
@@ -73,60 +181,37 @@ def supports(checker: Checker, steps: Steps, k: int) -> tuple[Support, ...]:
                 text = f"keeps the effects of step {number} defined"
                 found[Support("step", number, failure.detail, None, text)] = None
     end = len(steps) + 1
-    for literal in _lost(task, And(task.goal), {}, with_it.state, without.state):
+    for literal in _lost(checker, And(task.goal), {}, with_it.state, without.state):
         found[Support("goal", end, literal, None, f"gives {literal} to the goal")] = None
     for support in _rules(checker, with_it, without, len(steps)):
         found[support] = None
     return tuple(found)
 
 
-def refuse_time(checker: Checker, steps: Steps) -> None:
-    """Raise :class:`NotCovered` where steps alone do not say what happens."""
-    assert checker.engine is not None
-    if any([literal.time > 0 for literal in checker.engine.task.timed_literals]):
-        raise NotCovered("timed literals change the world beside the plan's steps")
-    if any([isinstance(step, Taken) and step.action.end is not None for step in steps]):
-        raise NotCovered("durative actions overlap")
-
-
-def holding(evaluator: Evaluator, condition: Formula, binding: Binding) -> list[Reason]:
-    """The literals that a true condition rests on: as long as they keep their values, it stays true.
-
-    ``wanted`` is the value that each has *not*. Of a disjunction all true parts, of ``exists`` all witnesses.
-    """
-    return evaluator.reasons(condition, binding, False, EVERYTHING)
-
-
-def _lost(task: Task, condition: Formula, binding: Binding, before: State, after: State) -> Iterator[str]:
+def _lost(checker: Checker, condition: Formula, binding: Binding, before: State, after: State) -> Iterator[str]:
     """Literals that a condition true in one state rests on there, and that another state in which it fails lacks."""
+    assert checker.engine is not None
+    task = checker.engine.task
     now = Evaluator(task, after.facts, after.fluents)
     if now.holds(condition, binding) is True:
         return
     then = Evaluator(task, before.facts, before.fluents)
     if then.holds(condition, binding) is not True:
         return
-    for reason in holding(then, condition, binding):
+    for reason in then.reasons(condition, binding, False, EVERYTHING):
         if now.holds(reason.formula, reason.binding) is not (not reason.wanted):
-            yield literal_text(task, reason)
-
-
-def literal_text(task: Task, reason: Reason) -> str:
-    """The literal that holds, as PDDL."""
-    formula = Not(reason.formula) if reason.wanted else reason.formula
-    return formula_text(task, formula, reason.binding)
+            yield formula_text(task, Not(reason.formula) if reason.wanted else reason.formula, reason.binding)
 
 
 def _rules(checker: Checker, with_it: Run, without: Run, steps: int) -> Iterator[Support]:
     """The rule instances that only the second run violates."""
     assert checker.engine is not None
-    task, parts = checker.engine.task, checker.engine.plan.parts
+    parts = checker.engine.plan.parts
     kept = {(v.part, v.binding) for v in with_it.outcome(steps).violations}
     for violation in without.outcome(steps).violations:
         part = parts[violation.part]
         rule = checker.rules[part.rule]
         if rule.preference or (violation.part, violation.binding) in kept:
             continue
-        names = shown_names([v.name for v in part.parameters])
-        objects = [o for name, o in zip(names, task.names(violation.binding), strict=True) if name != "_"]
-        whom = f" for {', '.join(objects)}" if objects else ""
-        yield Support("rule", violation.step, "", rule.name, f"keeps rule `{rule.name}`{whom}")
+        text = f"keeps rule `{rule.name}`{whom(checker, part, violation.binding)}"
+        yield Support("rule", violation.step, "", rule.name, text)
