@@ -1,8 +1,8 @@
 """Seeded random tasks with a plan that is mostly broken and mostly repairable by one or two edits.
 
 A random walk makes a plan, its end the goal; rules are drawn so that most are kept by the walk and some are broken by
-the damage that follows: a few random edits, some to steps that do not exist. ``task(seed, number)`` is a function of its
-arguments.
+the damage that follows: a few random edits, some to steps that do not exist. ``task(seed, number)`` is a function of
+its arguments.
 """
 
 from __future__ import annotations
@@ -81,6 +81,10 @@ WEIGHTS: tuple[tuple[tuple[Cost, ...], Cost], ...] = (
     ((Fraction(1, 2), 2, 1, Fraction(3, 2)), 1),
     ((1, Fraction(1, 2), Fraction(3, 2), 1), Fraction(3, 2)),
     ((2, 3, 3, 2), 5),
+)
+OPERATORS = (
+    *("at-end", "always", "sometime", "within", "at-most-once", "sometime-after", "sometime-before"),
+    *("always-within", "hold-during", "hold-after"),
 )
 MOST_SCRIPTS = 40_000
 
@@ -309,10 +313,7 @@ class _Generator:
 
     def operator(self, scope: Scope) -> Sexp:
         """A PDDL3 operator over conditions."""
-        name = self.random.choice(
-            ("at-end", "always", "sometime", "within", "at-most-once", "sometime-after", "sometime-before")
-            + ("always-within", "hold-during", "hold-after")
-        )
+        name = self.random.choice(OPERATORS)
         one, other = self.state(1, scope), self.state(1, scope)
         t = self.random.randint(1, 5)
         match name:

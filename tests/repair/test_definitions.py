@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 
 import pytest
 from repair_classes import classes, faults
 from repair_oracle import optimum
+from repair_random import script_count, task
 from repair_task import Task, written
 
 KITCHEN = """(define (domain kitchen) (:types stove - object cup - object)
@@ -25,10 +27,10 @@ def kitchen(plan: str, rules: str = OFF, goal: str = "(clean c1)", tap: str = "(
     return written(KITCHEN, problem, rules, plan)
 
 
-def told(task: Task) -> tuple[object, list[tuple[str, str]], list[str]]:
-    best = optimum(task)
+def told(made: Task) -> tuple[object, list[tuple[str, str]], list[str]]:
+    best = optimum(made)
     repairs = sorted((" ".join(steps), " ".join(kinds)) for steps, kinds in best.repairs)
-    return best.cost, repairs, sorted(classes(task, best))
+    return best.cost, repairs, sorted(classes(made, best))
 
 
 def test_safe_already() -> None:
@@ -64,8 +66,8 @@ def test_a_protected_step_is_kept() -> None:
 
 
 def test_weights_choose() -> None:
-    task = kitchen("(switch-on s1) (take c1) (wash c1)")
-    dear = task._replace(weights=(1, Fraction(1, 2), 1, 1))
+    made = kitchen("(switch-on s1) (take c1) (wash c1)")
+    dear = made._replace(weights=(1, Fraction(1, 2), 1, 1))
     assert optimum(dear).cost == Fraction(1, 2)
     assert optimum(dear).repairs == {(("(take c1)", "(wash c1)"), ("delete",))}
 
@@ -73,20 +75,20 @@ def test_weights_choose() -> None:
 def test_a_new_step_that_nothing_needs_is_no_repair() -> None:
     # Switching on the other stove is safe, but so is doing nothing at all in its place.
     rules = "(:process never :on (switch-on s1) :forbid (free))"
-    task = kitchen("(switch-on s1) (take c1) (wash c1)", rules)
+    made = kitchen("(switch-on s1) (take c1) (wash c1)", rules)
     expected = [
         ("(take c1) (switch-on s1) (wash c1)", "move"),
         ("(take c1) (wash c1)", "delete"),
         ("(take c1) (wash c1) (switch-on s1)", "move"),
     ]
-    assert told(task) == (1, expected, ["additional", "order", "process hazard"])
+    assert told(made) == (1, expected, ["additional", "order", "process hazard"])
 
 
 def test_two_new_steps_needed_only_by_each_other_are_no_repair() -> None:
     # Switching the other stove on and off again costs 2, leaving the step out costs 3; only the latter is a repair.
     never = "(:process never :on (switch-on s2) :require (on s2))"
-    task = kitchen("(switch-on s2) (take c1) (wash c1)", OFF + never)._replace(weights=(1, 3, 1, 1), bound=3)
-    best = optimum(task)
+    made = kitchen("(switch-on s2) (take c1) (wash c1)", OFF + never)._replace(weights=(1, 3, 1, 1), bound=3)
+    best = optimum(made)
     assert best.cost == 3
     assert (("(take c1)", "(wash c1)"), ("delete",)) in best.repairs
     assert all("(switch-on s1)" not in steps for steps, _ in best.repairs)
@@ -111,9 +113,9 @@ def test_what_can_never_hold(tap: str, expected: dict[int, str]) -> None:
 
 
 def test_goal_and_nothing_within_the_bound() -> None:
-    task = kitchen("", goal="(and (clean c1) (free))")
-    assert told(task) == (None, [], ["irreparable", "unmet goal"])
-    assert told(task._replace(bound=3))[0] == 3
+    made = kitchen("", goal="(and (clean c1) (free))")
+    assert told(made) == (None, [], ["irreparable", "unmet goal"])
+    assert told(made._replace(bound=3))[0] == 3
     assert told(kitchen("(take c1)")) == (
         1,
         [("(take c1) (wash c1)", "insert")],
@@ -136,5 +138,7 @@ def test_deletes_are_ignored_but_static_facts_are_not() -> None:
 
 def test_the_shortcut_through_states_changes_nothing() -> None:
     tasks = [kitchen("(switch-on s1) (wash c1)"), kitchen("(wash c1) (switch-on s2) (take c1)"), kitchen("(put c1)")]
-    for task in tasks:
-        assert optimum(task, plain=True).scripts == optimum(task).scripts
+    tasks += [made for made in map(partial(task, 7), range(60)) if script_count(made) < 400]
+    assert len(tasks) > 20
+    for made in tasks:
+        assert optimum(made, plain=True).scripts == optimum(made).scripts

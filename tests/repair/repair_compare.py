@@ -1,0 +1,177 @@
+"""What the verifier says about a task's repairs and classes, held against the enumeration."""
+
+from __future__ import annotations
+
+import traceback
+from fractions import Fraction
+
+from repair_classes import classes
+from repair_oracle import Optimum, TooMany, optimum
+from repair_task import KINDS, Task, normal
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker
+from plansafe.verifier.diagnose.api import diagnose
+from plansafe.verifier.kernel import KernelRejects
+from plansafe.verifier.repair.api import repair
+from plansafe.verifier.repair.model import EditKind, Repair, RepairOptions, RepairResult, RepairStatus, Weights
+
+LIMIT = 1500  # plans that the kernel judges, for one task; what needs more is left out
+SHOWN = 6
+
+
+def expected(task: Task) -> Optimum | None:
+    """The enumeration's answer; None where it would take too long."""
+    try:
+        return optimum(task, LIMIT)
+    except TooMany:
+        return None
+
+
+def checker_of(task: Task) -> Checker:
+    """The verifier's view of a task."""
+    rules = [Source("tiny.safe", text) for text in task.safety_texts()]
+    return Checker(Source("domain.pddl", task.domain_text()), Source("problem.pddl", task.problem_text()), rules)
+
+
+def options_of(task: Task) -> RepairOptions:
+    """How the verifier is to search."""
+    return RepairOptions(
+        weights=Weights(*task.weights),
+        protected=task.protected,
+        max_cost=task.bound,
+        max_repairs=100_000,
+        time_limit_s=None,
+    )
+
+
+def differences(task: Task, best: Optimum) -> list[str]:
+    """One line for each disagreement; a crash is one, too. Classes follow from repairs: they are looked at last."""
+    checker = checker_of(task)
+    if not checker.ok:
+        return [f"rejected: {[d.message for d in checker.diagnostics][:3]}"]
+    plan = Source("tiny.plan", task.plan_text())
+    try:
+        out = of_repairs(task, best, repair(checker, plan, options_of(task)))
+        if not out:
+            diagnosis = diagnose(checker, plan, options_of(task))
+            ours = {error.value for error in diagnosis.classes}
+            out = of_classes(classes(task, best), ours, diagnosis.repair.status)
+    except Exception:
+        return ["crash: " + traceback.format_exc()]
+    return out
+
+
+def of_repairs(task: Task, best: Optimum, result: RepairResult) -> list[str]:
+    """Where a search for repairs disagrees with the enumeration."""
+    if best.cost == 0:
+        return [] if result.status is RepairStatus.ALREADY_SAFE else [f"status: {result.status} of a safe plan"]
+    if best.cost is None:
+        wrong = result.status not in (RepairStatus.NOT_FOUND, RepairStatus.PROVED_NONE) or result.repairs
+        return [f"status: {result.status} where nothing is found\n{shown(found(result))}"] if wrong else []
+    out = []
+    if result.status is not RepairStatus.FOUND:
+        out.append(f"status: {result.status} where cost {best.cost} is possible\n{shown(best.repairs)}")
+        return out
+    costs = {repair.cost for repair in result.repairs}
+    if costs != {best.cost} or result.bound > best.cost:
+        out.append(f"cost: {sorted(costs)}, bound {result.bound}; enumeration {best.cost}")
+    if not (result.optimal and result.complete):
+        out.append(f"unproved: optimal {result.optimal}, complete {result.complete}")
+    ours = found(result)
+    if best.repairs - ours:
+        out.append(f"lacking: {len(best.repairs - ours)} of {len(best.repairs)} repairs\n{shown(best.repairs - ours)}")
+    if ours - best.repairs:
+        out.append(f"excess: {len(ours - best.repairs)} of {len(ours)} repairs\n{shown(ours - best.repairs)}")
+    if len(ours) != len(result.repairs):
+        out.append(f"equal: {len(result.repairs) - len(ours)} repairs are listed twice")
+    for one in result.repairs:
+        out += [f"script: {problem}\n{one}" for problem in script_problems(task, one)]
+    return out
+
+
+def found(result: RepairResult) -> set[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """The repairs as the enumeration writes them."""
+    return {
+        (tuple(map(normal, one.steps)), tuple(sorted([edit.kind.value for edit in one.edits])))
+        for one in result.repairs
+    }
+
+
+def shown(repairs: object) -> str:
+    """Some repairs, a line each."""
+    assert isinstance(repairs, set | frozenset)
+    lines = [f"  {' '.join(kinds)}: {' '.join(steps)}" for steps, kinds in sorted(repairs)]
+    return "\n".join(lines[:SHOWN] + (["  .."] if len(lines) > SHOWN else []))
+
+
+def script_problems(task: Task, one: Repair) -> list[str]:
+    """Why the edits of a repair are no script for its plan."""
+    out = []
+    steps = [normal(step) for step in task.plan]
+    weight = dict(zip(KINDS, task.weights, strict=True))
+    if one.cost != sum([weight[edit.kind.value] for edit in one.edits], Fraction(0)):
+        out.append("the cost is not the sum of the weights")
+    if one.report.headline is None or one.report.headline.value not in ("SAFE", "VALID"):
+        out.append("the replay is neither SAFE nor VALID")
+    by_kind: dict[EditKind, set[tuple[int, int]]] = {kind: set() for kind in EditKind}
+    for edit in one.edits:
+        by_kind[edit.kind].add((edit.step, edit.position))
+        before = steps[edit.step - 1] if edit.step else ""
+        after = normal(one.steps[edit.position - 1]) if edit.position else ""
+        if (edit.before and normal(edit.before) != before) or bool(edit.before) != bool(edit.step):
+            out.append(f"before: {edit}")
+        if (edit.after and normal(edit.after) != after) or bool(edit.after) != bool(edit.position):
+            out.append(f"after: {edit}")
+    pairs = {(origin, position) for position, origin in enumerate(one.origin, 1)}
+    if len(one.origin) != len(one.steps) or len({o for o in one.origin if o}) != len([o for o in one.origin if o]):
+        out.append("the origins are not one for each step")
+        return out
+    if by_kind[EditKind.INSERT] != {pair for pair in pairs if not pair[0]}:
+        out.append("the insertions are not the steps without origin")
+    if by_kind[EditKind.DELETE] != {(i, 0) for i in range(1, len(steps) + 1) if i not in one.origin}:
+        out.append("the deletions are not the missing steps")
+    replaced = {(o, p) for o, p in pairs if o and steps[o - 1] != normal(one.steps[p - 1])}
+    if by_kind[EditKind.SUBSTITUTE] != replaced:
+        out.append("the substitutions are not the changed steps")
+    moved = by_kind[EditKind.MOVE]
+    staying = [o for p, o in enumerate(one.origin, 1) if o and (o, p) not in moved]
+    if staying != sorted(staying) or not moved <= pairs - replaced:
+        out.append("what is not moved changes its order, or what is moved is changed")
+    touched = {edit.step for edit in one.edits}
+    if touched & task.protected:
+        out.append("a protected step is changed")
+    return out
+
+
+def of_classes(theirs: set[str], ours: set[str], status: RepairStatus) -> list[str]:
+    """Where the classes disagree; *unsafe goal* takes a proof, which an enumeration is not."""
+    if ours - {"unsafe goal"} != theirs:
+        return [f"classes: lacking {sorted(theirs - ours)}, excess {sorted(ours - theirs - {'unsafe goal'})}"]
+    if "unsafe goal" in ours and ("irreparable" not in theirs or status is not RepairStatus.PROVED_NONE):
+        return ["classes: an unsafe goal where there is a repair, or without proof"]
+    return []
+
+
+def problems(task: Task) -> list[str]:
+    """The disagreements about a task; none where the kernel rejects it or it takes too long."""
+    try:
+        best = expected(task)
+    except (KernelRejects, ValueError, KeyError, AssertionError):  # what shrinking broke
+        return []
+    return differences(task, best) if best is not None else []
+
+
+def reproduction(task: Task) -> str:
+    """All that is needed to see a disagreement."""
+    best = expected(task)
+    lines = [task.domain_text(), task.problem_text(), *task.safety_texts(), task.plan_text()]
+    lines.append(f"weights {dict(zip(KINDS, map(str, task.weights), strict=True))}, bound {task.bound}, ")
+    lines[-1] += f"protected {sorted(task.protected)}"
+    if best is not None:
+        lines.append(
+            f"enumeration: cost {best.cost}, classes {sorted(classes(task, best))}, plan {best.judgement.headline}"
+        )
+        lines.append(shown(best.repairs))
+        lines += differences(task, best)
+    return "\n".join(lines)

@@ -1,0 +1,108 @@
+"""Hold repairs and classes against exhaustive enumeration on random tasks; print every sort of difference, shrunk.
+
+usage: python tests/repair/run.py [--count 500] [--seed 1] [--jobs 2] [--show 5]
+
+Exit code 0 if nothing differs, else 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from typing import NamedTuple
+
+from repair_classes import classes
+from repair_compare import differences, expected, problems, reproduction
+from repair_random import task
+from repair_shrink import shrink
+from repair_task import Task
+
+
+class Compared(NamedTuple):
+    """What was found about one task."""
+
+    number: int
+    cost: str
+    steps: int
+    repairs: int
+    judged: int
+    classes: tuple[str, ...]
+    problems: tuple[str, ...]
+    seconds: tuple[float, float]  # of the enumeration, of the verifier
+
+
+def compared(work: tuple[int, int]) -> Compared:
+    """Compare one task."""
+    seed, number = work
+    made = task(seed, number)
+    begun = time.monotonic()
+    best = expected(made)
+    if best is None:
+        return Compared(number, "left out", len(made.plan), 0, 0, (), (), (time.monotonic() - begun, 0))
+    found = tuple(sorted(classes(made, best)))
+    between = time.monotonic()
+    wrong = tuple(differences(made, best))
+    seconds = between - begun, time.monotonic() - between
+    cost = "none" if best.cost is None else str(best.cost)
+    return Compared(number, cost, len(made.plan), len(best.repairs), best.judged, found, wrong, seconds)
+
+
+def sort(problem: str) -> str:
+    """What a problem is, without what differs between tasks."""
+    first, *rest = problem.strip().splitlines()
+    if first.startswith("crash"):
+        return f"crash: {rest[-1][:80]}"
+    kinds = f" {rest[0].split(':')[0].strip()}" if rest and first.startswith(("status", "lacking", "excess")) else ""
+    return first[:80] if first.startswith(("classes", "script")) else first.split(":")[0] + kinds
+
+
+def smallest(made: Task, problem: str) -> str:
+    """The smallest task that shows a problem of this sort."""
+
+    def shows(candidate: Task) -> bool:
+        return any(sort(found) == sort(problem) for found in problems(candidate))
+
+    return reproduction(shrink(made, shows))
+
+
+def main() -> int:
+    """Run the comparison and print it."""
+    parser = argparse.ArgumentParser(description="Hold repairs and classes against exhaustive enumeration.")
+    parser.add_argument("--count", type=int, default=500, help="tasks (default 500)")
+    parser.add_argument("--seed", type=int, default=1, help="of the random numbers (default 1)")
+    parser.add_argument("--first", type=int, default=0, help="number of the first task (default 0)")
+    parser.add_argument("--jobs", type=int, default=2, help="processes (default 2)")
+    parser.add_argument("--show", type=int, default=5, help="sorts of differences to shrink and print (default 5)")
+    options = parser.parse_args()
+    works = [(options.seed, number) for number in range(options.first, options.first + options.count)]
+    started = time.monotonic()
+    with ProcessPoolExecutor(options.jobs) as pool:
+        results = list(pool.map(compared, works, chunksize=2))
+    seen: Counter[str] = Counter()
+    for result in results:
+        for problem in result.problems:
+            seen[sort(problem)] += 1
+            if seen[sort(problem)] == 1 and len(seen) <= options.show:
+                print(f"---- task {result.number} of seed {options.seed}: {sort(problem)}")
+                print(smallest(task(options.seed, result.number), problem), flush=True)
+    for title, counted in (
+        ("least cost", Counter(result.cost for result in results)),
+        ("steps", Counter(result.steps for result in results)),
+        ("classes", Counter(name for result in results for name in result.classes)),
+        ("differences", seen),
+    ):
+        print(f"{title}: " + ", ".join(f"{name} {count}" for name, count in sorted(counted.items(), key=str)))
+    wrong = sum([bool(result.problems) for result in results])
+    repairs, judged = sum([r.repairs for r in results]), sum([r.judged for r in results])
+    print(f"{len(results)} tasks, {wrong} differ; {repairs} repairs, {judged} plans judged")
+    theirs, ours = ([r.seconds[i] for r in results] for i in (0, 1))
+    print(f"enumeration {sum(theirs):.0f} s, verifier {sum(ours):.0f} s, at most {max(ours):.1f} s for a task")
+    print(f"{time.monotonic() - started:.0f} s in all")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

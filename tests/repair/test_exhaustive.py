@@ -1,0 +1,25 @@
+"""Repairs and classes equal exhaustive enumeration on random tasks; ``run.py`` does any number of them."""
+
+from __future__ import annotations
+
+import pytest
+from repair_compare import differences, expected, reproduction
+from repair_random import task
+
+SEED = 2026
+BATCH = 20
+BATCHES = 27
+
+
+@pytest.mark.parametrize("batch", range(BATCHES))
+def test_repairs_and_classes_equal_the_enumeration(batch: int) -> None:
+    for number in range(batch * BATCH, (batch + 1) * BATCH):
+        made = task(SEED, number)
+        best = expected(made)
+        if best is not None and differences(made, best):
+            pytest.fail(f"task {number} of seed {SEED}\n{reproduction(made)}", pytrace=False)
+
+
+def test_tasks_are_functions_of_their_numbers() -> None:
+    assert task(SEED, 0) == task(SEED, 0)
+    assert task(SEED, 0) != task(SEED, 1)
