@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -57,6 +58,14 @@ class Format(StrEnum):
     JSON = "json"
 
 
+class Scheme(StrEnum):
+    """Published schemes of one label for each plan."""
+
+    SAFEL = "safel"
+    EAI_VIRTUALHOME = "eai-virtualhome"
+    EAI_BEHAVIOR = "eai-behavior"
+
+
 FormatChoice = Annotated[Format, typer.Option("--format", help="How to write the result.")]
 TimeLimit = Annotated[float, typer.Option(min=0, metavar="SECONDS", help="For each search; 0: none.")]
 MaxCost = Annotated[str, typer.Option(metavar="COST", help="Look for no repair that costs more.")]
@@ -107,12 +116,12 @@ def repair(
             weights=read_weights(weights) if weights else RepairOptions().weights,
             protected=read_steps("--protect", protect or ()),
             max_cost=read_cost("--max-cost", max_cost),
-            time_limit_s=time_limit or None,
+            time_limit_s=_seconds(time_limit),
         )
         paths = _one_output("--output", output, plans)
         examined = examine(paths, settings, Wishes(options))
         stream = sys.stderr if output == STDOUT else standard_output()
-        view = _view(form, settings, wants_color(color, stream), every)
+        view = _view(form, settings, wants_color(color, stream), changes=True, every=every)
         return _shown(examined, view, stream, output)
 
     raise typer.Exit(guarded(lambda: _usable(settings, work)))
@@ -138,6 +147,12 @@ def _settings(
         hashes=form is Format.JSON,
         loose=reading is From.TEXT,
     )
+
+
+def _seconds(limit: float) -> float | None:
+    if not math.isfinite(limit):
+        raise BadOption("--time-limit takes a number of seconds")
+    return limit or None
 
 
 def _usable(settings: Settings, work: Callable[[], int]) -> int:
@@ -175,7 +190,7 @@ class _View(Protocol):
         """Render one plan."""
 
 
-def _view(form: Format, settings: Settings, color: bool, every: bool) -> _View:
+def _view(form: Format, settings: Settings, color: bool, changes: bool, every: bool = False) -> _View:
     if form is Format.JSON:
         from plansafe.app.render import version  # noqa: PLC0415
         from plansafe.app.render.repair_json import RepairJsonRenderer  # noqa: PLC0415
@@ -184,7 +199,7 @@ def _view(form: Format, settings: Settings, color: bool, every: bool) -> _View:
     from plansafe.app.render.repair import RepairRenderer  # noqa: PLC0415
     from plansafe.app.render.text import Style  # noqa: PLC0415
 
-    return RepairRenderer(Style(color), changes=True, every=every)
+    return RepairRenderer(Style(color), changes, every)
 
 
 def _shown(results: Iterator[Examined], view: _View, stream: TextIO, output: str | None) -> int:
@@ -229,6 +244,10 @@ def diagnose(
     gate: Gate = False,
     lenient_types: LenientTypes = False,
     reading: Reading = From.PDDL,
+    labels: Annotated[
+        Scheme | None,
+        typer.Option(help="Print one published label for each plan, and nothing else (docs/labels.md)."),
+    ] = None,
     max_cost: MaxCost = "8",
     time_limit: TimeLimit = 30.0,
     form: FormatChoice = Format.FULL,
@@ -243,9 +262,10 @@ def diagnose(
     limit_memory(memory_limit)
 
     def work() -> int:
-        options = RepairOptions(max_cost=read_cost("--max-cost", max_cost), time_limit_s=time_limit or None)
+        options = RepairOptions(max_cost=read_cost("--max-cost", max_cost), time_limit_s=_seconds(time_limit))
         stream = standard_output()
-        view = _view(form, settings, wants_color(color, stream), every=False)
-        return _shown(examine(expand(plans), settings, Wishes(options)), view, stream, None)
+        view = _view(form, settings, wants_color(color, stream), changes=False)
+        wishes = Wishes(options, labels=labels.value if labels else None)
+        return _shown(examine(expand(plans), settings, wishes), view, stream, None)
 
     raise typer.Exit(guarded(lambda: _usable(settings, work)))

@@ -77,7 +77,7 @@ def _differences(results: Iterator[Examined], stream: TextIO) -> int:
             new = examined.text.splitlines(keepends=True)
             for line in difflib.unified_diff(old, new, name, name):
                 stream.write(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n")
-        _say(examined)
+        _say(examined, "--fix would")
         codes.add(examined.exit_code)
     return combined_exit_code(codes)
 
@@ -101,7 +101,7 @@ def _fixed(examined: Examined) -> int:
     return examined.exit_code
 
 
-def _say(examined: Examined) -> None:
+def _say(examined: Examined, did: str = "fixed:") -> None:
     """What was done, in a line or two."""
     name = visible(examined.result.plan)
     if examined.result.failure is not None:
@@ -109,6 +109,6 @@ def _say(examined: Examined) -> None:
     elif examined.outcome is not None:
         print(f"{name}: not fixed [{examined.outcome.code}]: {visible(examined.outcome.message)}", file=sys.stderr)
     elif examined.best is not None and examined.repair is not None:
-        print(f"{name}: fixed: {visible(sentence(examined.original, examined.best))}", file=sys.stderr)
+        print(f"{name}: {did} {visible(sentence(examined.original, examined.best))}", file=sys.stderr)
         if len(examined.repair.repairs) > 1:
             print(f"{name}: other plans are as near: safecheck repair {name}", file=sys.stderr)

@@ -22,6 +22,7 @@ from plansafe.verifier.report import Headline
 
 if TYPE_CHECKING:
     from plansafe.verifier.api import ReadSteps
+    from plansafe.verifier.diagnose.labels import PublishedLabel
 
 _EXIT_CODES = {
     RepairStatus.ALREADY_SAFE: 0,
@@ -35,11 +36,20 @@ _GRACE = 60.0
 _SAFE = (Headline.SAFE, Headline.VALID)
 
 
+LABELS = ("safel", "eai-virtualhome", "eai-behavior")
+"""The published schemes of one label for each plan (docs/labels.md)."""
+
+
 class Wishes(NamedTuple):
-    """What to find out about a plan: how to search, and whether to tell the classes of error."""
+    """What to find out about a plan.
+
+    ``options``: how to search for repairs. ``classes``: tell the classes of error. ``labels``: one of :data:`LABELS`;
+    then only that label is found out.
+    """
 
     options: RepairOptions = RepairOptions()
     classes: bool = True
+    labels: str | None = None
 
 
 class Examined(NamedTuple):
@@ -57,10 +67,13 @@ class Examined(NamedTuple):
     witnesses: tuple[Witness, ...] = ()
     text: str | None = None
     outcome: Diagnostic | None = None
+    label: PublishedLabel | None = None
 
     @property
     def exit_code(self) -> int:
-        """0 a safe plan, 1 PROVED that there is none, 3 NOT FOUND, 2 unreadable, 4 a bug."""
+        """0 a safe plan (or the label asked for), 1 PROVED that there is none, 3 NOT FOUND, 2 unreadable, 4 a bug."""
+        if self.label is not None:
+            return 0
         return self.result.exit_code if self.repair is None else _EXIT_CODES[self.repair.status]
 
     @property
@@ -98,6 +111,8 @@ def _examine(session: Session, prepared: Prepared, wishes: Wishes) -> Examined:
     if problem is not None:
         return Examined(session.result(prepared, unjudged(plan.name, problem)))
     original = tuple(["(" + " ".join(step.tokens) + ")" for step in read.text.steps])
+    if wishes.labels is not None:
+        return _labelled(session, prepared, original, wishes.labels)
     if read.timed is not None:
         result = session.audit(prepared)
         if result.report.headline in _SAFE:
@@ -126,6 +141,27 @@ def _examine(session: Session, prepared: Prepared, wishes: Wishes) -> Examined:
     return Examined(result, original, found, witnesses, text, _outcome(found, wishes.options))
 
 
+def _labelled(session: Session, prepared: Prepared, original: tuple[str, ...], scheme: str) -> Examined:
+    from plansafe.verifier.diagnose.labels import NoLabel, safel_label  # noqa: PLC0415 - for this wish alone
+    from plansafe.verifier.diagnose.labels_eai import eai_label  # noqa: PLC0415
+
+    checker, plan = prepared.checker, prepared.plan
+    result = session.audit(prepared)
+    try:
+        match scheme:
+            case "safel":
+                label = safel_label(checker, plan)
+            case "eai-behavior":
+                label = eai_label(checker, plan, "behavior")
+            case _:
+                label = eai_label(checker, plan)
+    except NoLabel as reason:
+        none = Diagnostic("SC803", f"no published label: {reason}")
+        unsupported = RepairResult(RepairStatus.NOT_FOUND, detail=none.message)
+        return Examined(result, original, unsupported, outcome=none)
+    return Examined(result, original, label=label)
+
+
 def _outcome(found: RepairResult, options: RepairOptions) -> Diagnostic | None:
     """Why there is no repair, as a diagnostic."""
     notes = (found.detail,) if found.detail else ()
@@ -135,7 +171,7 @@ def _outcome(found: RepairResult, options: RepairOptions) -> Diagnostic | None:
         advice = "change the goal, the rules or the problem" + (", or protect fewer steps" if kept else "")
         return Diagnostic("SC802", text if kept else text.replace(", keeps", " and keeps"), notes=notes, help=advice)
     if found.status is RepairStatus.NOT_FOUND:
-        bound = f"none costs less than {found.bound}" if found.bound else "there may be one"
+        bound = f"none costs less than {float(found.bound):g}" if found.bound else "there may be one"
         text = f"no repair was found within the limits; {bound}"
         return Diagnostic("SC801", text, notes=notes, help="raise --time-limit or --max-cost")
     return None

@@ -131,7 +131,9 @@ def _place(repair: Repair, first: int, last: int, own: int = 0) -> str:
         return f"between step {before} and step {after}"
     if after:
         return f"before step {after}"
-    return f"after step {before}" if before else "into the empty plan"
+    if before:
+        return f"after step {before}"
+    return "in the plan" if first != last else "into the empty plan"
 
 
 def shown(number: Number) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from plansafe.app.render.difference import listing, sentence, shown
 from plansafe.app.render.full import FullRenderer
@@ -11,6 +12,9 @@ from plansafe.app.repairing import Examined
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.verifier.repair.model import Repair, RepairResult, RepairStatus
 from plansafe.verifier.report import Headline, Report
+
+if TYPE_CHECKING:
+    from plansafe.verifier.diagnose.labels import PublishedLabel
 
 _FEW = 3
 _NAME = 18
@@ -30,6 +34,8 @@ class RepairRenderer:
 
     def plan(self, examined: Examined, written: str | None = None) -> str:
         """Render one plan; ``written`` is the file that the repaired plan was written to."""
+        if examined.label is not None:
+            return _label_line(examined.result.plan, examined.label)
         if examined.repair is None:
             return self._full.plan(examined.result)
         blocks = [self._full.inputs(examined.result)]
@@ -75,6 +81,8 @@ class RepairRenderer:
             return []
         best, *others = found.repairs
         title = f"{'nearest safe plan' if found.optimal else 'a safe plan'}: {_summary(best, found)}"
+        if not found.optimal and found.detail:
+            title += f" ({visible(found.detail)})"
         if not self._changes:
             rows = [f"  {visible(sentence(examined.original, best))}"]
             rows.append(self._style.faint("  the listing: safecheck repair"))
@@ -98,21 +106,28 @@ class RepairRenderer:
     def _end(self, examined: Examined, written: str | None) -> str:
         """The verdict on what the user gets."""
         style = self._style
-        saved = f"{' ' * 7}written to {visible(written)}" if written is not None else ""
-        report = examined.result.report
+        saved = "" if written is None else f"written to {visible(written)}"
+        if examined.repair is not None and examined.repair.status is RepairStatus.ALREADY_SAFE:
+            return "; ".join(filter(None, ["nothing to repair", saved]))
         if examined.best is None:
-            safe = examined.repair is not None and examined.repair.status is RepairStatus.ALREADY_SAFE
-            return "\n".join(filter(None, ["nothing to repair" if safe else "", saved]))
+            return ""
         report = examined.best.report
         assert report.headline is not None
         values = f"executable {report.executable.value}, goal {report.goal.value}, safe {report.safe.value}"
         steps = _count(report.steps, "step")
         first = f"{style.good(report.headline.value)}   the repaired plan, replayed: {steps}, {values}"
-        return "\n".join(filter(None, [first, saved]))
+        return f"{first}\n{' ' * (len(report.headline.value) + 3)}{saved}".rstrip()
 
 
 def _about_reading(examined: Examined) -> list[Diagnostic]:
     return [d for d in examined.result.report.diagnostics if d.severity is not Severity.NOTE]
+
+
+def _label_line(plan: str, label: PublishedLabel) -> str:
+    """``plan: missing step (step 3: (open fridge) is not true)``."""
+    place = f"step {label.step}: " if label.step else ""
+    reason = f" ({place}{label.text})" if label.text else ""
+    return visible(f"{plan}: {label.name}{reason}") + "\n"
 
 
 def _summary(repair: Repair, found: RepairResult) -> str:

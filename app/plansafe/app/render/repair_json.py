@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from plansafe.app.render.json import JsonRenderer, diagnostic_object, dumps, without_surrogates
 from plansafe.app.repairing import Examined
@@ -10,6 +10,9 @@ from plansafe.app.service import Settings
 from plansafe.verifier.diagnose.model import Witness
 from plansafe.verifier.model import Number
 from plansafe.verifier.repair.model import Edit, Repair
+
+if TYPE_CHECKING:
+    from plansafe.verifier.diagnose.labels import PublishedLabel
 
 SCHEMA = 1
 
@@ -35,6 +38,7 @@ class RepairJsonRenderer:
             "expanded": found.expanded if found is not None else 0,
             "classes": [_witness(witness) for witness in examined.witnesses],
             "repairs": [_repair(repair) for repair in found.repairs] if found is not None else [],
+            "label": _label(examined.label) if examined.label is not None else None,
             "text": examined.text,
             "written": written,
             "outcome": diagnostic_object(outcome, examined.result.sources) if outcome is not None else None,
@@ -51,6 +55,10 @@ def _witness(witness: Witness) -> dict[str, Any]:
         "rule": witness.rule,
         "vector": dict(witness.vector),
     }
+
+
+def _label(label: PublishedLabel) -> dict[str, Any]:
+    return {**label._asdict(), "additional": list(label.additional)}
 
 
 def _repair(repair: Repair) -> dict[str, Any]:

@@ -1,0 +1,170 @@
+"""Rendered repairs and diagnoses: golden files from hand-made values, the schema, and the words for places."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from fractions import Fraction
+
+import jsonschema
+import pytest
+from referencing import Registry, Resource
+
+from plansafe.app.render.difference import lines, sentence, shown
+from plansafe.app.render.repair import RepairRenderer
+from plansafe.app.render.repair_json import RepairJsonRenderer
+from plansafe.app.render.text import Style
+from plansafe.app.repairing import Examined
+from plansafe.app.service import Result, Settings
+from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.verifier.diagnose.model import ErrorClass, Witness
+from plansafe.verifier.repair.model import Edit, EditKind, Repair, RepairResult, RepairStatus
+from plansafe.verifier.report import Headline, Report, Worlds
+
+Golden = Callable[[str, str], None]
+SAFE = Report("plan.pddl", Headline.SAFE, Worlds.ALL, Worlds.ALL, Worlds.ALL, 11)
+ORIGINAL = tuple(f"(step-{n} robot)" for n in range(1, 12))
+
+
+def kept(*numbers: int) -> list[tuple[int, str]]:
+    return [(n, ORIGINAL[n - 1]) for n in numbers]
+
+
+def made(new: list[tuple[int, str]], *edits: Edit, cost: int | Fraction = 1) -> Repair:
+    return Repair(tuple([s for _, s in new]), tuple([n for n, _ in new]), edits, cost, SAFE)
+
+
+INSERTION = made(
+    [*kept(*range(1, 6)), (0, "(turn-off robot stove)"), *kept(*range(6, 12))],
+    Edit(EditKind.INSERT, 0, 6, "", "(turn-off robot stove)", "keeps rule `stove-attended` at step 6", 4, 6),
+)
+DELETION = made(
+    kept(*range(1, 4), *range(5, 12)),
+    Edit(EditKind.DELETE, 4, 0, ORIGINAL[3], "", "threatens `(clean cup)`, for step 7"),
+)
+MIXED = made(
+    [(3, ORIGINAL[2]), *kept(1, 2), *kept(4, 5), (6, "(fill robot pan)"), *kept(7), *kept(9, 10, 11), (0, "(rest)")],
+    Edit(EditKind.MOVE, 3, 1, ORIGINAL[2], ORIGINAL[2], "gives `(open fridge)` to step 1"),
+    Edit(EditKind.SUBSTITUTE, 6, 6, ORIGINAL[5], "(fill robot pan)", "gives `(full pan)` to the goal"),
+    Edit(EditKind.DELETE, 8, 0, ORIGINAL[7], "", "is not needed"),
+    Edit(EditKind.INSERT, 0, 11, "", "(rest)"),
+    cost=Fraction(9, 2),
+)
+WITNESSES = (
+    Witness(ErrorClass.MISSING, (), "`(turn-off robot stove)`, which rule `stove-attended` needs", "stove-attended"),
+    Witness(ErrorClass.ADDITIONAL, (4,), "step 4, `(step-4 robot)`, deletes `(clean cup)`, which step 7 needs"),
+    Witness(ErrorClass.ADDITIONAL, (8,), "step 8, `(step-8 robot)`, supports nothing"),
+    Witness(ErrorClass.PROCESS_HAZARD, (6,), "rule `stove-attended`, at step 6", "stove-attended"),
+    Witness(ErrorClass.COMPOUND, (3, 6, 8), "1 move, 1 substitution", None, (("move", 1), ("substitute", 1))),
+)
+TIED = RepairResult(RepairStatus.FOUND, (INSERTION, DELETION, *[INSERTION] * 4), 1, True, True, "", 1234)
+BEYOND = RepairResult(RepairStatus.FOUND, (MIXED,), 2, False, False, "the time limit of 30 s has passed", 99)
+NONE = RepairResult(RepairStatus.PROVED_NONE, (), 0, True, True, "the search was complete", 7)
+GIVEN_UP = RepairResult(RepairStatus.NOT_FOUND, (), Fraction(3, 2), False, False, "beyond --max-cost", 7)
+IMPOSSIBLE = Diagnostic("SC802", "PROVED: no plan reaches the goal and keeps the rules", notes=("complete",), help="..")
+UNFOUND = Diagnostic("SC801", "no repair was found within the limits; none costs less than 3/2")
+
+
+@pytest.fixture
+def examined(unsafe: Result, invalid: Result, passing: Result, unread: Result) -> list[Examined]:
+    safe = RepairResult(RepairStatus.ALREADY_SAFE, (), 0, True, True)
+    return [
+        Examined(unsafe, ORIGINAL, TIED, WITNESSES, "; text\n"),
+        Examined(invalid, ORIGINAL, BEYOND, WITNESSES[:1], "(step)\n"),
+        Examined(unsafe, ORIGINAL, NONE, (Witness(ErrorClass.UNSAFE_GOAL, (), "a plan exists"),), outcome=IMPOSSIBLE),
+        Examined(unsafe, ORIGINAL, GIVEN_UP, outcome=UNFOUND),
+        Examined(passing, ORIGINAL, safe, text="(a)\n"),
+        Examined(unread),
+    ]
+
+
+def test_golden_repairs(golden: Golden, examined: list[Examined]) -> None:
+    view = RepairRenderer(Style(False), changes=True)
+    golden("repair.txt", "".join([view.plan(e, "fixed.plan" if e.text else None) for e in examined]))
+
+
+def test_golden_all_repairs_in_colour(golden: Golden, examined: list[Examined]) -> None:
+    two = examined[0]._replace(repair=TIED._replace(repairs=(INSERTION, MIXED)))
+    golden("repair-all-color.txt", RepairRenderer(Style(True), changes=True, every=True).plan(two))
+
+
+def test_golden_diagnoses(golden: Golden, examined: list[Examined]) -> None:
+    view = RepairRenderer(Style(False), changes=False)
+    golden("diagnose.txt", "".join([view.plan(e) for e in examined]))
+
+
+def test_golden_json_and_its_schema(golden: Golden, examined: list[Examined], root) -> None:
+    folder = root / "app/plansafe/app/schema"
+    schemas = [json.loads((folder / name).read_text()) for name in ("report-1.json", "repair-1.json")]
+    registry = Registry().with_resources([(s["$id"], Resource.from_contents(s)) for s in schemas])
+    jsonschema.Draft202012Validator.check_schema(schemas[1])
+    validator = jsonschema.Draft202012Validator(schemas[1], registry=registry)
+    view = RepairJsonRenderer(Settings(), "1.0")
+    text = "".join([view.plan(e, "fixed.plan" if e.text else None) for e in examined])
+    assert text.count("\n") == len(examined)
+    for line in text.splitlines():
+        validator.validate(json.loads(line))
+    golden("repair-json.txt", text)
+
+
+def test_exit_codes(examined: list[Examined]) -> None:
+    assert [e.exit_code for e in examined] == [0, 0, 1, 3, 0, 2]
+
+
+def test_every_step_of_both_plans_is_listed_once_and_in_order() -> None:
+    for repair in (INSERTION, DELETION, MIXED):
+        rows = lines(ORIGINAL, repair)
+        assert [row.new for row in rows if row.new] == list(range(1, len(repair.steps) + 1))
+        assert sorted(row.old for row in rows if row.old and row.mark != ">") == list(range(1, 12))
+        assert [row.text for row in rows if row.new] == list(repair.steps)
+
+
+def test_sentences() -> None:
+    assert sentence(ORIGINAL, INSERTION) == "insert (turn-off robot stove) before step 6"
+    assert sentence(ORIGINAL, DELETION) == "delete step 4, (step-4 robot)"
+    assert sentence(ORIGINAL, MIXED) == (
+        "move step 3, (step-3 robot), before step 1; replace step 6 by (fill robot pan); "
+        "delete step 8, (step-8 robot); insert (rest) after step 11"
+    )
+    assert sentence((), made([(0, "(rest)")], Edit(EditKind.INSERT, 0, 1, "", "(rest)"))) == (
+        "insert (rest) into the empty plan"
+    )
+
+
+@pytest.mark.parametrize(
+    ("earliest", "latest", "said"),
+    [
+        (0, 0, None),
+        (6, 6, None),
+        (4, 6, "between step 3 and step 6"),
+        (1, 6, "before step 6"),
+        (6, 12, "after step 5"),
+        (1, 12, "in the plan"),
+    ],
+)
+def test_ranges_of_places(earliest: int, latest: int, said: str | None) -> None:
+    repair = INSERTION._replace(edits=(INSERTION.edits[0]._replace(reason="", earliest=earliest, latest=latest),))
+    remarks = [remark for row in lines(ORIGINAL, repair) for remark in row.remarks]
+    assert remarks == ([] if said is None else [f"it may stand anywhere {said}"])
+
+
+def test_costs() -> None:
+    assert [shown(n) for n in (2, Fraction(1, 2), Fraction(1, 3))] == ["2", "0.5", "0.333333"]
+
+
+NASTY = "\x1b[31m\x07\x9b2J\u202e\udc80"
+
+
+def test_untrusted_text_cannot_drive_the_terminal(unsafe: Result) -> None:
+    edit = Edit(EditKind.INSERT, 0, 1, "", NASTY, NASTY, 1, 1)
+    repair = Repair((NASTY,), (0,), (edit,), 1, SAFE)
+    found = RepairResult(RepairStatus.FOUND, (repair, repair), 1, True, True)
+    outcome = Diagnostic("SC801", NASTY, notes=(NASTY,))
+    nasty = Examined(unsafe, (), found, (Witness(ErrorClass.MISSING, (), NASTY),), NASTY, outcome)
+    for changes in (True, False):
+        text = RepairRenderer(Style(False), changes).plan(nasty, NASTY)
+        assert not any(ord(c) < 32 and c != "\n" for c in text)
+        assert not any(c in text for c in "\x9b\u202e\udc80")
+    line = RepairJsonRenderer(Settings(), "1.0").plan(nasty, NASTY)
+    assert line.isascii()
+    json.loads(line)["text"].encode()

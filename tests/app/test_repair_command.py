@@ -1,0 +1,365 @@
+"""``safecheck repair``, ``diagnose`` and ``audit --fix`` in this process, with the real engine: files, exit codes."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from plansafe.app.main import app
+from plansafe.app.repairing import Wishes, examine, read_cost, read_steps, read_weights
+from plansafe.app.service import Settings
+from plansafe.grammar.source import Source
+from plansafe.verifier.repair.model import RepairOptions, RepairStatus, Weights
+
+Run = Callable[..., tuple[int, str, str]]
+
+DOMAIN = """(define (domain kitchen) (:requirements :adl)
+  (:types room stove - object)
+  (:predicates (robot-in ?r - room) (in ?s - stove ?r - room) (on ?s - stove) (hot ?s - stove))
+  (:action switch-on :parameters (?s - stove ?r - room)
+    :precondition (and (robot-in ?r) (in ?s ?r) (not (on ?s))) :effect (and (on ?s) (hot ?s)))
+  (:action switch-off :parameters (?s - stove ?r - room)
+    :precondition (and (robot-in ?r) (in ?s ?r) (on ?s)) :effect (not (on ?s)))
+  (:action go :parameters (?from ?to - room)
+    :precondition (and (robot-in ?from) (not (= ?from ?to)))
+    :effect (and (not (robot-in ?from)) (robot-in ?to))))
+"""
+PROBLEM = """(define (problem tea) (:domain kitchen)
+  (:objects hob - stove kitchen hall - room)
+  (:init (robot-in kitchen) (in hob kitchen))
+  (:goal (and (robot-in hall) (hot hob))))
+"""
+RULES = """(define (safety kitchen)
+  (:process stove-off-before-leaving :on (go ?from ?to)
+    :forbid (exists (?s - stove) (and (in ?s ?from) (on ?s))) :message "a stove is on in {?from}"))
+"""
+PLAN = "; tea\n(switch-on hob kitchen) ; for the kettle\n\n; leave\n(go kitchen hall)\n"
+FIXED = "; tea\n(switch-on hob kitchen) ; for the kettle\n\n; leave\n(switch-off hob kitchen)\n(go kitchen hall)\n"
+SAFE = "(switch-on hob kitchen)\n(switch-off hob kitchen)\n(go kitchen hall)\n"
+HOPELESS = RULES.replace("safety kitchen)", "safety kitchen) (:trajectory cold :formula (always (not (hot hob))))")
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    monkeypatch.chdir(tmp_path)
+    Path("d.pddl").write_text(DOMAIN)
+    Path("p.pddl").write_text(PROBLEM)
+    Path("kitchen.safe").write_text(RULES)
+    Path("tea.plan").write_text(PLAN)
+    Path("safe.plan").write_text(SAFE)
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as stop:
+            app([*arguments, "--memory-limit", "0"], prog_name="safecheck")
+        out, err = capsys.readouterr()
+        return int(stop.value.code or 0), out, err
+
+    return call
+
+
+def leftovers() -> set[str]:
+    known = {"d.pddl", "p.pddl", "kitchen.safe", "tea.plan", "safe.plan"}
+    return {path.name for path in Path().iterdir()} - known
+
+
+# -- repair -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_repair_is_shown_and_the_file_left_alone(run: Run) -> None:
+    code, out, err = run("repair", "tea.plan")
+    assert (code, err) == (0, "")
+    assert "UNSAFE   rule `stove-off-before-leaving` is violated at step 2: a stove is on in kitchen" in out
+    assert "  missing " in out
+    assert "nearest safe plan: 1 edit, cost 1, proved least" in out
+    assert "2  + (switch-off hob kitchen)\n" in out
+    assert "\nSAFE   the repaired plan, replayed: 3 steps" in out
+    assert Path("tea.plan").read_text() == PLAN
+
+
+def test_the_repaired_plan_is_written_as_the_author_would(run: Run) -> None:
+    code, out, _ = run("repair", "tea.plan", "--output", "fixed.plan")
+    assert code == 0
+    assert Path("fixed.plan").read_text() == FIXED
+    assert "written to fixed.plan" in out
+    assert leftovers() == {"fixed.plan"}
+    assert run("fixed.plan")[0] == 0
+
+
+def test_a_safe_plan_is_written_as_it_is(run: Run) -> None:
+    code, out, _ = run("repair", "safe.plan", "--output", "fixed.plan")
+    assert code == 0
+    assert Path("fixed.plan").read_text() == SAFE
+    assert "nothing to repair; written to fixed.plan" in out
+
+
+def test_a_plan_on_standard_output(run: Run) -> None:
+    code, out, err = run("repair", "tea.plan", "--output", "-")
+    assert (code, out) == (0, FIXED)
+    assert "nearest safe plan" in err
+
+
+def test_ill_formed_steps_are_repaired(run: Run) -> None:
+    Path("tea.plan").write_text("(swich-on hob kitchen)\n(switch-off hob kitchen)\n(go kitchen hall)\n")
+    code, out, _ = run("repair", "tea.plan", "--output", "fixed.plan")
+    assert code == 0
+    assert "  grammar " in out
+    assert "~ (switch-on hob kitchen)" in out
+    assert "instead of (swich-on hob kitchen)" in out
+    assert Path("fixed.plan").read_text() == SAFE
+
+
+def test_no_repair_exists(run: Run) -> None:
+    Path("kitchen.safe").write_text(HOPELESS)
+    code, out, _ = run("repair", "tea.plan", "--output", "fixed.plan")
+    assert code == 1
+    assert "error[SC802]: PROVED: no plan reaches the goal and keeps the rules" in out
+    assert leftovers() == set()
+
+
+def test_no_repair_within_the_cost(run: Run) -> None:
+    Path("tea.plan").write_text("(switch-on hob kitchen)\n")
+    code, out, _ = run("repair", "tea.plan", "--max-cost", "1", "--output", "fixed.plan")
+    assert code == 3
+    assert "error[SC801]: no repair was found within the limits" in out
+    assert leftovers() == set()
+    assert run("repair", "tea.plan", "--max-cost", "2")[0] == 0
+
+
+def test_protected_steps_are_kept(run: Run) -> None:
+    Path("tea.plan").write_text("(go kitchen hall)\n(go hall kitchen)\n(switch-on hob kitchen)\n(go kitchen hall)\n")
+    code, out, _ = run("repair", "tea.plan", "--protect", "1-3", "--protect", "4", "--format", "json")
+    assert code == 0
+    assert {edit["kind"] for edit in json.loads(out)["repairs"][0]["edits"]} == {"insert"}
+
+
+def test_weights_decide_what_is_nearest(run: Run) -> None:
+    Path("p.pddl").write_text(PROBLEM.replace("(hot hob)", ""))
+    kinds = []
+    for weights in ("insert=1,delete=3", "insert=3,delete=1,substitute=3,move=3"):
+        _, out, _ = run("repair", "tea.plan", "--weights", weights, "--format", "json")
+        kinds.append([edit["kind"] for edit in json.loads(out)["repairs"][0]["edits"]])
+    assert kinds == [["insert"], ["delete"]]
+
+
+def test_json(run: Run) -> None:
+    code, out, _ = run("repair", "tea.plan", "safe.plan", "gone.plan", "--format", "json")
+    tea, safe, gone = [json.loads(line) for line in out.splitlines()]
+    assert code == 2
+    assert (tea["status"], tea["optimal"], tea["complete"], tea["bound"]) == ("found", True, True, 1)
+    assert tea["text"] == FIXED
+    assert tea["repairs"][0]["origin"] == [1, 0, 2]
+    assert tea["report"]["headline"] == "UNSAFE"
+    assert [witness["class"] for witness in tea["classes"]] == ["missing", "process hazard"]
+    assert (safe["status"], safe["text"], safe["exit_code"]) == ("already safe", SAFE, 0)
+    assert (gone["status"], gone["exit_code"]) == (None, 2)
+    assert gone["report"]["diagnostics"][0]["code"] == "SC601"
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["--protect", "99"], "--protect 99: the plan has 2 steps"),
+        (["--protect", "2-1"], "--protect takes steps"),
+        (["--protect", "0"], "--protect takes steps"),
+        (["--protect", "x"], "--protect takes steps"),
+        (["--weights", "insert"], "--weights takes each of"),
+        (["--weights", "insert=1,insert=2"], "--weights takes each of"),
+        (["--weights", "swap=1"], "--weights takes each of"),
+        (["--weights", "insert=0"], "--weights takes positive numbers"),
+        (["--weights", "insert=-1"], "--weights takes positive numbers"),
+        (["--weights", "insert=1e9"], "--weights takes positive numbers"),
+        (["--max-cost", "much"], "--max-cost takes positive numbers"),
+        (["--output", "."], "cannot write .: it is a folder"),
+        (["--output", "no/such/fixed.plan"], "cannot write no/such/fixed.plan: there is no folder no/such"),
+        (["safe.plan", "--output", "fixed.plan"], "--output takes one plan, not 2"),
+        (["--time-limit", "nan"], "--time-limit takes a number of seconds"),
+    ],
+)
+def test_a_users_mistake_is_said_before_anything_is_written(run: Run, flags: list[str], said: str) -> None:
+    code, out, err = run("repair", "tea.plan", *flags)
+    assert code == 2
+    assert "[SC607]" in out + err
+    assert said in out + err
+    assert "Traceback" not in err
+    assert leftovers() == set()
+
+
+def test_a_protected_step_that_is_none_is_pointed_at(run: Run) -> None:
+    assert "--> tea.plan:5:1" in run("repair", "tea.plan", "--protect", "99")[1]
+    Path("tea.plan").write_text("(swich-on hob kitchen)\n")
+    code, out, _ = run("repair", "tea.plan", "--protect", "1")
+    assert code == 2
+    assert "unknown action `swich-on`" in out
+
+
+def test_other_files_are_no_plans(run: Run) -> None:
+    assert "SC604" in run("repair", "d.pddl")[1]
+    code, out, _ = run("repair", "tee.plan")
+    assert code == 2
+    assert "did you mean `tea.plan`?" in out
+    Path("tea.plan").write_text("(go kitchen")
+    code, out, _ = run("repair", "tea.plan")
+    assert code == 2
+    assert "SC002" in out
+
+
+def test_plans_with_times_are_not_repaired(run: Run) -> None:
+    Path("tea.plan").write_text("0: (switch-on hob kitchen)\n1: (go kitchen hall)\n")
+    code, out, _ = run("repair", "tea.plan", "--output", "fixed.plan")
+    assert code == 3
+    assert "SC803" in out
+    assert leftovers() == set()
+    Path("tea.plan").write_text("0: (switch-on hob kitchen)\n1: (switch-off hob kitchen)\n2: (go kitchen hall)\n")
+    assert run("repair", "tea.plan")[0] == 0
+
+
+def test_a_name_that_cannot_be_written(run: Run) -> None:
+    code, _, err = run("repair", "tea.plan", "--output", "x" * 300)
+    assert code == 2
+    assert "error[SC607]: cannot write xxx" in err
+    assert leftovers() == set()
+
+
+def test_an_interrupt_leaves_nothing_half_written(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("os.replace", interrupted)
+    assert run("repair", "tea.plan", "--output", "fixed.plan")[0] == 130
+    assert run("tea.plan", "--fix")[0] == 130
+    assert leftovers() == set()
+    assert Path("tea.plan").read_text() == PLAN
+
+
+# -- audit --fix and --diff -------------------------------------------------------------------------------------------
+
+
+def test_fix_writes_over_the_plan_after_the_report(run: Run) -> None:
+    Path("tea.plan").chmod(0o640)
+    code, out, err = run("tea.plan", "safe.plan", "--fix")
+    assert code == 0
+    assert "error[SC201]" in out
+    assert err == "tea.plan: fixed: insert (switch-off hob kitchen) before step 2\n"
+    assert Path("tea.plan").read_text() == FIXED
+    assert Path("tea.plan").stat().st_mode & 0o777 == 0o640
+    assert Path("safe.plan").read_text() == SAFE
+    assert leftovers() == set()
+
+
+def test_fix_says_that_other_plans_are_as_near(run: Run) -> None:
+    Path("p.pddl").write_text(PROBLEM.replace("(hot hob)", ""))
+    code, _, err = run("tea.plan", "--fix")
+    assert code == 0
+    assert "tea.plan: other plans are as near: safecheck repair tea.plan" in err
+
+
+def test_fix_keeps_bytes_that_are_no_text_and_follows_links(run: Run) -> None:
+    Path("real.plan").write_bytes(b"\xef\xbb\xbf; caf\xe9\r\n" + PLAN.replace("\n", "\r\n").encode())
+    Path("tea.plan").unlink()
+    Path("tea.plan").symlink_to("real.plan")
+    assert run("tea.plan", "--fix")[0] == 0
+    assert Path("tea.plan").is_symlink()
+    wanted = b"\xef\xbb\xbf; caf\xe9\r\n" + FIXED.replace("\n", "\r\n").encode()
+    assert Path("real.plan").read_bytes() == wanted
+
+
+def test_fix_leaves_alone_what_it_cannot_repair(run: Run) -> None:
+    Path("kitchen.safe").write_text(HOPELESS)
+    code, _, err = run("tea.plan", "--fix")
+    assert code == 1
+    assert "tea.plan: not fixed [SC802]" in err
+    assert Path("tea.plan").read_text() == PLAN
+    assert run("gone.plan", "--fix")[0] == 2
+
+
+def test_fix_leaves_alone_what_changed_meanwhile(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from plansafe.app import fixing
+
+    def changing(*arguments: object) -> object:
+        for done in examine(*arguments):
+            Path("tea.plan").write_text("(go kitchen hall)\n")
+            yield done
+
+    monkeypatch.setattr(fixing, "examine", changing)
+    code, _, err = run("tea.plan", "--fix")
+    assert code == 2
+    assert "was changed while it was repaired" in err
+    assert Path("tea.plan").read_text() == "(go kitchen hall)\n"
+
+
+def test_fix_of_standard_input_prints_the_plan(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(PLAN.encode())))
+    code, out, err = run("-", "--fix")
+    assert (code, out) == (0, FIXED)
+    assert "error[SC201]" in err
+    Path("kitchen.safe").write_text(HOPELESS)
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(PLAN.encode())))
+    assert run("-", "--fix")[:2] == (1, PLAN)
+    assert run("-", "tea.plan", "--fix")[0] == 2
+
+
+def test_diff_shows_and_writes_nothing(run: Run) -> None:
+    code, out, err = run("tea.plan", "safe.plan", "--diff")
+    assert code == 0
+    assert out.splitlines() == [
+        "--- tea.plan",
+        "+++ tea.plan",
+        "@@ -2,4 +2,5 @@",
+        " (switch-on hob kitchen) ; for the kettle",
+        " ",
+        " ; leave",
+        "+(switch-off hob kitchen)",
+        " (go kitchen hall)",
+    ]
+    assert Path("tea.plan").read_text() == PLAN
+    assert err == "tea.plan: --fix would insert (switch-off hob kitchen) before step 2\n"
+
+
+def test_a_diff_of_a_plan_without_a_last_line_end(run: Run) -> None:
+    Path("tea.plan").write_text(PLAN.rstrip())
+    assert "\\ No newline at end of file" in run("tea.plan", "--diff")[1]
+
+
+# -- diagnose ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_diagnosis_names_classes_and_the_nearest_plan_in_a_sentence(run: Run) -> None:
+    code, out, _ = run("diagnose", "tea.plan")
+    assert code == 0
+    assert "  missing " in out
+    assert "\n  insert (switch-off hob kitchen) before step 2\n" in out
+    assert "  + " not in out
+
+
+def test_labels(run: Run) -> None:
+    assert run("diagnose", "tea.plan", "safe.plan", "--labels", "safel")[:2] == (
+        0,
+        "tea.plan: success\nsafe.plan: success\n",
+    )
+    Path("tea.plan").write_text("(go hall kitchen)\n")
+    code, out, _ = run("diagnose", "tea.plan", "--labels", "eai-behavior", "--format", "json")
+    label = json.loads(out)["label"]
+    assert (code, label["scheme"], label["step"]) == (0, "eai-behavior", 1)
+    assert run("diagnose", "tea.plan", "--labels", "mine")[0] == 2
+
+
+# -- from Python ------------------------------------------------------------------------------------------------------
+
+
+def test_texts_are_examined_as_files_are(run: Run) -> None:
+    settings = Settings(domain="d.pddl", problem="p.pddl", specs=("kitchen.safe",))
+    (done,) = examine([Source("mine", PLAN)], settings, Wishes(RepairOptions(max_cost=1), classes=False))
+    assert done.repair is not None
+    assert done.repair.status is RepairStatus.FOUND
+    assert (done.text, done.witnesses) == (FIXED, ())
+
+
+def test_options_are_read_exactly() -> None:
+    assert read_weights(" insert = 0.1 , move=2") == Weights(insert=read_cost("", "0.1"), move=2)
+    assert 10 * read_cost("", "0.1") == 1
+    assert read_steps("--protect", ["1", "3-5, 7"]) == {1, 3, 4, 5, 7}
