@@ -35,13 +35,14 @@ def repair(checker: Checker, plan: Source, options: RepairOptions = RepairOption
     if report.headline in SAFE:
         return RepairResult(RepairStatus.ALREADY_SAFE, (), 0, True, True)
     read = checker.read(plan)
-    problem = _unsupported(checker, read)
+    problem = unsupported(checker, read)
     if problem:
         return RepairResult(RepairStatus.NOT_FOUND, detail=problem)
     return Repairer(checker, plan, read.steps, options).run()
 
 
-def _unsupported(checker: Checker, read: ReadSteps) -> str:
+def unsupported(checker: Checker, read: ReadSteps) -> str:
+    """Why a plan is not repaired, if it is of a sort that is not."""
     if read.text.diagnostics:
         return "the plan cannot be read"
     task = checker.engine.task if checker.engine is not None else None
@@ -70,6 +71,9 @@ class Repairer:
         run = Run(self.engine, FORCE)
         run.steps(list(steps))
         self.original = run.outcome(len(steps))
+        self.ties: list[Aligned] = []
+        """The repairs of least cost that were found, in order; more than are listed."""
+        self.all_listed = True
         self._safe: dict[tuple[object, ...], bool] = {}
 
     def run(self) -> RepairResult:
@@ -87,10 +91,10 @@ class Repairer:
         if not found:
             return self._nothing(search, limited)
         cost = _cost(found[0], options)
-        ranked = self._rank(found)
+        ranked = self.ties = self._rank(found)
         repairs = self._present(ranked, cost)
         optimal = not limited and not search.incomplete and not search.footprints.cut
-        complete = complete and optimal and len(repairs) == len(ranked)
+        complete = complete and optimal and self.all_listed
         bound = cost if optimal else min(search.bound, cost)
         detail = limited or search.incomplete
         return RepairResult(RepairStatus.FOUND, repairs, bound, optimal, complete, detail, search.expanded)
@@ -188,19 +192,29 @@ class Repairer:
     # -- presentation -------------------------------------------------------------------------------------------------
 
     def _present(self, ranked: list[Aligned], cost: Number) -> tuple[Repair, ...]:
-        out = []
-        for aligned in ranked[: self.options.max_repairs]:
+        out: list[Repair] = []
+        seen: set[tuple[object, ...]] = set()
+        for aligned in ranked:
+            key = (*map(identity, aligned.steps), *aligned.kinds)
+            if key in seen:
+                continue
+            seen.add(key)
+            if len(out) == self.options.max_repairs:
+                self.all_listed = False
+                break
             steps = tuple([step_text(step, self.engine.task.objects) for step in aligned.steps])
             text = "".join([step + "\n" for step in steps])
             report = self.checker.check(Source(self.plan.name, text))
             if report.headline not in SAFE:
                 raise AssertionError("a repair was found that the checker does not call safe")
-            out.append(Repair(steps, aligned.origin, self._edits(aligned, steps), cost, report))
+            out.append(Repair(steps, aligned.origin, self.edits(aligned), cost, report))
         return tuple(out)
 
-    def _edits(self, aligned: Aligned, steps: tuple[str, ...]) -> tuple[Edit, ...]:
+    def edits(self, aligned: Aligned) -> tuple[Edit, ...]:
+        """The edits of an alignment, in order of places, deletions last."""
         out = []
-        for place, (origin, text) in enumerate(zip(aligned.origin, steps, strict=True)):
+        for place, (origin, step) in enumerate(zip(aligned.origin, aligned.steps, strict=True)):
+            text = step_text(step, self.engine.task.objects)
             if not origin:
                 out.append(Edit(EditKind.INSERT, 0, place + 1, "", text))
             elif place in aligned.substituted:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from plansafe.verifier.engine.steps import Taken
 from plansafe.verifier.model import Number
 from plansafe.verifier.repair.footprint import identity
-from plansafe.verifier.repair.graph import BORROW, CLOSE, DEFER, FILL, INSERT, KEEP, PLACE, REMOVE, SKIP, Edge, Node
+from plansafe.verifier.repair.graph import BORROW, DEFER, DELETE, INSERT, KEEP, PLACE, SKIP, SUBSTITUTE, Edge, Node
 from plansafe.verifier.repair.model import EditKind
 
 
@@ -36,6 +36,11 @@ class Aligned(NamedTuple):
         return tuple(sorted(out + [EditKind.DELETE.value] * len(self.deleted)))
 
     @property
+    def blamed(self) -> tuple[frozenset[int], frozenset[int]]:
+        """The original steps that are deleted, and those that are substituted."""
+        return frozenset(self.deleted), frozenset([self.origin[p] for p in self.substituted])
+
+    @property
     def new(self) -> tuple[int, ...]:
         """The positions of inserted and substituted steps."""
         return tuple([p for p, origin in enumerate(self.origin) if not origin or p in self.substituted])
@@ -46,7 +51,7 @@ class Aligned(NamedTuple):
 
 
 def alignments(root: Node, terminals: list[Node], cost: Number, deadline: float | None) -> Iterator[Aligned]:
-    """All repairs of least cost in the graph, each plan with each mix of kinds once.
+    """All repairs of least cost in the graph; each plan once for each way to blame the original steps.
 
     Those that keep the plan longest come first. Ends early at the deadline.
     """
@@ -61,7 +66,7 @@ def alignments(root: Node, terminals: list[Node], cost: Number, deadline: float 
             return
         if node.terminal and spent == cost:
             aligned = _aligned(path)
-            key = (*map(identity, aligned.steps), *aligned.kinds)
+            key = (*map(identity, aligned.steps), *aligned.kinds, *aligned.blamed)
             if key not in seen:
                 seen.add(key)
                 yield aligned
@@ -74,7 +79,7 @@ def alignments(root: Node, terminals: list[Node], cost: Number, deadline: float 
         stack += [(edge.target, spent + edge.cost, (path, edge)) for edge in ways]
 
 
-_ORDER = (KEEP, SKIP, CLOSE, INSERT, PLACE, BORROW, DEFER, FILL, REMOVE)
+_ORDER = (KEEP, SKIP, INSERT, PLACE, BORROW, DEFER, SUBSTITUTE, DELETE)
 
 
 def _patience(edge: Edge) -> int:
@@ -106,12 +111,11 @@ def _aligned(path: tuple[object, ...]) -> Aligned:
     moved, substituted = set(), set()
     deleted: list[int] = []
     for edge in reversed(edges):
-        if edge.kind == REMOVE:
+        if edge.kind == DELETE:
             deleted.append(edge.step)
         if edge.taken is None:
             continue
-        if edge.kind == FILL:
-            deleted.remove(edge.step)
+        if edge.kind == SUBSTITUTE:
             substituted.add(len(steps))
         elif edge.kind in (PLACE, BORROW):
             moved.add(len(steps))

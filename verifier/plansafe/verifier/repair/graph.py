@@ -31,10 +31,14 @@ from plansafe.verifier.repair.model import Weights
 from plansafe.verifier.repair.watch import Broken, Watch
 from plansafe.verifier.simulate import Simulation
 
-KEEP, SKIP, REMOVE, CLOSE, FILL, INSERT, DEFER, PLACE, BORROW = range(9)
-"""Kinds of edges. ``REMOVE`` takes a step out; then ``CLOSE`` leaves its place empty (a deletion) or ``FILL`` puts
-another action there (a substitution). ``DEFER`` and ``PLACE`` are a move to a later place, ``BORROW`` and ``SKIP`` one
-to an earlier place."""
+KEEP, SKIP, INSERT, DELETE, SUBSTITUTE, DEFER, PLACE, BORROW, GHOST = range(9)
+"""Kinds of edges. ``DEFER`` and ``PLACE`` are a move to a later place, ``BORROW`` and ``SKIP`` one to an earlier.
+
+``GHOST``: a deletion at the price of a substitution, where that is the cheaper one. It leads to no repair; its flaws say
+which substitutions are worth trying."""
+
+_AS_GHOST = 0
+"""A pseudo-step in ``borrowed``: some step before was left out as a ghost."""
 
 _BORROW_STEP, _ANYTHING = -1, -2
 """Pseudo-indexes of demands: that a step (the code) be moved to an earlier place; that anything be changed."""
@@ -44,7 +48,7 @@ _LETTER_OPERATORS = frozenset(
 )
 """Operators by which a rule counts letters: any inserted or removed step may change its verdict."""
 
-_UNHARMED: frozenset[int] = frozenset()
+_NONE: frozenset[int] = frozenset()
 
 
 class Edge(NamedTuple):
@@ -70,10 +74,11 @@ class Node:
         "done",
         "edges",
         "expanded",
-        "hole",
+        "flaws",
         "parents",
         "position",
         "state",
+        "swaps",
         "tasks",
         "terminal",
         "togo",
@@ -87,14 +92,12 @@ class Node:
         watch: Watch | None,
         deferred: frozenset[int],
         borrowed: frozenset[int],
-        hole: int,
     ) -> None:
         self.position = position
         self.state = state
         self.watch = watch
         self.deferred = deferred
         self.borrowed = borrowed
-        self.hole = hole
         self.cost: Number = 0
         self.broken: tuple[Broken, ...] = ()
         self.edges: list[Edge] = []
@@ -102,7 +105,9 @@ class Node:
         self.demands: dict[Demand, tuple[Number, bool]] = {}
         self.tasks: dict[tuple[object, ...], tuple[Number, Callable[[], None]]] = {}
         self.done: set[tuple[object, ...]] = set()
+        self.flaws: list[tuple[tuple[object, ...], Callable[[], None], Number]] = []
         self.expanded = False
+        self.swaps = False  # some path here deletes a step: a substitution instead may cost no more
         self.terminal = False
         self.togo: Number | None = None
 
@@ -129,7 +134,7 @@ class Search:
         self.protected = protected
         self.deadline = deadline
         self.lightest = min(weights)
-        self.removal = min(weights.delete, weights.substitute)
+        self.swap = min(self.lightest, max(0, weights.substitute - weights.delete))
         self.footprints = Footprints(engine)
         self.demander = Demander(engine)
         self.prints: list[Footprint | None] = [
@@ -148,7 +153,7 @@ class Search:
         self._legal: dict[tuple[object, ...], list[Taken]] = {}
         state = _frozen(engine.initial(), None)
         watch = Watch.start(engine, engine.initial())
-        self.root = Node(0, state, watch, _UNHARMED, _UNHARMED, 0)
+        self.root = Node(0, state, watch, _NONE, _NONE)
         self._nodes[self._key(self.root)] = self.root
         if watch is not None and watch.broken:
             self.root.broken = watch.broken
@@ -208,6 +213,24 @@ class Search:
         node.tasks[key] = (delta, act)
         heappush(self._heap, (node.cost + delta, -node.position, next(self._count), node, key))
 
+    def _flaw(self, node: Node, key: tuple[object, ...], act: Callable[[], None], extra: Number = 0) -> None:
+        """A flaw is looked into when another edit could still be afforded."""
+        node.flaws.append((key, act, extra))
+        least = self.swap if node.swaps else self.lightest
+        self._push(node, max(extra + least, self.estimate(node)), key, act)
+
+    def _mark(self, node: Node) -> None:
+        """Some path to a node deletes a step: the flaws from there on may be mended by a swap."""
+        stack = [node]
+        while stack:
+            node = stack.pop()
+            if node.swaps:
+                continue
+            node.swaps = True
+            for key, act, extra in node.flaws:
+                self._push(node, max(extra + self.swap, self.estimate(node)), key, act)
+            stack += [edge.target for edge in node.edges]
+
     def _expand_later(self, node: Node) -> None:
         self._push(node, self.estimate(node), ("expand",), lambda: self._expand(node))
 
@@ -219,7 +242,7 @@ class Search:
 
     def _key(self, node: Node) -> tuple[object, ...]:
         watch = None if node.watch is None else node.watch.key()
-        return (node.position, node.hole, node.deferred, node.borrowed, *self._picture(node.state), watch)
+        return (node.position, node.deferred, node.borrowed, *self._picture(node.state), watch)
 
     def _picture(self, state: State) -> tuple[object, ...]:
         """The state as something that can be compared; mirrors of steps are empty between steps."""
@@ -237,17 +260,16 @@ class Search:
         watch: Watch | None,
         deferred: frozenset[int],
         borrowed: frozenset[int],
-        hole: int = 0,
         broken: tuple[Broken, ...] = (),
     ) -> None:
         """Add an edge, and its target if it is new."""
-        target = Node(position, state, watch, deferred, borrowed, hole)
+        target = Node(position, state, watch, deferred, borrowed)
         total = source.cost + cost
         if broken:
             target.broken = broken
             target.cost = total
             self._join(Edge(source, target, kind, step, taken, cost))
-            self._push(target, self.lightest, ("flaw",), lambda: self._rules_flaw(target, broken))
+            self._flaw(target, ("flaw",), partial(self._rules_flaw, target, broken))
             return
         key = self._key(target)
         known = self._nodes.get(key)
@@ -269,6 +291,8 @@ class Search:
     def _join(self, edge: Edge) -> None:
         edge.source.edges.append(edge)
         edge.target.parents.append(edge)
+        if edge.kind in (DELETE, GHOST) or edge.source.swaps:
+            self._mark(edge.target)
 
     def _cheaper(self, node: Node, total: Number) -> None:
         """A cheaper way to a node: everything after it is cheaper as well."""
@@ -307,17 +331,11 @@ class Search:
         """Keep the next step, put deferred steps down, or end."""
         self.expanded += 1
         node.expanded = True
-        if node.hole:
-            cost = self.weights.delete - self.removal
-            self._reach(
-                node, CLOSE, node.hole, None, cost, node.position, node.state, node.watch, node.deferred, node.borrowed
-            )
-            return
         for step in sorted(node.deferred):
             taken = self.steps[step - 1]
             assert isinstance(taken, Taken)
             if not self._execute(node, PLACE, step, taken, 0, node.position, node.deferred - {step}, node.borrowed):
-                self._push(node, self.lightest, ("unplaced", step), partial(self._precondition, node, taken, 0))
+                self._flaw(node, ("unplaced", step), partial(self._precondition, node, taken, 0))
         if node.position == self.length:
             if not node.deferred:
                 self._end(node)
@@ -328,9 +346,9 @@ class Search:
             return
         following = self.steps[step - 1]
         if isinstance(following, IllFormed):
-            self._push(node, self.lightest, ("ill-formed",), lambda: self._removable(node, 0))
+            self._flaw(node, ("ill-formed",), partial(self._removable, node, 0))
         elif not self._execute(node, KEEP, step, following, 0, step, node.deferred, node.borrowed):
-            self._push(node, self.lightest, ("inexecutable",), lambda: self._inexecutable(node, following, step))
+            self._flaw(node, ("inexecutable",), partial(self._inexecutable, node, following, step))
 
     def _execute(
         self,
@@ -351,7 +369,7 @@ class Search:
         state, watch, broken, log = after
         if wanted is not None and not self._meets(wanted, taken, log):
             return False
-        self._reach(node, kind, step, taken, cost, position, state, watch, deferred, borrowed, 0, broken)
+        self._reach(node, kind, step, taken, cost, position, state, watch, deferred, borrowed, broken)
         return True
 
     def _meets(self, demand: Demand, taken: Taken, log: list[Change]) -> bool:
@@ -364,12 +382,14 @@ class Search:
         """The plan may end here."""
         goal = self.engine.goal(node.state)
         if goal is not True:
-            self._push(node, self.lightest, ("goal",), lambda: self._goal_flaw(node))
+            self._flaw(node, ("goal",), partial(self._goal_flaw, node))
             return
         broken = () if node.watch is None else node.watch.finish(node.state)
         if broken:
-            self._push(node, self.lightest, ("flaw",), lambda: self._rules_flaw(node, broken))
+            self._flaw(node, ("flaw",), partial(self._rules_flaw, node, broken))
             return
+        if _AS_GHOST in node.borrowed:
+            return  # the deletion is enough
         node.terminal = True
         self.terminals.append(node)
 
@@ -472,7 +492,12 @@ class Search:
         self, edge: Edge, demand: Demand, extra: Number, full: bool
     ) -> list[tuple[Node, Demand, Number, bool]]:
         """What of a demand at the target of an edge is left at its source."""
-        source, extra = edge.source, extra + edge.cost
+        source = edge.source
+        if edge.kind in (DELETE, GHOST) and full and demand.subject >= 0:
+            # A substitution instead of the deletion.
+            for taken in self.footprints.achievers(*demand):
+                self._offer_action(source, taken, extra, demand)
+        extra += edge.cost
         out = [(source, demand, extra, full)]
         if edge.taken is None:
             return out
@@ -526,21 +551,24 @@ class Search:
     def _removable(self, node: Node, extra: Number) -> None:
         """The next step of a node may be deleted, substituted or moved."""
         step = node.position + 1
-        if step in self.protected or step in node.borrowed or node.hole or node.broken:
+        if step in self.protected or step in node.borrowed or node.broken:
             return
-        self._push(node, extra + self.removal, ("remove",), lambda: self._remove(node))
+        self._push(node, extra + self.weights.delete, ("delete",), partial(self._delete, node, DELETE))
+        if self.weights.substitute < self.weights.delete:
+            self._push(node, extra + self.weights.substitute, ("ghost",), partial(self._delete, node, GHOST))
         self._movable(node, extra)
 
-    def _remove(self, node: Node) -> None:
-        step = node.position + 1
-        self._reach(
-            node, REMOVE, step, None, self.removal, step, node.state, node.watch, node.deferred, node.borrowed, step
-        )
+    def _delete(self, node: Node, kind: int) -> None:
+        step, borrowed = node.position + 1, node.borrowed
+        cost = self.weights.delete
+        if kind == GHOST:
+            cost, borrowed = self.weights.substitute, borrowed | {_AS_GHOST}
+        self._reach(node, kind, step, None, cost, step, node.state, node.watch, node.deferred, borrowed)
 
     def _movable(self, node: Node, extra: Number) -> None:
         """The next step of a node may be moved behind."""
         step = node.position + 1
-        if step in self.protected or step in node.borrowed or node.hole or node.broken:
+        if step in self.protected or step in node.borrowed or node.broken:
             return
         if isinstance(self.steps[step - 1], Taken):
             self._push(node, extra + self.weights.move, ("defer",), lambda: self._defer(node))
@@ -570,7 +598,7 @@ class Search:
 
     def _offer_step(self, node: Node, step: int, extra: Number) -> None:
         """A later step may be moved here."""
-        if step <= node.position or step in node.borrowed or step in self.protected or node.hole:
+        if step <= node.position or step in node.borrowed or step in self.protected:
             return
         taken = self.steps[step - 1]
         if isinstance(taken, Taken):
@@ -581,47 +609,47 @@ class Search:
                     node, BORROW, step, taken, cost, node.position, node.deferred, node.borrowed | {step}
                 )
                 if not done:
-                    self._push(
-                        node,
-                        extra + cost + self.lightest,
-                        ("enable step", step),
-                        lambda: self._precondition(node, taken, extra + cost),
-                    )
+                    more = extra + cost
+                    self._flaw(node, ("enable step", step), partial(self._precondition, node, taken, more), more)
 
             self._push(node, extra + cost, ("borrow", step), act)
 
     def _offer_action(self, node: Node, taken: Taken, extra: Number, wanted: Demand | None) -> None:
-        """An action may be inserted here, or put in the place of a step that was taken out."""
-        key = identity(taken)
-        if node.hole:
-            replaced = self.steps[node.hole - 1]
-            if isinstance(replaced, Taken) and identity(replaced) == identity(taken):
-                return
-            cost = self.weights.substitute - self.removal
-            before_close = self.weights.delete - self.removal
-            delta = max(extra - before_close, 0) + cost
-        else:
-            cost = self.weights.insert
-            delta = extra + cost
+        """An action may be inserted here, or take the place of the next step."""
+        cost = self.weights.insert
+        self._push(
+            node,
+            extra + cost,
+            (INSERT, *identity(taken), wanted),
+            partial(self._try, node, taken, INSERT, cost, extra, wanted),
+        )
+        step = node.position + 1
+        if step > self.length or step in node.borrowed or step in self.protected:
+            return
+        replaced = self.steps[node.position]
+        if isinstance(replaced, Taken) and identity(replaced) == identity(taken):
+            return
+        cost = self.weights.substitute
+        self._push(
+            node,
+            extra + cost,
+            (SUBSTITUTE, *identity(taken), wanted),
+            partial(self._try, node, taken, SUBSTITUTE, cost, extra, wanted),
+        )
 
-        def act() -> None:
-            if ("did", *key) in node.done:
-                return
-            kind = FILL if node.hole else INSERT
-            done = self._execute(
-                node, kind, node.hole, taken, cost, node.position, node.deferred, node.borrowed, wanted
-            )
-            if done:
-                node.done.add(("did", *key))
-            else:
-                self._push(
-                    node,
-                    delta + self.lightest,
-                    ("enable", *key, wanted),
-                    lambda: self._enable(node, taken, delta, wanted),
-                )
-
-        self._push(node, delta, ("action", *key) if wanted is None else ("action", *key, wanted), act)
+    def _try(self, node: Node, taken: Taken, kind: int, cost: Number, extra: Number, wanted: Demand | None) -> None:
+        did = ("did", kind, *identity(taken))
+        if did in node.done:
+            return
+        step = node.position + 1 if kind == SUBSTITUTE else 0
+        position = step or node.position
+        if self._execute(node, kind, step, taken, cost, position, node.deferred, node.borrowed, wanted):
+            node.done.add(did)
+            return
+        extra += cost
+        self._flaw(
+            node, ("enable", kind, *identity(taken), wanted), partial(self._enable, node, taken, extra, wanted), extra
+        )
 
     def _enable(self, node: Node, taken: Taken, extra: Number, wanted: Demand | None) -> None:
         """An action cannot be taken here, or does not what it should: what would have to differ for that?"""

@@ -1,0 +1,164 @@
+"""The diagnosis of a plan: classes of error with witnesses, from the repairs of least cost (docs/repair.md)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker
+from plansafe.verifier.diagnose.model import Diagnosis, ErrorClass, Witness
+from plansafe.verifier.diagnose.reach import Reachable, TooLarge
+from plansafe.verifier.engine.steps import IllFormed, Taken
+from plansafe.verifier.evaluate import formula_text
+from plansafe.verifier.repair.api import Repairer, unsupported
+from plansafe.verifier.repair.extract import Aligned
+from plansafe.verifier.repair.footprint import identity
+from plansafe.verifier.repair.model import Edit, EditKind, RepairOptions, RepairResult, RepairStatus
+from plansafe.verifier.report import FindingClass, Headline, Report, Worlds
+from plansafe.verifier.simulate import step_text
+
+_EDIT_CLASSES = {
+    EditKind.INSERT.value: ErrorClass.MISSING,
+    EditKind.MOVE.value: ErrorClass.ORDER,
+    EditKind.DELETE.value: ErrorClass.ADDITIONAL,
+    EditKind.SUBSTITUTE.value: ErrorClass.SUBSTITUTE,
+}
+_PASSING = frozenset((FindingClass.PROCESS, FindingClass.TRAJECTORY, FindingClass.CONSTRAINT))
+_FINAL = frozenset((FindingClass.TERMINATION, FindingClass.OBLIGATION))
+
+
+def diagnose(checker: Checker, plan: Source, options: RepairOptions = RepairOptions()) -> Diagnosis:  # noqa: B008
+    """What is wrong with ``plan``. ``checker`` must be ``ok``; raises ``ValueError`` otherwise.
+
+    The cost is that of :func:`plansafe.verifier.repair.api.repair`.
+    """
+    if checker.engine is None:
+        raise ValueError("the domain, problem or specification has errors")
+    report = checker.check(plan)
+    if report.headline in (Headline.SAFE, Headline.VALID):
+        return Diagnosis(plan.name, report, (), RepairResult(RepairStatus.ALREADY_SAFE, (), 0, True, True))
+    read = checker.read(plan)
+    problem = unsupported(checker, read)
+    if problem:
+        result = RepairResult(RepairStatus.NOT_FOUND, detail=problem)
+        witnesses = (Witness(ErrorClass.IRREPARABLE, (), f"NOT FOUND: {problem}"),)
+        if report.headline is None:
+            witnesses = (Witness(ErrorClass.GRAMMAR, (), "the plan cannot be read"),)
+        return Diagnosis(plan.name, report, (*witnesses, *_flags(report)), result)
+    repairer = Repairer(checker, plan, read.steps, options)
+    result = repairer.run()
+    return Diagnosis(plan.name, report, tuple(_Classes(checker, report, repairer, result).witnesses()), result)
+
+
+class _Classes:
+    def __init__(self, checker: Checker, report: Report, repairer: Repairer, result: RepairResult) -> None:
+        self.checker = checker
+        self.report = report
+        self.repairer = repairer
+        self.result = result
+        self.steps = repairer.steps
+        self.impossible: dict[int, Witness] = {}
+
+    def witnesses(self) -> Iterator[Witness]:
+        """All classes with their witnesses, in order."""
+        self._find_impossible()
+        found = list(self.impossible.values()) + list(self._edits()) + list(_flags(self.report))
+        found += self._no_repair()
+        order = list(ErrorClass)
+        yield from sorted(found, key=lambda witness: order.index(witness.error))
+
+    def _find_impossible(self) -> None:
+        """Steps that are no steps, and steps that no object affords."""
+        afforded = {identity(step) for ties in self.repairer.ties for step in ties.steps}
+        doubtful: list[tuple[int, Taken]] = []
+        for number, step in enumerate(self.steps, 1):
+            if isinstance(step, IllFormed):
+                error = ErrorClass.AFFORDANCE if step.code == "SC404" else ErrorClass.GRAMMAR
+                self.impossible[number] = Witness(error, (number,), step.message)
+            elif identity(step) not in afforded:
+                doubtful.append((number, step))
+        if not doubtful or self.report.executable is not Worlds.NONE:
+            return
+        engine = self.checker.engine
+        assert engine is not None
+        try:
+            reachable = Reachable(engine)
+        except TooLarge:
+            return
+        for number, step in doubtful:
+            if reachable.possible(step):
+                continue
+            obstacle = reachable.obstacle(step)
+            what = "its precondition" if obstacle is None else formula_text(engine.task, *obstacle)
+            text = f"{what} can never hold in `{step_text(step, engine.task.objects)}`"
+            self.impossible[number] = Witness(ErrorClass.AFFORDANCE, (number,), text)
+
+    def _edits(self) -> Iterator[Witness]:
+        """The four classes of edits, and compound: each with its best repair."""
+        seen: set[tuple[ErrorClass, tuple[tuple[str, int], ...]]] = set()
+        for aligned in self.repairer.ties:
+            kinds = self._kinds(aligned)
+            if not kinds:
+                continue
+            single = len(set(kinds)) == 1
+            error = _EDIT_CLASSES[kinds[0]] if single else ErrorClass.COMPOUND
+            vector = tuple(sorted(Counter(kinds).items()))
+            key = (error, () if single else vector)
+            if key in seen:
+                continue
+            seen.add(key)
+            edits = self.repairer.edits(aligned)
+            concerned = tuple(sorted({edit.step for edit in edits if edit.step}))
+            yield Witness(error, concerned, "; ".join([phrase(edit) for edit in edits]), None, vector)
+
+    def _kinds(self, aligned: Aligned) -> list[str]:
+        """The kinds of the edits of a repair, without those that only take out what is impossible."""
+        kinds = list(aligned.kinds)
+        for position in aligned.substituted:
+            if aligned.origin[position] in self.impossible:
+                kinds.remove(EditKind.SUBSTITUTE.value)
+        for step in aligned.deleted:
+            if step in self.impossible:
+                kinds.remove(EditKind.DELETE.value)
+        return kinds
+
+    def _no_repair(self) -> list[Witness]:
+        if self.result.status is RepairStatus.NOT_FOUND:
+            return [Witness(ErrorClass.IRREPARABLE, (), f"NOT FOUND: {self.result.detail}")]
+        if self.result.status is RepairStatus.PROVED_NONE:
+            return [Witness(ErrorClass.IRREPARABLE, (), f"PROVED: {self.result.detail}")]
+        return []
+
+
+def phrase(edit: Edit) -> str:
+    """An edit in words."""
+    reason = f" ({edit.reason})" if edit.reason else ""
+    match edit.kind:
+        case EditKind.INSERT:
+            return f"insert `{edit.after}` as step {edit.position}{reason}"
+        case EditKind.DELETE:
+            return f"delete step {edit.step} `{edit.before}`{reason}"
+        case EditKind.SUBSTITUTE:
+            return f"replace step {edit.step} `{edit.before}` by `{edit.after}`{reason}"
+        case EditKind.MOVE:
+            return f"move step {edit.step} `{edit.before}` to step {edit.position}{reason}"
+
+
+def _flags(report: Report) -> Iterator[Witness]:
+    """What stands beside the classes of edits: the goal, and broken rules, in the reading *halt*."""
+    seen: set[tuple[ErrorClass, str | None]] = set()
+    for finding in report.findings:
+        if finding.finding_class is FindingClass.UNMET_GOAL and report.executable is Worlds.ALL:
+            error = ErrorClass.UNMET_GOAL
+        elif "halt" not in finding.readings:
+            continue
+        elif finding.finding_class in _PASSING:
+            error = ErrorClass.PROCESS_HAZARD
+        elif finding.finding_class in _FINAL:
+            error = ErrorClass.TERMINATION_HAZARD
+        else:
+            continue
+        if (error, finding.rule) not in seen:
+            seen.add((error, finding.rule))
+            yield Witness(error, (finding.step,) if finding.step else (), finding.message, finding.rule)
