@@ -349,6 +349,7 @@ class _Compiler:
         variables = [*part.parameters]
         for formula in (part.body, part.step, part.guard):
             if formula is not None:
+                self._defined_throughout(formula)
                 variables += _binders(formula)
         fresh = {v.slot: v._replace(slot=next(self.slots)) for v in variables}
         values = {old: variable(new.slot) for old, new in fresh.items()}
@@ -375,6 +376,16 @@ class _Compiler:
             self.finishing += self._violation(parameters, Not(self._now(body, reading)))
         else:
             self._emit(reading, self._violation(parameters, Not(self._now(body, reading))))
+
+    def _defined_throughout(self, formula: Formula) -> None:
+        """Refuse a formula whose numbers may be undefined, and with them its value: facts know two values only."""
+        for part in subformulas(formula):
+            if isinstance(part, Compare):
+                for expression in (part.left, part.right):
+                    if _divides(expression):
+                        raise CannotCompile("it divides numbers")
+                    if not all([self._total(fluent.function) for fluent in expression_fluents(expression)]):
+                        raise CannotCompile("it reads numbers that may be undefined")
 
     def _acting(self, formula: Formula) -> bool:
         return any([isinstance(read, Atom) and read.predicate in self.mirrors for read in reads(formula)])
@@ -1029,14 +1040,18 @@ def _is_plain(formula: Formula) -> bool:
 
 def _additive(assignment: Assignment) -> bool:
     """Whether an effect only adds to its fluent, and computes nothing that can fail on defined numbers."""
-    stack = [assignment.value]
+    return assignment.operator in ("increase", "decrease") and not _divides(assignment.value)
+
+
+def _divides(expression: model.Expression) -> bool:
+    stack = [expression]
     while stack:
         part = stack.pop()
         if isinstance(part, model.Arithmetic):
             if part.operator == "/":
-                return False
+                return True
             stack += part.operands
-    return assignment.operator in ("increase", "decrease")
+    return False
 
 
 def _always(adds: tuple[Atom, ...], deletes: tuple[Atom, ...]) -> Effect:

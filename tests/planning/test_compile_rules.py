@@ -1,0 +1,82 @@
+"""Compiled rules say what the monitors say: a plan is safe iff it can be taken in the compiled task and ends in its goal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from case import plan_text
+from generate import case
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker
+from plansafe.verifier.engine.replay import Engine
+from plansafe.verifier.engine.steps import IllFormed, Taken
+from plansafe.verifier.planning.compile_rules import FINISH, CannotCompile, compile_rules
+from plansafe.verifier.report import Headline
+from plansafe.verifier.simulate import Simulation
+
+STREAMS = ("pddl3", "ltl", "past", "steps", "ends", "mixed")
+SEED = 31
+CASES = 40
+RULES = 2
+
+
+def compiled_verdict(checker: Checker, steps: Sequence[Taken]) -> bool:
+    """Whether a plan's steps, with the bookkeeping between them, reach the goal of the compiled task."""
+    assert checker.engine is not None
+    compiled = compile_rules(checker.engine)
+    engine = Engine(compiled.task, [], {})
+    simulation = Simulation(engine)
+    actions = compiled.task.actions
+    observe = None if compiled.observe is None else Taken(actions[compiled.observe], ())
+    for step in (None, *steps):
+        if step is not None and simulation.take(Taken(actions[step.action.name], step.objects)) is None:
+            return False
+        due = compiled.watch is not None and simulation.state.facts[compiled.watch]
+        if observe is not None and due and simulation.take(observe) is None:
+            return False
+    if FINISH in compiled.bookkeeping and simulation.take(Taken(actions[FINISH], ())) is None:
+        return False
+    return engine.goal(simulation.state) is True
+
+
+def disagreements(stream: str, number: int) -> tuple[list[str], int, int]:
+    """What differs on one random task, how many plans were compared, and how many of them were safe."""
+    made = case(stream, SEED, number, rules=RULES)
+    texts = (made.domain_text(), made.problem_text(), made.safety_text())
+    domain, problem, safety = [Source(name, text) for name, text in zip(("d", "p", "s"), texts, strict=True)]
+    checker = Checker(domain, problem, [safety] if made.rules else [])
+    assert checker.engine is not None, checker.diagnostics
+    out: list[str] = []
+    compared = safe = 0
+    for plan in made.plans:
+        text = plan_text(plan)
+        for length in sorted({0, len(plan) // 3, len(plan)}):
+            lines = text.splitlines()[:length]
+            steps = [checker.engine.resolver.step(tuple(line.strip("()").split())) for line in lines]
+            report = checker.check(Source("plan", "\n".join(lines)))
+            if report.headline is Headline.UNKNOWN or any([isinstance(step, IllFormed) for step in steps]):
+                continue
+            expected = report.headline in (Headline.SAFE, Headline.VALID)
+            try:
+                found = compiled_verdict(checker, [step for step in steps if isinstance(step, Taken)])
+            except CannotCompile:
+                return out, compared, safe
+            compared += 1
+            safe += expected
+            if found != expected:
+                shown = "\n".join(lines)
+                out.append(f"{made.name}: {report.headline}, compiled {found}\n{shown}\n" + "\n".join(texts))
+    return out, compared, safe
+
+
+@pytest.mark.parametrize("stream", STREAMS)
+def test_verdicts_of_random_tasks(stream: str) -> None:
+    compared = safe = 0
+    for number in range(CASES):
+        found, count, good = disagreements(stream, number)
+        assert not found, found[0]
+        compared, safe = compared + count, safe + good
+    assert compared > CASES
+    assert 0 < safe < compared
