@@ -336,6 +336,17 @@ def test_a_diagnosis_names_classes_and_the_nearest_plan_in_a_sentence(run: Run) 
     assert "  + " not in out
 
 
+def test_the_graph_is_written(run: Run) -> None:
+    code, out, _ = run("diagnose", "tea.plan", "--graph", "tea.dot")
+    assert code == 0
+    assert "graph written to tea.dot" in out
+    graph = Path("tea.dot").read_text()
+    assert graph.startswith("digraph plan {")
+    assert '"(switch-off hob kitchen)", shape=box, style=dotted' in graph
+    assert run("diagnose", "tea.plan", "--graph", "-")[1] == graph
+    assert run("diagnose", "tea.plan", "safe.plan", "--graph", "tea.dot")[0] == 2
+
+
 def test_labels(run: Run) -> None:
     assert run("diagnose", "tea.plan", "safe.plan", "--labels", "safel")[:2] == (
         0,

@@ -25,6 +25,7 @@ from plansafe.app.options import (
     Reading,
     SpecFiles,
 )
+from plansafe.app.progress import tell
 from plansafe.app.repairing import BadOption, Examined, Wishes, examine, read_cost, read_steps, read_weights
 from plansafe.app.running import (
     REPORT,
@@ -41,6 +42,7 @@ from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.verifier.repair.model import RepairOptions
 
 STDOUT = "-"
+_SEARCHING = "looking for the nearest safe plan .."
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -176,7 +178,7 @@ def _one_output(flag: str, output: str | None, plans: list[str]) -> list[str]:
     if output is None:
         return paths
     if len(paths) > 1:
-        raise BadOption(f"{flag} takes one plan, not {len(paths)}", "one by one, or in place: safecheck PLAN.. --fix")
+        raise BadOption(f"{flag} takes one plan, not {len(paths)}", "name one plan")
     folder = os.path.dirname(output) or "."
     if output != STDOUT and os.path.isdir(output):
         raise BadOption(f"cannot write {output}: it is a folder", "name a file in it")
@@ -202,12 +204,16 @@ def _view(form: Format, settings: Settings, color: bool, changes: bool, every: b
     return RepairRenderer(Style(color), changes, every)
 
 
-def _shown(results: Iterator[Examined], view: _View, stream: TextIO, output: str | None) -> int:
+def _shown(results: Iterator[Examined], view: _View, stream: TextIO, output: str | None, graph: bool = False) -> int:
+    """Print what was found out; write the repaired plan, or else the graph, to ``output``."""
     codes = set()
+    tell(_SEARCHING)
     for examined in results:
+        tell("")
         code, saved = examined.exit_code, None
-        if output is not None and examined.text is not None:
-            problem = _save(output, examined.text)
+        text = examined.graph if graph else examined.text
+        if output is not None and text is not None:
+            problem = _save(output, text)
             if problem is not None:
                 return complain(problem)
             saved = output
@@ -216,6 +222,8 @@ def _shown(results: Iterator[Examined], view: _View, stream: TextIO, output: str
         stream.flush()
         if examined.result.failure is not None:
             print(examined.result.failure + REPORT, file=sys.stderr)
+        tell(_SEARCHING)
+    tell("")
     return combined_exit_code(codes)
 
 
@@ -248,6 +256,10 @@ def diagnose(
         Scheme | None,
         typer.Option(help="Print one published label for each plan, and nothing else (docs/labels.md)."),
     ] = None,
+    graph: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Write what each step gives to which as a graph, in DOT (`-`: only that)."),
+    ] = None,
     max_cost: MaxCost = "8",
     time_limit: TimeLimit = 30.0,
     form: FormatChoice = Format.FULL,
@@ -263,9 +275,10 @@ def diagnose(
 
     def work() -> int:
         options = RepairOptions(max_cost=read_cost("--max-cost", max_cost), time_limit_s=_seconds(time_limit))
-        stream = standard_output()
+        paths = _one_output("--graph", graph, plans)
+        stream = sys.stderr if graph == STDOUT else standard_output()
         view = _view(form, settings, wants_color(color, stream), changes=False)
-        wishes = Wishes(options, labels=labels.value if labels else None)
-        return _shown(examine(expand(plans), settings, wishes), view, stream, None)
+        wishes = Wishes(options, graph=graph is not None, labels=labels.value if labels else None)
+        return _shown(examine(paths, settings, wishes), view, stream, graph, graph=True)
 
     raise typer.Exit(guarded(lambda: _usable(settings, work)))

@@ -1,4 +1,4 @@
-"""A progress bar on standard error, for long batches on a terminal only."""
+"""What is being done, on standard error and on a terminal only: a line, or a bar for long batches."""
 
 from __future__ import annotations
 
@@ -9,6 +9,13 @@ from typing import TextIO
 _WORTH_A_BAR = 20
 _EVERY = 0.1  # seconds between two drawings
 _COLUMNS = 30
+
+
+def tell(text: str) -> None:
+    """Show a line on a terminal until something else is shown; an empty one wipes it. Silent elsewhere."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r\x1b[K{text}")
+        sys.stderr.flush()
 
 
 class Progress:

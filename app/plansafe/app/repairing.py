@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.app.patch import patched
 from plansafe.app.service import Prepared, Result, Session, Settings, unjudged
-from plansafe.grammar.diagnostics import Diagnostic, Label
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.grammar.source import Source
 from plansafe.verifier.diagnose.model import Witness
 from plansafe.verifier.model import Number
@@ -23,6 +23,7 @@ from plansafe.verifier.report import Headline
 if TYPE_CHECKING:
     from plansafe.verifier.api import ReadSteps
     from plansafe.verifier.diagnose.labels import PublishedLabel
+    from plansafe.verifier.diagnose.model import Diagnosis
 
 _EXIT_CODES = {
     RepairStatus.ALREADY_SAFE: 0,
@@ -43,12 +44,13 @@ LABELS = ("safel", "eai-virtualhome", "eai-behavior")
 class Wishes(NamedTuple):
     """What to find out about a plan.
 
-    ``options``: how to search for repairs. ``classes``: tell the classes of error. ``labels``: one of :data:`LABELS`;
-    then only that label is found out.
+    ``options``: how to search for repairs. ``classes``: tell the classes of error. ``graph``: draw the causal
+    structure. ``labels``: one of :data:`LABELS`; then only that label is found out.
     """
 
     options: RepairOptions = RepairOptions()
     classes: bool = True
+    graph: bool = False
     labels: str | None = None
 
 
@@ -58,7 +60,7 @@ class Examined(NamedTuple):
     ``result`` is the audit of the original; ``original`` its steps as text. Where the plan could not be examined,
     ``repair`` is ``None`` and ``result`` says why. ``text`` is the repaired plan in the author's layout, itself
     replayed and found SAFE or VALID; of a plan that was safe already, the plan.
-    ``outcome`` says why there is no repair.
+    ``outcome`` says why there is no repair. ``graph`` is DOT text.
     """
 
     result: Result
@@ -68,6 +70,7 @@ class Examined(NamedTuple):
     text: str | None = None
     outcome: Diagnostic | None = None
     label: PublishedLabel | None = None
+    graph: str | None = None
 
     @property
     def exit_code(self) -> int:
@@ -120,25 +123,28 @@ def _examine(session: Session, prepared: Prepared, wishes: Wishes) -> Examined:
         timed = Diagnostic("SC803", "plans whose steps have times are not repaired")
         unsupported = RepairResult(RepairStatus.NOT_FOUND, detail=timed.message)
         return Examined(result, original, unsupported, outcome=timed)
+    graph = None
     if wishes.classes:
         from plansafe.verifier.diagnose.api import diagnose  # noqa: PLC0415 - loads the search
 
         diagnosis = diagnose(checker, plan, wishes.options)
         report, found, witnesses = diagnosis.report, diagnosis.repair, diagnosis.witnesses
+        if wishes.graph:
+            prepared, graph = _drawn(prepared, read, diagnosis)
     else:
         from plansafe.verifier.repair.api import repair  # noqa: PLC0415 - loads the search
 
         report, found, witnesses = checker.check(plan), repair(checker, plan, wishes.options), ()
     result = session.result(prepared, report)
     if found.status is RepairStatus.ALREADY_SAFE:
-        return Examined(result, original, found, witnesses, plan.text)
+        return Examined(result, original, found, witnesses, plan.text, graph=graph)
     text = None
     if found.repairs:
         text = patched(plan, found.repairs[0])
         verdict = checker.check(Source(plan.name, text))
         if verdict.headline not in _SAFE:
             raise RuntimeError(f"a repair of {plan.name} was {verdict.headline} when its text was read again")
-    return Examined(result, original, found, witnesses, text, _outcome(found, wishes.options))
+    return Examined(result, original, found, witnesses, text, _outcome(found, wishes.options), graph=graph)
 
 
 def _labelled(session: Session, prepared: Prepared, original: tuple[str, ...], scheme: str) -> Examined:
@@ -160,6 +166,19 @@ def _labelled(session: Session, prepared: Prepared, original: tuple[str, ...], s
         unsupported = RepairResult(RepairStatus.NOT_FOUND, detail=none.message)
         return Examined(result, original, unsupported, outcome=none)
     return Examined(result, original, label=label)
+
+
+def _drawn(prepared: Prepared, read: ReadSteps, diagnosis: Diagnosis) -> tuple[Prepared, str | None]:
+    """The causal structure as DOT text, or why there is none."""
+    from plansafe.verifier.diagnose.causal import causal_structure  # noqa: PLC0415 - for this wish alone
+    from plansafe.verifier.diagnose.graph import dot  # noqa: PLC0415
+    from plansafe.verifier.diagnose.links import NotCovered  # noqa: PLC0415
+
+    try:
+        return prepared, dot(causal_structure(prepared.checker, read.steps), diagnosis, initial=False)
+    except NotCovered as reason:
+        warning = Diagnostic("SC803", f"no graph: {reason}", severity=Severity.WARNING)
+        return prepared._replace(notes=(*prepared.notes, warning)), None
 
 
 def _outcome(found: RepairResult, options: RepairOptions) -> Diagnostic | None:

@@ -33,7 +33,7 @@ class RepairRenderer:
         self._full = FullRenderer(style)
 
     def plan(self, examined: Examined, written: str | None = None) -> str:
-        """Render one plan; ``written`` is the file that the repaired plan was written to."""
+        """Render one plan; ``written`` is the file that the repaired plan (or the graph) was written to."""
         if examined.label is not None:
             return _label_line(examined.result.plan, examined.label)
         if examined.repair is None:
@@ -45,6 +45,8 @@ class RepairRenderer:
             blocks.append(self._full.diagnostic(examined.outcome, examined.result))
         if self._changes:
             blocks.append(self._end(examined, written))
+        elif written is not None:
+            blocks.append(f"graph written to {visible(written)}")
         return "\n\n".join(block for block in blocks if block) + "\n\n"
 
     # -- what is wrong
