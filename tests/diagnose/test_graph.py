@@ -1,0 +1,210 @@
+"""The graph of a plan: networkx, DOT that no name breaks out of, and phrases for edits."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+
+import pytest
+from causal_cases import kitchen
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker
+from plansafe.verifier.diagnose.causal import CausalStructure, Link, Open, Threat, causal_structure
+from plansafe.verifier.diagnose.graph import MissingExtra, dot, explain_class, graph, picture
+from plansafe.verifier.diagnose.model import Diagnosis
+from plansafe.verifier.repair.model import Edit, EditKind, Repair, RepairResult, RepairStatus
+
+_TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|->|[\w]+|[\[\]{}=,;]|(\s+)', re.DOTALL)
+
+
+def tokens(text: str) -> list[str]:
+    """The tokens of a DOT text; a string keeps its opening quote, so that it is told from a word."""
+    out, at = [], 0
+    while at < len(text):
+        found = _TOKEN.match(text, at)
+        assert found is not None, f"not DOT: {text[at : at + 40]!r}"
+        if found[2] is None:
+            out.append('"' + found[1] if found[1] is not None else found[0])
+        at = found.end()
+    return out
+
+
+def labels(words: list[str]) -> Iterator[str]:
+    """What Graphviz would show: strings after ``label =``, escapes taken back."""
+    for one, two, three in zip(words, words[1:], words[2:], strict=False):
+        if (one, two) == ("label", "="):
+            assert three[0] == '"'
+            yield re.sub(r"\\(.)", r"\1", three[1:]).replace("&amp;", "&")
+
+
+def structure(checker: Checker, text: str) -> CausalStructure:
+    return causal_structure(checker, checker.read(Source("p", text)).steps)
+
+
+def repair_of(checker: Checker, steps: list[str], origin: list[int], *edits: Edit) -> Repair:
+    report = checker.check(Source("q", "\n".join(steps)))
+    return Repair(tuple(steps), tuple(origin), edits, len(edits), report)
+
+
+def edit(kind: EditKind, step: int, position: int, before: str, after: str) -> Edit:
+    return Edit(kind, step, position, before, after)
+
+
+@given(st.lists(st.text(max_size=8), min_size=3, max_size=6))
+def test_no_name_gets_out_of_its_quotes(names: list[str]) -> None:
+    steps = tuple([f"(go {name})" for name in names])
+    made = CausalStructure(
+        steps,
+        (Link(0, names[0], 1, "step"), Link(1, names[1], 2, "rule", True, names[2])),
+        (Open(2, names[1], True),),
+        (Threat(1, names[2], 2),),
+        (),
+    )
+    words = tokens(dot(made))
+    shown = [c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in f"undoes {names[2]}"]
+    assert "".join(shown) in list(labels(words))
+    assert words.count("->") == 4
+    assert words.count(";") == 1 + len(picture(made).nodes) + 4
+    assert [words[0], words[-1]] == ["digraph", "}"]
+
+
+@pytest.mark.parametrize(
+    "name", ['a"];evil[label="b', "a\\", "\\N", "a\\\\", "&lt;b&gt;", "x\ny", "]", "/*", "//", "<b>"]
+)
+def test_hostile_names_are_shown_as_they_are(name: str) -> None:
+    made = CausalStructure((name,), (), (), (), ())
+    words = tokens(dot(made))
+    assert list(labels(words)) == ["initial state", f"1 {name}".replace("\n", "\N{REPLACEMENT CHARACTER}"), "goal"]
+
+
+def test_nodes_and_edges_of_a_broken_plan() -> None:
+    networkx = pytest.importorskip("networkx", reason="networkx is not installed")
+    checker = kitchen()
+    found = structure(checker, "(switch-on hob kitchen) (go kitchen hall) (switch-off hob kitchen)")
+    made = graph(found)
+    assert isinstance(made, networkx.MultiDiGraph)
+    kinds = {(a, b, data["kind"], data["label"]) for a, b, data in made.edges(data=True)}
+    assert ("step 1", "step 3", "link", "(on hob)") in kinds
+    assert ("missing", "step 3", "open", "(robot-in kitchen)") in kinds
+    assert ("step 2", "step 3", "threat", "undoes (robot-in kitchen)") in kinds
+    assert ("step 2", "goal", "link", "(robot-in hall)") in kinds
+    rule = "rule off-before-leaving for kitchen, hall, hob at 2"
+    assert ("step 1", rule, "rule", "(on hob)") in kinds
+    assert networkx.is_directed_acyclic_graph(made)
+    assert "start" not in {a for a, _ in graph(found, initial=False).edges()}
+
+
+def test_without_networkx_the_text_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'plansafe\[graph\]'"):
+        graph(CausalStructure((), (), (), (), ()))
+
+
+def test_the_best_repair_is_marked() -> None:
+    checker = kitchen()
+    on, go, off = "(switch-on hob kitchen)", "(go kitchen hall)", "(switch-off hob kitchen)"
+    found = structure(checker, f"{on} {go}")
+    inserted = edit(EditKind.INSERT, 0, 2, "", off)._replace(reason="keeps rule `off-before-leaving`")
+    repair = repair_of(checker, [on, off, go], [1, 0, 2], inserted)
+    result = RepairResult(RepairStatus.FOUND, (repair,), 1, True)
+    diagnosis = Diagnosis("p", repair.report, (), result)
+    shown = picture(found, diagnosis)
+    assert [(n.kind, n.label) for n in shown.nodes if n.edit] == [("inserted", off)]
+    assert [(e.source, e.target, e.label) for e in shown.edges if e.kind == "before"] == [
+        ("inserted 1", "step 2", "keeps rule `off-before-leaving`"),
+    ]
+    assert "style=dotted, color=darkgreen" in dot(found, diagnosis)
+    changed = repair_of(
+        checker,
+        [go, on],
+        [2, 1],
+        edit(EditKind.MOVE, 2, 1, go, go),
+        edit(EditKind.SUBSTITUTE, 1, 2, on, "(light hall)"),
+    )
+    diagnosis = diagnosis._replace(repair=result._replace(repairs=(changed,)))
+    assert {(n.name, n.edit, n.label) for n in picture(found, diagnosis).nodes if n.edit} == {
+        ("step 2", "move", f"2 {go} -> place 1"),
+        ("step 1", "substitute", f"1 {on} -> (light hall)"),
+    }
+
+
+ON, OFF, GO, BACK = "(switch-on hob kitchen)", "(switch-off hob kitchen)", "(go kitchen hall)", "(go hall kitchen)"
+
+
+def test_a_missing_step_fills_an_open_precondition_or_keeps_a_rule() -> None:
+    checker = kitchen()
+    repair = repair_of(checker, [ON, OFF, GO], [0, 1, 2], edit(EditKind.INSERT, 0, 1, "", ON))
+    found = explain_class(checker, structure(checker, f"{OFF} {GO}"), repair)
+    assert found == (f"gives (on hob) to step 1 `{OFF}`, which lacked it",)
+    repair = repair_of(checker, [ON, OFF, GO], [1, 0, 2], edit(EditKind.INSERT, 0, 2, "", OFF))
+    found = explain_class(checker, structure(checker, f"{ON} {GO}"), repair)
+    assert found == ("keeps rule `off-before-leaving` for kitchen, hall, hob",)
+    repair = repair_of(
+        checker,
+        [GO, BACK, ON, OFF, GO],
+        [1, 0, 2, 3, 0],
+        edit(EditKind.INSERT, 0, 2, "", BACK),
+        edit(EditKind.INSERT, 0, 5, "", GO),
+    )
+    found = explain_class(checker, structure(checker, f"{GO} {ON} {OFF}"), repair)
+    first = [f"step 2 `{ON}`, which lacked it", f"step 3 `{OFF}`, which lacked it", f"the inserted `{GO}`"]
+    assert found == (
+        "; ".join([f"gives (robot-in kitchen) to {whom}" for whom in first]),
+        "gives (robot-in hall) to the goal; keeps rule `home`",
+    )
+
+
+def test_a_moved_step_ends_a_threat_or_comes_before_what_needs_it() -> None:
+    checker = kitchen()
+    found = explain_class(
+        checker,
+        structure(checker, f"{GO} (light kitchen)"),
+        repair_of(checker, ["(light kitchen)", GO], [2, 1], edit(EditKind.MOVE, 1, 2, GO, GO)),
+    )
+    assert found == ("undoes (robot-in kitchen), which step 2 `(light kitchen)` needs",)
+    found = explain_class(
+        checker,
+        structure(checker, f"{GO} (light kitchen)"),
+        repair_of(
+            checker, ["(light kitchen)", GO], [2, 1], edit(EditKind.MOVE, 2, 1, "(light kitchen)", "(light kitchen)")
+        ),
+    )
+    assert found == (f"needs (robot-in kitchen), which step 1 `{GO}` undoes",)
+    found = explain_class(
+        checker,
+        structure(checker, f"{OFF} {ON} {GO}"),
+        repair_of(checker, [ON, OFF, GO], [2, 1, 3], edit(EditKind.MOVE, 2, 1, ON, ON)),
+    )
+    assert found[0].startswith(f"gives (on hob) to step 1 `{OFF}`, which lacked it")
+
+
+def test_an_additional_step_is_a_threat_or_redundant() -> None:
+    checker = kitchen()
+    plan = f"{GO} (light kitchen) {BACK} {GO}"
+    repair = repair_of(
+        checker,
+        ["(light kitchen)", GO],
+        [2, 4],
+        edit(EditKind.DELETE, 1, 0, GO, ""),
+        edit(EditKind.DELETE, 3, 0, BACK, ""),
+    )
+    first, second = explain_class(checker, structure(checker, plan), repair)
+    assert first == "undoes (robot-in kitchen), which step 2 `(light kitchen)` needs"
+    assert second == "of no use once the other edits are made"
+    repair = repair_of(checker, [GO], [2], edit(EditKind.DELETE, 1, 0, "(light kitchen)", ""))
+    found = explain_class(checker, structure(checker, f"(light kitchen) {GO}"), repair)
+    assert found == ("redundant: neither the goal nor a rule needs it",)
+
+
+def test_a_substituted_step_gives_what_the_old_one_did_not() -> None:
+    checker = kitchen(goal="(and (robot-in hall) (lit hall))")
+    old, new = "(light kitchen)", "(light hall)"
+    repair = repair_of(checker, [GO, new], [1, 2], edit(EditKind.SUBSTITUTE, 2, 2, old, new))
+    found = explain_class(checker, structure(checker, f"{GO} {old}"), repair)
+    assert found == (
+        f"gives (lit hall) to the goal, which lacked it; needs (robot-in kitchen), which step 1 `{GO}` undoes",
+    )
