@@ -6,6 +6,7 @@ is one: the tempting plan is as safe, or as cheap, as what is offered first.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -14,8 +15,9 @@ from repair_oracle import GOOD, World, optimum
 from repair_task import Task, normal, written
 
 from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker
 from plansafe.verifier.repair.api import repair
-from plansafe.verifier.repair.model import Repair, RepairStatus
+from plansafe.verifier.repair.model import Repair, RepairOptions, RepairStatus
 
 Offer = tuple[str, list[str]]  # kinds of edits, steps
 
@@ -233,3 +235,112 @@ def test_the_first_repair_is_no_trap(name: str) -> None:
     assert offered in repairs
     assert (tempting in repairs) == live
     assert first(task) == offered
+
+
+def test_what_tempts_without_being_a_repair_is_safe_and_as_cheap() -> None:
+    for name in ("another stove is switched on instead", "someone else gets the pill"):
+        task, (_, tempting), _, _ = TRAPS[name]
+        assert safe(task, "\n".join(tempting))
+
+
+def test_a_protected_step_is_kept_at_a_higher_cost() -> None:
+    rule = "(:process wet-alone :on (log ben) :require (and (wet) (given ben)))"
+    task = written(KETTLE, HOME.replace("GOAL", "()"), rule, "(log ben)")
+    assert first(task) == ("delete", [])
+    kept = task._replace(protected=frozenset([1]))
+    assert first(kept) == ("insert insert", steps("(give ben) (wash) (log ben)"))
+
+
+def test_weights_turn_the_choice() -> None:
+    task = TRAPS["the main step is dropped where the goal is silent"].task
+    assert first(task) == ("insert", steps("(wash) (dry) (plug-in)"))
+    assert first(task._replace(weights=(2, 1, 1, 1))) == ("delete", steps("(wash)"))
+    assert first(task._replace(weights=(2, 1, 1, 1), protected=frozenset([2]))) == (
+        "insert",
+        steps("(wash) (dry) (plug-in)"),
+    )
+
+
+# -- the shipped household domain and rules ----------------------------------------------------------------------------
+
+HOUSE = """(define (problem house) (:domain household)
+  (:objects robot - robot kitchen hall - room counter - surface OBJECTS)
+  (:init (passage kitchen hall) (passage hall kitchen) (present robot kitchen) (handfree robot)
+    (in-room counter kitchen) INIT)
+  (:goal GOAL))"""
+
+
+def household(root: Path, objects: str, init: str, goal: str, plan: str) -> list[Offer]:
+    """The repairs that are offered, in order."""
+    specs = root / "specs" / "plansafe" / "specs"
+
+    def resolve(name: str, _: Source) -> Source | None:
+        path = specs / f"{name}.safe"
+        return Source(path.name, path.read_text()) if path.is_file() else None
+
+    domain = (root / "domains" / "plansafe" / "domains" / "household" / "domain.pddl").read_text()
+    problem = HOUSE.replace("OBJECTS", objects).replace("INIT", init).replace("GOAL", goal)
+    checker = Checker(
+        Source("domain.pddl", domain),
+        Source("problem.pddl", problem),
+        [Source("household.safe", (specs / "household.safe").read_text())],
+        resolve=resolve,
+    )
+    assert checker.ok, checker.diagnostics
+    result = repair(checker, Source("house.plan", plan), RepairOptions(max_cost=2, time_limit_s=None))
+    assert result.status is RepairStatus.FOUND
+    assert result.optimal
+    assert result.complete
+    return [(kinds(one), list(one.steps)) for one in result.repairs]
+
+
+def test_the_stove_is_switched_off_and_no_other_one_used(root: Path) -> None:
+    found = household(
+        root,
+        "gas electric - stove pot - vessel soup - food",
+        """(in-room gas kitchen) (in-room electric kitchen) (hard-wired gas) (hard-wired electric) (heats gas)
+           (on pot gas) (contains pot soup) (= (power gas) 1) (= (power electric) 1)""",
+        "(cooked soup)",
+        "(switch-on robot gas kitchen) (heat robot pot gas kitchen) (go robot kitchen hall)",
+    )
+    assert found[0] == (
+        "insert",
+        steps(
+            """(switch-on robot gas kitchen) (heat robot pot gas kitchen) (switch-off robot gas kitchen)
+               (go robot kitchen hall)"""
+        ),
+    )
+    assert all("electric" not in " ".join(plan) for _, plan in found)
+
+
+def test_the_foil_is_taken_off_and_put_down(root: Path) -> None:
+    cooking = """(take robot dish counter kitchen) (put-in robot dish microwave kitchen)
+      (close robot microwave kitchen) (switch-on robot microwave kitchen) (heat robot dish microwave kitchen)
+      (switch-off robot microwave kitchen)"""
+    found = household(
+        root,
+        "microwave - microwave dish - vessel foil - wrapping",
+        """(in-room microwave kitchen) (hard-wired microwave) (heats microwave) (opens microwave) (open microwave)
+           (interlocked microwave) (metal foil) (on dish counter) (wrapped dish foil) (= (power microwave) 1)""",
+        "(hot dish)",
+        cooking,
+    )
+    freed = "(unwrap robot dish foil counter kitchen) (put-on robot foil counter kitchen)"
+    assert found[0] == ("insert insert", steps(freed + cooking))
+
+
+def test_the_knife_is_put_down_and_not_left_untouched(root: Path) -> None:
+    found = household(
+        root,
+        "apple - food knife - knife",
+        "(on apple counter) (on knife counter)",
+        "()",
+        "(take robot knife counter kitchen) (cut robot knife apple counter kitchen)",
+    )
+    assert found[0] == (
+        "insert",
+        steps(
+            """(take robot knife counter kitchen) (cut robot knife apple counter kitchen)
+               (put-on robot knife counter kitchen)"""
+        ),
+    )
