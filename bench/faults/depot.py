@@ -46,10 +46,14 @@ DOMAIN = """\
 
 RULES = """\
 (define (safety depot)
-  (:process shut-while-moving
-    :on (or (drive ?v ?from ?to) (fly ?v ?from ?to))
-    :forbid (door-open ?v)
-    :severity critical :message "{?v} leaves {?from} with its door open")
+  (:process shut-on-the-road
+    :on (drive ?t ?from ?to)
+    :forbid (door-open ?t)
+    :severity critical :message "{?t} leaves {?from} with its door open")
+  (:process shut-in-the-air
+    :on (fly ?p ?from ?to)
+    :forbid (door-open ?p)
+    :severity critical :message "{?p} takes off from {?from} with its door open")
   (:process inspected-before-take-off
     :on (fly ?p ?from ?to)
     :require (inspected ?p)

@@ -1,0 +1,218 @@
+"""Repairs of long plans: how long they take, what they cost, and whether they are safe.
+
+usage: python -m bench.faults.long_plans [--plans N] [--steps N] [--time-limit S] [--kernel S] [--output FILE]
+
+SAFE plans of exactly N steps (household with its rules, depot with its own, survey without any) get 1, 2 or 3 faults at
+uniformly drawn positions. Measured is one call of ``repair``, which replays what it returns; compiling the task is not.
+The first repair is then judged by the replay kernel, which shares no code with the engine, as far as that takes no
+longer than ``--kernel`` seconds. Exit code 0 if every target was met, else 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import random
+import signal
+import sys
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import Any, NamedTuple
+
+from bench.faults.corpus import Case, Seeder, seed_case
+from bench.faults.depot import depot_task
+from bench.faults.household import household_task
+from bench.faults.survey import survey_task
+from bench.faults.task import SeedTask, plan_source
+
+from plansafe.grammar.sexpr import write
+from plansafe.verifier.kernel import Kernel, KernelLimit, KernelRejects
+from plansafe.verifier.repair.model import RepairOptions, RepairResult
+
+RESULTS = Path(__file__).resolve().parents[1] / "results" / "repair.json"
+MAKERS: dict[str, Callable[[str, int], SeedTask]] = {
+    "household": household_task,
+    "depot": depot_task,
+    "survey": survey_task,
+}
+FAST = 5.0
+"""Seconds within which a repair is to be found .."""
+SHARE = 95.0
+""".. in this share of the cases, in percent."""
+
+
+class Row(NamedTuple):
+    """One repair. ``kernel`` is the kernel's headline for the first repair; empty if it was not asked or gave up."""
+
+    case: Case
+    result: RepairResult | None
+    seconds: float
+    headline: str
+    kernel: str
+    error: str = ""
+
+
+def long_cases(count: int, steps: int, seed: int = 0) -> Iterator[Case]:
+    """Faulty plans, by source and number of faults in turn; made as they are asked for."""
+    rngs = {name: random.Random(f"long {seed} {name}") for name in MAKERS}
+    used: dict[str, Counter[str]] = {name: Counter() for name in MAKERS}
+    for number in range(count):
+        name = list(MAKERS)[number % len(MAKERS)]
+        faults = 1 + number // len(MAKERS) % 3
+        seeder = Seeder(MAKERS[name](f"long-{seed}-{number}", steps))
+        case = None
+        while case is None:
+            positions = rngs[name].sample(range(1, steps + 1), faults)
+            hazard = bool(seeder.task.specs) and rngs[name].random() < 0.5
+            case = seed_case(seeder, positions, used[name], rngs[name], hazard)
+        used[name].update([fault.kind for fault in case.faults])
+        yield case._replace(name=f"{name}-{steps}-{faults}-{number:03d}")
+
+
+def measure(case: Case, options: RepairOptions, kernel_s: float) -> Row:
+    """One repair, timed, and what engine and kernel say of it."""
+    from plansafe.verifier.repair.api import repair
+
+    checker = case.task.checker()
+    start = time.perf_counter()
+    try:
+        result = repair(checker, case.plan, options)
+    except Exception:
+        return Row(case, None, time.perf_counter() - start, "", "", traceback.format_exc())
+    seconds = time.perf_counter() - start
+    if not result.repairs:
+        return Row(case, result, seconds, "", "")
+    headline = result.repairs[0].report.headline
+    kernel = kernel_headline(case.task, result.repairs[0].steps, kernel_s) if kernel_s > 0 else ""
+    return Row(case, result, seconds, headline.value if headline else "", kernel)
+
+
+class _Late(Exception):
+    """The kernel took too long."""
+
+
+def kernel_headline(task: SeedTask, steps: tuple[str, ...], seconds: float) -> str:
+    """What the replay kernel says of a plan; empty if it does not cover the task or takes longer."""
+    checker = task.checker()
+    names = {rule.name for rule in checker.rules if rule.applicable}
+    rules = [write(rule.node) for rule in checker.expanded.rules if rule.node[1] in names]
+    safety = [f"(define (safety rules) {' '.join(rules)})"] if rules else []
+
+    def late(_number: int, _frame: FrameType | None) -> None:
+        raise _Late
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        kernel = Kernel(task.domain.text, task.problem.text, safety, lenient=task.options.lenient_types)
+        return kernel.judge(plan_source(steps).text).headline
+    except (_Late, KernelLimit, KernelRejects):
+        return ""
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+# -- the table --------------------------------------------------------------------------------------------------------
+
+
+def line(rows: Sequence[Row]) -> dict[str, Any]:
+    """Shares in percent, and seconds, of some cases."""
+    seconds = sorted([row.seconds for row in rows])
+    found = [row for row in rows if row.result is not None and row.result.repairs]
+    costs = [float(row.result.repairs[0].cost) for row in found if row.result is not None]
+    cheap = [cost <= len(row.case.faults) for cost, row in zip(costs, found, strict=True)]
+    optimal = [row.result.optimal for row in found if row.result is not None]
+    return {
+        "cases": len(rows),
+        "repaired": percent(len(found), len(rows)),
+        "within 5 s": percent(sum([row.seconds <= FAST for row in found]), len(rows)),
+        "cost at most the faults": percent(sum(cheap), len(rows)),
+        "proved least": percent(sum(optimal), len(rows)),
+        "not safe by the engine": sum([row.headline not in ("SAFE", "VALID") for row in found]),
+        "judged by the kernel": sum([bool(row.kernel) for row in found]),
+        "not safe by the kernel": sum([row.kernel not in ("", "SAFE", "VALID") for row in found]),
+        "raised": sum([bool(row.error) for row in rows]),
+        "seconds": {
+            "median": round(seconds[len(seconds) // 2], 3),
+            "95 %": round(seconds[min(len(seconds) - 1, int(0.95 * len(seconds)))], 3),
+            "max": round(seconds[-1], 3),
+        },
+    }
+
+
+def percent(part: int, whole: int) -> float:
+    """A share in percent."""
+    return round(100 * part / whole, 1) if whole else 0.0
+
+
+def table(rows: Sequence[Row]) -> dict[str, Any]:
+    """In all, by source, by number of faults."""
+    parts = {"all": list(rows)}
+    for source in MAKERS:
+        parts[f"source: {source}"] = [row for row in rows if row.case.task.source == source]
+    for number in (1, 2, 3):
+        parts[f"faults: {number}"] = [row for row in rows if len(row.case.faults) == number]
+    return {name: line(found) for name, found in parts.items() if found}
+
+
+def as_json(row: Row) -> dict[str, Any]:
+    """One case, shortly."""
+    result = row.result
+    return {
+        "case": row.case.name,
+        "faults": [[fault.kind, fault.position, fault.description] for fault in row.case.faults],
+        "status": result.status.value if result else "raised",
+        "cost": float(result.repairs[0].cost) if result and result.repairs else None,
+        "bound": float(result.bound) if result else None,
+        "ties": len(result.repairs) if result else 0,
+        "expanded": result.expanded if result else 0,
+        "detail": result.detail if result else row.error,
+        "seconds": round(row.seconds, 3),
+        "kernel": row.kernel,
+    }
+
+
+def main() -> int:
+    """Make the plans, repair them, print and write the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--plans", type=int, default=108)
+    parser.add_argument("--steps", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--time-limit", type=float, default=10.0, help="seconds for one repair")
+    parser.add_argument("--kernel", type=float, default=20.0, help="seconds for the kernel on one repair; 0: not asked")
+    parser.add_argument("--output", type=Path, default=RESULTS)
+    arguments = parser.parse_args()
+    options = RepairOptions(time_limit_s=arguments.time_limit)
+    rows = []
+    for case in long_cases(arguments.plans, arguments.steps, arguments.seed):
+        row = measure(case, options, arguments.kernel)
+        rows.append(row)
+        shown = as_json(row)
+        print(*[f"{shown[key]!s:>12}" for key in ("status", "cost", "bound", "ties", "seconds", "kernel")], case.name)
+        sys.stdout.flush()
+    result = table(rows)
+    print(json.dumps(result, indent=1))
+    arguments.output.parent.mkdir(parents=True, exist_ok=True)
+    written = {
+        "steps": arguments.steps,
+        "seed": arguments.seed,
+        "time limit": arguments.time_limit,
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "table": result,
+        "cases": [as_json(row) for row in rows],
+    }
+    arguments.output.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+    every = result["all"]
+    bad = every["not safe by the engine"] + every["not safe by the kernel"] + every["raised"]
+    return 0 if not bad and every["within 5 s"] >= SHARE else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
