@@ -10,9 +10,9 @@ away, without which nothing goes on. The compilation is lifted: an instance of a
 - a rule about a step is a precondition of that action, or an effect on ``safe``;
 - what must hold at the end is part of the goal.
 
-A letter's action is known only after its state: formulas that mention actions are read one letter *late*, from the
-mirror facts of the action just taken and from values that ``observe`` stored before it; ``finish`` reads the last
-letter. Formulas that cannot tell a letter from its repetition are read only after actions that change what they read.
+A letter's action is known only once it is taken: formulas that mention actions are read by the actions themselves, each
+with its own mirror fact true and those of the others false, and at the last letter by an action ``finish``. Formulas
+that cannot tell a letter from its repetition are read only after actions that change what they read.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ from itertools import count, product
 from typing import NamedTuple
 
 from plansafe.verifier import model
-from plansafe.verifier.compile.normal import dnf, expression_fluents, free_slots, is_temporal, reads, subformulas
+from plansafe.verifier.compile.normal import dnf, expression_fluents, free_slots, reads, subformulas
 from plansafe.verifier.engine.replay import Engine
 from plansafe.verifier.model import (
+    FALSE,
     TRUE,
     Action,
     And,
@@ -103,14 +104,24 @@ def compile_rules(engine: Engine, rules: bool = True) -> Compiled:
 
 
 class _Reading(NamedTuple):
-    """How a part's formulas are read: the domains of its variables, and whether a letter late."""
+    """How a part's formulas are read: the domains of its variables, and whether by the actions that are taken."""
 
     domains: dict[int, Variable]
-    late: bool
+    acting: bool
     bits: dict[tuple[object, ...], Formula]
-    """Past subformulas already compiled, by structure, with their value while ``observe`` reads a letter."""
+    """Past subformulas already compiled, by structure, with their value while a letter is read."""
     settled: dict[tuple[object, ...], Formula]
     """.. and their value afterwards."""
+    early: _Reading | None = None
+    """How the parts that mention no action are read, where actions read the whole."""
+
+
+class _Acting(NamedTuple):
+    """An effect whose condition mentions mirror facts: whether it happens when an action is taken, and at the end."""
+
+    effect: Effect
+    taken: bool
+    final: bool
 
 
 class _Compiler:
@@ -135,6 +146,7 @@ class _Compiler:
         self.predicates = list(task.predicates)
         self.true_at_start: set[int] = set()  # new predicates without arguments that hold in the initial state
         self.observed: list[Effect] = []
+        self.acting: list[_Acting] = []
         self.finishing: list[Effect] = []
         self.goal: list[Formula] = []
         self.conditions: dict[str, list[Formula]] = {name: [] for name in task.actions}
@@ -142,7 +154,6 @@ class _Compiler:
         self.relevant: set[int] = set()
         self.touching: set[str] = set()
         self.stepwise = False
-        self.late = False
         self.observe: str | None = None
         self.safe: int | None = None
         self.slots = count(1 + max([v.slot for a in task.actions.values() for v in _bound(a)], default=0))
@@ -159,7 +170,8 @@ class _Compiler:
             except CannotCompile as problem:
                 raise CannotCompile(f"rule {name}: {problem}") from None
         self._tick()
-        for effect in (*self.observed, *self.finishing):
+        self._distribute()
+        for effect in self.observed:
             self._reads(effect.condition)
         self._slice_functions()
         watch = self._phases() if self.observed or self.finishing else None
@@ -188,7 +200,7 @@ class _Compiler:
             if self.stepwise or name in self.touching or self._writes(action) & self.relevant:
                 self.effects[name].append(_always((Atom(watch, ()),), (Atom(ready, ()),)))
         self.observed.append(_always((Atom(ready, ()),), (Atom(watch, ()),)))
-        if self.late:
+        if self.finishing:
             done = self._predicate("done")
             self.finishing.append(_always((Atom(done, ()),), (Atom(ready, ()),)))
             self.goal.append(Atom(done, ()))
@@ -228,7 +240,7 @@ class _Compiler:
             observe = self.observe = _free_name(OBSERVE, taken)
             observed = tuple([self._renumbered(effect) for effect in self.observed])
             actions[observe] = _plain(observe, (*guard, Atom(watch, ())), observed)
-        if self.late:
+        if self.finishing:
             finish = _free_name(FINISH, taken)
             finishing = tuple([self._renumbered(effect) for effect in self.finishing])
             actions[finish] = _plain(finish, (*guard, Atom(self.ready, ())), finishing)
@@ -367,13 +379,15 @@ class _Compiler:
             if part.after:
                 premise = Temporal("yesterday", (premise,))
             body = Or((Not(premise), body))
-        reading = _Reading(domains, self._acting(body), {}, {})
+        acting = self._acting(body)
+        reading = _Reading(domains, acting, {}, {}, _Reading(domains, False, {}, {}) if acting else None)
         if part.mode == "whole":
             self._require_at_end(parameters, self._skeleton(body, True, True, reading))
-        elif part.mode == "end" and not reading.late:
+        elif part.mode == "end" and not reading.acting:
             self._require_at_end(parameters, self._settled(body, reading))
         elif part.mode == "end":
-            self.finishing += self._violation(parameters, Not(self._now(body, reading)))
+            at_end = self._violation(parameters, Not(self._now(body, reading)))
+            self.acting += [_Acting(effect, False, True) for effect in at_end]
         else:
             self._emit(reading, self._violation(parameters, Not(self._now(body, reading))))
 
@@ -421,37 +435,100 @@ class _Compiler:
         values = {v.slot: variable(next(self.slots)) for v in _binders(formula)}
         return _mapped(formula, values) if values else formula
 
-    def _emit(self, reading: _Reading, effects: list[Effect]) -> None:
-        """Let effects happen whenever a letter is read."""
-        if reading.late:
-            begun = self._late()
-            self.observed += [
-                e._replace(condition=folded(self.source, And((Atom(begun, ()), e.condition)))) for e in effects
-            ]
-            self.finishing += effects
+    def _emit(self, reading: _Reading, effects: list[Effect], final: bool = True) -> None:
+        """Let effects happen whenever a letter is read; unless ``final``, those at the last letter do not matter."""
+        if reading.acting:
+            self.acting += [_Acting(effect, True, final) for effect in effects]
         else:
             self.observed += effects
 
-    def _late(self) -> int:
-        """The fact that a letter has been passed, which formulas about actions can now be read at."""
-        if not self.late:
-            self.late = self.stepwise = True
-            self.begun = self._predicate("begun")
-            self.observed.append(_always((Atom(self.begun, ()),), ()))
-            self.mirrored: set[int] = set()
-        return self.begun
+    def _distribute(self) -> None:
+        """Give each action the effects that it can have as the action of a letter; ``finish`` those without one."""
+        for effect, taken, final in self.acting:
+            if final:
+                self.finishing += self._of_action(effect, None)
+            for name, action in self.source.actions.items() if taken else ():
+                for own in self._of_action(effect, action):
+                    wanted = folded(self.source, Not(own.condition))
+                    violates = any([atom.predicate == self.safe for atom in own.deletes])
+                    if violates and not own.variables and _is_plain(wanted):
+                        self.conditions[name].append(wanted)
+                    else:
+                        self.effects[name].append(own)
 
-    def _mirror(self, predicate: int) -> None:
-        """Let an action leave its mirror fact, until the next ``observe`` has read it."""
-        self._late()
-        if predicate not in self.mirrored:
-            self.mirrored.add(predicate)
-            action = self.action_of[predicate]
-            own = Atom(predicate, tuple([variable(v.slot) for v in action.parameters]))
-            self.effects[action.name].append(_always((own,), ()))
-            variables = [v._replace(slot=next(self.slots)) for v in action.parameters]
-            taken = Atom(predicate, tuple([variable(v.slot) for v in variables]))
-            self.observed.append(Effect(tuple(variables), taken, (), (taken,), ()))
+    def _of_action(self, effect: Effect, action: Action | None) -> list[Effect]:
+        """An effect where the letter's action is the given one: its mirror facts are equations then, others false."""
+        domains = {v.slot: v.domain for v in (*effect.variables, *(action.parameters if action else ()))}
+        condition = self._unmirrored(effect.condition, action, domains)
+        out = []
+        for own in self._when(effect.variables, condition, effect.adds, effect.deletes):
+            known = {**domains, **{v.slot: v.domain for v in own.variables}}
+            values = self._solved(own.condition, {v.slot for v in own.variables}, known)
+            condition = folded(self.source, _mapped(own.condition, values))
+            if not (isinstance(condition, Truth) and not condition.value):
+                variables = tuple([v for v in own.variables if v.slot not in values])
+                adds = tuple([_mapped_atom(atom, values) for atom in own.adds])
+                deletes = tuple([_mapped_atom(atom, values) for atom in own.deletes])
+                out.append(Effect(variables, condition, adds, deletes, ()))
+        return out
+
+    def _unmirrored(self, formula: Formula, action: Action | None, domains: dict[int, int]) -> Formula:
+        match formula:
+            case Atom() if formula.predicate in self.mirrors:
+                if action is None or self.action_of[formula.predicate] is not action:
+                    return FALSE
+                pairs = zip(formula.arguments, action.parameters, strict=True)
+                return And(tuple([Equal(argument, variable(own.slot)) for argument, own in pairs]))
+            case Not():
+                return Not(self._unmirrored(formula.body, action, domains))
+            case And() | Or():
+                parts = tuple([self._unmirrored(part, action, domains) for part in formula.parts])
+                return And(parts) if isinstance(formula, And) else Or(parts)
+            case Quantified() if self._acting(formula.body):
+                known = {**domains, **{v.slot: v.domain for v in formula.variables}}
+                body = folded(self.source, self._unmirrored(formula.body, action, known))
+                return self._without_equations(Quantified(formula.universal, formula.variables, body), known)
+            case _:
+                return formula
+
+    def _without_equations(self, formula: Quantified, domains: dict[int, int]) -> Formula:
+        """An equal formula in which no quantified variable is equated with another term, where that can be had."""
+        disjuncts = dnf(formula.body, not formula.universal)
+        if disjuncts is None:
+            return formula
+        out: list[Formula] = []
+        for disjunct in disjuncts:
+            literals = tuple([lit.formula if lit.positive else Not(lit.formula) for lit in disjunct.literals])
+            own = (*formula.variables, *disjunct.variables)
+            known = {**domains, **{v.slot: v.domain for v in disjunct.variables}}
+            values = self._solved(And(literals), {v.slot for v in own}, known)
+            rest = tuple([v for v in own if v.slot not in values])
+            body = _mapped(And(literals), values)
+            out.append(Quantified(False, rest, body) if rest else body)
+        exists = Or(tuple(out))
+        return folded(self.source, Not(exists) if formula.universal else exists)
+
+    def _solved(self, condition: Formula, open_slots: set[int], domains: dict[int, int]) -> dict[int, int]:
+        """What the equations of a conjunction say about variables that may be replaced."""
+        values: dict[int, int] = {}
+        for part in condition.parts if isinstance(condition, And) else (condition,):
+            if isinstance(part, Equal):
+                self._solve(part, values, domains, open_slots)
+        return values
+
+    def _solve(self, equation: Equal, values: dict[int, int], domains: dict[int, int], open_slots: set[int]) -> None:
+        """Add what one equation says: a variable may be replaced by a term that has no values beyond its own."""
+        sets = self.source.domain_sets
+        sides = [values.get(-1 - side, side) if side < 0 else side for side in equation]
+        for own, other in (sides, reversed(sides)):
+            if own < 0 and -1 - own in open_slots and own != other:
+                objects = frozenset((other,)) if other >= 0 else sets[domains[-1 - other]]
+                if objects <= sets[domains[-1 - own]]:
+                    for slot, value in values.items():
+                        values[slot] = other if value == own else value
+                    values[-1 - own] = other
+                    open_slots.discard(-1 - own)
+                    return
 
     # -- rules about steps --------------------------------------------------------------------------------------------
 
@@ -499,9 +576,10 @@ class _Compiler:
     # -- past formulas ------------------------------------------------------------------------------------------------
 
     def _now(self, formula: Formula, reading: _Reading) -> Formula:
-        """The value of a past formula at the letter being read, as a condition of ``observe`` (or ``finish``)."""
-        if reading.late and not self._acting(formula):
-            return self._stored(formula, reading)
+        """The value of a past formula at the letter being read, as a condition of what reads it."""
+        if reading.acting and not self._acting(formula):
+            assert reading.early is not None
+            return self._settled(formula, reading.early)
         match formula:
             case Not():
                 return Not(self._now(formula.body, reading))
@@ -512,25 +590,8 @@ class _Compiler:
                 return Quantified(formula.universal, formula.variables, self._now(formula.body, reading))
             case Temporal():
                 return self._bit(formula, reading)
-            case Atom() if formula.predicate in self.mirrors:
-                self._mirror(formula.predicate)
-                return formula
             case _:
                 return formula
-
-    def _stored(self, formula: Formula, reading: _Reading) -> Formula:
-        """A value at the letter before, which ``observe`` stored there."""
-        if not is_temporal(formula) and all([isinstance(r, Atom) and self._static(r) for r in reads(formula)]):
-            return formula
-        key = structure(formula)
-        if key not in reading.bits:
-            early = _Reading(reading.domains, False, {}, {})
-            about, atom = self._remembered("was", formula, reading)
-            value = self._now(formula, early)
-            self.observed += self._when(about, value, (atom,), ())
-            self.observed += self._when(about, Not(value), (), (atom,))
-            reading.bits[key] = atom
-        return reading.bits[key]
 
     def _static(self, atom: Atom) -> bool:
         return atom.predicate < len(self.source.static) and self.source.static[atom.predicate] and (
@@ -547,7 +608,7 @@ class _Compiler:
         if key in reading.bits:
             return reading.bits[key]
         operator = formula.operator
-        self.stepwise |= operator in STEPWISE
+        self.stepwise |= operator in STEPWISE and not reading.acting
         operands = [self._now(operand, reading) for operand in formula.operands]
         about, bit = self._remembered(operator, formula, reading)
         first = operands[0]
@@ -572,7 +633,7 @@ class _Compiler:
             changes += self._when(about, value, (settled_at,), ())
             changes += self._when(about, Not(value), (), (settled_at,))
             settled = settled_at
-        self._emit(reading, changes)
+        self._emit(reading, changes, final=False)
         reading.bits[key] = value
         reading.settled[key] = settled
         return value
@@ -617,7 +678,7 @@ class _Compiler:
                 return Quantified(universal, formula.variables, inner)
             case Temporal():
                 if formula.operator in WHOLE_TRACE:
-                    return self._automaton(_WholeTrace(self, formula, positive, reading.late), fatal, reading)
+                    return self._automaton(_WholeTrace(self, formula, positive, reading.acting), fatal, reading)
                 if formula.operator == "always" and positive and fatal and past_only(formula.operands[0]):
                     body = self._now(formula.operands[0], reading)
                     self._emit(reading, self._violation(reading.domains.values(), Not(body)))
@@ -628,7 +689,7 @@ class _Compiler:
 
     def _automaton(self, automaton: _Automaton, fatal: bool, reading: _Reading) -> Formula:
         """Facts for the states of an automaton, effects for its transitions; returns when it accepts at the end."""
-        self.stepwise |= automaton.stepwise
+        self.stepwise |= automaton.stepwise and not reading.acting
         leaves = [self._now(leaf, reading) for leaf in automaton.leaves]
         slots = sorted(frozenset().union(*[free_slots(leaf) for leaf in automaton.leaves]))
         about = [reading.domains[slot] for slot in slots]
@@ -668,11 +729,11 @@ class _Compiler:
             return And(tuple([Not(facts[s]) for s in states if s not in accepting]))
         return Or(tuple([facts[s] for s in states if s in accepting]))
 
-    def before(self, letter: int, late: bool) -> Atom:
+    def before(self, letter: int, acting: bool) -> Atom:
         """A fact that holds while letters up to (and with) the given one are read."""
         if letter > MAX_TICKS:
             raise CannotCompile(f"a bound of more than {MAX_TICKS} steps")
-        clock = self.clocks[late]
+        clock = self.clocks[acting]
         while len(clock) <= letter:
             clock.append(self._predicate(f"up-to-{len(clock)}"))
             self.true_at_start.add(clock[-1])
@@ -680,12 +741,12 @@ class _Compiler:
 
     def _tick(self) -> None:
         """Letter k takes away ``up-to-k``, the first that still holds."""
-        for late, clock in self.clocks.items():
+        for acting, clock in self.clocks.items():
             for letter, predicate in enumerate(clock):
                 own = Atom(predicate, ())
                 passed: Formula = Not(Atom(clock[letter - 1], ())) if letter else TRUE
                 self._emit(
-                    _Reading({}, late, {}, {}), [Effect((), folded(self.source, And((own, passed))), (), (own,), ())]
+                    _Reading({}, acting, {}, {}), [Effect((), folded(self.source, And((own, passed))), (), (own,), ())]
                 )
 
     # -- the end ------------------------------------------------------------------------------------------------------
@@ -905,9 +966,9 @@ _STARTS: dict[str, object] = {"at-most-once": 0, "sometime-before": 0, "within":
 class _WholeTrace(_Automaton):
     """An operator of PDDL3 that looks at the whole trace, with the automaton that monitors run."""
 
-    def __init__(self, compiler: _Compiler, formula: Temporal, positive: bool, late: bool) -> None:
+    def __init__(self, compiler: _Compiler, formula: Temporal, positive: bool, acting: bool) -> None:
         super().__init__()
-        self.compiler, self.positive, self.late = compiler, positive, late
+        self.compiler, self.positive, self.acting = compiler, positive, acting
         self.name = formula.operator
         self.leaves = list(formula.operands)
         self.stepwise = formula.operator in STEPWISE
@@ -932,9 +993,9 @@ class _WholeTrace(_Automaton):
         for place, first in enumerate(starts):
             bounds: list[Formula] = []
             if place:
-                bounds.append(Not(self.compiler.before(first - 1, self.late)))
+                bounds.append(Not(self.compiler.before(first - 1, self.acting)))
             if place + 1 < len(starts):
-                bounds.append(self.compiler.before(starts[place + 1] - 1, self.late))
+                bounds.append(self.compiler.before(starts[place + 1] - 1, self.acting))
             out.append(And(tuple(bounds)))
         return out
 
