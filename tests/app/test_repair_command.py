@@ -359,6 +359,52 @@ def test_labels(run: Run) -> None:
     assert run("diagnose", "tea.plan", "--labels", "mine")[0] == 2
 
 
+# -- loose text -------------------------------------------------------------------------------------------------------
+
+LOOSE = """Sure, here is the plan:
+
+1. switch-on(hob, kitchen)
+2. Go(kitchen, hall)
+"""
+
+
+def test_a_plan_in_loose_text_is_audited_where_it_stands(run: Run) -> None:
+    Path("tea.md").write_text(LOOSE)
+    code, out, _ = run("tea.md", "--from", "text", "--format", "concise")
+    assert code == 1
+    assert "tea.md:4:4: error[SC201] rule `stove-off-before-leaving` is violated at step 2" in out
+    assert "tea.md:1:1: note[SC73" in out
+    assert "(as read)" not in out
+    code, out, _ = run("tea.md", "--from", "text")
+    assert "2. Go(kitchen, hall)\n  |    ^^^^^^^^^^^^^^^^^" in out
+
+
+def test_a_plan_in_loose_text_is_repaired_in_pddl(run: Run) -> None:
+    Path("tea.md").write_text(LOOSE)
+    code, out, _ = run("repair", "tea.md", "--from", "text", "--output", "fixed.plan")
+    assert code == 0
+    assert "+ (switch-off hob kitchen)" in out
+    assert Path("fixed.plan").read_text() == SAFE
+    assert run("repair", "tea.md", "--from", "text", "--protect", "3")[0] == 2
+
+
+def test_fix_does_not_write_pddl_over_prose(run: Run) -> None:
+    Path("tea.md").write_text(LOOSE)
+    for flag in ("--fix", "--diff"):
+        code, _, err = run("tea.md", "--from", "text", flag)
+        assert code == 2
+        assert "--fix would write PDDL over a plan in prose" in err
+    assert Path("tea.md").read_text() == LOOSE
+
+
+def test_loose_text_without_a_plan_is_refused(run: Run) -> None:
+    Path("tea.md").write_text("I am sorry, I cannot help with that.\n")
+    for command in ("audit", "repair"):
+        code, out, _ = run(command, "tea.md", "--from", "text")
+        assert code == 2
+        assert "error[SC74" in out
+
+
 # -- from Python ------------------------------------------------------------------------------------------------------
 
 

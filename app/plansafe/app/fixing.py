@@ -27,7 +27,7 @@ _BOM = b"\xef\xbb\xbf"
 
 def fix_plans(paths: list[str], settings: Settings, form: str, output: str | None, color: str, diff: bool) -> int:
     """Repair each plan where it is. An exit code: that of the repairs, or of the audit where that failed."""
-    if settings.loose and not diff:
+    if settings.loose:
         advice = "safecheck repair --from text --output FILE"
         return complain(Diagnostic("SC607", "--fix would write PDDL over a plan in prose", help=advice))
     piped = STDIN in paths

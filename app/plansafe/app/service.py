@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from plansafe.app.alarm import Alarm, OutOfTime
 from plansafe.app.discovery import Choice, Discovery, Input, Inputs
 from plansafe.app.plans import Kind, heading, plans_below
-from plansafe.grammar.diagnostics import Diagnostic, Severity
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.report import Headline, Report, Worlds
 
@@ -107,13 +107,18 @@ def unjudged(plan: str, *diagnostics: Diagnostic, headline: Headline | None = No
 
 
 class Prepared(NamedTuple):
-    """A plan, and the compiled task that it is checked with. ``notes``: what reading it from loose text guessed."""
+    """A plan, and the compiled task that it is checked with.
+
+    Of a loose text, ``plan`` is what was understood, ``notes`` say which liberties were taken, and ``places`` say for
+    each of its steps where it stands in the text.
+    """
 
     plan: Source
     checker: Checker
     inputs: tuple[Input, ...]
     sources: Mapping[str, Source]
     notes: tuple[Diagnostic, ...] = ()
+    places: tuple[Span, ...] = ()
 
 
 class Session:
@@ -168,9 +173,12 @@ class Session:
     def result(self, prepared: Prepared, report: Report) -> Result:
         """A report with what it was made from, and with what must be said beside it."""
         report = self._with_idle_rules(report)
+        text = prepared.inputs[0].source
+        if prepared.places:
+            report = _placed(report, prepared, text.name)
         if prepared.notes:
             report = report._replace(diagnostics=(*prepared.notes, *report.diagnostics))
-        return Result(prepared.inputs[0].source.name, report, prepared.inputs, prepared.sources)
+        return Result(text.name, report, prepared.inputs, prepared.sources)
 
     def prepare(self, given: str | Source) -> Prepared | Result:
         """Find and compile what a plan needs; a :class:`Result` says why there is none."""
@@ -198,7 +206,20 @@ class Session:
         sources = {**sources, **{i.source.name: i.source for i in extended}}
         if not checker.ok:
             return Result(name, unjudged(name, *checker.diagnostics), used, sources)
-        return Prepared(plan.source, checker, used, sources)
+        prepared = Prepared(plan.source, checker, used, sources)
+        return self._understood(prepared) if self._settings.loose else prepared
+
+    def _understood(self, prepared: Prepared) -> Prepared | Result:
+        """A plan in loose text as a plan in PDDL."""
+        from plansafe.verifier.loose import read_loose  # noqa: PLC0415 - not needed for PDDL
+
+        said = read_loose(prepared.plan, prepared.checker)
+        if said.plan is None:
+            report = unjudged(prepared.plan.name, *said.notes, *said.diagnostics)
+            return Result(prepared.plan.name, report, prepared.inputs, prepared.sources)
+        notes = (*said.notes, *said.diagnostics)
+        places = tuple([step.span for step in said.steps])
+        return prepared._replace(plan=said.plan, notes=notes, places=places)
 
     def _checker(self, found: Inputs, domain: Input, problem: Input) -> tuple[Checker, tuple[Input, ...]]:
         """Compile, or take what was compiled before; with it come the specifications that others extend."""
@@ -241,6 +262,30 @@ class Session:
             text = "no rule ever applied: the plan was not checked for safety"
             idle = Diagnostic("SC701", text, notes=notes, help=advice, severity=Severity.WARNING)
         return report._replace(diagnostics=(*report.diagnostics, idle))
+
+
+def _placed(report: Report, prepared: Prepared, name: str) -> Report:
+    """A report on what was understood of a loose text, with places in that text."""
+    from plansafe.grammar.plan_text import read_plan  # noqa: PLC0415 - loaded by now
+
+    read = [step.span for step in read_plan(prepared.plan).steps]
+    known = dict(zip(read, prepared.places, strict=True))
+
+    def moved(label: Label) -> Label:
+        if label.source != prepared.plan.name:
+            return label
+        return label._replace(source=name, span=known.get(label.span, Span(0, 0)))
+
+    findings = [
+        finding._replace(
+            source=name if finding.source == prepared.plan.name else finding.source,
+            span=known.get(finding.span) if finding.span is not None else None,
+            related=tuple([moved(label) for label in finding.related]),
+        )
+        for finding in report.findings
+    ]
+    diagnostics = [d._replace(labels=tuple([moved(label) for label in d.labels])) for d in report.diagnostics]
+    return report._replace(plan=name, findings=tuple(findings), diagnostics=tuple(diagnostics))
 
 
 def _not_a_plan(name: str, kind: Kind) -> Diagnostic:

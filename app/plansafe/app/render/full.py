@@ -119,7 +119,8 @@ class FullRenderer:
         return "\n".join(lines)
 
     def _explain(self, report: Report) -> str:
-        codes = [f.code for f in report.findings] or [d.code for d in report.diagnostics]
+        worst = sorted(report.diagnostics, key=lambda d: d.severity is not Severity.ERROR)
+        codes = [f.code for f in report.findings] or [d.code for d in worst]
         return "" if not codes else self._style.faint(f"   explain: safecheck --explain {codes[0]}")
 
 

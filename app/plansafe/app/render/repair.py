@@ -9,7 +9,6 @@ from plansafe.app.render.difference import listing, sentence, shown
 from plansafe.app.render.full import FullRenderer
 from plansafe.app.render.text import Style, pad, visible
 from plansafe.app.repairing import Examined
-from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.verifier.repair.model import Repair, RepairResult, RepairStatus
 from plansafe.verifier.report import Headline, Report
 
@@ -39,7 +38,7 @@ class RepairRenderer:
         if examined.repair is None:
             return self._full.plan(examined.result)
         blocks = [self._full.inputs(examined.result)]
-        blocks += [self._full.diagnostic(d, examined.result) for d in _about_reading(examined)]
+        blocks += [self._full.diagnostic(d, examined.result) for d in examined.result.report.diagnostics]
         blocks += [self._verdict(examined.result.report), self._classes(examined), *self._repairs(examined)]
         if examined.outcome is not None:
             blocks.append(self._full.diagnostic(examined.outcome, examined.result))
@@ -119,10 +118,6 @@ class RepairRenderer:
         steps = _count(report.steps, "step")
         first = f"{style.good(report.headline.value)}   the repaired plan, replayed: {steps}, {values}"
         return f"{first}\n{' ' * (len(report.headline.value) + 3)}{saved}".rstrip()
-
-
-def _about_reading(examined: Examined) -> list[Diagnostic]:
-    return [d for d in examined.result.report.diagnostics if d.severity is not Severity.NOTE]
 
 
 def _label_line(plan: str, label: PublishedLabel) -> str:
