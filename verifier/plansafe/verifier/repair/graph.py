@@ -29,24 +29,29 @@ from plansafe.verifier.repair.demands import Demand, Demander
 from plansafe.verifier.repair.footprint import Footprint, Footprints, identity
 from plansafe.verifier.repair.model import Weights
 from plansafe.verifier.repair.watch import Broken, Watch
+from plansafe.verifier.rules.model import Part
 from plansafe.verifier.simulate import Simulation
 
 KEEP, SKIP, INSERT, DELETE, SUBSTITUTE, DEFER, PLACE, BORROW, GHOST = range(9)
 """Kinds of edges. ``DEFER`` and ``PLACE`` are a move to a later place, ``BORROW`` and ``SKIP`` one to an earlier.
 
-``GHOST``: a deletion at the price of a substitution, where that is the cheaper one. It leads to no repair; its flaws say
-which substitutions are worth trying."""
+``GHOST``: a deletion at the price of a substitution, where that is the cheaper one. It leads to no repair; its flaws
+say which substitutions are worth trying."""
 
 _AS_GHOST = 0
 """A pseudo-step in ``borrowed``: some step before was left out as a ghost."""
 
-_BORROW_STEP, _ANYTHING = -1, -2
-"""Pseudo-indexes of demands: that a step (the code) be moved to an earlier place; that anything be changed."""
+_BORROW_STEP, _ANYTHING, _FEWER = -1, -2, -3
+"""Pseudo-subjects of demands: that a step (the code) be moved to an earlier place; that anything be changed; that one
+of the last steps (so many as the code) be taken out."""
 
-_LETTER_OPERATORS = frozenset(
-    ("next", "weak-next", "yesterday", "weak-yesterday", "within", "always-within", "hold-during", "hold-after")
-)
+_DEADLINES = frozenset(("within", "always-within"))
+"""Operators that only lose by further steps."""
+_LETTER_OPERATORS = frozenset(("next", "weak-next", "yesterday", "weak-yesterday", "hold-during", "hold-after"))
 """Operators by which a rule counts letters: any inserted or removed step may change its verdict."""
+_STATE, _TRACE, _DEADLINE, _LETTERS = range(4)
+"""What a part of a rule looks at: single states, the trace but for repetitions, numbers of steps up to a deadline, or
+numbers of steps in any manner."""
 
 _NONE: frozenset[int] = frozenset()
 
@@ -140,7 +145,7 @@ class Search:
         self.prints: list[Footprint | None] = [
             self.footprints.of(step) if isinstance(step, Taken) else None for step in self.steps
         ]
-        self.letters_count = [self._counts_letters(number) for number in range(len(engine.plan.parts))]
+        self.views = [_view(part) for part in engine.plan.parts]
         self.expanded = 0
         self.bound: Number = 0
         """No repair costs less."""
@@ -150,7 +155,9 @@ class Search:
         self._nodes: dict[tuple[object, ...], Node] = {}
         self._heap: list[tuple[Number, int, int, Node, tuple[object, ...]]] = []
         self._count = count()
-        self._legal: dict[tuple[object, ...], list[Taken]] = {}
+        self._legal_actions: dict[tuple[object, ...], list[Taken]] = {}
+        self._simulation = Simulation(engine)
+        self.base = len(engine.task.predicates)
         state = _frozen(engine.initial(), None)
         watch = Watch.start(engine, engine.initial())
         self.root = Node(0, state, watch, _NONE, _NONE)
@@ -159,13 +166,6 @@ class Search:
             self.root.broken = watch.broken
         else:
             self._expand_later(self.root)
-
-    def _counts_letters(self, number: int) -> bool:
-        part = self.engine.plan.parts[number]
-        formulas = [f for f in (part.body, part.guard) if f is not None]
-        return any(
-            [isinstance(f, Temporal) and f.operator in _LETTER_OPERATORS for g in formulas for f in subformulas(g)]
-        )
 
     # -- the loop -----------------------------------------------------------------------------------------------------
 
@@ -438,29 +438,24 @@ class Search:
     def _rules_flaw(self, node: Node, broken: tuple[Broken, ...]) -> None:
         """Rules are broken. One instance is enough: the one that says most precisely what must differ."""
         parts = self.engine.plan.parts
-        best: tuple[int, Broken] | None = None
-        for one in broken:
-            part = parts[one.part]
-            temporal = self.letters_count[one.part] or any([isinstance(f, Temporal) for f in subformulas(part.body)])
-            vague = 2 if self.letters_count[one.part] else 1 if temporal or part.mode == "whole" else 0
-            if best is None or vague < best[0]:
-                best = (vague, one)
-        assert best is not None
-        vague, one = best
+        one = min(broken, key=lambda b: self.views[b.part][0])
         part = parts[one.part]
+        view, bound = self.views[one.part]
         binding = dict(zip([v.slot for v in part.parameters], one.binding, strict=False))
-        if vague == 2:
+        if view == _LETTERS:
             self._receive(node, Demand(_ANYTHING, None, None), 0, True)
             return
         demands: set[Demand] = set()
         formulas: list[Formula] = [f for f in (part.body, part.guard, part.step) if f is not None]
         mirrored = frozenset(self.engine.mirrors.values())
-        of_states = vague == 0 and part.mode in ("always", "end") and not mentions(part.body, mirrored)
+        of_states = view == _STATE and part.mode in ("always", "end") and not mentions(part.body, mirrored)
         if of_states and len(one.binding) == len(part.parameters):
             demands |= self.demander.flips(self._evaluator(node), part.body, binding, True)
         else:
             for formula in formulas:
                 demands |= self.demander.basic(self.demander.patterns(formula, binding))
+        if view == _DEADLINE:
+            demands.add(Demand(_FEWER, bound, None))
         for demand in demands:
             self._receive(node, demand, 0, True)
 
@@ -504,10 +499,13 @@ class Search:
         keep = edge.kind == KEEP
         if demand.subject == _BORROW_STEP:
             return out
-        if demand.subject == _ANYTHING:
+        if demand.subject in (_ANYTHING, _FEWER):
             if keep:
                 self._removable(source, extra)
                 out.append((source, Demand(_BORROW_STEP, edge.step, None), extra, True))
+            if demand.subject == _FEWER:
+                left = (demand.code or 0) - 1
+                out[:1] = [(source, demand._replace(code=left), extra, True)] if left > 0 else []
             return out
         footprint = self.footprints.of(edge.taken)
         if demand.code is None:
@@ -580,6 +578,8 @@ class Search:
 
     def _offer(self, node: Node, demand: Demand, extra: Number) -> None:
         """The insertions, substitutions and moves to this place that may meet a demand."""
+        if demand.subject == _FEWER:
+            return
         if demand.subject == _BORROW_STEP:
             self._offer_step(node, demand.code or 0, extra)
             return
@@ -616,26 +616,54 @@ class Search:
 
     def _offer_action(self, node: Node, taken: Taken, extra: Number, wanted: Demand | None) -> None:
         """An action may be inserted here, or take the place of the next step."""
-        cost = self.weights.insert
-        self._push(
-            node,
-            extra + cost,
-            (INSERT, *identity(taken), wanted),
-            partial(self._try, node, taken, INSERT, cost, extra, wanted),
-        )
+        sure = True
+        if wanted is not None:
+            does = self._effect_on(node, taken, wanted)
+            if does is False:
+                return
+            sure = does is True
+        legal = self._legal(node, taken)
         step = node.position + 1
-        if step > self.length or step in node.borrowed or step in self.protected:
-            return
-        replaced = self.steps[node.position]
-        if isinstance(replaced, Taken) and identity(replaced) == identity(taken):
-            return
-        cost = self.weights.substitute
-        self._push(
-            node,
-            extra + cost,
-            (SUBSTITUTE, *identity(taken), wanted),
-            partial(self._try, node, taken, SUBSTITUTE, cost, extra, wanted),
-        )
+        ways = [(INSERT, self.weights.insert)]
+        if step <= self.length and step not in node.borrowed and step not in self.protected:
+            replaced = self.steps[node.position]
+            if isinstance(replaced, IllFormed) or identity(replaced) != identity(taken):
+                ways.append((SUBSTITUTE, self.weights.substitute))
+        named = identity(taken)
+        for kind, cost in ways:
+            if not legal:
+                enable = partial(self._enable, node, taken, extra + cost, None)
+                self._flaw(node, ("enable", kind, *named), enable, extra + cost)
+                continue
+            key = (kind, *named) if sure else (kind, *named, wanted)
+            attempt = partial(self._try, node, taken, kind, cost, extra, None if sure else wanted)
+            self._push(node, max(extra + cost, self.estimate(node)), key, attempt)
+
+    def _effect_on(self, node: Node, taken: Taken, wanted: Demand) -> bool | None:
+        """Whether an action surely changes what is wanted here; ``None`` if that depends on a condition or a number."""
+        footprint = self.footprints.of(taken)
+        subject, code = wanted.subject, wanted.code
+        if footprint.mirror is not None and footprint.mirror[0] == subject and code in (None, footprint.mirror[1]):
+            return True
+        if subject < self.base:
+            facts = node.state.facts[subject]
+            if code is None:
+                if any([p == subject and (c in facts) is not value for (p, c), value in footprint.sets.items()]):
+                    return True
+            else:
+                sets = footprint.sets.get((subject, code))
+                if sets is not None and (code in facts) is not sets:
+                    return True
+        return None if any([e.fact[0] == subject and code in (None, e.fact[1]) for e in footprint.may]) else False
+
+    def _legal(self, node: Node, taken: Taken) -> bool:
+        """Whether the precondition of an action holds; true where a number is undefined, for then trying tells."""
+        slots = [v.slot for v in taken.action.parameters]
+        holds = self.engine.full_code.precondition(taken.action, slots)
+        try:
+            return holds(node.state.facts, node.state.fluents, *taken.objects)
+        except (KeyError, ZeroDivisionError):
+            return True
 
     def _try(self, node: Node, taken: Taken, kind: int, cost: Number, extra: Number, wanted: Demand | None) -> None:
         did = ("did", kind, *identity(taken))
@@ -667,10 +695,23 @@ class Search:
 
     def _legal_here(self, node: Node) -> list[Taken]:
         key = self._picture(node.state)
-        found = self._legal.get(key)
+        found = self._legal_actions.get(key)
         if found is None:
-            found = self._legal[key] = list(Simulation(self.engine, node.state.fork()).legal())
+            self._simulation.state = node.state
+            self._simulation._indexes = None
+            found = self._legal_actions[key] = list(self._simulation.legal())
         return found
+
+
+def _view(part: Part) -> tuple[int, int]:
+    """What a part looks at, and for deadlines how many letters back."""
+    operators = [f for g in (part.body, part.guard) if g is not None for f in subformulas(g) if isinstance(f, Temporal)]
+    if any([f.operator in _LETTER_OPERATORS for f in operators]):
+        return _LETTERS, 0
+    bounds = [f.bounds[0] for f in operators if f.operator in _DEADLINES]
+    if bounds:
+        return _DEADLINE, int(max(bounds)) + 3
+    return (_TRACE, 0) if operators or part.mode == "whole" else (_STATE, 0)
 
 
 def _may_meet(footprint: Footprint, demand: Demand) -> bool:
