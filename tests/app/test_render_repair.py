@@ -14,9 +14,10 @@ from plansafe.app.render.difference import lines, sentence, shown
 from plansafe.app.render.repair import RepairRenderer
 from plansafe.app.render.repair_json import RepairJsonRenderer
 from plansafe.app.render.text import Style
-from plansafe.app.repairing import Examined
+from plansafe.app.repairing import Because, Examined
 from plansafe.app.service import Result, Settings
 from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.verifier.diagnose.cause import Cause
 from plansafe.verifier.diagnose.model import ErrorClass, Witness
 from plansafe.verifier.repair.model import Edit, EditKind, Repair, RepairResult, RepairStatus
 from plansafe.verifier.report import Headline, Report, Worlds
@@ -57,6 +58,10 @@ WITNESSES = (
     Witness(ErrorClass.PROCESS_HAZARD, (6,), "rule `stove-attended`, at step 6", "stove-attended"),
     Witness(ErrorClass.COMPOUND, (3, 6, 8), "1 move, 1 substitution", None, (("move", 1), ("substitute", 1))),
 )
+CAUSES = (
+    Because(0, "step 5 is enough, and nothing less", Cause((5,), ("(in stove kitchen)",), True, "")),
+    Because(1, "no cause is known: the rule is undecided"),
+)
 TIED = RepairResult(RepairStatus.FOUND, (INSERTION, DELETION, *[INSERTION] * 4), 1, True, True, "", 1234)
 BEYOND = RepairResult(RepairStatus.FOUND, (MIXED,), 2, False, False, "the time limit of 30 s has passed", 99)
 NONE = RepairResult(RepairStatus.PROVED_NONE, (), 0, True, True, "the search was complete", 7)
@@ -69,7 +74,7 @@ UNFOUND = Diagnostic("SC801", "no repair was found within the limits; none costs
 def examined(unsafe: Result, invalid: Result, passing: Result, unread: Result) -> list[Examined]:
     safe = RepairResult(RepairStatus.ALREADY_SAFE, (), 0, True, True)
     return [
-        Examined(unsafe, ORIGINAL, TIED, WITNESSES, "; text\n"),
+        Examined(unsafe, ORIGINAL, TIED, WITNESSES, "; text\n", causes=CAUSES),
         Examined(invalid, ORIGINAL, BEYOND, WITNESSES[:1], "(step)\n"),
         Examined(unsafe, ORIGINAL, NONE, (Witness(ErrorClass.UNSAFE_GOAL, (), "a plan exists"),), outcome=IMPOSSIBLE),
         Examined(unsafe, ORIGINAL, GIVEN_UP, outcome=UNFOUND),

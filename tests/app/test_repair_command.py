@@ -336,6 +336,14 @@ def test_a_diagnosis_names_classes_and_the_nearest_plan_in_a_sentence(run: Run) 
     assert "  + " not in out
 
 
+def test_minimal_causes(run: Run) -> None:
+    code, out, _ = run("diagnose", "tea.plan", "--cause", "--format", "json")
+    (cause,) = json.loads(out)["causes"]
+    assert code == 0
+    assert (cause["finding"], cause["steps"], cause["facts"]) == (0, [1, 2], ["(in hob kitchen)"])
+    assert f"why\n  {cause['text']}\n" in run("diagnose", "tea.plan", "--cause")[1]
+
+
 def test_the_graph_is_written(run: Run) -> None:
     code, out, _ = run("diagnose", "tea.plan", "--graph", "tea.dot")
     assert code == 0

@@ -252,6 +252,9 @@ def diagnose(
     gate: Gate = False,
     lenient_types: LenientTypes = False,
     reading: Reading = From.PDDL,
+    cause: Annotated[
+        bool, typer.Option("--cause", help="Find the fewest steps and initial facts that suffice for each finding.")
+    ] = False,
     labels: Annotated[
         Scheme | None,
         typer.Option(help="Print one published label for each plan, and nothing else (docs/labels.md)."),
@@ -278,7 +281,7 @@ def diagnose(
         paths = _one_output("--graph", graph, plans)
         stream = sys.stderr if graph == STDOUT else standard_output()
         view = _view(form, settings, wants_color(color, stream), changes=False)
-        wishes = Wishes(options, graph=graph is not None, labels=labels.value if labels else None)
+        wishes = Wishes(options, causes=cause, graph=graph is not None, labels=labels.value if labels else None)
         return _shown(examine(paths, settings, wishes), view, stream, graph, graph=True)
 
     raise typer.Exit(guarded(lambda: _usable(settings, work)))

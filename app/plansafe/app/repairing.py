@@ -18,10 +18,11 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.diagnose.model import Witness
 from plansafe.verifier.model import Number
 from plansafe.verifier.repair.model import EditKind, Repair, RepairOptions, RepairResult, RepairStatus, Weights
-from plansafe.verifier.report import Headline
+from plansafe.verifier.report import Headline, Report
 
 if TYPE_CHECKING:
     from plansafe.verifier.api import ReadSteps
+    from plansafe.verifier.diagnose.cause import Cause
     from plansafe.verifier.diagnose.labels import PublishedLabel
     from plansafe.verifier.diagnose.model import Diagnosis
 
@@ -44,14 +45,24 @@ LABELS = ("safel", "eai-virtualhome", "eai-behavior")
 class Wishes(NamedTuple):
     """What to find out about a plan.
 
-    ``options``: how to search for repairs. ``classes``: tell the classes of error. ``graph``: draw the causal
-    structure. ``labels``: one of :data:`LABELS`; then only that label is found out.
+    ``options``: how to search for repairs. ``classes``: tell the classes of error. ``causes``: find the minimal cause
+    of each finding. ``graph``: draw the causal structure. ``labels``: one of :data:`LABELS`; then only that label is
+    found out.
     """
 
     options: RepairOptions = RepairOptions()
     classes: bool = True
+    causes: bool = False
     graph: bool = False
     labels: str | None = None
+
+
+class Because(NamedTuple):
+    """Why a finding (an index into those of the report): its minimal cause, or ``None`` and the reason in ``text``."""
+
+    finding: int
+    text: str
+    cause: Cause | None = None
 
 
 class Examined(NamedTuple):
@@ -71,6 +82,7 @@ class Examined(NamedTuple):
     outcome: Diagnostic | None = None
     label: PublishedLabel | None = None
     graph: str | None = None
+    causes: tuple[Because, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -124,6 +136,7 @@ def _examine(session: Session, prepared: Prepared, wishes: Wishes) -> Examined:
         unsupported = RepairResult(RepairStatus.NOT_FOUND, detail=timed.message)
         return Examined(result, original, unsupported, outcome=timed)
     graph = None
+    causes: tuple[Because, ...] = ()
     if wishes.classes:
         from plansafe.verifier.diagnose.api import diagnose  # noqa: PLC0415 - loads the search
 
@@ -131,6 +144,8 @@ def _examine(session: Session, prepared: Prepared, wishes: Wishes) -> Examined:
         report, found, witnesses = diagnosis.report, diagnosis.repair, diagnosis.witnesses
         if wishes.graph:
             prepared, graph = _drawn(prepared, read, diagnosis)
+        if wishes.causes:
+            causes = _causes(prepared, report)
     else:
         from plansafe.verifier.repair.api import repair  # noqa: PLC0415 - loads the search
 
@@ -144,7 +159,7 @@ def _examine(session: Session, prepared: Prepared, wishes: Wishes) -> Examined:
         verdict = checker.check(Source(plan.name, text))
         if verdict.headline not in _SAFE:
             raise RuntimeError(f"a repair of {plan.name} was {verdict.headline} when its text was read again")
-    return Examined(result, original, found, witnesses, text, _outcome(found, wishes.options), graph=graph)
+    return Examined(result, original, found, witnesses, text, _outcome(found, wishes.options), None, graph, causes)
 
 
 def _labelled(session: Session, prepared: Prepared, original: tuple[str, ...], scheme: str) -> Examined:
@@ -179,6 +194,20 @@ def _drawn(prepared: Prepared, read: ReadSteps, diagnosis: Diagnosis) -> tuple[P
     except NotCovered as reason:
         warning = Diagnostic("SC803", f"no graph: {reason}", severity=Severity.WARNING)
         return prepared._replace(notes=(*prepared.notes, warning)), None
+
+
+def _causes(prepared: Prepared, report: Report) -> tuple[Because, ...]:
+    from plansafe.verifier.diagnose.cause import minimal_cause  # noqa: PLC0415 - for this wish alone
+    from plansafe.verifier.diagnose.links import NotCovered  # noqa: PLC0415
+
+    out = []
+    for number, finding in enumerate(report.findings):
+        try:
+            cause = minimal_cause(prepared.checker, prepared.plan, finding)
+            out.append(Because(number, cause.text, cause))
+        except NotCovered as reason:
+            out.append(Because(number, f"no cause is known: {reason}"))
+    return tuple(out)
 
 
 def _outcome(found: RepairResult, options: RepairOptions) -> Diagnostic | None:

@@ -39,7 +39,8 @@ class RepairRenderer:
             return self._full.plan(examined.result)
         blocks = [self._full.inputs(examined.result)]
         blocks += [self._full.diagnostic(d, examined.result) for d in examined.result.report.diagnostics]
-        blocks += [self._verdict(examined.result.report), self._classes(examined), *self._repairs(examined)]
+        blocks += [self._verdict(examined.result.report), self._classes(examined)]
+        blocks += [self._causes(examined), *self._repairs(examined)]
         if examined.outcome is not None:
             blocks.append(self._full.diagnostic(examined.outcome, examined.result))
         if self._changes:
@@ -70,6 +71,11 @@ class RepairRenderer:
             last = witness.error
             rows.append(f"  {self._style.error(pad(name, _NAME))}  {visible(witness.text)}")
         return self._section("what is wrong", rows)
+
+    def _causes(self, examined: Examined) -> str:
+        """The minimal causes; many findings may have the same one."""
+        texts = dict.fromkeys([because.text for because in examined.causes])
+        return self._section("why", [f"  {visible(text)}" for text in texts])
 
     def _section(self, title: str, rows: Sequence[str]) -> str:
         return "\n".join([self._style.bold(title), *rows]) if rows else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from plansafe.app.render.json import JsonRenderer, diagnostic_object, dumps, without_surrogates
-from plansafe.app.repairing import Examined
+from plansafe.app.repairing import Because, Examined
 from plansafe.app.service import Settings
 from plansafe.verifier.diagnose.model import Witness
 from plansafe.verifier.model import Number
@@ -37,6 +37,7 @@ class RepairJsonRenderer:
             "detail": found.detail if found is not None else "",
             "expanded": found.expanded if found is not None else 0,
             "classes": [_witness(witness) for witness in examined.witnesses],
+            "causes": [_because(because) for because in examined.causes],
             "repairs": [_repair(repair) for repair in found.repairs] if found is not None else [],
             "label": _label(examined.label) if examined.label is not None else None,
             "text": examined.text,
@@ -59,6 +60,17 @@ def _witness(witness: Witness) -> dict[str, Any]:
 
 def _label(label: PublishedLabel) -> dict[str, Any]:
     return {**label._asdict(), "additional": list(label.additional)}
+
+
+def _because(because: Because) -> dict[str, Any]:
+    cause = because.cause
+    return {
+        "finding": because.finding,
+        "text": because.text,
+        "steps": cause.steps if cause is not None else None,
+        "facts": cause.facts if cause is not None else None,
+        "minimum": cause is not None and cause.minimum,
+    }
 
 
 def _repair(repair: Repair) -> dict[str, Any]:
