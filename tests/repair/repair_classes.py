@@ -76,22 +76,32 @@ class Relaxation:
             again = bool(fixed or risen)
 
     def _apply(self, effect: Sexp, binding: Binding) -> None:
-        if not effect:
-            return
+        done = [*self._outcomes(effect, binding, False)]
+        added = {atom for atom, value, conditional in done if value and not conditional}
+        for atom, value, conditional in done:
+            if value:
+                self.true.add(atom)
+            elif conditional or atom not in added:  # what one action deletes and adds is true afterwards
+                self.false.add(atom)
+
+    def _outcomes(self, effect: Sexp, binding: Binding, conditional: bool) -> Iterator[tuple[Atom, bool, bool]]:
+        """What may happen: atom, added or deleted, and whether under a condition."""
         match effect:
+            case ():
+                return
             case ("and", *parts):
                 for part in parts:
-                    self._apply(part, binding)
+                    yield from self._outcomes(part, binding, conditional)
             case ("forall", declared, inner):
                 for extended in self._bindings(parameters(declared), binding):
-                    self._apply(inner, extended)
+                    yield from self._outcomes(inner, extended, conditional)
             case ("when", condition, inner):
                 if self.may(condition, binding, True):
-                    self._apply(inner, binding)
+                    yield from self._outcomes(inner, binding, True)
             case ("not", atom):
-                self.false.add(ground(atom, binding))
+                yield ground(atom, binding), False, conditional
             case _ if effect[0] not in ASSIGN:
-                self.true.add(ground(effect, binding))
+                yield ground(effect, binding), True, conditional
 
     def may(self, formula: Sexp, binding: Binding, wanted: bool) -> bool:
         """Whether a condition may be true (or false)."""

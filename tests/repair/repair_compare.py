@@ -6,7 +6,7 @@ import traceback
 from fractions import Fraction
 
 from repair_classes import classes
-from repair_oracle import Optimum, TooMany, optimum
+from repair_oracle import Optimum, TooMany, World, optimum
 from repair_task import KINDS, Task, normal
 
 from plansafe.grammar.source import Source
@@ -18,6 +18,7 @@ from plansafe.verifier.repair.model import EditKind, Repair, RepairOptions, Repa
 
 LIMIT = 1500  # plans that the kernel judges, for one task; what needs more is left out
 SHOWN = 6
+PROOF = (6, 300)  # length and number of plans among which one refutes a proof that there is none
 
 
 def expected(task: Task) -> Optimum | None:
@@ -68,7 +69,14 @@ def of_repairs(task: Task, best: Optimum, result: RepairResult) -> list[str]:
         return [] if result.status is RepairStatus.ALREADY_SAFE else [f"status: {result.status} of a safe plan"]
     if best.cost is None:
         wrong = result.status not in (RepairStatus.NOT_FOUND, RepairStatus.PROVED_NONE) or result.repairs
-        return [f"status: {result.status} where nothing is found\n{shown(found(result))}"] if wrong else []
+        if wrong:
+            return [f"status: {result.status} where nothing is found\n{shown(found(result))}"]
+        if result.status is RepairStatus.PROVED_NONE and not task.protected:
+            world = World(task)
+            plan = world.safe_plan(*PROOF)
+            if plan is not None:
+                return [f"proof: {' '.join([world.actions[code] for code in plan]) or 'the empty plan'} is safe"]
+        return []
     out = []
     if result.status is not RepairStatus.FOUND:
         out.append(f"status: {result.status} where cost {best.cost} is possible\n{shown(best.repairs)}")

@@ -159,6 +159,17 @@ class World:
                             for plan in placed(base, items):
                                 yield plan, lost
 
+    def safe_plan(self, length: int, most: int) -> Codes | None:
+        """Some safe plan of at most this length, of ``most`` executable ones; None if there is none among them."""
+        layer: list[tuple[Codes, int]] = [((), self.start or 0)]
+        for _ in range(length + 1):
+            for plan, state in layer:
+                if self.goal(state) and self.safe(plan):
+                    return plan
+            steps = [((*plan, c), self.after(s, c)) for plan, s in layer for c in range(len(self.actions))]
+            layer = [(plan, state) for plan, state in steps if state >= 0][:most]
+        return None
+
     def needed(self, plan: Codes) -> bool:
         """Whether no non-empty set of new steps can be left out."""
         new = [i for i, item in enumerate(plan) if item % 2]
