@@ -155,6 +155,7 @@ class Search:
         self._nodes: dict[tuple[object, ...], Node] = {}
         self._heap: list[tuple[Number, int, int, Node, tuple[object, ...]]] = []
         self._count = count()
+        self._achieving: dict[Demand, list[int]] = {}
         self._legal_actions: dict[tuple[object, ...], list[Taken]] = {}
         self._simulation = Simulation(engine)
         self.base = len(engine.task.predicates)
@@ -490,8 +491,7 @@ class Search:
         source = edge.source
         if edge.kind in (DELETE, GHOST) and full and demand.subject >= 0:
             # A substitution instead of the deletion.
-            for taken in self.footprints.achievers(*demand):
-                self._offer_action(source, taken, extra, demand)
+            self._offer_actions(source, demand, extra)
         extra += edge.cost
         out = [(source, demand, extra, full)]
         if edge.taken is None:
@@ -577,24 +577,57 @@ class Search:
         self._reach(node, DEFER, step, None, cost, step, node.state, node.watch, node.deferred | {step}, node.borrowed)
 
     def _offer(self, node: Node, demand: Demand, extra: Number) -> None:
-        """The insertions, substitutions and moves to this place that may meet a demand."""
+        """The insertions, substitutions and moves to this place that may meet a demand: looked at when affordable."""
         if demand.subject == _FEWER:
             return
         if demand.subject == _BORROW_STEP:
             self._offer_step(node, demand.code or 0, extra)
             return
+        self._push(
+            node,
+            max(extra + self.lightest, self.estimate(node)),
+            ("offer", demand, extra),
+            partial(self._offer_all, node, demand, extra),
+        )
+
+    def _offer_all(self, node: Node, demand: Demand, extra: Number) -> None:
         if demand.subject == _ANYTHING:
             for step in range(node.position + 1, self.length + 1):
                 self._offer_step(node, step, extra)
             for taken in self._legal_here(node):
                 self._offer_action(node, taken, extra, None)
             return
+        self._offer_actions(node, demand, extra)
+        for number in self._plan_achievers(demand):
+            if number > node.position:
+                self._offer_step(node, number, extra)
+
+    def _offer_actions(self, node: Node, demand: Demand, extra: Number) -> None:
+        """The actions that may meet a demand: the legal ones are tried, the others looked into at a later level."""
+        illegal = []
         for taken in self.footprints.achievers(*demand):
-            self._offer_action(node, taken, extra, demand)
-        for number in range(node.position, self.length):
-            footprint = self.prints[number]
-            if footprint is not None and _may_meet(footprint, demand):
-                self._offer_step(node, number + 1, extra)
+            if self._legal(node, taken):
+                self._offer_action(node, taken, extra, demand)
+            else:
+                illegal.append(taken)
+        if illegal:
+            extra += min(self.weights.insert, self.weights.substitute)
+            self._flaw(node, ("enable", demand), partial(self._enable_all, node, illegal, extra), extra)
+
+    def _enable_all(self, node: Node, illegal: list[Taken], extra: Number) -> None:
+        for taken in illegal:
+            self._precondition(node, taken, extra)
+
+    def _plan_achievers(self, demand: Demand) -> list[int]:
+        """The steps of the original plan that may meet a demand."""
+        found = self._achieving.get(demand)
+        if found is None:
+            found = self._achieving[demand] = [
+                number
+                for number, footprint in enumerate(self.prints, 1)
+                if footprint is not None and _may_meet(footprint, demand)
+            ]
+        return found
 
     def _offer_step(self, node: Node, step: int, extra: Number) -> None:
         """A later step may be moved here."""
@@ -615,14 +648,13 @@ class Search:
             self._push(node, extra + cost, ("borrow", step), act)
 
     def _offer_action(self, node: Node, taken: Taken, extra: Number, wanted: Demand | None) -> None:
-        """An action may be inserted here, or take the place of the next step."""
+        """A legal action may be inserted here, or take the place of the next step."""
         sure = True
         if wanted is not None:
             does = self._effect_on(node, taken, wanted)
             if does is False:
                 return
             sure = does is True
-        legal = self._legal(node, taken)
         step = node.position + 1
         ways = [(INSERT, self.weights.insert)]
         if step <= self.length and step not in node.borrowed and step not in self.protected:
@@ -631,10 +663,6 @@ class Search:
                 ways.append((SUBSTITUTE, self.weights.substitute))
         named = identity(taken)
         for kind, cost in ways:
-            if not legal:
-                enable = partial(self._enable, node, taken, extra + cost, None)
-                self._flaw(node, ("enable", kind, *named), enable, extra + cost)
-                continue
             key = (kind, *named) if sure else (kind, *named, wanted)
             attempt = partial(self._try, node, taken, kind, cost, extra, None if sure else wanted)
             self._push(node, max(extra + cost, self.estimate(node)), key, attempt)
