@@ -363,6 +363,11 @@ def test_labels(run: Run) -> None:
     Path("tea.plan").write_text("(go hall kitchen)\n")
     code, out, _ = run("diagnose", "tea.plan", "--labels", "eai-behavior", "--format", "json")
     label = json.loads(out)["label"]
+    Path("open.plan").write_text("(go")
+    assert run("diagnose", "open.plan", "--labels", "safel")[:2] == (
+        0,
+        "open.plan: grammar (the plan cannot be read)\n",
+    )
     assert (code, label["scheme"], label["step"]) == (0, "eai-behavior", 1)
     assert run("diagnose", "tea.plan", "--labels", "mine")[0] == 2
 

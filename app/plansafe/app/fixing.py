@@ -7,6 +7,7 @@ what was done is said on standard error.
 from __future__ import annotations
 
 import difflib
+import math
 import sys
 from collections.abc import Iterator
 from typing import TextIO
@@ -33,7 +34,8 @@ def fix_plans(paths: list[str], settings: Settings, form: str, output: str | Non
     piped = STDIN in paths
     if piped and len(paths) > 1:
         return complain(Diagnostic("SC607", "--fix takes standard input alone or files, not both"))
-    options = RepairOptions(max_repairs=2)  # the first is applied; that there is another is said
+    limit = min(settings.time_limit or math.inf, RepairOptions().time_limit_s or math.inf)
+    options = RepairOptions(max_repairs=2, time_limit_s=limit)  # the first is applied; that there is another is said
     results = examine(paths, settings, Wishes(options, classes=False))
     if diff:
         return written(output, lambda stream: _differences(results, stream))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.app.patch import patched
@@ -35,6 +36,8 @@ _EXIT_CODES = {
 _NUMBER = re.compile(r"(?:\d{1,9}(?:\.\d{1,9})?|\.\d{1,9})\Z")
 _GRACE = 60.0
 """Seconds that loading, replaying and explaining may take beside the search, before all is given up."""
+_CAUSES_S = 20.0
+"""Seconds for the causes of all findings of a plan; what is not proved to be minimal by then is said not to be."""
 _SAFE = (Headline.SAFE, Headline.VALID)
 
 
@@ -120,14 +123,14 @@ def examine(
 def _examine(session: Session, prepared: Prepared, wishes: Wishes) -> Examined:
     checker, plan = prepared.checker, prepared.plan
     read = checker.read(plan)
+    if wishes.labels is not None:
+        return _labelled(session, prepared, wishes.labels)
     if read.text.diagnostics:
         return Examined(session.result(prepared, unjudged(plan.name, *checker.diagnostics, *read.text.diagnostics)))
     problem = _protection_problem(plan, read, wishes.options.protected)
     if problem is not None:
         return Examined(session.result(prepared, unjudged(plan.name, problem)))
     original = tuple(["(" + " ".join(step.tokens) + ")" for step in read.text.steps])
-    if wishes.labels is not None:
-        return _labelled(session, prepared, original, wishes.labels)
     if read.timed is not None:
         result = session.audit(prepared)
         if result.report.headline in _SAFE:
@@ -162,7 +165,7 @@ def _examine(session: Session, prepared: Prepared, wishes: Wishes) -> Examined:
     return Examined(result, original, found, witnesses, text, _outcome(found, wishes.options), None, graph, causes)
 
 
-def _labelled(session: Session, prepared: Prepared, original: tuple[str, ...], scheme: str) -> Examined:
+def _labelled(session: Session, prepared: Prepared, scheme: str) -> Examined:
     from plansafe.verifier.diagnose.labels import NoLabel, safel_label  # noqa: PLC0415 - for this wish alone
     from plansafe.verifier.diagnose.labels_eai import eai_label  # noqa: PLC0415
 
@@ -179,8 +182,8 @@ def _labelled(session: Session, prepared: Prepared, original: tuple[str, ...], s
     except NoLabel as reason:
         none = Diagnostic("SC803", f"no published label: {reason}")
         unsupported = RepairResult(RepairStatus.NOT_FOUND, detail=none.message)
-        return Examined(result, original, unsupported, outcome=none)
-    return Examined(result, original, label=label)
+        return Examined(result, repair=unsupported, outcome=none)
+    return Examined(result, label=label)
 
 
 def _drawn(prepared: Prepared, read: ReadSteps, diagnosis: Diagnosis) -> tuple[Prepared, str | None]:
@@ -201,9 +204,11 @@ def _causes(prepared: Prepared, report: Report) -> tuple[Because, ...]:
     from plansafe.verifier.diagnose.links import NotCovered  # noqa: PLC0415
 
     out = []
+    late = monotonic() + _CAUSES_S
     for number, finding in enumerate(report.findings):
+        seconds = max(0.0, late - monotonic()) / (len(report.findings) - number)
         try:
-            cause = minimal_cause(prepared.checker, prepared.plan, finding)
+            cause = minimal_cause(prepared.checker, prepared.plan, finding, time_limit_s=min(seconds, 2.0))
             out.append(Because(number, cause.text, cause))
         except NotCovered as reason:
             out.append(Because(number, f"no cause is known: {reason}"))
