@@ -30,7 +30,8 @@ def shown(case: Case, result: RepairResult) -> str:
     report = case.task.checker().check(case.plan)
     headline = report.headline.value if report.headline else "unreadable"
     out = [f"{case.name}  ({case.task.source}: {case.task.name}, {len(case.steps)} steps)"]
-    out.append("goal: " + " ".join([write(node) for node in elaborated.task.goal_nodes]))  # type: ignore[arg-type]
+    goals = dict.fromkeys([write(node) for node in elaborated.task.goal_nodes])  # type: ignore[arg-type]
+    out.append("goal: " + " ".join(goals))
     out += [f"! {fault.kind}, gold step {fault.position}: {fault.description}" for fault in case.faults]
     out.append(f"verdict: {headline}")
     out += [f"  {finding.message}" for finding in report.findings if "halt" in finding.readings][:3]

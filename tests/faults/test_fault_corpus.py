@@ -49,11 +49,10 @@ def test_made_plans_are_good_and_of_their_length(maker, length: int) -> None:
 
 
 def test_the_same_seed_gives_the_same_corpus() -> None:
-    again = generate(7, singles=42, doubles=15, sources=small())
-    assert [(case.name, case.steps, case.faults) for case in again] == [
-        (case.name, case.steps, case.faults) for case in cases()
-    ]
-    assert [case.steps for case in generate(8, singles=42, doubles=15, sources=small())] != [c.steps for c in cases()]
+    quick = {name: tasks for name, tasks in small().items() if name != "household"}
+    once, again, other = [generate(seed, singles=12, doubles=4, sources=quick) for seed in (7, 7, 8)]
+    assert [(c.name, c.steps, c.faults) for c in once] == [(c.name, c.steps, c.faults) for c in again]
+    assert [c.steps for c in once] != [c.steps for c in other]
 
 
 def test_every_fault_breaks_the_plan_alone_and_with_the_other() -> None:
