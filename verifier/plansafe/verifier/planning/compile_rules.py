@@ -84,7 +84,8 @@ class Compiled(NamedTuple):
     """A task without rules. Steps named in ``bookkeeping`` are no steps of the original task.
 
     ``observe`` is the action that reads a letter, ``watch`` the predicate of the fact that it is due, ``safe`` that of
-    the fact that no rule is violated (``None`` where there is nothing to observe or to violate).
+    the fact that no rule is violated (``None`` where there is nothing to observe or to violate), and ``cost`` the
+    function that counts the steps of the original task (``None``: all steps are).
     """
 
     task: Task
@@ -92,6 +93,7 @@ class Compiled(NamedTuple):
     observe: str | None
     watch: int | None
     safe: int | None
+    cost: int | None
 
 
 def compile_rules(engine: Engine, rules: bool = True) -> Compiled:
@@ -155,6 +157,7 @@ class _Compiler:
         self.touching: set[str] = set()
         self.stepwise = False
         self.observe: str | None = None
+        self.cost: int | None = None
         self.safe: int | None = None
         self.slots = count(1 + max([v.slot for a in task.actions.values() for v in _bound(a)], default=0))
         self.clocks: dict[bool, list[int]] = {False: [], True: []}
@@ -177,7 +180,7 @@ class _Compiler:
         watch = self._phases() if self.observed or self.finishing else None
         task = self._task(watch)
         bookkeeping = frozenset(task.actions.keys() - self.source.actions.keys())
-        return Compiled(task, bookkeeping, self.observe, watch, self.safe)
+        return Compiled(task, bookkeeping, self.observe, watch, self.safe, self.cost)
 
     def _reads(self, formula: Formula) -> None:
         for read in reads(formula):
@@ -220,12 +223,12 @@ class _Compiler:
         source = self.source
         actions: dict[str, Action] = {}
         guard = [] if self.safe is None else [Atom(self.safe, ())]
-        cost = len(self.functions)
         functions = list(self.functions)
         fluents = [dict(self.initial.fluents[f]) for f in self.kept]
         metric = None
         paid: list[Effect] = []
         if watch is not None:
+            cost = self.cost = len(functions)
             functions.append(Predicate(TOTAL_COST, (), (), None))
             fluents.append({0: 0})
             metric = Metric(True, model.Fluent(cost, ()))
@@ -311,7 +314,11 @@ class _Compiler:
                             needed |= {a.function, *read}
             grown = len(needed) > size
         self.kept = sorted(needed)
-        self.functions = [source.functions[f] for f in self.kept]
+        # The name of costs is for those of the compiled task.
+        self.functions = [
+            f._replace(name=f"{f.name}-of-task") if f.name == TOTAL_COST else f
+            for f in [source.functions[number] for number in self.kept]
+        ]
         self._function_number = {old: new for new, old in enumerate(self.kept)}
         defined: dict[int, int] = {}
         for name, action in source.actions.items():

@@ -60,6 +60,8 @@ class Compilations:
         if not _replayed(simulation, compiled, query.prefix):
             return Solution(Answer.UNSOLVABLE, detail="the steps taken so far cannot be executed or break a rule")
         state, task = simulation.state, compiled.task
+        if compiled.cost is not None:
+            state.fluents[compiled.cost][0] = 0
         try:
             printed = print_task(task, state.facts, state.fluents)
         except Unprintable as problem:

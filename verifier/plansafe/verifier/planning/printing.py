@@ -93,8 +93,8 @@ class Names:
 
 def decimal(value: Number) -> str:
     """A number as an exact decimal. Raises :class:`Unprintable` if it has none."""
-    if isinstance(value, int):
-        return str(value)
+    if value.denominator == 1:
+        return str(value.numerator)
     digits, denominator = 0, value.denominator
     for prime in (2, 5):
         power = 0
