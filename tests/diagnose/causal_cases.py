@@ -58,24 +58,34 @@ class Drawn(NamedTuple):
     """Rules whose instances do not read the clock."""
 
 
-def random_case(stream: str, number: int, rules: int = 6, plans: int = 4, longest: int = 7) -> Drawn | None:
-    """A case, the same for the same arguments; ``None`` if it is not one that kernel and engine both accept."""
+def random_draw(stream: str, number: int, rules: int) -> Case:
+    """A random task whose actions often have preconditions; the same for the same arguments."""
     random = Random(f"{stream} {number}")
     drawn = case(stream, 77, number, rules, 0)._replace(constraints=(), laws=())
-    drawn = drawn._replace(structures=tuple([_conditional(s, drawn, random) for s in drawn.structures]))
+    return drawn._replace(structures=tuple([_conditional(s, drawn, random) for s in drawn.structures]))
+
+
+def checker_of(drawn: Case) -> Checker:
+    """The engine for a case."""
     texts = drawn.domain_text(), drawn.problem_text(), drawn.safety_text()
     names = ("domain.pddl", "problem.pddl", "rules.safe")
     sources = [Source(name, text) for name, text in zip(names, texts, strict=True)]
-    checker = Checker(sources[0], sources[1], sources[2:], Options(max_findings=100_000, replay="never"))
+    return Checker(sources[0], sources[1], sources[2:], Options(max_findings=100_000, replay="never"))
+
+
+def random_case(stream: str, number: int, rules: int = 6, plans: int = 4, longest: int = 7) -> Drawn | None:
+    """A case, the same for the same arguments; ``None`` if it is not one that kernel and engine both accept."""
+    drawn = random_draw(stream, number, rules)
+    checker = checker_of(drawn)
     if not checker.ok:
         return None
-    relaxed = drawn._replace(structures=tuple([_relaxed(s) for s in drawn.structures]))
+    actions = drawn.domain_text().partition("(:action")[2]
     return Drawn(
         checker,
         _kernel(drawn),
-        _kernel(relaxed),
-        [_plan(checker, random, longest) for _ in range(plans)],
-        "(f " in texts[0].partition("(:action")[2] or "(g)" in texts[0].partition("(:action")[2],
+        _kernel(drawn._replace(structures=tuple([relaxed(s) for s in drawn.structures]))),
+        [walk(checker, f"{stream} {number} {turn}", longest) for turn in range(plans)],
+        "(f " in actions or "(g)" in actions,
         frozenset([str(rule[1]) for rule in drawn.rules if not _reads_clock(rule)]),
     )
 
@@ -84,7 +94,8 @@ def _kernel(drawn: Case) -> Kernel:
     return Kernel(drawn.domain_text(), drawn.problem_text(), [drawn.safety_text()])
 
 
-def _relaxed(structure: Sexp) -> Sexp:
+def relaxed(structure: Sexp) -> Sexp:
+    """An action without its precondition."""
     assert isinstance(structure, tuple)
     if ":precondition" not in structure:
         return structure
@@ -110,9 +121,10 @@ def _conditional(structure: Sexp, drawn: Case, random: Random) -> Sexp:
     return (*structure, ":precondition", formulas.formula(random.choice((0, 0, 1, 2)), scope))
 
 
-def _plan(checker: Checker, random: Random, longest: int) -> list[str]:
+def walk(checker: Checker, seed: str, longest: int) -> list[str]:
     """A walk over mostly legal steps, those that others made possible preferred."""
     assert checker.engine is not None
+    random = Random(seed)
     task = checker.engine.task
     simulation = Simulation(checker.engine)
     steps: list[str] = []

@@ -1,0 +1,132 @@
+"""Minimal causes: by hand, and against all subsets of steps and facts with the kernel as judge."""
+
+from __future__ import annotations
+
+import pytest
+from case import write
+from causal_cases import checker_of, kitchen, walk
+from cause_brute import Brute, cut, small_draw
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker
+from plansafe.verifier.diagnose.cause import Cause, minimal_cause, smallest_hitting_set
+from plansafe.verifier.diagnose.links import NotCovered
+from plansafe.verifier.report import FindingClass
+
+
+def causes(checker: Checker, text: str) -> dict[tuple[str, int], Cause]:
+    """The cause of each finding, by rule (or code) and step."""
+    plan = Source("p", text)
+    findings = checker.check(plan).findings
+    return {(f.rule or f.code, f.step): minimal_cause(checker, plan, f) for f in findings}
+
+
+def test_a_violated_step_rule() -> None:
+    found = causes(kitchen(), "(light kitchen) (switch-on hob kitchen) (go kitchen hall)")
+    assert found == {
+        ("off-before-leaving", 3): Cause(
+            (2, 3),
+            ("(in hob kitchen)",),
+            True,
+            "rule `off-before-leaving` is violated for kitchen, hob, hall: step 2 `(switch-on hob kitchen)`, "
+            "step 3 `(go kitchen hall)` and `(in hob kitchen)` from the start are enough, and nothing less",
+        ),
+    }
+
+
+def test_what_undid_a_fact_is_the_cause_though_it_was_never_there_in_the_empty_world() -> None:
+    found = causes(
+        kitchen(goal="(lit kitchen)"), "(go kitchen hall) (go hall kitchen) (go kitchen hall) (go hall kitchen)"
+    )
+    assert found["home", 4].steps == (4,)
+    found = causes(kitchen(), "(go kitchen hall) (switch-on hob kitchen)")
+    assert found["SC301", 2][:3] == ((1,), (), True)
+
+
+def test_what_was_never_there_has_no_cause_but_says_so() -> None:
+    found = causes(kitchen(), "(switch-off hob kitchen) (go kitchen hall)")
+    assert found["SC301", 1][:3] == ((), (), True)
+    assert found["SC301", 1].text == (
+        "step 1 cannot be taken: nothing that the plan does before or starts with makes its condition true"
+    )
+    assert found["home", 0].text == "rule `home` is violated: nothing that the plan does or starts with prevents it"
+
+
+def test_the_condition_of_an_effect_is_part_of_the_cause() -> None:
+    rules = "(define (safety s) (:process cold :parameters (?s - stove) :forbid (warm ?s)))"
+    found = causes(kitchen(rules=rules, goal="(warm hob)"), "(light kitchen) (switch-on hob kitchen) (cook hob)")
+    assert found["cold", 3][:3] == ((2, 3), (), True)
+
+
+def test_a_rule_over_time_needs_only_its_moments() -> None:
+    rules = """(define (safety s)
+      (:trajectory once-on :parameters (?s - stove) :formula (at-most-once (on ?s)))
+      (:process lit-first :parameters (?r - room) :on (cook ?s) :require (once (and (robot-in ?r) (lit ?r)))))"""
+    text = "(switch-on hob kitchen) (light kitchen) (switch-off hob kitchen) (light kitchen) (switch-on hob kitchen)"
+    found = causes(kitchen(rules=rules, goal="(on hob)"), text)
+    assert found["once-on", 5][:3] == ((1, 3, 5), (), True)
+    found = causes(kitchen(rules=rules, goal="()"), "(light kitchen) (cook hob)")
+    assert found["lit-first", 2][:3] == ((2,), (), True)
+
+
+def test_ill_formed_and_timed_and_foreign() -> None:
+    checker = kitchen()
+    plan = Source("p", "(jump) (go kitchen hall)")
+    finding = next(f for f in checker.check(plan).findings if f.finding_class is FindingClass.ILL_FORMED)
+    assert minimal_cause(checker, plan, finding) == Cause((1,), (), True, "step 1 is no step of this domain")
+    finding = next(f for f in checker.check(Source("p", "(switch-on hob kitchen) (go kitchen hall)")).findings)
+    with pytest.raises(NotCovered, match="SC201"):
+        minimal_cause(checker, Source("q", "(go kitchen hall)"), finding)
+    with pytest.raises(NotCovered, match="times"):
+        minimal_cause(checker, Source("q", "1: (go kitchen hall)"), finding)
+
+
+def test_when_time_is_up_the_answer_is_enough_but_not_proved() -> None:
+    checker = kitchen()
+    plan = Source("p", "(light kitchen) (switch-on hob kitchen) (go kitchen hall)")
+    (finding,) = checker.check(plan).findings
+    found = minimal_cause(checker, plan, finding, time_limit_s=0)
+    assert found[:3] == ((2, 3), ("(in hob kitchen)",), False)
+    assert found.text.endswith("are enough")
+
+
+def test_smallest_hitting_set() -> None:
+    cost = {(-1, n): 10 + n for n in range(5)}
+    sets = [frozenset([(-1, a), (-1, b)]) for a, b in ((0, 1), (1, 2), (2, 3), (3, 4))]
+    assert smallest_hitting_set(sets, cost) == {(-1, 1), (-1, 3)}
+    assert smallest_hitting_set([], cost) == frozenset()
+
+
+STREAMS = ("steps", "past", "ends", "ltl", "pddl3", "mixed")
+
+
+@pytest.mark.parametrize("stream", STREAMS)
+def test_causes_are_smallest_by_brute_force(stream: str) -> None:
+    assert compare(stream, range(5)) >= 4
+
+
+def compare(stream: str, numbers: range) -> int:
+    """Hold causes against brute force; how many."""
+    compared = 0
+    for number in numbers:
+        drawn = small_draw(stream, number)
+        checker = None if drawn is None else checker_of(drawn)
+        if drawn is None or checker is None or not checker.ok:
+            continue
+        for turn in range(2):
+            plan = walk(checker, f"{stream} {number} {turn}", 4)
+            source = Source("p", "\n".join(plan))
+            findings = checker.check(source).findings
+            brute = Brute(drawn, plan)
+            for finding in [f for f in findings if "halt" in f.readings and brute.answerable(f)][:4]:
+                last = cut(plan, findings, finding)
+                found = minimal_cause(checker, source, finding, time_limit_s=20)
+                kept = brute.elements(found.steps, found.facts)
+                where = (
+                    f"{stream} {number} {plan} {[write(f) for f in drawn.init]} {finding.rule} {finding.step} {found}"
+                )
+                assert found.minimum, where
+                assert brute.sufficient(finding, kept, last), where
+                assert (len(kept), len(found.facts)) == brute.minimum(finding, last), where
+                compared += 1
+    return compared

@@ -1,0 +1,308 @@
+"""Worlds: what would have happened, had some steps and some initial facts been left out (docs/causes.md).
+
+In a world a step that is left out is idle: its moment passes, and nothing happens. Every other step of the plan
+happens, whether or not it can be taken. A :class:`Question` is something that is wrong in the world where nothing is
+left out; worlds are asked whether it still is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
+from typing import NamedTuple
+
+from plansafe.verifier.compile.normal import expression_fluents, is_temporal, mentions, reads, reads_numbers
+from plansafe.verifier.diagnose.links import NotCovered, Steps
+from plansafe.verifier.engine.actions import Conflict, combine, interpreted
+from plansafe.verifier.engine.replay import FORCE, Engine, Run
+from plansafe.verifier.engine.state import NumberTooLarge, State
+from plansafe.verifier.engine.steps import IllFormed, Taken
+from plansafe.verifier.evaluate import Binding, Evaluator, Undefined
+from plansafe.verifier.model import TRUE, Action, Atom, Effect, Fluent, Formula, Snap
+from plansafe.verifier.monitor.finding import Violation
+from plansafe.verifier.monitor.program import Moment
+from plansafe.verifier.monitor.runtime import Plan, Runtime
+from plansafe.verifier.rules.model import Part, Rule
+
+Element = tuple[int, int]
+"""What may be left out: step ``n`` as ``(-1, n)``, or the initial fact (predicate, code)."""
+World = frozenset[Element]
+IDLE = Taken(Action("(idle)", (), Snap((), ()), None, (), (), (), None), ())
+ABSENT = IllFormed("", "", 0)
+STEP = -1
+Keys = set[tuple[int, int]]
+ANY = -1
+"""In place of a code: all facts of the predicate."""
+
+
+class Moments(NamedTuple):
+    """Wrong iff each condition has one of the given values after the step it is asked for (0: at the start).
+
+    ``step``: a step that must not be left out for anything to be wrong; 0 for none.
+    """
+
+    asked: tuple[tuple[int, Formula, Binding, tuple[bool | None, ...]], ...]
+    step: int = 0
+
+
+class Watched(NamedTuple):
+    """Wrong iff, in the plan cut after step ``last``, an instance of a part is violated; at ``step``, if given."""
+
+    rule: Rule
+    part: Part
+    binding: tuple[int, ...]
+    last: int
+    step: int | None = None
+
+
+Question = Moments | Watched
+
+
+def question(
+    rule: Rule, part: Part, violation: Violation, binding: tuple[int, ...], at: int, last: int, mirrors: frozenset[int]
+) -> Question:
+    """What a violation of an instance says is wrong, as far as a part of the rule goes.
+
+    ``at``: the step after which it was found; ``last``: the plan's last.
+
+    Of a part about every state: that its body fails after that step, not since when it does.
+    """
+    guard = TRUE if part.guard is None else part.guard
+    of_states = not any([is_temporal(f) or mentions(f, mirrors) for f in (part.body, guard)])
+    step = violation.step
+    if of_states and part.mode in ("always", "end", "each"):
+        slots = dict(zip([v.slot for v in part.parameters], binding, strict=True))
+        if part.mode != "each":
+            return Moments(((at, part.body, slots, (False,)),))
+        body = (step if part.after else step - 1, part.body, slots, (False,))
+        return Moments(((step - 1, guard, slots, (True,)), body), step)
+    if part.mode == "always" and not mentions(part.body, mirrors):
+        return Watched(rule, part._replace(mode="end"), binding, at)
+    return Watched(rule, part, binding, last, None if part.mode in ("whole", "end") else step)
+
+
+class Worlds:
+    """Asks in many worlds of one plan whether anything in question is wrong there.
+
+    ``steps``: an ill-formed one is in no world, and has no moment. ``elements``: all that matters to the questions.
+    """
+
+    def __init__(self, engine: Engine, steps: Steps, questions: Sequence[Question]) -> None:
+        self.engine = engine
+        self.task = engine.task
+        self.questions = questions
+        last = max([q.last if isinstance(q, Watched) else max([q.step, *[a[0] for a in q.asked]]) for q in questions])
+        self.steps = [step if isinstance(step, Taken) else None for step in steps[:last]]
+        self.initial = engine.initial()
+        self.verdicts: dict[World, bool] = {}
+        self._effects: dict[int, list[_Instance]] = {}
+        self._mentioned = self._mirrors_mentioned()
+        self._watches = {n: self._alone(q) for n, q in enumerate(questions) if isinstance(q, Watched)}
+        self.elements = self.relevant(frozenset())
+
+    # -- which elements matter ----------------------------------------------------------------------------------------
+
+    def relevant(self, there: World) -> World:
+        """The elements that may matter in worlds where ``there`` is not left out; no other one does.
+
+        Walks back from the end with the facts that may be read later. A step that is there and sets a fact whatever
+        happens hides all that happened to it before.
+        """
+        out: set[Element] = set()
+        live: Keys = set()
+        for number in range(len(self.steps), -1, -1):
+            live |= self._asked_at(number)
+            step = self.steps[number - 1] if number else None
+            if step is None:
+                continue
+            element = (STEP, number)
+            if self._counts(number, step):
+                out.add(element)
+            effects = self._instances(number, step)
+            touching = [e for e in effects if any([_is_live(key, live) for key in e.keys])]
+            if not touching:
+                continue
+            out.add(element)
+            numeric = any([e.effect.assignments or reads_numbers(e.effect.condition) for e in effects])
+            if element in there and not numeric:
+                live -= _settled(touching)
+            for effect in effects if numeric else touching:
+                live |= effect.reads
+        derived = self.engine.axioms.derived if self.engine.axioms is not None else frozenset()
+        for index, codes in enumerate(self.initial.facts):
+            if index not in derived:
+                out |= {(index, code) for code in codes if _is_live((index, code), live)}
+        return frozenset(out)
+
+    def _mirrors_mentioned(self) -> frozenset[int]:
+        parts = [asked.part for asked in self.questions if isinstance(asked, Watched)]
+        formulas = [f for part in parts for f in (part.body, part.guard, part.step) if f is not None]
+        return frozenset([r.predicate for f in formulas for r in reads(f) if isinstance(r, Atom)])
+
+    def _counts(self, number: int, step: Taken) -> bool:
+        """Whether a step matters by being taken, and not only by what it changes."""
+        if any([isinstance(asked, Moments) and asked.step == number for asked in self.questions]):
+            return True
+        return self.engine.mirrors.get(("start", step.action.name)) in self._mentioned
+
+    def _asked_at(self, number: int) -> Keys:
+        """What the questions read after a step."""
+        found: list[tuple[Formula, Binding]] = []
+        for asked in self.questions:
+            if isinstance(asked, Moments):
+                found += [(formula, binding) for at, formula, binding, _ in asked.asked if at == number]
+            else:
+                binding = {v.slot: o for v, o in zip(asked.part.parameters, asked.binding, strict=True)}
+                found += [(asked.part.body, binding), (asked.part.guard or TRUE, binding)]
+        return {key for formula, binding in found for key in self._reads(formula, binding)}
+
+    def _reads(self, formula: Formula, binding: Binding) -> Iterator[tuple[int, int]]:
+        """The basic facts and fluents that a condition may read; all of a predicate's where a variable is open."""
+        base, axioms = len(self.task.predicates), self.engine.axioms
+        for read in reads(formula):
+            index = read.predicate if isinstance(read, Atom) else base + read.function
+            if axioms is not None and index in axioms.derived:
+                yield from [(inner, ANY) for inner in axioms.inputs_of(index)]
+                yield from [(base - 1 - inner, ANY) for inner in axioms.inputs if inner < 0]
+                continue
+            objects = [a if a >= 0 else binding.get(-1 - a, ANY) for a in read.arguments]
+            yield index, ANY if ANY in objects else self.task.encode(tuple(objects))
+
+    def _instances(self, number: int, step: Taken) -> list[_Instance]:
+        known = self._effects.get(number)
+        if known is None:
+            known = self._effects[number] = list(self._grounded(step))
+        return known
+
+    def _grounded(self, step: Taken) -> Iterator[_Instance]:
+        task, base = self.task, len(self.task.predicates)
+        outer = dict(zip([v.slot for v in step.action.parameters], step.objects, strict=True))
+        for effect in step.action.start.effects:
+            for objects in product(*[task.domains[v.domain] for v in effect.variables]):
+                binding = {**outer, **dict(zip([v.slot for v in effect.variables], objects, strict=True))}
+
+                def code(arguments: tuple[int, ...], bound: Binding = binding) -> int:
+                    return task.encode(tuple([a if a >= 0 else bound[-1 - a] for a in arguments]))
+
+                adds = frozenset([(a.predicate, code(a.arguments)) for a in effect.adds])
+                deletes = frozenset([(a.predicate, code(a.arguments)) for a in effect.deletes])
+                writes = frozenset([(base + a.function, code(a.arguments)) for a in effect.assignments])
+                read = set(self._reads(effect.condition, binding)) | set(writes)
+                read |= {(base + f.function, code(f.arguments)) for f in _operands(effect)}
+                yield _Instance(effect, adds, deletes, writes, read)
+
+    # -- worlds -------------------------------------------------------------------------------------------------------
+
+    def wrong(self, world: World) -> bool:
+        """Whether anything in question is wrong in the world where all elements but these are left out.
+
+        Raises :class:`NotCovered` where a number grows too large.
+        """
+        known = self.verdicts.get(world)
+        if known is None:
+            try:
+                known = any(
+                    [
+                        self._at_moments(asked, world) if isinstance(asked, Moments) else self._watched(n, asked, world)
+                        for n, asked in enumerate(self.questions)
+                    ]
+                )
+            except NumberTooLarge:
+                raise NotCovered("a number grew beyond 65,536 bits") from None
+            self.verdicts[world] = known
+        return known
+
+    def _state(self, world: World) -> State:
+        """The initial state of a world."""
+        state = self.initial.fork()
+        for index, code in self.elements - world:
+            if index != STEP:
+                if state.facts[index] is self.initial.facts[index]:
+                    state.facts[index] = set(state.facts[index])  # those of static predicates are shared
+                state.facts[index].discard(code)
+        if self.engine.axioms is not None:
+            self.engine.axioms.compute(state.facts, state.fluents)
+        return state
+
+    def _at_moments(self, question: Moments, world: World) -> bool:
+        if question.step and (STEP, question.step) not in world:
+            return False
+        state = self._state(world)
+        for number in range(len(self.steps) + 1):
+            step = self.steps[number - 1] if number else None
+            if step is not None and (STEP, number) in world:
+                self._force(state, step)
+            for at, formula, binding, values in question.asked:
+                if (
+                    at == number
+                    and Evaluator(self.task, state.facts, state.fluents).holds(formula, binding) not in values
+                ):
+                    return False
+        return True
+
+    def _force(self, state: State, step: Taken) -> None:
+        """The effects of a step happen, if they can be computed."""
+        evaluator = Evaluator(self.task, state.facts, state.fluents)
+        binding = dict(zip([v.slot for v in step.action.parameters], step.objects, strict=True))
+        try:
+            delta = combine(state.fluents, [interpreted(evaluator, step.action.start, binding)])
+        except (Undefined, Conflict, KeyError, ZeroDivisionError):
+            return
+        log: list[tuple[int, int, object]] = []
+        state.apply(delta, log)
+        if self.engine.axioms is not None:
+            self.engine.axioms.update(state.facts, state.fluents, log)
+
+    def _alone(self, asked: Watched) -> tuple[Engine, Runtime]:
+        """An engine for one part alone, and its monitors before they start."""
+        rule = asked.rule._replace(parts=(asked.part._replace(rule=0),), matches=())
+        engine = Engine(self.task, [rule], self.engine.mirrors, max_instances=self.engine.plan.limit)
+        plan = Plan(self.task, [rule], self.engine.mirrors, self.engine.plan.limit)
+        return engine, Runtime(plan, engine.emitter)
+
+    def _watched(self, number: int, asked: Watched, world: World) -> bool:
+        engine, unstarted = self._watches[number]
+        run = Run(engine, FORCE)
+        run.state = self._state(world)
+        run.runtime = unstarted.fork()
+        run.runtime.own_indexes(run.state.facts)
+        run.runtime.start(run.state, Moment(0, 0, False))
+        steps = self.steps[: asked.last]
+        run.steps([ABSENT if s is None else s if (STEP, n) in world else IDLE for n, s in enumerate(steps, 1)])
+        outcome = run.outcome(len(steps))
+        if outcome.limit is not None:
+            raise NotCovered(outcome.limit.message)
+        found = [v for v in outcome.violations if v.binding == asked.binding]
+        return any([asked.step is None or v.step == asked.step for v in found])
+
+
+class _Instance(NamedTuple):
+    """An effect under one binding of its variables: what it may change, and what it reads."""
+
+    effect: Effect
+    adds: frozenset[tuple[int, int]]
+    deletes: frozenset[tuple[int, int]]
+    writes: frozenset[tuple[int, int]]
+    reads: Keys
+
+    @property
+    def keys(self) -> frozenset[tuple[int, int]]:
+        """All that it may change."""
+        return self.adds | self.deletes | self.writes
+
+
+def _is_live(key: tuple[int, int], live: Keys) -> bool:
+    return key in live or (key[0], ANY) in live
+
+
+def _settled(effects: Iterable[_Instance]) -> Keys:
+    """The facts that have the same value after a step, whatever was before."""
+    always = [e for e in effects if e.effect.condition is TRUE]
+    adds = {key for e in always for key in e.adds}
+    maybe = {key for e in effects if e.effect.condition is not TRUE for key in e.adds}
+    return adds | ({key for e in always for key in e.deletes} - maybe)
+
+
+def _operands(effect: Effect) -> Iterator[Fluent]:
+    for assignment in effect.assignments:
+        yield from expression_fluents(assignment.value)
