@@ -1,0 +1,376 @@
+"""Our own planner: forward search over states and what the rules remember of the past.
+
+Steps are taken by the engine and rules are watched by its monitors, so a plan means here what it means to the checker,
+rules of every kind included. A branch ends where a rule is broken. Without wish for the shortest plan it is a lazy
+greedy best-first search by relaxed plans, steps of the relaxed plan first (Helmert 2006; Richter and Westphal 2010),
+else A* by the maximum heuristic (Bonet and Geffner 2001). Both visit everything in the end, so an exhausted search is a
+proof that there is no plan, and only a limit leaves the question open.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from heapq import heappop, heappush
+from time import monotonic
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker
+from plansafe.verifier.engine.replay import Engine
+from plansafe.verifier.engine.state import NumberTooLarge
+from plansafe.verifier.engine.steps import Taken
+from plansafe.verifier.monitor.finding import TooManyInstances
+from plansafe.verifier.monitor.program import structure
+from plansafe.verifier.planning.execution import Execution
+from plansafe.verifier.planning.pending import pending
+from plansafe.verifier.planning.port import Answer, Query, Solution
+from plansafe.verifier.planning.relaxed import Conjunction, Lifted, Relaxed, TooBig
+from plansafe.verifier.report import Headline, Worlds
+from plansafe.verifier.simulate import Simulation, step_text
+
+MAX_NODES = 1_000_000
+KEPT = 3_000
+"""Executions that are kept; others are made again from the nearest ancestor that was."""
+BOOST = 50
+"""How many steps of relaxed plans are tried first after each progress."""
+_UNJUDGED = "numbers that are undefined or too large were met on the way"
+
+
+class OwnSearch:
+    """The planner that needs nothing but the engine. Complete on finite tasks without durative actions."""
+
+    name = "own search"
+
+    def __init__(self, max_nodes: int = MAX_NODES) -> None:
+        self.max_nodes = max_nodes
+        self._lifted: WeakKeyDictionary[Engine, dict[bool, Lifted]] = WeakKeyDictionary()
+
+    def available(self) -> bool:
+        """Always."""
+        return True
+
+    def solve(self, query: Query) -> Solution:
+        """Answer a query (see :class:`plansafe.verifier.planning.port.Planner`).
+
+        A solution has been replayed by the checker. Raises ``RuntimeError`` where the replay disagrees: a bug.
+        """
+        started = monotonic()
+        checker = query.checker
+        why = unsupported(checker, query.rules)
+        if why:
+            return Solution(Answer.UNSUPPORTED, detail=why, planner=self.name)
+        assert checker.engine is not None
+        try:
+            start = Execution.initial(checker.engine, query.rules, checker.options.blame).follow(query.prefix)
+        except (NumberTooLarge, TooManyInstances):
+            return Solution(Answer.NOT_FOUND, detail="the prefix passes a limit of the engine", planner=self.name)
+        if start is None:
+            return Solution(Answer.UNSOLVABLE, detail="the prefix cannot be executed", planner=self.name)
+        left = query.time_limit_s - (monotonic() - started)
+        found = self.solve_from(start, shortest=query.shortest, time_limit_s=left)
+        if found.answer is Answer.SOLVED and not replayed(query, found.steps):
+            raise RuntimeError("a plan that the search found does not replay: this is a bug in plansafe")
+        return found
+
+    def solve_from(self, start: Execution, *, shortest: bool = False, time_limit_s: float = 10.0) -> Solution:
+        """The same from any moment of an execution, also one whose state was corrected by an observation.
+
+        For a task that :func:`unsupported` has no objection to. What is found is not replayed from S0.
+        """
+        search = _Search(self, start, shortest, monotonic() + time_limit_s)
+        try:
+            return search.run()._replace(planner=self.name)
+        except (_OutOfTime, TooManyInstances) as end:
+            why = f"{time_limit_s:g} s" if isinstance(end, _OutOfTime) else "too many instances of a rule"
+            detail = f"nothing found within {why} and {search.visited} states"
+            return Solution(Answer.NOT_FOUND, detail=detail, planner=self.name)
+
+    def lifted(self, engine: Engine, rules: bool) -> Lifted:
+        """The task as the relaxation wants it, compiled once."""
+        known = self._lifted.setdefault(engine, {})
+        if rules not in known:
+            known[rules] = Lifted(engine, rules)
+        return known[rules]
+
+
+def unsupported(checker: Checker, rules: bool) -> str:
+    """Why this planner does not take a task; empty if it does."""
+    engine = checker.engine
+    if engine is None:
+        return "the domain, problem or specification has errors"
+    if any([action.end is not None for action in engine.task.actions.values()]):
+        return "durative actions are not searched"
+    if any([literal.time > 0 for literal in engine.task.timed_literals]):
+        return "timed initial literals are not searched"
+    if not rules:
+        return ""
+    if engine.limit is not None or (engine.prototype is not None and engine.prototype.too_large):
+        return "a rule has more instances than the limit allows"
+    if set(checker.options.blame) == {"introduced", "pre-existing"}:
+        return "findings are counted by a blame that is known at the end alone"
+    return ""
+
+
+def replayed(query: Query, steps: tuple[Taken, ...]) -> bool:
+    """Whether the checker finds a prefix with its continuation SAFE or VALID (without rules: reaching the goal)."""
+    assert query.checker.engine is not None
+    objects = query.checker.engine.task.objects
+    text = "".join([step_text(step, objects) + "\n" for step in (*query.prefix, *steps)])
+    report = query.checker.check(Source("<search>", text))
+    if not query.rules:
+        return report.executable is Worlds.ALL and report.goal is Worlds.ALL
+    return report.headline in (Headline.SAFE, Headline.VALID)
+
+
+class _OutOfTime(Exception):
+    """A limit on time or nodes has passed."""
+
+
+class _Node:
+    __slots__ = ("__weakref__", "depth", "execution", "key", "parent", "step", "tried", "value")
+
+    def __init__(self, parent: _Node | None, step: Taken | None, execution: Execution) -> None:
+        self.parent = parent
+        self.step = step
+        self.execution: Execution | None = execution
+        self.depth: int = 0 if parent is None else parent.depth + 1
+        self.value = 0
+        self.key: object = None
+        self.tried: set[tuple[str, tuple[int, ...]]] = set()
+
+
+class _Look(NamedTuple):
+    """An estimate (``None``: no plan), the steps to try first, all steps that may be legal, and what holds."""
+
+    value: int | None
+    preferred: list[Taken]
+    steps: list[Taken]
+    true: list[int]
+
+
+_Waiting = tuple[int, int, int, _Node, Taken]
+"""A rank, the estimate of a node, the order of arrival; the node, and a step to take there."""
+
+
+class _Search:
+    def __init__(self, owner: OwnSearch, start: Execution, shortest: bool, deadline: float) -> None:
+        self.owner = owner
+        self.start = start
+        self.shortest = shortest
+        self.deadline = deadline
+        self.visited = 0
+        self.complete = not start.engine.resolver.lenient
+        self._relaxed: Relaxed | None = None
+        self._simulation: Simulation | None = None
+        self._goals: dict[object, Conjunction | None] = {}
+        self._kept: OrderedDict[_Node, None] = OrderedDict()
+        self._ties = 0
+        self._seen: dict[int, set[int]] = {}
+
+    def run(self) -> Solution:
+        start = self.start
+        if start.broken:
+            return Solution(Answer.UNSOLVABLE, detail="a rule is violated already")
+        if start.undecided:
+            return Solution(Answer.NOT_FOUND, detail=_UNJUDGED)
+        if start.accepted:
+            return Solution(Answer.SOLVED, optimal=True)
+        rules = start.runtime is not None
+        try:
+            self._relaxed = Relaxed(self.owner.lifted(start.engine, rules), start.state, start.runtime, self._check)
+        except TooBig:
+            self._simulation = Simulation(start.engine, start.state)
+        root = _Node(None, None, start)
+        end = self._shortest(root) if self.shortest else self._greedy(root)
+        if end is not None:
+            steps: list[Taken] = []
+            node = end
+            while node.parent is not None:
+                assert node.step is not None
+                steps.append(node.step)
+                node = node.parent
+            return Solution(Answer.SOLVED, tuple(reversed(steps)), optimal=self.shortest)
+        if not self.complete:
+            return Solution(Answer.NOT_FOUND, detail=_UNJUDGED)
+        return Solution(Answer.UNSOLVABLE, detail=f"all {self.visited} states within reach were visited")
+
+    def _check(self) -> None:
+        if monotonic() > self.deadline or self.visited > self.owner.max_nodes:
+            raise _OutOfTime
+
+    # -- nodes --------------------------------------------------------------------------------------------------------
+
+    def _child(self, parent: _Node, step: Taken) -> _Node | None:
+        """The node behind a step, unless the step cannot be taken or breaks a rule."""
+        self._check()
+        try:
+            execution = self._execution(parent).after(step)
+        except NumberTooLarge:
+            self.complete = False
+            return None
+        if execution is None or execution.broken:
+            return None
+        if execution.undecided:
+            self.complete = False
+            return None
+        node = _Node(parent, step, execution)
+        node.key = execution.key()
+        return node
+
+    def _keep(self, node: _Node) -> None:
+        if node.parent is None:
+            return
+        self._kept[node] = None
+        if len(self._kept) > KEPT:
+            forgotten, _ = self._kept.popitem(last=False)
+            forgotten.execution = None
+
+    def _execution(self, node: _Node) -> Execution:
+        path: list[_Node] = []
+        at = node
+        while at.execution is None:
+            path.append(at)
+            assert at.parent is not None
+            at = at.parent
+        execution = at.execution
+        for below in reversed(path):
+            assert below.step is not None
+            after = execution.after(below.step)
+            assert after is not None
+            execution = after
+        if path:
+            node.execution = execution
+            self._keep(node)
+        elif node in self._kept:
+            self._kept.move_to_end(node)
+        return execution
+
+    def _look(self, execution: Execution) -> _Look:
+        self.visited += 1
+        if self._simulation is not None:
+            self._simulation = simulation = _moved(self._simulation, execution)
+            return _Look(0, [], list(simulation.legal()), [])
+        relaxed = self._relaxed
+        assert relaxed is not None
+        more = self._demands(relaxed, execution)
+        estimate = relaxed.estimate(execution.state, execution.runtime, more, self.shortest)
+        steps = relaxed.steps
+        preferred = [steps[n] for n in estimate.preferred]
+        return _Look(estimate.value, preferred, [steps[n] for n in estimate.applicable], estimate.true)
+
+    def _demands(self, relaxed: Relaxed, execution: Execution) -> Conjunction | None:
+        """The propositions that the rules still demand."""
+        if execution.runtime is None:
+            return ()
+        every: set[int] = set()
+        for formula, binding in pending(execution.runtime, bool(execution.blame)):
+            key = (structure(formula), binding)
+            if key not in self._goals:
+                try:
+                    self._goals[key] = relaxed.conjunction(formula, dict(binding), True)
+                except TooBig:
+                    self._goals[key] = ()
+            found = self._goals[key]
+            if found is None:
+                return None
+            every.update(found)
+        return tuple(every)
+
+    # -- any plan -----------------------------------------------------------------------------------------------------
+
+    def _greedy(self, root: _Node) -> _Node | None:
+        """Lazy greedy best-first search: a step waits with its parent's estimate, and its node is looked at later."""
+        queues: list[list[_Waiting]] = [[], []]  # all steps; those of relaxed plans
+        credit = [0, 0]
+        assert root.execution is not None
+        closed: set[object] = {root.execution.key()}
+        best = self._push(root, queues)
+        if best is None:
+            return None
+        while queues[0] or queues[1]:
+            which = 1 if queues[1] and (not queues[0] or credit[1] <= credit[0]) else 0
+            credit[which] += 1
+            _, _, _, parent, step = heappop(queues[which])
+            mark = (step.action.name, step.objects)
+            if mark in parent.tried:
+                continue
+            parent.tried.add(mark)
+            node = self._child(parent, step)
+            if node is None or node.key in closed:
+                continue
+            closed.add(node.key)
+            assert node.execution is not None
+            if node.execution.accepted:
+                return node
+            value = self._push(node, queues)
+            if value is not None and value < best:
+                best = value
+                credit[1] -= BOOST
+        return None
+
+    def _push(self, node: _Node, queues: list[list[_Waiting]]) -> int | None:
+        """Look at a node and queue its steps; its estimate."""
+        assert node.execution is not None
+        value, preferred, applicable, true = self._look(node.execution)
+        if value is None:
+            return None
+        seen = self._seen.setdefault(value, set())
+        old = len(seen)
+        seen.update(true)
+        novel = len(seen) > old
+        for queue, steps, rank in ((queues[0], applicable, int(not novel)), (queues[1], preferred, int(not novel))):
+            for step in steps:
+                self._ties += 1
+                heappush(queue, (rank, value, self._ties, node, step))
+        self._keep(node)
+        return value
+
+    # -- the shortest -------------------------------------------------------------------------------------------------
+
+    def _shortest(self, root: _Node) -> _Node | None:
+        """A*: nodes are looked at when their parent's bound comes up, and again when their own does."""
+        queue: list[tuple[int, int, int, _Node, Taken | None]] = [(0, 0, 0, root, None)]
+        steps_of: dict[_Node, list[Taken]] = {}
+        best: dict[object, int] = {}
+        assert root.execution is not None
+        root.key = root.execution.key()
+        best[root.key] = 0
+        value, _, steps_of[root], _ = self._look(root.execution)
+        if value is None:
+            return None
+        root.value = value
+        while queue:
+            bound, _, _, node, step = heappop(queue)
+            if step is not None:
+                child = self._child(node, step)
+                if child is None or best.get(child.key, child.depth + 1) <= child.depth:
+                    continue
+                best[child.key] = child.depth
+                assert child.execution is not None
+                value, _, steps, _ = self._look(child.execution)
+                if value is None:
+                    continue
+                child.value, steps_of[child] = value, steps
+                self._keep(child)
+                bound = max(bound, child.depth + value)
+                node = child
+                self._ties += 1
+                heappush(queue, (bound, -node.depth, self._ties, node, None))
+                continue
+            if best[node.key] < node.depth:
+                continue
+            if self._execution(node).accepted:
+                return node
+            for step in steps_of.pop(node):
+                self._ties += 1
+                ahead = max(bound, node.depth + 1 + max(node.value - 1, 0))
+                heappush(queue, (ahead, -node.depth - 1, self._ties, node, step))
+        return None
+
+
+def _moved(simulation: Simulation, execution: Execution) -> Simulation:
+    """A simulation in another state; what it has compiled is kept."""
+    simulation.state = execution.state
+    simulation._indexes = None
+    return simulation

@@ -1,0 +1,676 @@
+"""The delete relaxation of a task: a lower bound and a guide for forward search.
+
+Facts and negated facts are propositions of their own, and nothing is ever deleted (Hoffmann and Nebel 2001). Conditions
+become conjunctions, with an auxiliary proposition for each disjunction; numbers and negated derived facts count as
+true. What rules demand where a step is taken is part of its condition: of the state before it, of the state that it
+leads to (by regression), and of the past, whose operators are propositions too (what a monitor remembers, or what some
+step makes it remember). What the rules still demand of the future is part of the goal. So whatever is unreachable here
+is unreachable by safe plans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import product
+from typing import NamedTuple
+
+from plansafe.verifier.compile.triggers import Extension, extension
+from plansafe.verifier.engine.replay import Engine
+from plansafe.verifier.engine.state import State
+from plansafe.verifier.engine.steps import Taken
+from plansafe.verifier.model import (
+    FALSE,
+    TRUE,
+    Action,
+    And,
+    Atom,
+    Equal,
+    Formula,
+    Not,
+    Or,
+    Quantified,
+    Temporal,
+    Truth,
+    Variable,
+)
+from plansafe.verifier.monitor.automaton import Automaton
+from plansafe.verifier.monitor.index import FactIndexes
+from plansafe.verifier.monitor.invariant import Invariant
+from plansafe.verifier.monitor.runtime import Runtime
+from plansafe.verifier.rules.model import Part, step_predicate
+
+Binding = dict[int, int]
+Fact = tuple[int, int]
+Conjunction = tuple[int, ...]
+MAX_OPERATORS = 60_000
+MAX_NODES = 3_000_000
+MAX_OPEN = 256
+
+
+class TooBig(Exception):
+    """The ground task is larger than the limits allow."""
+
+
+class Where(NamedTuple):
+    """Which letter a formula of a rule is about: the one where the step with the mirror fact ``taken`` is taken.
+
+    With ``None``, some letter still to come. ``automaton`` and ``binding`` say whose past it is.
+    """
+
+    automaton: Automaton
+    binding: tuple[int, ...]
+    taken: Fact | None
+
+
+class After(NamedTuple):
+    """The letter after a step."""
+
+    step: Taken
+
+
+class Schema(NamedTuple):
+    """A part of an action (its unconditional effects, or one conditional effect), or an axiom, before grounding."""
+
+    action: Action | None
+    parameters: tuple[Variable, ...]
+    condition: tuple[Formula, ...]
+    adds: tuple[Atom, ...]
+    deletes: tuple[Atom, ...]
+    search: Extension
+
+
+class Lifted:
+    """The schemas of an engine's task, compiled once for any number of searches. ``rules``: with the step rules."""
+
+    def __init__(self, engine: Engine, rules: bool) -> None:
+        self.engine = engine
+        self._asked: set[tuple[int, tuple[int, ...]]] = set()
+        self.schemas: list[Schema] = []
+        for action in engine.task.actions.values():
+            if action.end is None:
+                self._action(action)
+        for stratum in engine.task.axioms:
+            for axiom in stratum:
+                self._schema(None, axiom.parameters, (axiom.body,), (_head(axiom.predicate, axiom.parameters),), ())
+        self.demands: dict[str, list[tuple[Part, Automaton | None]]] = {}
+        self.invariants: dict[tuple[int, bool], list[Invariant]] = {}
+        if rules and engine.prototype is not None:
+            self._rules(engine.prototype)
+
+    def _rules(self, prototype: Runtime) -> None:
+        """Sort the rules by the actions that they are about, and by the changes that may break them."""
+        plan, mirrors = self.engine.plan, self.engine.mirrors
+        hard = frozenset([n for n, part in enumerate(plan.parts) if not plan.rules[part.rule].preference])
+        names = {predicate: name for (kind, name), predicate in mirrors.items() if kind == "start"}
+        automata = {m.part: m for m in prototype.monitors if isinstance(m, Automaton)}
+        for number in sorted(hard):
+            part = plan.parts[number]
+            if part.mode == "each" and part.step is not None and step_predicate(part.step) in names:
+                entry = (part, automata.get(number))
+                self.demands.setdefault(names[step_predicate(part.step)], []).append(entry)
+        for monitor in prototype.monitors:
+            if isinstance(monitor, Invariant) and not monitor.final and monitor.part in hard:
+                for predicate, added, _ in monitor.triggers():
+                    for value in (True, False) if added is None else (added,):
+                        watching = self.invariants.setdefault((predicate, value), [])
+                        if monitor not in watching:
+                            watching.append(monitor)
+
+    def _action(self, action: Action) -> None:
+        plain = [e for e in action.start.effects if e.condition is TRUE and not e.variables]
+        adds = tuple([atom for e in plain for atom in e.adds])
+        deletes = tuple([atom for e in plain for atom in e.deletes])
+        self._schema(action, action.parameters, action.start.condition, adds, deletes)
+        for e in action.start.effects:
+            if (e.condition is not TRUE or e.variables) and (e.adds or e.deletes):
+                condition = (*action.start.condition, e.condition)
+                self._schema(action, (*action.parameters, *e.variables), condition, e.adds, e.deletes)
+
+    def _schema(
+        self,
+        action: Action | None,
+        parameters: tuple[Variable, ...],
+        condition: tuple[Formula, ...],
+        adds: tuple[Atom, ...],
+        deletes: tuple[Atom, ...],
+    ) -> None:
+        self.engine.emitter.asked = self._asked
+        wanted = self._positive(And(condition), True)
+        search = extension(self.engine.emitter, wanted, True, parameters)
+        self.schemas.append(Schema(action, parameters, condition, adds, deletes, search))
+
+    def _positive(self, formula: Formula, positive: bool) -> Formula:
+        """What a condition demands of facts that only ever become true."""
+        match formula:
+            case Truth():
+                return TRUE if formula.value == positive else FALSE
+            case Not():
+                return self._positive(formula.body, not positive)
+            case Equal():
+                return formula if positive else Not(formula)
+            case Atom():
+                if positive:
+                    return formula
+                return Not(formula) if is_static(self.engine, formula.predicate) else TRUE
+            case And() | Or():
+                parts = [self._positive(part, positive) for part in formula.parts]
+                both = isinstance(formula, And) == positive
+                parts = [p for p in parts if not (isinstance(p, Truth) and p.value == both)]
+                if any([isinstance(p, Truth) for p in parts]):
+                    return FALSE if both else TRUE
+                return And(tuple(parts)) if both else Or(tuple(parts))
+            case Quantified():
+                body = self._positive(formula.body, positive)
+                if isinstance(body, Truth) and body.value:
+                    return TRUE
+                return Quantified(formula.universal == positive, formula.variables, body)
+            case _:
+                return TRUE
+
+    def reachable(self, state: State) -> Iterator[tuple[Schema, tuple[int, ...]]]:
+        """The bindings of each schema that are reachable from a state if nothing is deleted, each once."""
+        facts = [set(f) for f in state.facts]
+        task = self.engine.task
+        self.engine.emitter.asked = self._asked
+        indexes = FactIndexes(self.engine.emitter)
+        indexes.build(facts)
+        seen: list[set[tuple[int, ...]]] = [set() for _ in self.schemas]
+        grown = True
+        while grown:
+            grown = False
+            for number, schema in enumerate(self.schemas):
+                found: list[tuple[int, ...]] = []
+                schema.search.all(facts, state.fluents, indexes.tables, 0, found)
+                for objects in found:
+                    if objects in seen[number]:
+                        continue
+                    seen[number].add(objects)
+                    yield schema, objects
+                    binding = _bound(schema.parameters, objects)
+                    for atom in schema.adds:
+                        code = task.encode(_arguments(atom.arguments, binding))
+                        if code not in facts[atom.predicate]:
+                            facts[atom.predicate].add(code)
+                            indexes.update([(atom.predicate, code, True)])
+                            grown = True
+
+
+class Estimate(NamedTuple):
+    """What the relaxation says about a state.
+
+    ``value`` is ``None`` where the goal is out of reach; ``preferred`` are the steps of a relaxed plan that can be
+    taken now, ``applicable`` all steps that may be (numbers are not looked at), ``true`` the propositions that hold.
+    """
+
+    value: int | None
+    preferred: list[int]
+    applicable: list[int]
+    true: list[int]
+
+
+class Relaxed:
+    """The ground relaxation of a task, from one state on. Raises :class:`TooBig`."""
+
+    def __init__(self, lifted: Lifted, state: State, runtime: Runtime | None, check: Callable[[], None]) -> None:
+        self.engine = lifted.engine
+        self.task = lifted.engine.task
+        self.facts = state.facts
+        self.steps: list[Taken] = []
+        self._nodes = 0
+        self._propositions: dict[tuple[int, int, bool], int] = {}
+        self._choices: dict[frozenset[Conjunction], int] = {}
+        self._memories: dict[tuple[int, tuple[int, ...], int, bool], int] = {}
+        self._plain: dict[tuple[int, tuple[int, ...]], Conjunction | None] = {}
+        self._mirrors = frozenset(self.engine.mirrors.values())
+        self._size = 0
+        self._readers: list[list[int]] = []
+        self._needs: list[int] = []
+        self._effects: list[list[int]] = []
+        self._conditions: list[Conjunction] = []
+        self._costs: list[int] = []
+        self._labels: list[int] = []
+        self._own: dict[int, int] = {}  # the operator of a step's unconditional part -> the step
+        self._free: list[int] = []
+        self._achievers: dict[tuple[int, int, bool], list[int]] = {}
+        # What was wrong when the search began, and is not counted, may stay wrong.
+        self._excused = {
+            (m.part, binding)
+            for m in (runtime.monitors if runtime is not None else ())
+            if isinstance(m, Invariant)
+            for binding in m.episodes
+        }
+        self._ground(lifted, state, check)
+        self.goal = self.conjunction(And(self.task.goal), {}, True)
+
+    def _ground(self, lifted: Lifted, state: State, check: Callable[[], None]) -> None:
+        numbers: dict[tuple[str, tuple[int, ...]], int] = {}
+        changes: list[dict[tuple[int, int, bool], None]] = []
+        found: list[tuple[Schema, tuple[int, ...], int, list[tuple[int, int, bool]]]] = []
+        for schema, objects in lifted.reachable(state):
+            if len(found) > MAX_OPERATORS:
+                raise TooBig
+            if len(found) % 256 == 0:
+                check()
+            binding = _bound(schema.parameters, objects)
+            encode = self.task.encode
+            facts = [(a.predicate, encode(_arguments(a.arguments, binding)), True) for a in schema.adds]
+            facts += [(a.predicate, encode(_arguments(a.arguments, binding)), False) for a in schema.deletes]
+            label = -1
+            if schema.action is not None:
+                own = objects[: len(schema.action.parameters)]
+                label = numbers.setdefault((schema.action.name, own), len(self.steps))
+                if label == len(self.steps):
+                    self.steps.append(Taken(schema.action, own))
+                    changes.append({})
+                changes[label].update(dict.fromkeys(facts))
+            found.append((schema, objects, label, facts))
+        demands: list[Conjunction | None] = []
+        for step, changed in zip(self.steps, changes, strict=True):
+            if len(demands) % 64 == 0:
+                check()
+            by_step = self._demanded(lifted.demands.get(step.action.name, ()), step)
+            by_state = self._kept(lifted.invariants, step, changed) if by_step is not None else None
+            demands.append(self._all([by_step, by_state]))
+        for count, (schema, objects, label, facts) in enumerate(found):
+            if count % 256 == 0:
+                check()
+            condition = self.conjunction(And(schema.condition), _bound(schema.parameters, objects), True)
+            if label >= 0:
+                condition = self._all([condition, demands[label]])
+            if condition is None:
+                continue
+            number = self._operator(condition, label, 0 if label < 0 else 1)
+            for fact in facts:
+                self._achieves(number, fact)
+            if schema.action is not None and schema.condition is schema.action.start.condition:
+                self._own[number] = label
+                mirror = self.engine.mirror("start", self.steps[label])
+                if mirror is not None:
+                    self._achieves(number, (*mirror, True))
+
+    # -- grounding ----------------------------------------------------------------------------------------------------
+
+    def _achieves(self, operator: int, fact: tuple[int, int, bool]) -> None:
+        self._achievers.setdefault(fact, []).append(operator)
+        known = self._propositions.get(fact)
+        if known is not None:
+            self._effects[operator].append(known)
+
+    def conjunction(
+        self, formula: Formula, binding: Binding, positive: bool, where: Where | After | None = None
+    ) -> Conjunction | None:
+        """The propositions that a condition needs; ``None`` if it is never true."""
+        self._nodes += 1
+        if self._nodes > MAX_NODES:
+            raise TooBig
+        match formula:
+            case Truth():
+                return () if formula.value == positive else None
+            case Not():
+                return self.conjunction(formula.body, binding, not positive, where)
+            case Equal():
+                left, right = _arguments((formula.left, formula.right), binding)
+                return () if (left == right) == positive else None
+            case Atom():
+                return self._literal(formula, binding, positive, where)
+            case And() | Or():
+                parts = (self.conjunction(part, binding, positive, where) for part in formula.parts)
+                return self._all(parts) if isinstance(formula, And) == positive else self._any(parts)
+            case Quantified():
+                slots = [v.slot for v in formula.variables]
+                every = product(*[self.task.domains[v.domain] for v in formula.variables])
+                parts = (
+                    self.conjunction(
+                        formula.body, {**binding, **dict(zip(slots, objects, strict=True))}, positive, where
+                    )
+                    for objects in every
+                )
+                return self._all(parts) if formula.universal == positive else self._any(parts)
+            case Temporal() if isinstance(where, Where) and id(formula) in where.automaton.program._past_index:
+                return self._past(formula, binding, positive, where)
+            case _:
+                return ()
+
+    def _past(self, formula: Temporal, binding: Binding, positive: bool, where: Where) -> Conjunction | None:
+        """A past formula: what is remembered of it, and what this letter says."""
+        first, last = formula.operands[0], formula.operands[-1]
+        stored = (self._memory(formula, binding, positive, where),)
+        if formula.operator in ("yesterday", "weak-yesterday"):
+            return stored
+        now = self.conjunction(first, binding, positive, where)
+        if formula.operator in ("once", "historically"):
+            either = (formula.operator == "once") == positive
+            return self._any([stored, now]) if either else self._all([stored, now])
+        starts = self.conjunction(last, binding, positive, where)
+        if positive:
+            return self._any([starts, self._all([now, stored])])
+        return self._all([starts, self._any([now, stored])])
+
+    def _memory(self, formula: Temporal, binding: Binding, value: bool, where: Where) -> int:
+        """The proposition that a monitor remembers a value of a past formula."""
+        index = where.automaton.program._past_index[id(formula)]
+        key = (where.automaton.part, where.binding, index, value)
+        known = self._memories.get(key)
+        if known is None:
+            known = self._memories[key] = self._fresh()
+            first, last = formula.operands[0], formula.operands[-1]
+            later = where._replace(taken=None)
+            match formula.operator:
+                case "once" | "historically":
+                    # Once true, or once false, it stays so.
+                    lasting = (formula.operator == "once") == value
+                    comes = self.conjunction(first, binding, value, later) if lasting else None
+                case "since" if value:
+                    comes = self.conjunction(last, binding, True, later)
+                case "since":
+                    ends = [self.conjunction(part, binding, False, later) for part in (first, last)]
+                    comes = self._all(ends)
+                case _:
+                    comes = self.conjunction(first, binding, value, later)
+            if comes is not None:
+                self._effects[self._operator(comes, -1, 0)].append(known)
+        return known
+
+    def _literal(self, atom: Atom, binding: Binding, positive: bool, where: Where | After | None) -> Conjunction | None:
+        predicate = atom.predicate
+        code = self.task.encode(_arguments(atom.arguments, binding))
+        if is_static(self.engine, predicate):
+            return () if (code in self.facts[predicate]) == positive else None
+        if predicate in self._mirrors:
+            if not isinstance(where, Where) or (where.taken is None and not positive):
+                return ()
+            if where.taken is not None:
+                return () if ((predicate, code) == where.taken) == positive else None
+        if isinstance(where, After):
+            return self._regressed(atom, binding, positive, where.step)
+        if not positive and self.engine.axioms is not None and predicate in self.engine.axioms.derived:
+            return ()
+        return (self._proposition((predicate, code, positive)),)
+
+    def _regressed(self, atom: Atom, binding: Binding, positive: bool, step: Taken) -> Conjunction | None:
+        """What makes a literal true after a step."""
+        if self.engine.axioms is not None and atom.predicate in self.engine.axioms.derived:
+            return ()
+        arguments = _arguments(atom.arguments, binding)
+        adds: list[Conjunction | None] = []
+        deletes: list[Conjunction | None] = []
+        parameters = _bound(step.action.parameters, step.objects)
+        for effect in step.action.start.effects:
+            for changes, out, value in ((effect.adds, adds, positive), (effect.deletes, deletes, not positive)):
+                for change in changes:
+                    matched = _matched(change, atom.predicate, arguments, parameters)
+                    if matched is None:
+                        continue
+                    bound = [v for v in effect.variables if v.slot in matched]
+                    if any([matched[v.slot] not in self.task.domain_sets[v.domain] for v in bound]):
+                        continue
+                    rest = [v for v in effect.variables if v.slot not in matched]
+                    for objects in product(*[self.task.domains[v.domain] for v in rest]):
+                        out.append(self.conjunction(effect.condition, {**matched, **_bound(rest, objects)}, value))
+        now = self._literal(atom, binding, positive, None)
+        if positive:
+            return self._any([*adds, self._all([now, *deletes])])
+        return self._all([*adds, self._any([now, *deletes])])
+
+    def _proposition(self, fact: tuple[int, int, bool]) -> int:
+        known = self._propositions.get(fact)
+        if known is None:
+            known = self._propositions[fact] = self._fresh()
+            for number in self._achievers.get(fact, ()):
+                self._effects[number].append(known)
+        return known
+
+    def _fresh(self) -> int:
+        self._readers.append([])
+        self._size += 1
+        return self._size - 1
+
+    @staticmethod
+    def _all(parts: Iterable[Conjunction | None]) -> Conjunction | None:
+        out: Conjunction = ()
+        for part in parts:
+            if part is None:
+                return None
+            out = _both(out, part)
+        return out
+
+    def _any(self, parts: Iterable[Conjunction | None]) -> Conjunction | None:
+        choices: set[Conjunction] = set()
+        for part in parts:
+            if part == ():
+                return ()
+            if part is not None:
+                choices.add(part)
+        if len(choices) < 2:
+            return choices.pop() if choices else None
+        key = frozenset(choices)
+        known = self._choices.get(key)
+        if known is None:
+            known = self._choices[key] = self._fresh()
+            for choice in choices:
+                self._effects[self._operator(choice, -1, 0)].append(known)
+        return (known,)
+
+    def _operator(self, condition: Conjunction, label: int, cost: int) -> int:
+        number = len(self._needs)
+        self._needs.append(len(condition))
+        self._conditions.append(condition)
+        self._effects.append([])
+        self._costs.append(cost)
+        self._labels.append(label)
+        for proposition in condition:
+            self._readers[proposition].append(number)
+        if not condition:
+            self._free.append(number)
+        return number
+
+    def _demanded(self, parts: Iterable[tuple[Part, Automaton | None]], step: Taken) -> Conjunction | None:
+        """What the rules about a step demand where it is taken."""
+        return self._all([self._demand(part, automaton, step) for part, automaton in parts])
+
+    def _demand(self, part: Part, automaton: Automaton | None, step: Taken) -> Conjunction | None:
+        assert part.step is not None
+        atom = part.step.body if isinstance(part.step, Quantified) else part.step
+        assert isinstance(atom, Atom)
+        own = {v.slot: v for v in part.parameters}
+        binding: Binding = {}
+        for argument, given in zip(atom.arguments, step.objects, strict=True):
+            slot = -1 - argument
+            if argument >= 0:
+                if argument != given:
+                    return ()
+            elif slot in own:
+                variable = own[slot]
+                if given not in self.task.domain_sets[variable.domain] or binding.setdefault(slot, given) != given:
+                    return ()
+        rest = [v for v in part.parameters if v.slot not in binding]
+        total = 1
+        for variable in rest:
+            total *= len(self.task.domains[variable.domain])
+        if total > MAX_OPEN:
+            return ()
+        guard = TRUE if part.guard is None else part.guard
+        out: list[Conjunction | None] = []
+        for values in product(*[self.task.domains[v.domain] for v in rest]):
+            full = {**binding, **_bound(rest, values)}
+            if automaton is None:
+                unguarded = self.conjunction(guard, full, False)
+                body = self.conjunction(part.body, full, True, After(step) if part.after else None)
+                out.append(self._any([unguarded, body]))
+            elif not part.after:
+                objects = tuple([full[v.slot] for v in part.parameters])
+                where = Where(automaton, objects, self.engine.mirror("start", step))
+                out.append(self.conjunction(automaton.program._alive, full, True, where))
+        return self._all(out)
+
+    def _kept(
+        self,
+        invariants: dict[tuple[int, bool], list[Invariant]],
+        step: Taken,
+        changes: Iterable[tuple[int, int, bool]],
+    ) -> Conjunction | None:
+        """What the rules about single states demand, before a step, of the state after it."""
+        out: list[Conjunction | None] = []
+        seen: set[tuple[int, tuple[int, ...]]] = set()
+        for predicate, code, value in changes:
+            for monitor in invariants.get((predicate, value), ()):
+                for objects in self._concerned(monitor, predicate, code):
+                    key = (monitor.part, objects)
+                    if key in seen or key in self._excused:
+                        continue
+                    seen.add(key)
+                    binding = dict(zip(monitor.holds.slots, objects, strict=True))
+                    if key not in self._plain:
+                        self._plain[key] = self.conjunction(monitor.holds.formula, binding, True)
+                    if self._plain[key] != ():
+                        out.append(self.conjunction(monitor.holds.formula, binding, True, After(step)))
+        return self._all(out)
+
+    def _concerned(self, monitor: Invariant, predicate: int, code: int) -> Iterator[tuple[int, ...]]:
+        """The bindings of a rule that read a fact; none where there are too many to look at each."""
+        domains = [self.task.domains[v.domain] for v in self.engine.plan.parts[monitor.part].parameters]
+        for number in monitor.readers.by_predicate.get(predicate, ()):
+            pattern = monitor.readers.patterns[number]
+            found = pattern.key(code)
+            if found is None:
+                continue
+            known = dict(zip(pattern.parameters, found, strict=True))
+            choices = [(known[i],) if i in known else domain for i, domain in enumerate(domains)]
+            total = 1
+            for choice in choices:
+                total *= len(choice)
+            if total <= MAX_OPEN:
+                yield from product(*choices)
+
+    # -- estimates ----------------------------------------------------------------------------------------------------
+
+    def _remembered(self, runtime: Runtime) -> Iterator[int]:
+        """The propositions of memory that hold now."""
+        automata = {m.part: m for m in runtime.monitors if isinstance(m, Automaton)}
+        for (part, binding, index, value), number in self._memories.items():
+            automaton = automata[part]
+            instance = automaton.instances.get(binding)
+            if instance is None and (automaton.closed or binding in automaton.done):
+                yield number  # decided for good
+                continue
+            state = automaton.default.state if instance is None else instance.state
+            if bool(automaton.program._states[state][0] >> index & 1) == value:
+                yield number
+
+    def estimate(self, state: State, runtime: Runtime | None, more: Conjunction | None, maximum: bool) -> Estimate:
+        """The least number of steps by the relaxation: ``maximum``, a lower bound; else the length of a relaxed plan.
+
+        ``more`` is demanded beside the goal. Linear in the ground task.
+        """
+        costs: list[int] = [-1] * self._size
+        supporter = [-1] * self._size
+        needs = self._needs.copy()
+        totals = self._costs.copy()
+        labels, effects, readers = self._labels, self._effects, self._readers
+        goal = None if self.goal is None or more is None else _both(self.goal, more)
+        open_goals = set(goal or ())
+        buckets: list[list[int]] = [[]]
+        applicable: list[int] = []
+        facts = state.facts
+        for (predicate, code, value), number in self._propositions.items():
+            if (code in facts[predicate]) == value:
+                buckets[0].append(number)
+        if runtime is not None and self._memories:
+            buckets[0].extend(self._remembered(runtime))
+        true = buckets[0].copy()
+
+        def fire(operator: int) -> None:
+            cost = totals[operator]
+            if cost >= len(buckets):
+                buckets.extend([[] for _ in range(cost - len(buckets) + 1)])
+            for effect in effects[operator]:
+                if costs[effect] < 0:
+                    buckets[cost].append(effect)
+                    suggested.setdefault(effect, []).append((cost, operator))
+
+        suggested: dict[int, list[tuple[int, int]]] = {}
+        own = self._own
+        for operator in self._free:
+            if operator in own:
+                applicable.append(own[operator])
+            fire(operator)
+        level = 0
+        while level < len(buckets):
+            bucket = buckets[level]
+            if level > 0 and goal is not None and not open_goals:
+                break
+            position = 0
+            while position < len(bucket):  # operators without cost add to the bucket that is being read
+                proposition = bucket[position]
+                position += 1
+                if costs[proposition] >= 0:
+                    continue
+                costs[proposition] = level
+                for cost, operator in suggested.get(proposition, ()):
+                    if cost == level:
+                        supporter[proposition] = operator
+                        break
+                open_goals.discard(proposition)
+                for operator in readers[proposition]:
+                    needs[operator] -= 1
+                    if maximum:
+                        totals[operator] = self._costs[operator] + level
+                    else:
+                        totals[operator] += level
+                    if needs[operator] == 0:
+                        if level == 0 and operator in own:
+                            applicable.append(own[operator])
+                        fire(operator)
+            level += 1
+        if goal is None or open_goals:
+            return Estimate(None, [], applicable, true)
+        if maximum:
+            return Estimate(max([costs[p] for p in goal], default=0), [], applicable, true)
+        used: set[int] = set()
+        stack, seen = list(goal), set(goal)
+        while stack:
+            operator = supporter[stack.pop()]
+            if operator < 0:
+                continue
+            if labels[operator] >= 0:
+                used.add(labels[operator])
+            for proposition in self._conditions[operator]:
+                if proposition not in seen:
+                    seen.add(proposition)
+                    stack.append(proposition)
+        return Estimate(len(used), [label for label in applicable if label in used], applicable, true)
+
+
+def is_static(engine: Engine, predicate: int) -> bool:
+    """Whether no action changes a predicate."""
+    return predicate < len(engine.task.static) and engine.task.static[predicate]
+
+
+def _head(predicate: int, parameters: tuple[Variable, ...]) -> Atom:
+    return Atom(predicate, tuple([-1 - v.slot for v in parameters]))
+
+
+def _bound(parameters: Iterable[Variable], objects: tuple[int, ...]) -> Binding:
+    return dict(zip([v.slot for v in parameters], objects, strict=True))
+
+
+def _arguments(arguments: tuple[int, ...], binding: Binding) -> tuple[int, ...]:
+    return tuple([binding[-1 - a] if a < 0 else a for a in arguments])
+
+
+def _both(one: Conjunction, other: Conjunction) -> Conjunction:
+    return tuple(sorted({*one, *other})) if one and other else one or other
+
+
+def _matched(atom: Atom, predicate: int, arguments: tuple[int, ...], known: Binding) -> Binding | None:
+    """The binding under which an effect changes a fact."""
+    if atom.predicate != predicate:
+        return None
+    binding = dict(known)
+    for argument, wanted in zip(atom.arguments, arguments, strict=True):
+        if argument >= 0:
+            if argument != wanted:
+                return None
+        elif binding.setdefault(-1 - argument, wanted) != wanted:
+            return None
+    return binding
