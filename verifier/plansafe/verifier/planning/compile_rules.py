@@ -235,6 +235,7 @@ class _Compiler:
             paid = [Effect((), TRUE, (), (), (Assignment("increase", cost, (), model.Constant(1)),))]
         for name, action in source.actions.items():
             effects = [self._renumbered(effect) for effect in action.start.effects]
+            effects = [effect for effect in effects if effect.adds or effect.deletes or effect.assignments]
             condition = [self._renumber(part) for part in (*action.start.condition, *self.conditions[name])]
             snap = Snap((*guard, *condition), (*effects, *self.effects[name], *paid))
             actions[name] = action._replace(start=snap, preferences=())

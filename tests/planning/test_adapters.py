@@ -1,0 +1,190 @@
+"""The planners agree with each other, and with an enumeration of all short plans."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from planner_tasks import DEPTH, RULES, shortest, small_task
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker
+from plansafe.verifier.engine.steps import Taken
+from plansafe.verifier.planning.external import Compilations, Disagreement, Question, answer
+from plansafe.verifier.planning.kairos import KairosPlanner, executable
+from plansafe.verifier.planning.port import Answer, Planner, Query, Solution
+from plansafe.verifier.planning.unified import UnifiedPlanner
+
+TASKS = 2 * len(RULES)
+KAIROS, FAST_DOWNWARD = KairosPlanner(), UnifiedPlanner()
+BOTH = pytest.mark.parametrize("planner", [KAIROS, FAST_DOWNWARD], ids=lambda planner: planner.name)
+
+
+def checker_of(domain: str, problem: str, rules: str = "") -> Checker:
+    sources = [Source("rules", rules)] if rules else []
+    checker = Checker(Source("domain", domain), Source("problem", problem), sources)
+    assert checker.ok, [d.message for d in checker.diagnostics]
+    return checker
+
+
+def test_both_are_installed() -> None:
+    assert KAIROS.available()
+    assert FAST_DOWNWARD.available()
+    assert not UnifiedPlanner("no-such-engine").available()
+    assert Path(executable() or "").is_file()
+
+
+@pytest.mark.parametrize("number", range(TASKS))
+def test_shortest_plans_are_those_of_an_enumeration(number: int) -> None:
+    small = small_task(number)
+    expected = shortest(small.checker, small.prefix)
+    query = Query(small.checker, small.prefix, shortest=True, time_limit_s=30.0)
+    for planner in (KAIROS, FAST_DOWNWARD):
+        found = planner.solve(query)
+        shown = f"{planner.name}: {found.answer} {len(found.steps)} {found.detail}, expected {expected}\n{small.text}"
+        if expected is not None:
+            assert found.answer is Answer.SOLVED, shown
+            assert found.optimal, shown
+            assert len(found.steps) == expected, shown
+        else:
+            assert found.answer is Answer.UNSOLVABLE or len(found.steps) > DEPTH, shown
+
+
+@pytest.mark.parametrize("number", range(0, TASKS, 4))
+def test_any_plan_is_found_where_there_is_one(number: int) -> None:
+    small = small_task(number)
+    answers = {planner.solve(Query(small.checker, small.prefix)).answer for planner in (KAIROS, FAST_DOWNWARD)}
+    assert len(answers) == 1
+    assert answers <= {Answer.SOLVED, Answer.UNSOLVABLE}
+
+
+def test_the_tasks_are_of_both_kinds() -> None:
+    lengths = [shortest(small.checker, small.prefix, 3) for small in map(small_task, range(TASKS))]
+    assert len([n for n in lengths if n is not None]) > TASKS // 4
+    assert len([n for n in lengths if n is None]) > TASKS // 4
+
+
+# -- shipped tasks ----------------------------------------------------------------------------------------------------
+
+
+@BOTH
+@pytest.mark.parametrize("example", ["cleaning", "dinner"])
+def test_shipped_household_tasks(planner: Planner, example: str, root: Path) -> None:
+    folder = root / "specs" / "plansafe" / "specs"
+
+    def source(path: Path) -> Source:
+        return Source(str(path), path.read_text(encoding="utf-8"))
+
+    checker = Checker(
+        source(root / "domains" / "plansafe" / "domains" / "household" / "domain.pddl"),
+        source(root / "examples" / example / "problem.pddl"),
+        [source(folder / "household.safe")],
+        resolve=lambda name, beside: source(folder / f"{name}.safe"),
+    )
+    assert checker.ok
+    found = planner.solve(Query(checker, time_limit_s=60.0))
+    assert found.answer is Answer.SOLVED
+    first = found.steps[: len(found.steps) // 2]
+    assert planner.solve(Query(checker, first, time_limit_s=60.0)).answer is Answer.SOLVED
+
+
+# -- answers without a search -----------------------------------------------------------------------------------------
+
+DOMAIN = """(define (domain d) (:types room - object) (:predicates (in ?r - room) (seen ?r - room))
+  (:functions (far ?a ?b - room) (total-cost) - number)
+  (:action go :parameters (?a ?b - room) :precondition (in ?a)
+    :effect (and (not (in ?a)) (in ?b) (seen ?b) (increase (total-cost) (far ?a ?b)))))"""
+PROBLEM = """(define (problem p) (:domain d) (:objects a b c - room)
+  (:init (in a) (= (total-cost) 0) (= (far a b) 1) (= (far b c) 2)) (:goal (in c)) (:metric minimize (total-cost)))"""
+
+
+@BOTH
+def test_costs_decide_nothing_but_where_they_are_defined(planner: Planner) -> None:
+    found = planner.solve(Query(checker_of(DOMAIN, PROBLEM), shortest=True))
+    assert found.answer is Answer.SOLVED
+    assert [step.objects for step in found.steps] == [(0, 1), (1, 2)]  # (far a c) has no value: no such step
+    assert found.optimal
+
+
+@BOTH
+def test_rules_can_be_left_out(planner: Planner) -> None:
+    checker = checker_of(DOMAIN, PROBLEM, "(define (safety s) (:process no :forbid (seen b)))")
+    assert planner.solve(Query(checker)).answer is Answer.UNSOLVABLE
+    assert planner.solve(Query(checker, rules=False)).answer is Answer.SOLVED
+
+
+@BOTH
+def test_an_empty_continuation(planner: Planner) -> None:
+    checker = checker_of(DOMAIN, PROBLEM, "(define (safety s) (:trajectory t :formula (sometime (in b))))")
+    assert checker.engine is not None
+    steps = [checker.engine.resolver.step(tokens) for tokens in (("go", "a", "b"), ("go", "b", "c"))]
+    prefix = tuple([step for step in steps if isinstance(step, Taken)])
+    found = planner.solve(Query(checker, prefix, shortest=True))
+    assert (found.answer, found.steps, found.optimal) == (Answer.SOLVED, (), True)
+
+
+@BOTH
+def test_a_prefix_that_breaks_a_rule_has_no_safe_continuation(planner: Planner) -> None:
+    checker = checker_of(DOMAIN, PROBLEM, "(define (safety s) (:process no :on (go a b) :forbid (in a)))")
+    assert checker.engine is not None
+    step = checker.engine.resolver.step(("go", "a", "b"))
+    assert isinstance(step, Taken)
+    found = planner.solve(Query(checker, (step,)))
+    assert found.answer is Answer.UNSOLVABLE
+    assert found.planner == planner.name
+    assert "so far" in found.detail
+
+
+@BOTH
+def test_what_is_unsupported_says_why(planner: Planner) -> None:
+    durative = "(define (domain d) (:predicates (p)) (:durative-action a :parameters () :duration (= ?duration 1)))"
+    checker = checker_of(durative, "(define (problem p) (:domain d) (:goal (p)))")
+    found = planner.solve(Query(checker))
+    assert (found.answer, found.detail) == (Answer.UNSUPPORTED, "durative actions")
+
+
+def test_a_rule_that_may_be_undefined_is_named() -> None:
+    rules = "(define (safety s) (:process near :forbid (> (far a c) 2)))"
+    found = KAIROS.solve(Query(checker_of(DOMAIN, PROBLEM, rules)))
+    assert found.answer is Answer.UNSUPPORTED
+    assert found.detail == "rule near: it reads numbers that may be undefined"
+
+
+def test_derived_predicates_and_numbers() -> None:
+    domain = """(define (domain d) (:predicates (on) (lit)) (:functions (level))
+      (:derived (lit) (on))
+      (:action more :parameters () :effect (increase (level) 1))
+      (:action switch :parameters () :precondition (>= (level) 2) :effect (on)))"""
+    problem = "(define (problem p) (:domain d) (:init (= (level) 0)) (:goal (lit)))"
+    checker = checker_of(domain, problem, "(define (safety s) (:process full :when (lit) :require (>= (level) 3)))")
+    found = KAIROS.solve(Query(checker, shortest=True))
+    assert found.answer is Answer.SOLVED
+    assert len(found.steps) == 4
+    refused = FAST_DOWNWARD.solve(Query(checker))
+    assert (refused.answer, refused.detail) == (Answer.UNSUPPORTED, "derived predicates")
+
+
+def test_proofs_over_fractions_are_no_proofs() -> None:
+    domain = """(define (domain d) (:predicates (p)) (:functions (level))
+      (:action drop :parameters () :precondition (>= (level) 0.1) :effect (decrease (level) 0.1)))"""
+    problem = "(define (problem p) (:domain d) (:init (= (level) 0.3)) (:goal (p)))"
+    found = KAIROS.solve(Query(checker_of(domain, problem)))
+    assert found.answer is Answer.NOT_FOUND
+
+
+def test_a_plan_that_does_not_replay_is_an_error() -> None:
+    checker = checker_of(DOMAIN.replace("(increase (total-cost) (far ?a ?b))", ""), PROBLEM)
+    query = Query(checker)
+    question = Compilations().ask(query)
+    assert isinstance(question, Question)
+    with pytest.raises(Disagreement, match="INVALID"):
+        answer(query, question, [("go", "b", "c")], optimal=False, planner="a liar")
+    found = answer(query, question, [("go", "a", "c")], optimal=False, planner="honest")
+    assert isinstance(found, Solution)
+    assert found.answer is Answer.SOLVED
+
+
+def test_a_checker_with_errors_is_refused() -> None:
+    broken = Checker(Source("d", "(define (domain d)"), Source("p", "(define (problem p) (:domain d) (:goal (p)))"))
+    with pytest.raises(ValueError, match="errors"):
+        KAIROS.solve(Query(broken))

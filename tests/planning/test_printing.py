@@ -1,0 +1,149 @@
+"""Printed tasks mean what the task means: read again, they have the same legal steps and the same goal states."""
+
+from __future__ import annotations
+
+import subprocess
+from fractions import Fraction
+from pathlib import Path
+from random import Random
+
+import pytest
+from case import plan_text
+from generate import case
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker
+from plansafe.verifier.engine.steps import Taken
+from plansafe.verifier.planning.kairos import executable
+from plansafe.verifier.planning.printing import Names, Printed, Unprintable, decimal, print_task
+from plansafe.verifier.simulate import Simulation, step_text
+
+STREAMS = ("pddl3", "past", "mixed")
+SEED = 77
+CASES = 30
+STEPS = 12
+
+
+def checker_of(domain: str, problem: str) -> Checker:
+    checker = Checker(Source("domain", domain), Source("problem", problem))
+    assert checker.engine is not None, [d.message for d in checker.diagnostics]
+    return checker
+
+
+def printed_at(simulation: Simulation) -> Printed:
+    return print_task(simulation.task, simulation.state.facts, simulation.state.fluents)
+
+
+def walk(checker: Checker, start: Simulation, printed: Printed, random: Random) -> int:
+    """Walk through the task and its printed copy side by side; how many steps were compared."""
+    assert checker.engine is not None
+    copy = Simulation(checker_of(printed.domain, printed.problem).engine)  # type: ignore[arg-type]
+    objects = start.task.objects
+    for number in range(STEPS):
+        assert start.engine.goal(start.state) == copy.engine.goal(copy.state)
+        own = {step_text(step, objects): step for step in start.legal()}
+        read = {}
+        for step in copy.legal():
+            tokens = (step.action.name, *[copy.task.objects[o] for o in step.objects])
+            read["(" + " ".join(printed.original(tokens)) + ")"] = step
+        assert own.keys() == read.keys()
+        if not own:
+            return number
+        chosen = random.choice(sorted(own))
+        assert start.take(own[chosen]) is not None
+        assert copy.take(read[chosen]) is not None
+    return STEPS
+
+
+@pytest.mark.parametrize("stream", STREAMS)
+def test_random_tasks_read_again(stream: str) -> None:
+    compared = 0
+    for number in range(CASES):
+        made = case(stream, SEED, number, rules=0, plans=1)
+        checker = checker_of(made.domain_text(), made.problem_text())
+        assert checker.engine is not None
+        simulation = Simulation(checker.engine)
+        for line in plan_text(made.plans[0]).splitlines()[: number % 5]:
+            step = checker.engine.resolver.step(tuple(line.strip("()").split()))
+            if isinstance(step, Taken):
+                simulation.take(step)
+        compared += walk(checker, simulation, printed_at(simulation), Random(number))
+    assert compared > CASES
+
+
+TYPES = """(define (domain d)
+  (:types a b - object c - (either a b) d - b)
+  (:constants k - c)
+  (:predicates (p ?x - a) (q ?x - b) (r ?x - (either c d)) (at ?x - object) (define ?x - object))
+  (:action p :parameters (?x - a) :precondition (and (p ?x) (not (= ?x k))) :effect (not (p ?x)))
+  (:action q :parameters (?x - b) :precondition (forall (?y - a) (or (not (p ?y)) (q ?x))) :effect (at ?x))
+  (:action r :parameters (?x - (either c d)) :precondition (exists (?y - c) (at ?y)) :effect (r ?x))
+  (:action define :parameters (?object - object) :effect (when (at ?object) (define ?object))))"""
+OBJECTS = """(define (problem p) (:domain d)
+  (:objects x - a y - b z - d x.y x_y - (either a b))
+  (:init (p x) (p k) (q z)) (:goal (forall (?x - (either c d)) (r ?x))))"""
+
+
+def test_types_that_overlap_names_that_clash_and_keywords() -> None:
+    checker = checker_of(TYPES, OBJECTS)
+    assert checker.engine is not None
+    simulation = Simulation(checker.engine)
+    printed = printed_at(simulation)
+    names = [*printed.actions, *printed.objects]
+    assert len(set(names)) == len(names)
+    assert set(printed.objects.values()) == {"x", "y", "z", "k", "x.y", "x_y"}
+    assert "either" not in printed.domain
+    assert walk(checker, simulation, printed, Random(3)) == STEPS
+
+
+@pytest.mark.parametrize("stream", STREAMS)
+def test_kairos_reads_what_is_printed(stream: str, tmp_path: Path) -> None:
+    program = executable()
+    assert program is not None
+    for number in range(5):
+        made = case(stream, SEED, number, rules=0, plans=0)
+        checker = checker_of(made.domain_text(), made.problem_text())
+        assert checker.engine is not None
+        printed = printed_at(Simulation(checker.engine))
+        for name, text in (("d", printed.domain), ("p", printed.problem)):
+            (tmp_path / name).write_text(text)
+        command = [program, "check", str(tmp_path / "d"), str(tmp_path / "p")]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 0, done.stderr + printed.domain
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0"),
+        (-12, "-12"),
+        (Fraction(6, 2), "3"),
+        (Fraction(1, 8), "0.125"),
+        (Fraction(-7, 20), "-0.35"),
+        (Fraction(1, 5**3), "0.008"),
+        (Fraction(10**20 + 1, 2), "50000000000000000000.5"),
+    ],
+)
+def test_decimals_are_exact(value: int | Fraction, text: str) -> None:
+    assert decimal(value) == text
+    assert Fraction(text) == value
+
+
+def test_what_has_no_text_is_refused() -> None:
+    with pytest.raises(Unprintable, match="1/3"):
+        decimal(Fraction(1, 3))
+    durative = """(define (domain d) (:predicates (p)) (:durative-action a :parameters () :duration (= ?duration 1)
+      :effect (at end (p))))"""
+    checker = checker_of(durative, "(define (problem p) (:domain d) (:goal (p)))")
+    assert checker.engine is not None
+    state = checker.engine.initial()
+    with pytest.raises(Unprintable, match="durative"):
+        print_task(checker.engine.task, state.facts, state.fluents)
+
+
+def test_names_are_plain_and_unique() -> None:
+    names = Names()
+    made = [names.new(name) for name in ("a", "A", "a.b", "a_b", "ä", "1", "object", "and")]
+    assert len(set(made)) == len(made)
+    assert all(name.isascii() and name[0].isalpha() for name in made)
+    assert not {"object", "and"} & set(made)
