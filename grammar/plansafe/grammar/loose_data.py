@@ -9,9 +9,12 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from plansafe.grammar.diagnostics import Span
+
 DEPTH = 32
 
 _SPACE = re.compile(r"(?:[ \t\n]|//[^\n]*|#[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)*")
+_COMMENT = re.compile(r"//[^\n]*|#[^\n]*|/\*(?:[^*]|\*(?!/))*\*/")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\n", "b": " ", "f": " "}
 _LEAF = re.compile(r"[()\[\]{},\n]|[\"']")
@@ -54,8 +57,10 @@ class Value(NamedTuple):
         return list(zip(self.items[::2], self.items[1::2], strict=True))
 
 
-def read_value(text: str, start: int, end: int) -> tuple[Value, int]:
+def read_value(text: str, start: int, end: int, comments: list[Span] | None = None) -> tuple[Value, int]:
     """The list or object that begins at ``start`` with its bracket, and where it ends. Linear in its length.
+
+    The places of comments are added to ``comments``.
 
     Raises ``BrokenOff`` if it does not end before ``end``, ``TooDeep`` if it nests too deeply, ``Malformed`` if it is
     neither JSON nor Python.
@@ -64,7 +69,10 @@ def read_value(text: str, start: int, end: int) -> tuple[Value, int]:
     position = start
     while True:
         space = _SPACE.match(text, position, end)
-        position = space.end() if space else position
+        if space and space.end() > position:
+            if comments is not None:
+                comments += [Span(*found.span()) for found in _COMMENT.finditer(text, position, space.end())]
+            position = space.end()
         char = text[position : position + 1] if position < end else ""
         if not char:
             raise BrokenOff(stack[0].start if stack else start)

@@ -43,8 +43,8 @@ _WRAPPER = re.compile(
     r"<(/?)(plan|answer|final|final_answer|output|solution|response|result|steps|actions|action_sequence)>",
     re.IGNORECASE,
 )
-_TOKEN = re.compile(r"<\|[a-z_]{1,30}\|>|</s>|<br ?/?>|</?(?:li|ol|ul|p|b|i|em|strong|code|pre)>", re.IGNORECASE)
-_STRUCK = re.compile(r"~~(?!~)|<(?:del|s|strike)>", re.IGNORECASE)
+_TOKEN = re.compile(r"<\|[a-z_]{1,30}\|>|</s>|<br ?/?>|</?(?:li|ol|ul)>", re.IGNORECASE)
+_STRUCK = re.compile(r"~~(?!~)|<(?:del|strike)>", re.IGNORECASE)
 _FENCE = re.compile(r"[ \t>]*(?:[-*+][ \t]+|\d{1,4}[.)][ \t]+)?(`{3,}|~{3,})[ \t]*([^`\n]*)$")
 _EMPHASIS = re.compile(r"\*\*\*?|`+|(?<=\S)\*|\*(?=\S)")
 _ITALIC = re.compile(r"(?<!\w)_([^_\n]{1,200})_(?!\w)")
@@ -72,6 +72,8 @@ _DATA = re.compile(r"[ \t]*(?:\"?'?[A-Za-z_][\w -]{0,40}\"?'?[ \t]*[:=][ \t]*)?(
 _LOOKS_LIKE_DATA = re.compile(r"\{\s*(?:[\"'}]|$)|\[\s*(?:[\"'{\[(\]]|$|[A-Za-z_][^\[\]\n]{0,200}[\](])")
 _DEFINE = re.compile(r"\(\s*define\b", re.IGNORECASE)
 _DEFINED = re.compile(r"\s*\(\s*(\w{0,20})")
+MAX_WRAPPERS = 8
+_WRAPPED = re.compile(r"[ \t]{0,40}(\([ \t\n]{0,40}:?(?:plan|steps|actions|sequence)?)(?=\s{0,40}\()", re.IGNORECASE)
 _BRACKET = re.compile(r"[()]|;[^\n]*")
 _LEAF = re.compile(r"\(([^()]*)\)")
 
@@ -83,6 +85,7 @@ class Cleaned:
         self.replaced: list[int] = []
         self.invisible: list[int] = []
         self._starts, self._shifts = [0], [0]
+        self._size = len(text)
         parts: list[str] = []
         position = shift = length = 0
         for match in _SPECIAL.finditer(text):
@@ -115,7 +118,8 @@ class Cleaned:
 
     def origin(self, start: int, end: int) -> Span:
         """The place in the original of a range of the cleaned text."""
-        return Span(self._original(start), max(self._original(start), self._original(end - 1) + 1))
+        first = min(self._original(start), self._size)
+        return Span(first, min(max(first, self._original(end - 1) + 1), self._size))
 
     def _original(self, offset: int) -> int:
         return offset + self._shifts[bisect_right(self._starts, offset) - 1]
@@ -144,6 +148,7 @@ class Datum(NamedTuple):
     start: int
     end: int
     lead: str
+    comments: tuple[Span, ...] = ()
 
 
 class Form(NamedTuple):
@@ -292,13 +297,34 @@ class _Elements:
         self.text, self.position, self.end = text, start, end
         self.fenced = fenced
         self.flaws = flaws
+        self.wrappers = 0
         self.tried = 0  # data that failed to parse is not tried again before this offset
 
     def read(self) -> list[Element]:
         elements: list[Element] = []
         while self.position < self.end:
+            self._unwrap()
             elements.append(self._form() or self._datum() or self._table() or self._line())
         return elements
+
+    def _unwrap(self) -> None:
+        """Overwrite the parentheses of ``(plan (a b) (c d))`` that opens on this line and is closed on a later one."""
+        match = _WRAPPED.match(self.text, self.position, self.end)
+        if match is None or self.wrappers == MAX_WRAPPERS:
+            return
+        self.wrappers += 1
+        depth = 0
+        for bracket in _BRACKET.finditer(self.text, match.start(1), self.end):
+            if bracket.group()[0] != ";":
+                depth += 1 if bracket.group() == "(" else -1
+                if depth == 0:
+                    break
+        else:
+            return
+        last = bracket.start()
+        if last > self._line_end(self.position):
+            hidden = " " * (match.end(1) - match.start(1))
+            self.text = f"{self.text[: match.start(1)]}{hidden}{self.text[match.end(1) : last]} {self.text[last + 1 :]}"
 
     def _line_end(self, position: int) -> int:
         found = self.text.find("\n", position, self.end)
@@ -339,7 +365,8 @@ class _Elements:
         if _SQUARE_STEP.match(text, start, self.end) or not _LOOKS_LIKE_DATA.match(text, start, self.end):
             return None
         try:
-            value, end = read_value(text, start, self.end)
+            comments: list[Span] = []
+            value, end = read_value(text, start, self.end, comments)
         except BrokenOff as broken:
             match broken:
                 case TooDeep():
@@ -356,7 +383,7 @@ class _Elements:
             self.tried = end
             return None
         self.position = min(after + 1, self.end)
-        return Datum(value, start, end, text[match.start() : start].strip(" \t:=\"'"))
+        return Datum(value, start, end, text[match.start() : start].strip(" \t:=\"'"), tuple(comments))
 
     def _table(self) -> Table | None:
         start = self.position

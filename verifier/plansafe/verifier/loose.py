@@ -19,7 +19,7 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.engine.steps import IllFormed
 from plansafe.verifier.loose_lines import HEAD, Found, Lines, Reading, manner_note
 from plansafe.verifier.loose_names import Names, Refused, Tolerance, short
-from plansafe.verifier.loose_prose import Prose
+from plansafe.verifier.loose_prose import OPENERS, Prose
 from plansafe.verifier.loose_values import Values
 
 MAX_REFUSALS = 20
@@ -30,18 +30,15 @@ _EXPLAINS = re.compile(
 )
 _DOUBTFUL = re.compile(
     r"\b(?:draft|(?:initial|first|previous|earlier|original|old) (?:attempt|plan|version|try)|wrong|incorrect|invalid|"
-    r"bad|unsafe|example|sample|template|do not|don't|never|avoid|instead|mistaken|failed|alternative|option|attempt|"
+    r"bad|unsafe|already|executed|history|forbidden|prohibited|illegal|removed|skipped|unnecessary|"
+    r"(?:available|allowed|possible|legal|applicable|executable) (?:actions?|steps?|moves?|operators?)|example|"
+    r"sample|template|do not|don't|never|avoid|instead|mistaken|failed|alternative|option|attempt|"
     r"not (?:valid|safe|correct|work|executable|recommended|the plan|like this))\b",
     re.I,
 )
-_OPENING = (
-    "the this these that those here sure certainly okay ok note i we it its let of to in with after once by all below "
-    "above hope please my your there his her their now so thus therefore as each both every at for from since because "
-    "finally hello hi plan final answer step steps explanation output great absolutely based given following"
-)
-_OPENERS = frozenset(_OPENING.split())
 _STEP_HEADING = re.compile(r"[ \t]*step[ _#-]{0,2}(\d{1,4})\b", re.I)
 _WRAPPER = re.compile(r"[ \t]*\(?[ \t]*:?(?:plan|steps|actions|sequence)?[ \t]*\)*[ \t]*|\)+[ \t.;,]*", re.I)
+_ODD_MARK = re.compile(r"[ \t]*\d{1,4}(?:[a-z]|(?:\.\d{1,3})+)[.):]?[ \t]")
 _IMPORT = re.compile(r"(?:from [\w.]{1,60} )?import [\w*, .]{1,60}\Z")
 _FLAWS = {"cut": "SC741", "deep": "SC747", "struck": "SC745", "data": "SC746"}
 _FLAW_HELP = {"cut": "ask for the plan in full", "struck": "leave out what is struck out"}
@@ -101,6 +98,8 @@ def _strict(text: Source, checker: Checker) -> LooseResult | None:
     assert checker.engine is not None
     if not text.text.lstrip().startswith(("(", ";")) and not text.text.lstrip()[:1].isdigit():
         return None
+    if any(["(" in comment for comment in re.findall(r";[^\n]*", text.text)]):
+        return None  # a step that is commented out, or follows a `;` meant to separate
     read = read_plan(text)
     if read.diagnostics or not read.steps or len({step.time is None for step in read.steps}) > 1:
         return None
@@ -158,6 +157,7 @@ class _Run:
         self.indent = indent
         self.items: list[_Item] = []
         self.last = -1
+        self.manners: set[str] = set()
         self.same = False  # every item has the same number, as Markdown allows
         self.open = True  # nothing but empty lines since the last item
 
@@ -187,6 +187,8 @@ class _Reader:
         self.pending: list[_Run | _Plan] = []  # in order of the text
         self.run: _Run | None = None
         self.lead = ""
+        self.lead_line: Line | None = None
+        self.headings: set[int] = set()  # where lines begin that stand directly before steps
         self.unsaid: list[tuple[Line, bool]] = []  # prose, and whether its imperatives matter
         self.mentions: list[tuple[Line, Reading]] = []
         self.before: Line | None = None  # the line directly before, if not empty
@@ -339,8 +341,7 @@ class _Reader:
         return steps
 
     def _open_run(self, kind: str, line: Line) -> _Run:
-        self.run = _Run(kind, self.lead, line.indent)
-        self.lead = ""
+        self.run = _Run(kind, self._take_lead(), line.indent)
         self.pending.append(self.run)
         return self.run
 
@@ -358,7 +359,7 @@ class _Reader:
             numbered = self._numbered_run()
             if numbered is not None and number == numbered.last + 1 and not numbered.same:
                 run = numbered
-            elif numbered is not None and number == numbered.last and (numbered.same or len(numbered.items) == 1):
+            elif numbered is not None and number == numbered.last and self._goes_on(numbered):
                 run = numbered
                 run.same = True
             elif number in (0, 1):
@@ -378,7 +379,12 @@ class _Reader:
         item = _Item(line, reading)
         item.steps = steps
         run.items.append(item)
+        run.manners |= {reading.manner} if steps else set()
         run.open = True
+
+    def _goes_on(self, run: _Run) -> bool:
+        """Whether an item with the number of the one directly before it belongs to the same list."""
+        return self.before is not None and run.open and (run.same or len(run.items) == 1)
 
     def _numbered_run(self) -> _Run | None:
         """The last numbered list; what is indented below its items does not end it."""
@@ -395,12 +401,9 @@ class _Reader:
             return False
         if run.kind == "number" and not deeper and not (run.open and not item.steps and steps):
             return False
-        if steps and (not item.steps or item.reading is None or item.reading.kind != "steps"):
-            item.steps += steps
-            return True
-        if steps:
-            return False
         reading = self.lines.read(line.text)
+        if steps:
+            return self._below(run, item, steps, reading)
         if reading.kind == "attempt" and reading.refused:
             self.refuse(reading.refused, line.start, line.start + len(line.text))
         elif reading.kind == "mention":
@@ -408,18 +411,29 @@ class _Reader:
         self._said(line, True)
         return True
 
+    def _below(self, run: _Run, item: _Item, steps: list[_Step], reading: Reading) -> bool:
+        """Steps below an item: its own, or those it has already, once more. Whether they are either."""
+        if item.reading is None or item.reading.kind != "steps":
+            item.steps += steps
+            run.manners.add(reading.manner)
+            return True
+        if [step.found.step.text for step in steps] != [step.found.step.text for step in item.steps]:
+            return False
+        self.note(Tolerance("SC737", "a step stands in the text more than once, in two notations"), steps[0].span)
+        return True
+
     def _plain(self, line: Line, reading: Reading) -> None:
         """A line of steps without a mark."""
         steps = self._steps(line, reading)
         run = self.run
         if run is not None and run.items:
-            item = run.items[-1]
-            if run.kind != "plain" and (not item.steps or run.open):
-                item.steps += steps
-                run.open = True
-                return
-            if run.kind == "plain" and run.open:
-                item.steps += steps
+            if run.kind != "plain" and (run.open or not run.items[-1].steps):
+                if self._below(run, run.items[-1], steps, reading):
+                    run.open = True
+                    return
+            elif run.kind == "plain" and run.open:
+                run.items[-1].steps += steps
+                run.manners.add(reading.manner)
                 return
         if reading.manner == "words" and self.before is not None and not self._leads(self.before):
             refused = Refused(
@@ -428,7 +442,9 @@ class _Reader:
             self.refuse(refused, line.start, line.start + len(line.text))
         item = _Item(line, reading)
         item.steps = steps
-        self._open_run("plain", line).items.append(item)
+        run = self._open_run("plain", line)
+        run.items.append(item)
+        run.manners.add(reading.manner)
 
     def _leads(self, line: Line) -> bool:
         return line.kind == "heading" or line.text.rstrip().endswith(":") or bool(HEAD.fullmatch(line.text))
@@ -439,10 +455,18 @@ class _Reader:
         if reading.kind == "mention":
             self.mentions.append((line, reading))
         run = self.run
-        if run is not None and run.kind == "plain" and run.open and self.before is not None and not self._leads(line):
-            manners = {item.reading.manner for item in run.items if item.reading}
-            if "words" in manners or text.rstrip()[-1:] not in ".!?":
-                refused = reading.refused or Refused("SC746", f"`{short(text)}` may be a step that is not understood")
+        if _ODD_MARK.match(text):
+            self.refuse(
+                Refused("SC749", "this numbering is not understood", "number the steps from 1"),
+                line.start,
+                line.start + len(text),
+            )
+            return
+        if run is not None and run.open and self.before is not None and not self._leads(line):
+            apart = run.kind != "plain" and line.indent > run.indent  # a paragraph of the item
+            if not apart and ("words" in run.manners or text.rstrip()[-1:] not in (".", "!", "?")):
+                refused = reading.refused or self.prose.cut(text)
+                refused = refused or Refused("SC746", f"`{short(text)}` may be a step that is not understood")
                 self.refuse(refused, line.start, line.start + len(text))
                 return
         if run is not None:
@@ -454,11 +478,20 @@ class _Reader:
                 return
         self.lead = text
         self._said(line, True)
+        self.lead_line = line if self._leads(line) else None
 
     def _said(self, line: Line, imperative: bool) -> None:
         """Keep prose, to be judged once the plan is known."""
         if line.text.strip():
             self.unsaid.append((line, imperative))
+
+    def _take_lead(self) -> str:
+        """What stands before a plan that begins here; as its heading it may be an imperative."""
+        lead, self.lead = self.lead, ""
+        if self.lead_line is not None:
+            self.headings.add(self.lead_line.start)
+        self.lead_line = None
+        return lead
 
     # -- other elements -----------------------------------------------------------------------------------------------
 
@@ -466,7 +499,7 @@ class _Reader:
         """A fenced block: a candidate of its own, or the steps of the item it stands below."""
         outer, self.run = self.run, None
         first = len(self.pending)
-        lead, refusals = self.lead, len(self.refusals)
+        lead, refusals = self._take_lead(), len(self.refusals)
         self.before = None
         self._elements(block)
         runs = self.pending[first:]
@@ -501,6 +534,13 @@ class _Reader:
         if outer is not None:
             outer.open = False
 
+    def _unread(self, line: Line) -> Refused:
+        """Why an item is no step."""
+        if not line.text.strip():
+            return Refused("SC741", "an item without text", "ask for the plan in full")
+        message = f"`{short(line.text)}` may be a step that is not understood"
+        return self.prose.before(line.text) or Refused("SC746", message, "write it as `(action object ..)`")
+
     def _candidate(self, run: _Run) -> _Plan | None:
         """A run of steps as a candidate; one with steps and items that are none is refused."""
         with_steps = [item for item in run.items if item.steps]
@@ -509,8 +549,7 @@ class _Reader:
         for item in run.items:
             reading = item.reading
             if not item.steps:
-                message = f"`{short(item.line.text)}` stands among steps and is none that is understood"
-                refused = (reading.refused if reading else None) or Refused("SC746", message, "write it as a step")
+                refused = (reading.refused if reading else None) or self._unread(item.line)
                 start = item.line.start
                 self.refuse(refused, start, start + max(1, len(item.line.text)))
             elif reading is not None and reading.kind != "steps":
@@ -518,7 +557,10 @@ class _Reader:
                     self.refuse(reading.refused, item.line.start, item.line.start + len(item.line.text))
                 self._said(item.line, False)
         steps = [step for item in with_steps for step in item.steps]
-        manners = {item.reading.manner for item in with_steps if item.reading and item.reading.kind == "steps"}
+        manners = run.manners
+        if len(manners) > 1:
+            refused = Refused("SC746", "steps in two notations: one may repeat the other", "write each step once")
+            self.refuse(refused, with_steps[0].line.start, with_steps[0].line.start + 1)
         return _Plan(steps, run.lead, manners, False, run.kind != "plain")
 
     def _datum(self, datum: Datum) -> None:
@@ -531,6 +573,12 @@ class _Reader:
                 self.refuse(item.found, item.start, item.end)
             else:
                 steps.append(_Step(item.found, self._place(item.start, item.end), None))
+        for span in datum.comments:
+            comment = self.loose.cleaned.text[span.start : span.end]
+            refused = self.prose.objection(comment, False) or self.prose.behind(comment.lstrip("#/* "))
+            if refused:
+                self.refuse(refused, span.start, span.end)
+            self.note(_COMMENTS, self._place(span.start, span.end))
         for text, start, end in values.said:
             if refused := self.prose.objection(text, False):
                 self.refuse(refused, start, end)
@@ -544,12 +592,11 @@ class _Reader:
         if single:
             if self.objects is None:
                 self.objects = []
-                self.pending.append(_Plan(self.objects, self.lead, {"data"}))
+                self.pending.append(_Plan(self.objects, self._take_lead(), {"data"}))
             self.objects += steps
         else:
             self._end_objects()
-            self.pending.append(_Plan(steps, f"{self.lead}\n{datum.lead}", {"data"}))
-        self.lead = ""
+            self.pending.append(_Plan(steps, f"{self._take_lead()}\n{datum.lead}", {"data"}))
         if self.run is not None:
             self.run.open = False
 
@@ -566,8 +613,7 @@ class _Reader:
             else:
                 steps.append(_Step(found.found, self._place(found.start, found.end), None))
         if steps:
-            self.pending.append(_Plan(steps, self.lead, {"table"}))
-            self.lead = ""
+            self.pending.append(_Plan(steps, self._take_lead(), {"table"}))
         if self.run is not None:
             self.run.open = False
 
@@ -592,7 +638,7 @@ class _Reader:
             found = Found(outcome, start, end, _decimal(step.duration))
             steps.append(_Step(found, self._place(start, end), _decimal(step.time)))
         if steps:
-            self.pending.append(_Plan(steps, self.lead, set()))
+            self.pending.append(_Plan(steps, self._take_lead(), set()))
 
     # -- the decision -------------------------------------------------------------------------------------------------
 
@@ -681,20 +727,18 @@ class _Reader:
             if not (plan is not None and (explains or aligned)) and (
                 run.kind == "number" or (reading and reading.kind == "attempt")
             ):
-                refused = reading.refused if reading else None
-                message = f"`{short(item.line.text)}` may be a step that is not understood"
-                self.refuse(refused or Refused("SC746", message, "write it as `(action object ..)`"), start, end)
+                self.refuse((reading.refused if reading else None) or self._unread(item.line), start, end)
                 continue
             if not item.line.text.strip():
-                self.refuse(Refused("SC741", "an item without text", "ask for the plan in full"), start, end)
+                self.refuse(self._unread(item.line), start, end)
             self._said(item.line, run.kind == "bullet" and not explains and not aligned)
 
     def _judge(self, line: Line, imperative: bool, plan: _Plan | None, wordy: bool) -> None:
         start, end = line.start, line.start + len(line.text)
-        refused = self.prose.objection(line.text, imperative)
+        refused = self.prose.objection(line.text, imperative and start not in self.headings)
         if refused is None and wordy and line.kind == "line" and not self._leads(line):
             words = re.findall(r"[\w']+", line.text.lower())
-            if words and words[0].partition("'")[0] not in _OPENERS:
+            if words and words[0].partition("'")[0] not in OPENERS:
                 message = f"`{short(line.text)}` may be a step that is not understood"
                 refused = Refused("SC746", message, "begin it with other words, or leave it out")
         if refused:

@@ -27,7 +27,10 @@ _COMMENT = re.compile(
     r"(?:;|#|//|--|\u2014|-[ \t]|:|\((?!\d)|=>|->|\u2192|because\b|so that\b|in order to\b|to\b|so\b|%)"
 )
 _DURATION = re.compile(r"[ \t]{0,8}\[[ \t]{0,8}(?:D:)?(\d{1,9}(?:\.\d{1,9})?)[^\]\n]{0,40}\]")
-_HARD = re.compile(r"[ \t]{0,8}(?:->|=>|\u2192|;|\.[ \t]|,?[ \t](?:and[ \t]{1,4})?then[ \t])[ \t]{0,8}")
+_HARD = re.compile(
+    r"[ \t]{0,8}(?:->|=>|\u2192|;|\.[ \t]|,?[ \t](?:and[ \t]{1,4})?"
+    r"(?:then|next|finally|afterwards|after that),?[ \t])[ \t]{0,8}"
+)
 _WORDS_TAIL = re.compile(r"[ \t](?:#|//|--|\u2014|-)[ \t]|[ \t]\(|\u2014|,?[ \t](?:because|so that|in order to)[ \t]")
 _TRIM = " \t\n.,;!:"
 
@@ -125,7 +128,7 @@ class Lines:
         if group.head:
             return names.unknown_action(group.head)
         tokens = group.body.split()
-        return names.unknown_action(tokens[0].strip(",")) if len(tokens) > 1 or not group.body else None
+        return names.unknown_action(tokens[0].strip(",")) if len(tokens) > 1 else None
 
     def _led_by_words(self, group: Group, text: str, since: int) -> list[_Act]:
         """``turn on(stove)``, ``grab (mug)``: an action's name in words directly before the bracket."""
@@ -245,7 +248,7 @@ class Lines:
         """A line of words: one step or several, all words used."""
         line = text.strip()
         offset = len(text) - len(text.lstrip())
-        if len(line) > 2000 or not line:
+        if len(line) > 2000 or not line or line.endswith(":"):
             return Reading("prose")
         bare = unquoted(line.rstrip(_TRIM + "\\"))
         head = HEAD.match(bare)

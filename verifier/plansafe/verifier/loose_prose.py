@@ -17,7 +17,10 @@ _BEFORE = re.compile(
     r"needed|necessary|"
     r"alternatively|alternative|either|or|repeat|repeatedly|loop|again|each|every|twice|thrice|times|\d+x|x\d+|"
     r"simultaneously|parallel|same time|meanwhile|skip|maybe|perhaps|possibly|might|could|try|not|never|avoid|cannot|"
-    r"without|instead|rather|omit|forget|wrong|incorrect|ignore|remove|delete|undo|replace|draft|example|invalid)\b"
+    r"without|instead|rather|omit|forget|wrong|incorrect|ignore|remove|delete|undo|replace|draft|example|invalid|"
+    r"option|choice|variant|"
+    r"effects?|preconditions?|postconditions?|goals?|states?|requires?|facts?|already|executed|history|forbidden|"
+    r"prohibited|illegal|skipped|removed|unnecessary|failed|available|allowed)\b"
     r"|n't\b|\u00d7|\|\||&&"
 )
 _BEHIND = re.compile(
@@ -60,7 +63,7 @@ _FAULT = re.compile(
     r"does not work|mistakes?|"
     r"errors?|discard|withdraw|outdated|obsolete)\b"
 )
-_PLAN = re.compile(r"\b(?:plan|steps?|actions?|sequence|above|below|list|previous|last|first)\b")
+_PLAN = re.compile(r"\b(?:plan|steps?|actions?|sequence|above|below|following|list|previous|last|first)\b")
 _STEP = re.compile(
     r"\bsteps? #?\d|\b(?:above|previous|last|first|second|third|next|these|those) (?:steps?|actions?|plan)\b"
 )
@@ -73,8 +76,18 @@ _ADDITION = re.compile(
     r"\b(?:you (?:must|should|need|have|may|can)|must|should|need to|needs to|please|make sure|remember|ensure)\b"
     r"|\b(?:make sure|remember|be sure|need|needs|have|has|must|should|please|don't forget)(?: to)?\b"
 )
+_COURTESY = re.compile(r"^\W*(?:please )?(?:let me know|feel free|i hope|hope this|if you (?:have|need|would like))\b")
 _SENTENCE = re.compile(r"(?<=[.!?;:\u2014])\s|\n")
 _WORD = re.compile(r"[^\W_][\w'-]*")
+_SUBJECTS = frozenset(("the", "this", "it", "we", "i", "you", "he", "she", "they", "that", "there", "its"))
+_OPENING = (
+    "the this these that those here sure certainly okay ok note notes i we it its let of to in with after once by all "
+    "below above hope please my your there his her their he she they now so thus therefore as each both every at for "
+    "from since because finally hello hi plan final answer step steps explanation output great absolutely based given "
+    "following a an on only also additionally before during while what which where who how why thanks our you first "
+    "then next goal task reason effect precondition result no yes moreover however although though overall total"
+)
+OPENERS = frozenset(_OPENING.split())
 CONNECTIVE = re.compile(
     r"(?:(?:and|then|next|first|firstly|second|secondly|third|thirdly|finally|lastly|now|after that|afterwards|"
     r"to begin|to start|start by|subsequently|and then|and finally)\b[ \t]{0,8}[,:]?[ \t]{0,8}){0,3}",
@@ -106,13 +119,19 @@ class Prose:
             return None
         return Refused("SC742", f"the text declines, or says that there is no plan: `{short(match.group())}`")
 
+    def cut(self, text: str) -> Refused | None:
+        """Whether the text says that part of the plan was left out."""
+        if _CUT.search(text.lower()) is None:
+            return None
+        return Refused("SC741", "part of the plan was left out of the text", "ask for the plan in full")
+
     def objection(self, text: str, imperative: bool = True) -> Refused | None:
         """Why a text outside the plan cannot be left out; ``None`` if it says nothing that a plan would need."""
         lower = text.lower()
         if refused := self.refusal(lower):
             return refused
-        if _CUT.search(lower):
-            return Refused("SC741", "part of the plan was left out of the text", "ask for the plan in full")
+        if refused := self.cut(lower):
+            return refused
         for sentence in _SENTENCE.split(lower):
             if refused := self._sentence(sentence, imperative):
                 return refused
@@ -134,6 +153,8 @@ class Prose:
             )
         if _ALTERNATIVE.search(sentence):
             return Refused("SC745", f"the text offers alternatives: `{short(sentence)}`", "give one plan")
+        if _COURTESY.search(sentence) and not things:
+            return None
         if _CONDITION.search(sentence) and (acts or things or _STEP.search(sentence)):
             return Refused("SC745", f"a plan has no conditions and loops: `{short(sentence)}`", _PLAIN)
         if _NEGATION.search(sentence) and acts:
@@ -142,7 +163,10 @@ class Prose:
             start = CONNECTIVE.match(sentence.lstrip(" \t\"'(*-"))
             rest = sentence.lstrip(" \t\"'(*-")[start.end() if start else 0 :]
             first = _WORD.match(rest)
-            if first and first.group() in self._verbs:
+            word = first.group() if first else ""
+            sequel = bool(start and start.group()) and word not in _SUBJECTS
+            strange = word not in OPENERS and not word.endswith(("ing", "ly", "ed")) and not self.things([word])
+            if word in self._verbs or sequel or strange:
                 return Refused(
                     "SC746", f"this may be a step: `{short(sentence)}`", "write it as a step, or leave it out"
                 )

@@ -49,7 +49,6 @@ class Values:
         self.names, self.lines = names, lines
         self.said: list[tuple[str, int, int]] = []
         self.skipped = False
-        self.placed = False
 
     def plan(self, value: Value) -> list[Placed]:
         """The steps of a value that stands alone; a single refusal where it is no plan."""
@@ -67,7 +66,7 @@ class Values:
     def is_step(self, value: Value) -> bool:
         """Whether a value is one step by itself, as in a file with one object a line."""
         if value.kind == "list":
-            return bool(value.items) and all([item.kind != "list" and item.kind != "object" for item in value.items])
+            return isinstance(self._sequence(value).found, Found)
         names = {key(k.text).replace("-", "") for k, _ in value.pairs}
         return bool(names & _ACTION) or (len(value.items) == 2 and isinstance(self._action_of(value), str))
 
@@ -116,10 +115,10 @@ class Values:
                 expected = number + 1
             steps += self._step(item)
         flat = value.items and all([item.kind in ("string", "bare") for item in value.items])
-        if flat and any([isinstance(step.found, Refused) for step in steps]) and self.is_step(value):
-            single = self._step(value)
-            if isinstance(single[0].found, Found):
-                return single
+        if flat and any([isinstance(step.found, Refused) for step in steps]):
+            single = self._sequence(value)
+            if isinstance(single.found, Found):
+                return [single]
         return steps
 
     def _numbered(self, item: Value) -> int | None:

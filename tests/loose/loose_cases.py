@@ -1,0 +1,57 @@
+"""The outputs under ``outputs/``: what a model wrote, and the plan or the refusal that must come of it.
+
+``=== name`` begins a case. Its text runs to ``--- plan CODES`` (the notes that must be reported, then the plan) or
+``--- refused CODES`` (one of the codes of the errors). ``\\uXXXX`` and a final ``\\r`` stand for what cannot be seen.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+TASKS = {
+    "household": (
+        ROOT / "domains/plansafe/domains/household/domain.pddl",
+        ROOT / "examples/breakfast/problem.pddl",
+    ),
+    "home": (HERE / "tasks/home-domain.pddl", HERE / "tasks/home-problem.pddl"),
+    "depot": (HERE / "tasks/depot-domain.pddl", HERE / "tasks/depot-problem.pddl"),
+}
+_ESCAPE = re.compile(r"\\u([0-9a-f]{4})")
+
+
+class Case(NamedTuple):
+    task: str
+    name: str
+    text: str
+    plan: str | None
+    codes: tuple[str, ...]
+
+
+@cache
+def checker(task: str) -> Checker:
+    domain, problem = (Source(path.name, path.read_text(encoding="utf-8")) for path in TASKS[task])
+    made = Checker(domain, problem)
+    assert made.ok, made.diagnostics
+    return made
+
+
+def cases() -> list[Case]:
+    found = []
+    for task in TASKS:
+        text = (HERE / f"outputs/{task}.txt").read_text(encoding="utf-8")
+        for part in re.split(r"^=== ", text, flags=re.MULTILINE)[1:]:
+            name, _, rest = part.partition("\n")
+            match = re.search(r"^--- (plan|refused)(.*)\n", rest, flags=re.MULTILINE)
+            assert match, name
+            written = _ESCAPE.sub(lambda m: chr(int(m[1], 16)), rest[: match.start()]).replace("\\r\n", "\r\n")
+            plan = rest[match.end() :] if match[1] == "plan" else None
+            found.append(Case(task, name, written, plan, tuple(match[2].split())))
+    return found

@@ -1,0 +1,114 @@
+"""Untrusted text: any characters, any nesting, any length end in a result."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from loose_cases import TASKS, cases, checker
+
+from plansafe.grammar.loose_text import LIMIT, read_text
+from plansafe.grammar.source import Source
+from plansafe.verifier.loose import MAX_NOTES, MAX_REFUSALS, LooseResult, read_loose
+
+PIECES = (
+    "(", ")", "[", "]", "[[1],", '{"a":', '["', '"\\',
+    "<think>", "</think>", "<plan>", "```\n", "~~~ ", "1. ", "1. x\n",
+    "a", " ", "\t", "`", "*", "* ", "|", "|a|b|\n", "[GRAB] ", "<a>", "[a] ", '"', "\n", "grab(", "(grab\n", "(a\n) ",
+    "(plan\n(a)\n", "a=[\n", "x: ", "- ", "_a_ ", "> ", "# ", "if the milk ", "\u200b", "\u00a0", "\r", "; ", "/*",
+    "grab milk -> ", "grab milk, ", "(define (plan ", "...", "\x00", "\U0001f600", "\u20e3", "n't ", "\\_",
+)  # fmt: skip
+
+
+def read(text: str, task: str = "home") -> LooseResult:
+    return read_loose(Source("output.txt", text), checker(task))
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_much_of_the_same_is_no_plan(piece: str) -> None:
+    result = read(piece * (100_000 // len(piece)))
+    assert result.plan is None
+    assert 0 < len(result.diagnostics) <= MAX_REFUSALS + 4
+
+
+def test_a_text_beyond_the_limit_is_refused() -> None:
+    text = "Here it is:\n" + "grab(milk)\n" * (LIMIT // 11 + 1)
+    assert [d.code for d in read(text).diagnostics] == ["SC747"]
+    assert len(read("(grab character milk)\n" * (LIMIT // 20)).steps) == LIMIT // 20  # a plain plan has no such limit
+
+
+def test_deep_nesting_is_refused() -> None:
+    for opened, closed in (("[", "]"), ('{"plan": ', "}"), ("(", ")")):
+        assert read(opened * 5_000 + '"grab milk"' + closed * 5_000).plan is None
+
+
+def test_notes_are_bounded() -> None:
+    names = " ".join([f"thing-{i}" for i in range(1000)])
+    from plansafe.verifier.api import Checker
+
+    domain = Source("d", "(define (domain d) (:predicates (p ?x)) (:action go :parameters (?x) :effect (p ?x)))")
+    many = Checker(
+        domain, Source("p", f"(define (problem p) (:domain d) (:objects {names}) (:init) (:goal (p thing-1)))")
+    )
+    result = read_loose(Source("o", "".join([f"- go(thing {i})\n" for i in range(1000)])), many)
+    assert len(result.steps) == 1000
+    assert len(result.notes) == MAX_NOTES
+
+
+def test_bytes_that_are_not_text_are_refused() -> None:
+    source = Source.from_bytes("output.txt", b"1. grab(\xffmilk)\n")
+    assert [d.code for d in read_loose(source, checker("home")).diagnostics] == ["SC005"]
+
+
+def test_nothing_is_evaluated(capsys: pytest.CaptureFixture[str]) -> None:
+    for text in ("```python\nplan = [print('here')]\n```", "['grab', __import__('os').getcwd()]", "[1] * 10 ** 10"):
+        assert read(text).plan is None
+    assert capsys.readouterr().out == ""
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from(sorted(TASKS)), st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=12)), max_size=40))
+def test_any_text_ends_in_a_result(task: str, pieces: list[str]) -> None:
+    text = "".join(pieces)
+    result = read(text, task)
+    assert (result.plan is None) == bool(result.diagnostics)
+    for diagnostic in (*result.diagnostics, *result.notes):
+        for label in diagnostic.labels:
+            assert 0 <= label.span.start <= label.span.end <= max(len(text), 1)
+
+
+@settings(max_examples=300, deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_damaged_outputs_end_in_a_result(seed: int) -> None:
+    chance = random.Random(seed)
+    case = chance.choice(cases())
+    text = list(case.text)
+    for _ in range(chance.randint(1, 4)):
+        at = chance.randint(0, len(text))
+        text[at : at + chance.randint(0, 3)] = chance.choice(PIECES)
+    result = read("".join(text), case.task)
+    assert (result.plan is None) == bool(result.diagnostics)
+
+
+@given(st.text())
+def test_elements_lie_within_the_text_and_in_order(text: str) -> None:
+    loose = read_text(text)
+    end = 0
+    for block in loose.blocks:
+        assert end <= block.start <= block.end
+        end = block.end
+        for element in block.elements:
+            assert block.start <= element.start <= block.end
+    assert end <= len(loose.cleaned.text)
+
+
+@given(st.text())
+def test_places_in_the_cleaned_text_have_an_origin(text: str) -> None:
+    cleaned = read_text(text).cleaned
+    for offset, char in enumerate(cleaned.text):
+        span = cleaned.origin(offset, offset + 1)
+        assert 0 <= span.start < span.end <= len(text)
+        if char.isalnum():
+            assert text[span.start] == char

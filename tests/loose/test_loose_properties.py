@@ -1,0 +1,215 @@
+"""Laws: what is printed in any manner is read back; whatever stands around it, nothing else is ever read."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from loose_cases import TASKS, checker
+from loose_manners import CLOSED, MANNERS, Step, random_plan, text_of
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.loose import read_loose
+
+SEEDS = st.integers(0, 2**32)
+TASK = st.sampled_from(sorted(TASKS))
+
+HARMLESS = (
+    "Sure, here is the plan:",
+    "Certainly! Below is a sequence of actions that reaches the goal.",
+    "I hope this helps!",
+    "Let me know if you have any questions.",
+    "This plan reaches the goal.",
+    "## Plan",
+    "**Final Answer:**",
+    "---",
+    "The goal holds at the end.",
+    "Each action is executable in the state that the one before leaves.",
+)
+# Each of these changes what the text around it says, or adds to it.
+HARMFUL = (
+    "If the {thing} is in the way, {verb} it.",
+    "Do not {verb} the {thing}.",
+    "Never {verb} {thing}.",
+    "Repeat step 1 until the {thing} is done.",
+    "Actually, the first step is wrong.",
+    "Wait, step 2 should come before step 1.",
+    "Replace step 1 by something else.",
+    "Skip the last step.",
+    "{Verb} the {thing} too.",
+    "Finally, {verb} the {thing}.",
+    "Then look after the {thing}.",
+    "Alternatively, {verb} the {thing}.",
+    "I'm sorry, but I can't help with that.",
+    "There is no valid plan.",
+    "The plan above is incorrect.",
+    "... and so on",
+    "...",
+    "You must also {verb} the {thing} before you leave.",
+)
+FILLERS = ("slowly", "perhaps", "because", "whose", "surface", "really", "it", "is", "with", "between", "carefully")
+
+
+def read(task: str, text: str) -> str | None:
+    result = read_loose(Source("output.txt", text), checker(task))
+    assert (result.plan is None) == bool(result.diagnostics)
+    assert (result.plan is None) == (not result.steps)
+    return None if result.plan is None else result.plan.text
+
+
+def vocabulary(task: str) -> tuple[list[str], list[str]]:
+    engine = checker(task).engine
+    assert engine is not None
+    return sorted(engine.task.actions), sorted(engine.task.objects)
+
+
+@pytest.mark.parametrize("manner", sorted(MANNERS))
+@settings(max_examples=25, deadline=None)
+@given(task=TASK, seed=SEEDS)
+def test_a_plan_in_any_manner_is_read_back(manner: str, task: str, seed: int) -> None:
+    steps = random_plan(task, random.Random(seed))
+    text = MANNERS[manner](task, steps)
+    assert read(task, text) == text_of(steps), text
+
+
+@pytest.mark.parametrize("manner", sorted(MANNERS))
+@settings(max_examples=15, deadline=None)
+@given(task=TASK, seed=SEEDS)
+def test_harmless_words_around_a_plan_change_nothing(manner: str, task: str, seed: int) -> None:
+    chance = random.Random(seed)
+    steps = random_plan(task, chance)
+    text = f"{chance.choice(HARMLESS)}\n\n{MANNERS[manner](task, steps)}\n{chance.choice(HARMLESS)}\n"
+    assert read(task, text) == text_of(steps), text
+
+
+@pytest.mark.parametrize("sentence", HARMFUL)
+@settings(max_examples=40, deadline=None)
+@given(task=TASK, seed=SEEDS, before=st.booleans())
+def test_words_that_change_a_plan_refuse_it(sentence: str, task: str, seed: int, before: bool) -> None:
+    chance = random.Random(seed)
+    actions, objects = vocabulary(task)
+    manner = chance.choice(sorted(MANNERS))
+    verb = chance.choice(actions).replace("-", " ").replace("_", " ")
+    said = sentence.format(verb=verb, Verb=verb.capitalize(), thing=chance.choice(objects))
+    steps = random_plan(task, chance)
+    body = MANNERS[manner](task, steps)
+    text = f"{said}\n\n{body}" if before else f"{body}\n{said}\n"
+    plan = read(task, text)
+    added = manner == "bare words" and plan is not None and len(plan.splitlines()) == len(steps) + 1
+    assert plan is None or added, text  # in mere words a further step is a further step
+
+
+@settings(max_examples=400, deadline=None)
+@given(task=TASK, seed=SEEDS)
+def test_a_plan_within_any_words_is_read_exactly_or_not_at_all(task: str, seed: int) -> None:
+    """Word salad of the task's own names, at any place around a plan."""
+    chance = random.Random(seed)
+    actions, objects = vocabulary(task)
+    steps = random_plan(task, chance)
+    words = [name.replace("-", " ").replace("_", " ") if chance.random() < 0.5 else name for name in actions + objects]
+
+    def salad() -> str:
+        line = chance.choices((*words, *FILLERS), k=chance.randint(1, 8))
+        line.insert(chance.randint(0, len(line)), chance.choice(FILLERS))
+        joined = " ".join(line)
+        bracketed = f"({joined})" if chance.random() < 0.1 else joined
+        return bracketed.capitalize() + chance.choice((".", "!", ":", "", ",", "\n"))
+
+    body = MANNERS[chance.choice(sorted(MANNERS))](task, steps)
+    before = "".join([salad() + "\n" for _ in range(chance.randint(0, 3))])
+    after = "".join([salad() + "\n" for _ in range(chance.randint(0, 3))])
+    text = before + chance.choice(("", "\n")) + body + chance.choice(("", "\n")) + after
+    assert read(task, text) in (None, text_of(steps)), text
+
+
+@settings(max_examples=200, deadline=None)
+@given(task=TASK, seed=SEEDS)
+def test_a_line_among_the_steps_is_never_dropped(task: str, seed: int) -> None:
+    """A line of words between the steps of a list is no step of the task, and the text is refused for it."""
+    chance = random.Random(seed)
+    steps = random_plan(task, chance)
+    objects = vocabulary(task)[1]
+    manner = chance.choice(("fence", "fence of calls", "numbers", "bullets", "words", "bare words", "lines"))
+    lines = MANNERS[manner](task, [*steps, *steps]).splitlines()
+    line = f"{chance.choice(('fetch', 'polish', 'tidy up'))} {chance.choice(objects)}"
+    mark = "- " if manner == "bullets" else ""
+    lines.insert(chance.randint(1, len(lines) - 1), mark + line)
+    assert read(task, "\n".join(lines)) is None
+
+
+@pytest.mark.parametrize("manner", sorted(CLOSED))
+@settings(max_examples=20, deadline=None)
+@given(task=TASK, seed=SEEDS, part=st.floats(0, 1))
+def test_a_text_that_breaks_off_is_refused(manner: str, task: str, seed: int, part: float) -> None:
+    steps = random_plan(task, random.Random(seed))
+    text = CLOSED[manner](task, steps)
+    cut = text[: int(part * (len(text.rstrip()) - 1))]
+    assert read(task, cut) is None, cut
+
+
+@settings(max_examples=150, deadline=None)
+@given(task=TASK, seed=SEEDS, other=SEEDS)
+def test_two_plans_are_one_or_refused(task: str, seed: int, other: int) -> None:
+    chance = random.Random(seed)
+    steps = random_plan(task, chance)
+    second = steps if chance.random() < 0.5 else random_plan(task, random.Random(other))
+    a, b = chance.choice(sorted(CLOSED)), chance.choice(sorted(CLOSED))
+    text = f"{CLOSED[a](task, steps)}\nIn another notation:\n\n{CLOSED[b](task, second)}"
+    assert read(task, text) == (text_of(steps) if steps == second else None), text
+
+
+STEMS = {
+    "home": {"mug_1": "mug", "mug_2": "mug", "plate_12": "plate", "plate_13": "plates"},
+    "depot": {"truck1": "truck", "truck2": "the truck", "crate1": "crate", "crate2": "crates", "s1": "s"},
+}
+
+
+@pytest.mark.parametrize("task", sorted(STEMS))
+@settings(max_examples=60, deadline=None)
+@given(seed=SEEDS)
+def test_a_name_that_fits_twice_refuses_the_text(task: str, seed: int) -> None:
+    chance = random.Random(seed)
+    engine = checker(task).engine
+    assert engine is not None
+    steps: list[Step] = []
+    while not any(argument in STEMS[task] for step in steps for argument in step[1:]):
+        steps = random_plan(task, chance)
+    vague = [(step[0], *[STEMS[task].get(argument, argument) for argument in step[1:]]) for step in steps]
+    manner = chance.choice(
+        ("fence of calls", "python", "json objects", "json lists", "numbered calls", "square", "named")
+    )
+    result = read_loose(Source("output.txt", MANNERS[manner](task, vague)), checker(task))
+    assert result.plan is None
+    assert "SC744" in {d.code for d in result.diagnostics}
+
+
+def test_names_that_differ_by_separators_alone_are_kept_apart() -> None:
+    from plansafe.verifier.api import Checker
+
+    domain = Source(
+        "d",
+        "(define (domain d) (:types t) (:predicates (p ?x - t)) (:action turn-on :parameters (?x - t) :effect (p ?x))"
+        " (:action turn_on :parameters (?x - t) :effect (p ?x)) (:action go :parameters (?x - t) :effect (p ?x)))",
+    )
+    problem = Source(
+        "p", "(define (problem p) (:domain d) (:objects a-1 a_1 b11 b_1_1 c1_1 - t) (:init) (:goal (p a-1)))"
+    )
+    both = Checker(domain, problem)
+    assert both.ok, both.diagnostics
+
+    def one(text: str) -> str | None:
+        plan = read_loose(Source("o", f"```\n{text}\n```"), both).plan
+        return plan.text.strip() if plan else None
+
+    assert one("(go a-1)") == "(go a-1)"
+    assert one("(go a_1)") == "(go a_1)"
+    assert one("go(a 1)") is None
+    assert one("go(A1)") is None
+    assert one("turnOn(b11)") is None
+    assert one("turn-on(b11)") == "(turn-on b11)"
+    assert one("go(b-11)") == "(go b11)"
+    assert one("go(b-1-1)") == "(go b_1_1)"
+    assert one("go(c11)") is None
+    assert one("go(c_1_1)") == "(go c1_1)"
