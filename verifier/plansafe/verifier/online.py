@@ -12,7 +12,7 @@ Verdicts on the prefix are those of RV-LTL over arbitrary continuations (docs/la
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.sexpr import Node, problems, read_all
@@ -37,6 +37,9 @@ from plansafe.verifier.monitor.program import (
 from plansafe.verifier.monitor.runtime import Runtime
 from plansafe.verifier.rules.model import shown_names
 from plansafe.verifier.simulate import Simulation
+
+if TYPE_CHECKING:
+    from plansafe.verifier.planning.own_search import OwnSearch
 
 VERDICTS = ("permanently violated", "presently violated", "presently satisfied", "permanently satisfied")
 
@@ -74,6 +77,18 @@ class Difference(NamedTuple):
     missing: tuple[str, ...]
     numbers: tuple[tuple[str, str, str], ...]  # fluent, predicted, seen
     breaks: tuple[Broken, ...]
+
+
+class Recoverable(NamedTuple):
+    """Whether the goal can still be reached safely: ``None`` if nobody knows.
+
+    If so, ``continuation`` is how (nothing, if all is done); ``detail`` says in words why not, or what limited the
+    search.
+    """
+
+    answer: bool | None
+    continuation: tuple[str, ...] = ()
+    detail: str = ""
 
 
 class ObservationError(ValueError):
@@ -153,6 +168,36 @@ class Monitor:
             f"{formula_text(self.task, r.formula, r.binding)} is {'not true' if r.wanted else 'true'}" for r in reasons
         ]
         return tuple(texts) or ("its effects cannot be computed: a number is undefined or two effects conflict",)
+
+    def recoverable(self, action: str, planner: OwnSearch | None = None, time_limit_s: float = 10.0) -> Recoverable:
+        """If ``action`` is taken in the present state, can the goal still be reached with every rule kept?
+
+        Starts from what was observed, not from what the steps so far should have led to. Nothing is changed. The search
+        ends with the time limit; hand in a ``planner`` to keep what it compiles from one question to the next.
+        """
+        from plansafe.verifier.planning.execution import Execution  # noqa: PLC0415 - for this question alone
+        from plansafe.verifier.planning.own_search import OwnSearch, unsupported  # noqa: PLC0415
+        from plansafe.verifier.planning.port import Answer  # noqa: PLC0415
+        from plansafe.verifier.simulate import step_text  # noqa: PLC0415
+
+        advice = self.allowed(action)
+        if not advice.executable:
+            return Recoverable(False, (), "; ".join(advice.reasons))
+        why = unsupported(self.checker, True)
+        if why:
+            return Recoverable(None, (), why)
+        step = self._step(action)
+        assert isinstance(step, Taken)
+        state = self.simulation.state.fork()
+        runtime = self.runtime.fork() if self.runtime is not None else None
+        if runtime is not None:
+            runtime.own_indexes(state.facts)
+        now = Execution(self.engine, state, runtime, self.letter, self.checker.options.blame)
+        now.take(step)
+        found = (planner or OwnSearch()).solve_from(now, time_limit_s=time_limit_s)
+        steps = tuple([step_text(taken, self.task.objects) for taken in found.steps])
+        known = {Answer.SOLVED: True, Answer.UNSOLVABLE: False}
+        return Recoverable(known.get(found.answer), steps, found.detail)
 
     # -- after it -----------------------------------------------------------------------------------------------------
 

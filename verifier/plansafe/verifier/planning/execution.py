@@ -19,7 +19,7 @@ StateKey = tuple[frozenset[int] | frozenset[tuple[int, Number]], ...]
 
 
 class Execution:
-    """Where an execution stands; :meth:`after` leaves it as it is.
+    """Where an execution stands; :meth:`after` leaves it as it is, :meth:`take` moves it on.
 
     ``runtime`` is ``None`` where no rule is to be kept. ``blame`` are the findings that count (all, if empty), as in
     :class:`plansafe.verifier.api.Options`.
@@ -56,9 +56,7 @@ class Execution:
         new = Execution(engine, state, None, self.letter + 1, self.blame)
         if self.runtime is None:
             return new
-        if self._borrowed:
-            self.runtime.own_indexes(self.state.facts)
-            self._borrowed = False
+        self._own()
         new.runtime = runtime = self.runtime.fork()
         if engine.acting:
             mirror = engine.mirror("start", step)
@@ -69,13 +67,34 @@ class Execution:
         new._borrowed = True
         return new
 
-    def follow(self, steps: Sequence[Taken]) -> Execution | None:
-        """The execution after some steps, or ``None`` if one cannot be taken."""
-        now: Execution | None = self
-        for step in steps:
-            if now is not None:
-                now = now.after(step)
-        return now
+    def take(self, step: Taken) -> bool:
+        """Take a step in place; ``False`` (and nothing has changed) if it cannot be taken. Raises ``NumberTooLarge``.
+
+        Costs what the step changes, and what that triggers.
+        """
+        engine, runtime = self.engine, self.runtime
+        simulation = Simulation(engine, self.state)
+        log = simulation.take(step)
+        if log is None:
+            return False
+        now = Moment(self.letter, self.letter, False)
+        self.letter += 1
+        if runtime is None:
+            return True
+        self._own()
+        if engine.acting:
+            simulation.undo()
+            mirror = engine.mirror("start", step)
+            runtime.depart(self.state, () if mirror is None else (mirror,), now)
+            log = simulation.take(step)
+            assert log is not None
+        runtime.arrive(self.state, log, Moment(self.letter, self.letter, False))
+        return True
+
+    def _own(self) -> None:
+        if self._borrowed and self.runtime is not None:
+            self.runtime.own_indexes(self.state.facts)
+            self._borrowed = False
 
     # -- verdicts -----------------------------------------------------------------------------------------------------
 
@@ -101,9 +120,19 @@ class Execution:
             return False
         if self.runtime is None:
             return True
-        end = self.runtime.fork()
-        end.finish(self.state, Moment(self.letter, self.letter, False))
+        end = self._ended(self.runtime)
         return not end.undecided() and not any([self._counts(v) for v in end.violations()])
+
+    def violated(self) -> int | None:
+        """The first step at which a rule would be violated if the execution ended here, if any."""
+        if self.runtime is None:
+            return None
+        return min([v.step for v in self._ended(self.runtime).violations() if self._counts(v)], default=None)
+
+    def _ended(self, runtime: Runtime) -> Runtime:
+        end = runtime.fork()
+        end.finish(self.state, Moment(self.letter, self.letter, False))
+        return end
 
     def _counts(self, violation: Violation) -> bool:
         plan = self.engine.plan

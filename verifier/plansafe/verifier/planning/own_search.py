@@ -53,7 +53,7 @@ class OwnSearch:
     def solve(self, query: Query) -> Solution:
         """Answer a query (see :class:`plansafe.verifier.planning.port.Planner`).
 
-        A solution has been replayed by the checker. Raises ``RuntimeError`` where the replay disagrees: a bug.
+        A solution has been replayed by the checker. Raises ``AssertionError`` where the replay disagrees: a bug.
         """
         started = monotonic()
         checker = query.checker
@@ -61,16 +61,18 @@ class OwnSearch:
         if why:
             return Solution(Answer.UNSUPPORTED, detail=why, planner=self.name)
         assert checker.engine is not None
+        start = Execution.initial(checker.engine, query.rules, checker.options.blame)
         try:
-            start = Execution.initial(checker.engine, query.rules, checker.options.blame).follow(query.prefix)
+            for number, step in enumerate(query.prefix, 1):
+                if not start.take(step):
+                    detail = f"step {number} of the prefix cannot be taken"
+                    return Solution(Answer.UNSOLVABLE, detail=detail, planner=self.name)
         except (NumberTooLarge, TooManyInstances):
             return Solution(Answer.NOT_FOUND, detail="the prefix passes a limit of the engine", planner=self.name)
-        if start is None:
-            return Solution(Answer.UNSOLVABLE, detail="the prefix cannot be executed", planner=self.name)
         left = query.time_limit_s - (monotonic() - started)
         found = self.solve_from(start, shortest=query.shortest, time_limit_s=left)
         if found.answer is Answer.SOLVED and not replayed(query, found.steps):
-            raise RuntimeError("a plan that the search found does not replay: this is a bug in plansafe")
+            raise AssertionError("a plan that the search found does not replay: this is a bug in plansafe")
         return found
 
     def solve_from(self, start: Execution, *, shortest: bool = False, time_limit_s: float = 10.0) -> Solution:
