@@ -10,14 +10,16 @@ import jsonschema
 import pytest
 from referencing import Registry, Resource
 
+from plansafe.app.diagnosing import Because
 from plansafe.app.render.difference import lines, sentence, shown
 from plansafe.app.render.repair import RepairRenderer
 from plansafe.app.render.repair_json import RepairJsonRenderer
 from plansafe.app.render.text import Style
-from plansafe.app.repairing import Because, Examined
+from plansafe.app.repairing import Examined
 from plansafe.app.service import Result, Settings
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.verifier.diagnose.cause import Cause
+from plansafe.verifier.diagnose.localise import Localisation
 from plansafe.verifier.diagnose.model import ErrorClass, Witness
 from plansafe.verifier.repair.model import Edit, EditKind, Repair, RepairResult, RepairStatus
 from plansafe.verifier.report import Headline, Report, Worlds
@@ -62,6 +64,9 @@ CAUSES = (
     Because(0, "step 5 is enough, and nothing less", Cause((5,), ("(in stove kitchen)",), True, "")),
     Because(1, "no cause is known: the rule is undecided"),
 )
+WHERE = Localisation(11, 6, None, 12, (5, 5), (0, 2, None, 0, 1, *[None] * 6), 3, 5, ("kairos",))
+VAGUE = Localisation(11, None, 2, None, (-1, 1), None, 2, 0, ("kairos",), "kairos: out of time")
+HOPELESS = Localisation(11, 0, None, 1, (-1, -1), (None,) * 11)
 TIED = RepairResult(RepairStatus.FOUND, (INSERTION, DELETION, *[INSERTION] * 4), 1, True, True, "", 1234)
 BEYOND = RepairResult(RepairStatus.FOUND, (MIXED,), 2, False, False, "the time limit of 30 s has passed", 99)
 NONE = RepairResult(RepairStatus.PROVED_NONE, (), 0, True, True, "the search was complete", 7)
@@ -74,10 +79,10 @@ UNFOUND = Diagnostic("SC801", "no repair was found within the limits; none costs
 def examined(unsafe: Result, invalid: Result, passing: Result, unread: Result) -> list[Examined]:
     safe = RepairResult(RepairStatus.ALREADY_SAFE, (), 0, True, True)
     return [
-        Examined(unsafe, ORIGINAL, TIED, WITNESSES, "; text\n", causes=CAUSES),
-        Examined(invalid, ORIGINAL, BEYOND, WITNESSES[:1], "(step)\n"),
+        Examined(unsafe, ORIGINAL, TIED, WITNESSES, "; text\n", where=WHERE, causes=CAUSES),
+        Examined(invalid, ORIGINAL, BEYOND, WITNESSES[:1], "(step)\n", where=VAGUE),
         Examined(unsafe, ORIGINAL, NONE, (Witness(ErrorClass.UNSAFE_GOAL, (), "a plan exists"),), outcome=IMPOSSIBLE),
-        Examined(unsafe, ORIGINAL, GIVEN_UP, outcome=UNFOUND),
+        Examined(unsafe, ORIGINAL, GIVEN_UP, outcome=UNFOUND, where=HOPELESS),
         Examined(passing, ORIGINAL, safe, text="(a)\n"),
         Examined(unread),
     ]

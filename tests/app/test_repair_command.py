@@ -11,8 +11,9 @@ from types import SimpleNamespace
 import pytest
 
 from plansafe.app.main import app
-from plansafe.app.repairing import Wishes, examine, read_cost, read_steps, read_weights
+from plansafe.app.repairing import Wishes, examine
 from plansafe.app.service import Settings
+from plansafe.app.values import read_cost, read_steps, read_weights
 from plansafe.grammar.source import Source
 from plansafe.verifier.repair.model import RepairOptions, RepairStatus, Weights
 
@@ -334,6 +335,32 @@ def test_a_diagnosis_names_classes_and_the_nearest_plan_in_a_sentence(run: Run) 
     assert "  missing " in out
     assert "\n  insert (switch-off hob kitchen) before step 2\n" in out
     assert "  + " not in out
+
+
+def test_where_it_went_wrong(run: Run) -> None:
+    code, out, _ = run("diagnose", "tea.plan", "--regret", "--reference", "safe.plan")
+    assert code == 0
+    section = out.split("where it went wrong\n")[1].split("\n\n")[0]
+    assert section.splitlines() == [
+        "  first violated rule   step 2  (go kitchen hall)",
+        "  leaves the reference  step 2  (go kitchen hall)",
+        "  point of no return    after step 1: the last from which a safe plan can be reached",
+        "  fatal step            step 2  (go kitchen hall)",
+        "  regret                none",
+    ]
+    _, out, _ = run("diagnose", "tea.plan", "--format", "json")
+    where = json.loads(out)["where"]
+    assert (where["violated"], where["point_of_no_return"], where["fatal"], where["regret"]) == (2, [1, 1], 2, None)
+
+
+def test_a_reference_that_cannot_be_read(run: Run) -> None:
+    code, out, _ = run("diagnose", "tea.plan", "--reference", "save.plan")
+    assert code == 2
+    assert "error[SC601]: plan not found: save.plan" in out
+    Path("open.plan").write_text("(go")
+    code, out, _ = run("diagnose", "tea.plan", "--reference", "open.plan")
+    assert code == 2
+    assert "error[SC002]" in out
 
 
 def test_minimal_causes(run: Run) -> None:

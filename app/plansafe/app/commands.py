@@ -26,7 +26,7 @@ from plansafe.app.options import (
     SpecFiles,
 )
 from plansafe.app.progress import tell
-from plansafe.app.repairing import BadOption, Examined, Wishes, examine, read_cost, read_steps, read_weights
+from plansafe.app.repairing import Examined, Wishes, examine
 from plansafe.app.running import (
     REPORT,
     complain,
@@ -38,6 +38,7 @@ from plansafe.app.running import (
     wants_color,
 )
 from plansafe.app.service import Settings, combined_exit_code, expand, usage_problem
+from plansafe.app.values import BadOption, read_cost, read_steps, read_weights
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.verifier.repair.model import RepairOptions
 
@@ -252,6 +253,12 @@ def diagnose(
     gate: Gate = False,
     lenient_types: LenientTypes = False,
     reading: Reading = From.PDDL,
+    reference: Annotated[
+        str | None, typer.Option(metavar="FILE", help="A right plan: say where this one leaves it.")
+    ] = None,
+    regret: Annotated[
+        bool, typer.Option("--regret", help="Say for each step how much longer it made the shortest safe way.")
+    ] = False,
     cause: Annotated[
         bool, typer.Option("--cause", help="Find the fewest steps and initial facts that suffice for each finding.")
     ] = False,
@@ -269,9 +276,11 @@ def diagnose(
     color: ColorChoice = Color.AUTO,
     memory_limit: MemoryLimit = 8192,
 ) -> None:
-    """Say what is wrong with a plan, and where it went wrong.
+    """Say what is wrong with a plan, where it went wrong, and why.
 
-    Exit codes: those of `safecheck repair`.
+    Without flags: the classes of error, each with a witness; the first violated rule, the first step that cannot be
+    taken, and the point of no return, past which no safe plan can be reached (planners are asked; where they give up,
+    between which steps it lies). Exit codes: those of `safecheck repair`.
     """
     settings = _settings(domain, problem, spec, no_default_spec, gate, lenient_types, reading, form)
     limit_memory(memory_limit)
@@ -281,7 +290,15 @@ def diagnose(
         paths = _one_output("--graph", graph, plans)
         stream = sys.stderr if graph == STDOUT else standard_output()
         view = _view(form, settings, wants_color(color, stream), changes=False)
-        wishes = Wishes(options, causes=cause, graph=graph is not None, labels=labels.value if labels else None)
+        wishes = Wishes(
+            options,
+            where=True,
+            reference=reference,
+            regret=regret,
+            causes=cause,
+            graph=graph is not None,
+            labels=labels.value if labels else None,
+        )
         return _shown(examine(paths, settings, wishes), view, stream, graph, graph=True)
 
     raise typer.Exit(guarded(lambda: _usable(settings, work)))

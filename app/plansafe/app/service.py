@@ -209,6 +209,17 @@ class Session:
         prepared = Prepared(plan.source, checker, used, sources)
         return self._understood(prepared) if self._settings.loose else prepared
 
+    def reference(self, path: str, prepared: Prepared) -> Source | tuple[Diagnostic, ...]:
+        """Read another plan of the same task, written in the same manner; diagnostics say why there is none."""
+        found = self._discovery.read(path, "plan", "--reference")
+        if isinstance(found, Diagnostic):
+            return (found,)
+        read = self._understood(prepared._replace(plan=found.source)) if self._settings.loose else None
+        if isinstance(read, Result):
+            return tuple([d for d in read.report.diagnostics if d.severity is Severity.ERROR])
+        plan = found.source if read is None else read.plan
+        return prepared.checker.read(plan).text.diagnostics or plan
+
     def _understood(self, prepared: Prepared) -> Prepared | Result:
         """A plan in loose text as a plan in PDDL."""
         from plansafe.verifier.loose import read_loose  # noqa: PLC0415 - not needed for PDDL

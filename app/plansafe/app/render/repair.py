@@ -40,7 +40,7 @@ class RepairRenderer:
         blocks = [self._full.inputs(examined.result)]
         blocks += [self._full.diagnostic(d, examined.result) for d in examined.result.report.diagnostics]
         blocks += [self._verdict(examined.result.report), self._classes(examined)]
-        blocks += [self._causes(examined), *self._repairs(examined)]
+        blocks += [self._where(examined), self._causes(examined), *self._repairs(examined)]
         if examined.outcome is not None:
             blocks.append(self._full.diagnostic(examined.outcome, examined.result))
         if self._changes:
@@ -71,6 +71,24 @@ class RepairRenderer:
             last = witness.error
             rows.append(f"  {self._style.error(pad(name, _NAME))}  {visible(witness.text)}")
         return self._section("what is wrong", rows)
+
+    def _where(self, examined: Examined) -> str:
+        """The indices, each with its step."""
+        where = examined.where
+        if where is None:
+            return ""
+        steps = examined.original
+        low, high = where.point_of_no_return
+        rows = [
+            ("first violated rule", _step(where.violated, steps)),
+            ("first failed step", _step(where.inexecutable, steps)),
+            ("leaves the reference", _step(where.divergence, steps)),
+            ("point of no return", _no_return(low, high, where.detail) if low < len(steps) else ""),
+            ("fatal step", _step(where.fatal or None, steps)),
+            ("regret", _regret(where.regret[:low]) if where.regret is not None and low > 0 else ""),
+        ]
+        shown = [f"  {pad(name, _NAME + 4)}{visible(text)}" for name, text in rows if text]
+        return self._section("where it went wrong", shown)
 
     def _causes(self, examined: Examined) -> str:
         """The minimal causes; many findings may have the same one."""
@@ -125,6 +143,34 @@ class RepairRenderer:
         steps = _count(report.steps, "step")
         first = f"{style.good(report.headline.value)}   the repaired plan, replayed: {steps}, {values}"
         return f"{first}\n{' ' * (len(report.headline.value) + 3)}{saved}".rstrip()
+
+
+def _step(number: int | None, steps: Sequence[str]) -> str:
+    if number is None:
+        return ""
+    if not number:
+        return "the initial state"
+    return f"step {number}  {steps[number - 1]}" if number <= len(steps) else "the end: steps are missing"
+
+
+def _no_return(low: int, high: int, detail: str) -> str:
+    """What is known of the last point from which a safe plan can be reached."""
+    if high < 0:
+        return "before the first step: no safe plan can be reached from the initial state"
+    if low == high:
+        after = f"after step {low}" if low else "the initial state"
+        return f"{after}: the last from which a safe plan can be reached"
+    between = f"between step {low} and step {high}" if low >= 0 else f"after step {high} at the latest"
+    return f"not known: {between}" + (f" ({detail})" if detail else "")
+
+
+def _regret(regrets: Sequence[int | None]) -> str:
+    """Only steps that cost something, and how many are not known."""
+    parts = [f"step {number}: {regret}" for number, regret in enumerate(regrets, 1) if regret]
+    unknown = sum([regret is None for regret in regrets])
+    if unknown:
+        parts.append(f"{_count(unknown, 'step')} not known")
+    return ", ".join(parts) or "none"
 
 
 def _label_line(plan: str, label: PublishedLabel) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from plansafe.app.diagnosing import Because
 from plansafe.app.render.json import JsonRenderer, diagnostic_object, dumps, without_surrogates
-from plansafe.app.repairing import Because, Examined
+from plansafe.app.repairing import Examined
 from plansafe.app.service import Settings
 from plansafe.verifier.diagnose.model import Witness
 from plansafe.verifier.model import Number
@@ -13,6 +14,7 @@ from plansafe.verifier.repair.model import Edit, Repair
 
 if TYPE_CHECKING:
     from plansafe.verifier.diagnose.labels import PublishedLabel
+    from plansafe.verifier.diagnose.localise import Localisation
 
 SCHEMA = 1
 
@@ -37,6 +39,7 @@ class RepairJsonRenderer:
             "detail": found.detail if found is not None else "",
             "expanded": found.expanded if found is not None else 0,
             "classes": [_witness(witness) for witness in examined.witnesses],
+            "where": _where(examined.where) if examined.where is not None else None,
             "causes": [_because(because) for because in examined.causes],
             "repairs": [_repair(repair) for repair in found.repairs] if found is not None else [],
             "label": _label(examined.label) if examined.label is not None else None,
@@ -60,6 +63,19 @@ def _witness(witness: Witness) -> dict[str, Any]:
 
 def _label(label: PublishedLabel) -> dict[str, Any]:
     return {**label._asdict(), "additional": list(label.additional)}
+
+
+def _where(where: Localisation) -> dict[str, Any]:
+    return {
+        "violated": where.violated,
+        "inexecutable": where.inexecutable,
+        "divergence": where.divergence,
+        "point_of_no_return": where.point_of_no_return,
+        "fatal": where.fatal,
+        "regret": where.regret,
+        "planners": where.planners,
+        "detail": where.detail,
+    }
 
 
 def _because(because: Because) -> dict[str, Any]:

@@ -1,0 +1,55 @@
+"""Values of options that no type can express: weights, costs, numbers of steps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from fractions import Fraction
+
+from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.verifier.model import Number
+from plansafe.verifier.repair.model import EditKind, Weights
+
+_NUMBER = re.compile(r"(?:\d{1,9}(?:\.\d{1,9})?|\.\d{1,9})\Z")
+
+
+class BadOption(Exception):
+    """An option has a value that makes no sense."""
+
+    def __init__(self, message: str, help: str | None = None) -> None:
+        super().__init__(message)
+        self.diagnostic = Diagnostic("SC607", message, help=help)
+
+
+def read_weights(text: str) -> Weights:
+    """Read ``insert=1,delete=2``. Raises :class:`BadOption`."""
+    known = [kind.value for kind in EditKind]
+    advice = f"such as {','.join(f'{name}=1' for name in known)}; what is left out is 1"
+    weights: dict[str, Number] = {}
+    for part in text.split(","):
+        name, separator, value = (piece.strip() for piece in part.partition("="))
+        if not separator or name not in known or name in weights:
+            raise BadOption(f"--weights takes each of {', '.join(known)} once, not {part.strip()!a}", advice)
+        weights[name] = read_cost("--weights", value)
+    return Weights(**weights)
+
+
+def read_cost(flag: str, text: str) -> Number:
+    """Read a positive number, exactly. Raises :class:`BadOption`."""
+    value = Fraction(text) if _NUMBER.match(text) else Fraction(0)
+    if value <= 0:
+        raise BadOption(f"{flag} takes positive numbers such as 2 or 0.5, not {text!a}")
+    return value.numerator if value.denominator == 1 else value
+
+
+def read_steps(flag: str, texts: Iterable[str]) -> frozenset[int]:
+    """Read numbers of steps: ``3``, ``3,5`` or ``3-5``. Raises :class:`BadOption`."""
+    steps: set[int] = set()
+    for part in [part.strip() for text in texts for part in text.split(",")]:
+        match = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?", part, re.ASCII)
+        first = int(match[1]) if match else 0
+        last = int(match[2] or match[1]) if match else 0
+        if not 1 <= first <= last:
+            raise BadOption(f"{flag} takes steps such as 3,5-7, counted from 1, not {part!a}")
+        steps.update(range(first, last + 1))
+    return frozenset(steps)
