@@ -135,6 +135,7 @@ class _Search:
         self.worlds = worlds
         self.deadline = monotonic() + time_limit_s
         self.random = Random(0)
+        self._parts: list[Worlds] | None = None
         ordered = sorted(worlds.elements, key=lambda e: (e[0] != STEP, -e[1] if e[0] == STEP else 0, e))
         # Fewer elements first, then fewer facts, then later steps.
         self.cost = {e: (1 << 40) + ((e[0] != STEP) << 20) + rank for rank, e in enumerate(ordered)}
@@ -156,6 +157,8 @@ class _Search:
         base = kept | (self.worlds.elements - matter)
         free = sorted(matter - kept, key=self.cost.__getitem__)
         complete = len(free) <= MAX_FREE
+        if not complete and any([self._sure(conjunct, kept) for conjunct in self._conjuncts()]):
+            return None, True
         for chosen in self._choices(free) if complete else self._samples(free):
             world = base | chosen
             if not self.worlds.wrong(world):
@@ -163,6 +166,23 @@ class _Search:
             if monotonic() > self.deadline:
                 return None, False
         return None, complete
+
+    def _conjuncts(self) -> list[Worlds]:
+        if self._parts is None:
+            self._parts = self.worlds.conjuncts()
+        return self._parts
+
+    def _sure(self, conjunct: Worlds, kept: World) -> bool:
+        """Whether a conjunct fails in every world that keeps a set: then so does the conjunction."""
+        kept &= conjunct.elements
+        free = conjunct.relevant(kept) - kept
+        if len(free) > MAX_FREE:
+            return False
+        base = kept | (conjunct.elements - conjunct.relevant(kept))
+        for chosen in self._choices(sorted(free)):
+            if not conjunct.wrong(base | chosen) or monotonic() > self.deadline:
+                return False
+        return True
 
     def _choices(self, free: list[Element]) -> Iterator[World]:
         """All subsets: the smallest and the largest first."""

@@ -18,7 +18,7 @@ from plansafe.verifier.engine.replay import FORCE, Engine, Run
 from plansafe.verifier.engine.state import NumberTooLarge, State
 from plansafe.verifier.engine.steps import IllFormed, Taken
 from plansafe.verifier.evaluate import Binding, Evaluator, Undefined
-from plansafe.verifier.model import TRUE, Action, Atom, Effect, Fluent, Formula, Snap
+from plansafe.verifier.model import TRUE, Action, And, Atom, Effect, Fluent, Formula, Quantified, Snap
 from plansafe.verifier.monitor.finding import Violation
 from plansafe.verifier.monitor.program import Moment
 from plansafe.verifier.monitor.runtime import Plan, Runtime
@@ -30,6 +30,7 @@ World = frozenset[Element]
 IDLE = Taken(Action("(idle)", (), Snap((), ()), None, (), (), (), None), ())
 ABSENT = IllFormed("", "", 0)
 STEP = -1
+MAX_CONJUNCTS = 10
 Keys = set[tuple[int, int]]
 ANY = -1
 """In place of a code: all facts of the predicate."""
@@ -90,6 +91,7 @@ class Worlds:
     def __init__(self, engine: Engine, steps: Steps, questions: Sequence[Question]) -> None:
         self.engine = engine
         self.task = engine.task
+        self.plan = steps
         self.questions = questions
         last = max([q.last if isinstance(q, Watched) else max([q.step, *[a[0] for a in q.asked]]) for q in questions])
         self.steps = [step if isinstance(step, Taken) else None for step in steps[:last]]
@@ -190,6 +192,38 @@ class Worlds:
                 read = set(self._reads(effect.condition, binding)) | set(writes)
                 read |= {(base + f.function, code(f.arguments)) for f in _operands(effect)}
                 yield _Instance(effect, adds, deletes, writes, read)
+
+    def conjuncts(self) -> list[Worlds]:
+        """If the question is why a conjunction fails: the same about conjuncts that fail in the whole plan.
+
+        What is wrong about one of them in every world is wrong about the conjunction; and less matters to it. At most
+        :data:`MAX_CONJUNCTS`; instances of ``forall`` are conjuncts.
+        """
+        first = self.questions[0]
+        if len(self.questions) > 1 or not isinstance(first, Moments) or len(first.asked) > 1:
+            return []
+        at, formula, binding, values = first.asked[0]
+        if True in values:
+            return []
+        out = []
+        for part, bound in self._conjuncts(formula, binding):
+            one = Worlds(self.engine, self.plan, [Moments(((at, part, bound, values),), first.step)])
+            if one.wrong(one.elements):
+                out.append(one)
+                if len(out) == MAX_CONJUNCTS:
+                    break
+        return out
+
+    def _conjuncts(self, formula: Formula, binding: Binding) -> Iterator[tuple[Formula, Binding]]:
+        if isinstance(formula, And):
+            for part in formula.parts:
+                yield from self._conjuncts(part, binding)
+        elif isinstance(formula, Quantified) and formula.universal:
+            slots = [v.slot for v in formula.variables]
+            for objects in product(*[self.task.domains[v.domain] for v in formula.variables]):
+                yield from self._conjuncts(formula.body, {**binding, **dict(zip(slots, objects, strict=True))})
+        else:
+            yield formula, binding
 
     # -- worlds -------------------------------------------------------------------------------------------------------
 
