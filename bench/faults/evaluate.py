@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench.faults.corpus import KINDS, Case, generate
+from bench.faults.spread import spread
 
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose import labels, labels_eai
@@ -101,12 +102,7 @@ def share(hits: Iterable[bool]) -> float | None:
 
 def times(rows: Sequence[Row]) -> dict[str, float]:
     """Median, 95th percentile and maximum of the seconds per case."""
-    seconds = sorted([row.seconds for row in rows])
-    return {
-        "median": round(statistics.median(seconds), 3),
-        "95 %": round(seconds[min(len(seconds) - 1, int(0.95 * len(seconds)))], 3),
-        "max": round(seconds[-1], 3),
-    }
+    return spread([row.seconds for row in rows])
 
 
 def diagnosis_line(rows: Sequence[Row]) -> dict[str, Any]:

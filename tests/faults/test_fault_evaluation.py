@@ -70,10 +70,10 @@ def test_every_label_is_accounted_for() -> None:
 
 
 def test_long_plans_have_their_length_and_their_faults() -> None:
-    made = list(long_cases(9, 60))
+    made = list(long_cases(9, 30))
     assert [(c.task.source, len(c.faults)) for c in made] == [(s, n) for n in (1, 2, 3) for s in MAKERS]
     for found in made:
-        assert len(found.task.gold) == 60
+        assert len(found.task.gold) == 30
         assert apply(found.task.gold, [fault.change for fault in found.faults]) == found.steps
         assert found.task.checker().check(found.plan).headline not in GOOD
 
