@@ -208,3 +208,12 @@ def test_a_substituted_step_gives_what_the_old_one_did_not() -> None:
     assert found == (
         f"gives (lit hall) to the goal, which lacked it; needs (robot-in kitchen), which step 1 `{GO}` undoes",
     )
+
+
+def test_a_step_that_names_nothing_is_explained_by_that() -> None:
+    checker = kitchen()
+    repair = repair_of(checker, [GO], [2], edit(EditKind.DELETE, 1, 0, "(fly)", ""))
+    assert explain_class(checker, structure(checker, f"(fly) {GO}"), repair) == ("is no step of this domain",)
+    repair = repair_of(checker, [GO], [1], edit(EditKind.SUBSTITUTE, 1, 1, "(fly)", GO))
+    found = explain_class(checker, structure(checker, "(fly)"), repair)
+    assert found == ("is no step of this domain; gives (robot-in hall) to the goal, which lacked it",)

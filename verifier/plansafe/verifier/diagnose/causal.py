@@ -25,7 +25,20 @@ from plansafe.verifier.evaluate import Binding, Evaluator, formula_text
 from plansafe.verifier.model import And, Formula, Not
 from plansafe.verifier.simulate import step_text
 
-__all__ = ["CausalStructure", "Link", "NotCovered", "Open", "Support", "Threat", "causal_structure", "supports"]
+__all__ = [
+    "ILL_FORMED",
+    "CausalStructure",
+    "Link",
+    "NotCovered",
+    "Open",
+    "Support",
+    "Threat",
+    "causal_structure",
+    "supports",
+]
+
+ILL_FORMED = "(ill-formed)"
+"""The text of a step that names nothing the task has."""
 
 
 class CausalStructure(NamedTuple):
@@ -65,7 +78,7 @@ def causal_structure(checker: Checker, steps: Steps) -> CausalStructure:
     links = sorted(linker.links, key=lambda x: (x.consumer, x.producer, x.kind, x.literal, x.rule or ""))
     objects = checker.engine.task.objects
     return CausalStructure(
-        tuple([step_text(step, objects) if isinstance(step, Taken) else "(ill-formed)" for step in steps]),
+        tuple([step_text(step, objects) if isinstance(step, Taken) else ILL_FORMED for step in steps]),
         tuple(links),
         tuple(sorted(linker.open, key=lambda x: (x.consumer, x.literal))),
         tuple(sorted(linker.threats, key=lambda x: (x.consumer, x.step, x.literal))),

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.diagnose.causal import CausalStructure, causal_structure, supports
+from plansafe.verifier.diagnose.causal import ILL_FORMED, CausalStructure, causal_structure, supports
 from plansafe.verifier.diagnose.links import Link
 from plansafe.verifier.diagnose.model import Diagnosis
 from plansafe.verifier.repair.model import Edit, EditKind, Repair
@@ -234,6 +234,8 @@ def _fills(structure: CausalStructure, after: CausalStructure, repair: Repair, e
 
 
 def _phrases(structure: CausalStructure, after: CausalStructure, repair: Repair, edit: Edit) -> list[str]:
+    if edit.step and structure.steps[edit.step - 1] == ILL_FORMED:
+        return ["is no step of this domain", *_fills(structure, after, repair, edit)]
     match edit.kind:
         case EditKind.INSERT:
             return _fills(structure, after, repair, edit)
