@@ -15,8 +15,19 @@ from plansafe.verifier.monitor.finding import TooManyInstances
 from plansafe.verifier.planning.chain import default_planners
 from plansafe.verifier.planning.execution import Execution
 from plansafe.verifier.planning.port import Answer, Planner, Query
+from plansafe.verifier.report import FindingClass
 
 __all__ = ["Localisation", "default_planners", "localise"]
+
+
+_FAILED = (FindingClass.ILL_FORMED, FindingClass.INEXECUTABLE)
+_VIOLATED = (
+    FindingClass.PROCESS,
+    FindingClass.TRAJECTORY,
+    FindingClass.TERMINATION,
+    FindingClass.OBLIGATION,
+    FindingClass.CONSTRAINT,
+)
 
 
 class Localisation(NamedTuple):
@@ -75,9 +86,9 @@ def localise(
     steps = read.steps
     divergence = _divergence(checker, plan, reference)
     if read.timed is not None:
-        report = checker.check(plan)
-        failed = [f.step for f in report.findings if f.rule is None and "halt" in f.readings and f.step]
-        broken = [f.step for f in report.findings if f.rule is not None and "halt" in f.readings]
+        findings = [f for f in checker.check(plan).findings if "halt" in f.readings]
+        failed = [f.step for f in findings if f.finding_class in _FAILED]
+        broken = [f.step for f in findings if f.finding_class in _VIOLATED]
         where = (min(broken, default=None), min(failed, default=None), divergence)
         return Localisation(len(steps), *where, (-1, len(steps)), detail="timed plans are not continued by a planner")
     walk = _Walk(checker, steps)

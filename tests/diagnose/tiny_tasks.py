@@ -1,0 +1,362 @@
+"""Tiny random tasks with rules of every kind, whose safe plans can all be listed, and indices by that list alone.
+
+Every action burns fuel, so a task has finitely many plans. Which of them are safe is for the kernel to say, on whole
+plans; the engine only enumerates what can be executed. Run as a program, this compares more tasks than the suite does:
+
+    python tests/diagnose/tiny_tasks.py --tasks 5000 --seed 7
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from random import Random
+from time import perf_counter
+from typing import NamedTuple
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker
+from plansafe.verifier.diagnose.localise import Localisation, localise
+from plansafe.verifier.kernel import Kernel
+from plansafe.verifier.planning.own_search import OwnSearch
+from plansafe.verifier.planning.port import Planner
+from plansafe.verifier.simulate import Simulation, step_text
+
+MAX_PLANS = 260
+UNARY = ("p", "q")
+NULLARY = ("n", "m")
+Plan = tuple[str, ...]
+
+
+class Tiny(NamedTuple):
+    """A task as text, and a plan for it."""
+
+    domain: str
+    problem: str
+    safety: str
+    fuel: int
+
+
+def tiny(random: Random, endless: bool = False) -> Tiny:
+    """A random task: two or three objects, two or three actions, up to three rules; ``endless``: nothing burns fuel."""
+    fuel = random.choice((2, 3, 3, 4))
+    objects = ["a", "b"] if fuel > 2 or random.random() < 0.6 else ["a", "b", "c"]
+    words = _Words(random, objects)
+    actions = {name: words.scope(random.choice((0, 1, 1, 1))) for name in ("go", "do", "put")[: random.choice((2, 3))]}
+    burn = "" if endless else " ".join(f"(when (f{n}) (and (not (f{n})) (f{n - 1})))" for n in range(1, fuel + 1))
+    texts = []
+    for name, scope in actions.items():
+        condition = words.state(random.choice((0, 1, 1)), scope) if random.random() < 0.6 else ""
+        effects = " ".join(words.effect(scope) for _ in range(random.choice((1, 2, 2, 3))))
+        texts.append(
+            f"(:action {name} :parameters ({words.typed(scope)}) :precondition (and (not (f0)) {condition})"
+            f" :effect (and {effects} {burn}))"
+        )
+    tank = " ".join(f"(f{n})" for n in range(fuel + 1))
+    predicates = f"(p ?x - t) (q ?x - t) (n) (m) {tank}"
+    head = f"(define (domain tiny) (:types t) (:constants {' '.join(objects)} - t) (:predicates {predicates})"
+    domain = "\n ".join([head, *texts]) + ")"
+    init = " ".join(atom for atom in words.atoms() if random.random() < 0.4)
+    goal = " ".join(words.wish() for _ in range(random.choice((1, 1, 2))))
+    problem = f"(define (problem tiny) (:domain tiny) (:init (f{fuel}) {init}) (:goal (and {goal})))"
+    rules = [words.rule(f"r{n}", actions) for n in range(random.choice((0, 1, 1, 2, 2, 3)))]
+    safety = "(define (safety tiny)\n " + "\n ".join(rules) + ")" if rules else ""
+    return Tiny(domain, problem, safety, fuel)
+
+
+class _Words:
+    """Random formulas, effects and rules."""
+
+    def __init__(self, random: Random, objects: list[str]) -> None:
+        self.random = random
+        self.objects = objects
+        self.made: list[str] = []  # literals that effects bring about
+
+    def scope(self, count: int) -> list[str]:
+        return ["?x", "?y"][:count]
+
+    def typed(self, scope: list[str]) -> str:
+        return " ".join(f"{v} - t" for v in scope)
+
+    def atoms(self) -> list[str]:
+        return [f"({p} {o})" for p in UNARY for o in self.objects] + [f"({p})" for p in NULLARY]
+
+    def atom(self, scope: list[str]) -> str:
+        if self.random.random() < 0.3:
+            return f"({self.random.choice(NULLARY)})"
+        term = self.random.choice(scope) if scope and self.random.random() < 0.8 else self.random.choice(self.objects)
+        return f"({self.random.choice(UNARY)} {term})"
+
+    def literal(self, scope: list[str]) -> str:
+        atom = self.atom(scope)
+        return f"(not {atom})" if self.random.random() < 0.35 else atom
+
+    def wish(self) -> str:
+        """Mostly what some effect brings about."""
+        if not self.made or self.random.random() < 0.2:
+            return self.literal([])
+        wish = self.random.choice(self.made)
+        for variable in ("?x", "?z"):
+            wish = wish.replace(variable, self.random.choice(self.objects))
+        return wish
+
+    def state(self, depth: int, scope: list[str]) -> str:
+        if depth == 0:
+            return self.literal(scope)
+        roll = self.random.random()
+        if roll < 0.3 and len(scope) < 2:
+            return f"({self.random.choice(('forall', 'exists'))} (?z - t) {self.state(depth - 1, [*scope, '?z'])})"
+        if roll < 0.4:
+            return f"(not {self.state(depth - 1, scope)})"
+        word = self.random.choice(("and", "or", "or", "imply"))
+        return f"({word} {self.state(depth - 1, scope)} {self.state(depth - 1, scope)})"
+
+    def effect(self, scope: list[str]) -> str:
+        roll = self.random.random()
+        literal = self.literal([*scope, "?z"] if roll < 0.25 else scope)
+        self.made.append(literal)
+        if roll < 0.15:
+            return f"(forall (?z - t) {literal})"
+        if roll < 0.25:
+            return f"(forall (?z - t) (when {self.literal(['?z'])} {literal}))"
+        if roll < 0.4:
+            return f"(when {self.state(1, scope)} {literal})"
+        return literal
+
+    def past(self, scope: list[str], actions: dict[str, list[str]]) -> str:
+        random = self.random
+        leaf = self.literal(scope)
+        if random.random() < 0.3:
+            name = random.choice([*actions])
+            terms = [random.choice([*scope, "_", *self.objects]) for _ in actions[name]]
+            leaf = f"(action ({' '.join([name, *terms])}))"
+        operator = random.choice(("once", "historically", "yesterday", "weak-yesterday", "since", ""))
+        if not operator:
+            return leaf
+        if operator == "since":
+            return f"(since {self.literal(scope)} {leaf})"
+        return f"({operator} {leaf})" if random.random() < 0.7 else f"(not ({operator} {leaf}))"
+
+    def trajectory(self, scope: list[str], actions: dict[str, list[str]]) -> str:
+        random, one, other = self.random, self.state(1, scope), self.literal(scope)
+        if random.random() < 0.2:
+            one = self.past(scope, actions)
+        return random.choice(
+            (
+                f"(always {one})",
+                f"(sometime {one})",
+                f"(at end {one})",
+                f"(within {random.choice((0, 1, 2, 3))} {one})",
+                f"(at-most-once {one})",
+                f"(sometime-after {one} {other})",
+                f"(sometime-before {one} {other})",
+                f"(always-within {random.choice((0, 1, 2))} {one} {other})",
+                f"(hold-during {random.choice((0, 1))} {random.choice((1, 2, 3))} {one})",
+                f"(hold-after {random.choice((0, 1, 2))} {one})",
+                f"(or (sometime {one}) (at-most-once {other}))",
+                f"(not (at-most-once {one}))",
+                f"(until {one} {other})",
+                f"(release {one} {other})",
+                f"(always (imply {one} (next {other})))",
+                f"(sometime (and {one} (weak-next (always {other}))))",
+            )
+        )
+
+    def rule(self, name: str, actions: dict[str, list[str]]) -> str:
+        random = self.random
+        scope = self.scope(random.choice((0, 1)))
+        head = f"{name} :parameters ({self.typed(scope)})"
+        word = random.choice((":forbid", ":require"))
+        match random.choice(
+            ("state", "state", "on", "on", "on", "trajectory", "trajectory", "trajectory", "end", "owe")
+        ):
+            case "state":
+                body = self.past(scope, actions) if random.random() < 0.4 else self.state(1, scope)
+                return f"(:process {head} {word} {body})"
+            case "on":
+                step = random.choice([*actions])
+                inner = list(dict.fromkeys([*scope, *(["?x"] if actions[step] else [])]))
+                terms = [random.choice(("?x", "?x", "_"))] if actions[step] else []
+                if "_" in terms and "?x" not in scope:
+                    inner = scope
+                body = self.past(inner, actions) if random.random() < 0.5 else self.state(1, inner)
+                guard = f":when {self.state(0, inner)}" if random.random() < 0.4 else ""
+                after = "-after" if random.random() < 0.3 else ""
+                return f"(:process {head} :on ({' '.join([step, *terms])}) {guard} {word}{after} {body})"
+            case "trajectory":
+                return f"(:trajectory {head} :formula {self.trajectory(scope, actions)})"
+            case "end":
+                body = self.past(scope, actions) if random.random() < 0.3 else self.state(1, scope)
+                return f"(:termination {head} {word} {body})"
+            case _:
+                within = f":within {random.choice((0, 1, 2))}" if random.random() < 0.6 else ""
+                return f"(:obligation {head} :when {self.state(0, scope)} :then {self.literal(scope)} {within})"
+
+
+class Case(NamedTuple):
+    """A task with everything that can be executed in it, which of that is safe, and a plan to look at."""
+
+    task: Tiny
+    checker: Checker
+    executable: tuple[Plan, ...]
+    safe: frozenset[Plan]
+    plan: Plan
+    kernel: Kernel
+
+
+def cases(seed: str, count: int) -> Iterator[tuple[str, Case]]:
+    """So many cases with their own seeds; of those without any safe plan, which are many, only some."""
+    number = 0
+    while count:
+        number += 1
+        own = f"{seed} {number}"
+        made = case(own)
+        if made is None or (not made.safe and number % 4):
+            continue
+        count -= 1
+        yield own, made
+
+
+def case(seed: str) -> Case | None:
+    """The case of a seed; ``None`` if it has too many plans."""
+    random = Random(seed)
+    task = tiny(random)
+    domain, problem, safety = [Source(n, t) for n, t in zip("dps", task[:3], strict=True)]
+    checker = Checker(domain, problem, [safety] if task.safety else [])
+    assert checker.engine is not None, (checker.diagnostics, task)
+    simulation = Simulation(checker.engine)
+    executable: list[Plan] = []
+    reaching: list[Plan] = []
+
+    def explore(plan: Plan) -> bool:
+        executable.append(plan)
+        assert checker.engine is not None
+        if checker.engine.goal(simulation.state):
+            reaching.append(plan)
+        for step in list(simulation.legal()):
+            if len(executable) > MAX_PLANS:
+                return False
+            simulation.take(step)
+            fits = explore((*plan, step_text(step, simulation.task.objects)))
+            simulation.undo()
+            if not fits:
+                return False
+        return True
+
+    if not explore(()):
+        return None
+    kernel = Kernel(task.domain, task.problem, [task.safety] if task.safety else [])
+    safe = frozenset(_judged(kernel, reaching))
+    return Case(task, checker, tuple(executable), safe, _plan(random, executable, sorted(safe)), kernel)
+
+
+def _judged(kernel: Kernel, plans: list[Plan]) -> Iterator[Plan]:
+    """The plans that the kernel finds safe. What a violation before the end has spoilt is not judged again."""
+    lost: set[Plan] = set()
+    for plan in [(), *sorted(plans, key=len)]:
+        if any(plan[:length] in lost for length in range(len(plan) + 1)):
+            continue
+        judgement = kernel.judge("\n".join(plan))
+        lost |= {plan[: f.step] for f in judgement.findings if not f.at_end}
+        if judgement.headline in ("SAFE", "VALID"):
+            yield plan
+
+
+def _plan(random: Random, executable: list[Plan], safe: list[Plan]) -> Plan:
+    """Something executable, or a safe plan with a fault; at times with steps that cannot be taken."""
+    plan = list(random.choice(safe if safe and random.random() < 0.5 else executable))
+    every = sorted({step for p in executable for step in p})
+    for _ in range(random.choice((0, 1, 1, 2))):
+        place = random.randint(0, len(plan))
+        match random.choice(("insert", "replace", "delete", "cut", "misspell")):
+            case "insert" if every:
+                plan.insert(place, random.choice(every))
+            case "replace" if every and place < len(plan):
+                plan[place] = random.choice(every)
+            case "delete" if place < len(plan):
+                del plan[place]
+            case "cut":
+                plan = plan[:place]
+            case "misspell" if random.random() < 0.3:
+                plan.insert(place, "(jump)")
+            case _:
+                pass
+    return tuple(plan)
+
+
+class Expected(NamedTuple):
+    """The indices by the list of all safe plans."""
+
+    point_of_no_return: int
+    regret: tuple[int | None, ...]
+
+
+def expected(case: Case) -> Expected:
+    """The point of no return and the regret, by definition."""
+    costs = []
+    for length in range(len(case.plan) + 1):
+        prefix = case.plan[:length]
+        rest = [len(safe) - length for safe in case.safe if safe[:length] == prefix]
+        if not rest:
+            break
+        costs.append(min(rest))
+    regret = [1 + costs[i] - costs[i - 1] if i < len(costs) else None for i in range(1, len(case.plan) + 1)]
+    return Expected(len(costs) - 1, tuple(regret))
+
+
+def calls_allowed(steps: int) -> int:
+    """ceil(log2(n + 2))."""
+    return (steps + 1).bit_length()
+
+
+def differences(case: Case, planner: Planner) -> list[str]:
+    """Where the localisation of a case is not what it should be."""
+    found = localise(case.checker, Source("plan", "\n".join(case.plan)), planner=planner, regret=True)
+    wanted = expected(case)
+    out = []
+    if found.last_safe != wanted.point_of_no_return:
+        out.append(f"point of no return {found.point_of_no_return}, not {wanted.point_of_no_return}; {found.detail}")
+    elif found.regret != wanted.regret:
+        out.append(f"regret {found.regret}, not {wanted.regret}")
+    if found.planner_calls > calls_allowed(len(case.plan)):
+        out.append(f"{found.planner_calls} calls for {len(case.plan)} steps")
+    fatal = wanted.point_of_no_return + 1 if wanted.point_of_no_return < len(case.plan) else None
+    if not out and found.fatal != fatal:
+        out.append(f"fatal step {found.fatal}, not {fatal}")
+    out += _indices(case, found)
+    return out
+
+
+def _indices(case: Case, found: Localisation) -> list[str]:
+    """The first violated rule and the first inexecutable step against the kernel."""
+    judgement = case.kernel.judge("\n".join(case.plan))
+    failed = min([*judgement.ill_formed, *judgement.failed_steps["halt"]], default=None)
+    out = [] if found.inexecutable == failed else [f"inexecutable {found.inexecutable}, not {failed}"]
+    steps = [f.step for f in judgement.findings if "halt" in f.readings]
+    if (found.violated is None) != (not steps) or (steps and (found.violated or 0) > min(steps)):
+        out.append(f"violated {found.violated}, not {min(steps, default=None)}")
+    return out
+
+
+def main() -> int:
+    """Compare many cases; prints those that differ."""
+    parser = argparse.ArgumentParser(description="localisation against exhaustive search on tiny random tasks")
+    parser.add_argument("--tasks", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    planner, counts, began, bad = OwnSearch(), Counter[str](), perf_counter(), 0
+    for seed, made in cases(str(arguments.seed), arguments.tasks):
+        point = expected(made).point_of_no_return
+        counts["nothing safe" if point < 0 else "all of it" if point == len(made.plan) else "in between"] += 1
+        wrong = differences(made, planner)
+        if wrong:
+            bad += 1
+            print(f"-- {seed}: {wrong}", *made.task[:3], *made.plan, sep="\n")
+    print(f"{dict(counts)}, {bad} differ, {perf_counter() - began:.1f} s")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
