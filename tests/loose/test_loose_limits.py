@@ -26,6 +26,28 @@ def read(text: str, task: str = "home") -> LooseResult:
     return read_loose(Source("output.txt", text), checker(task))
 
 
+# What a careless pattern would try in too many ways.
+HARD = (
+    "~" * 50_000 + "`",
+    "```\n(" + " " * 100_000 + "x\n```",
+    "```\n(" + "a" * 50_000 + "!\n```",
+    "(" + "a" * 400 + "!)",
+    "grab(x" + " " * 100_000 + "y)",
+    '["a",' + "/*," * 30_000,
+    "milk grab " + "before " * 20_000,
+    ("grab(milk)" + " " * 130) * 500 + "x",
+    "\n".join(["- " * 200 + "x"] * 200),
+    "box" + "-" * 100_000 + "1",
+    "1. " + "the " * 30_000,
+    "(grab " + "milk " * 30_000 + ")",
+)
+
+
+@pytest.mark.parametrize("text", HARD, ids=range(len(HARD)))
+def test_texts_that_are_hard_to_match_end_in_a_refusal(text: str) -> None:
+    assert read(text).plan is None
+
+
 @pytest.mark.parametrize("piece", PIECES)
 def test_much_of_the_same_is_no_plan(piece: str) -> None:
     result = read(piece * (100_000 // len(piece)))

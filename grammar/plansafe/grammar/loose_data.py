@@ -13,8 +13,8 @@ from plansafe.grammar.diagnostics import Span
 
 DEPTH = 32
 
-_SPACE = re.compile(r"(?:[ \t\n]|//[^\n]*|#[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)*")
-_COMMENT = re.compile(r"//[^\n]*|#[^\n]*|/\*(?:[^*]|\*(?!/))*\*/")
+_SPACE = re.compile(r"(?:[ \t\n]|//[^\n]*|#[^\n]*)*")
+_COMMENT = re.compile(r"//[^\n]*|#[^\n]*")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\n", "b": " ", "f": " "}
 _LEAF = re.compile(r"[()\[\]{},\n]|[\"']")

@@ -43,9 +43,9 @@ _WRAPPER = re.compile(
     r"<(/?)(plan|answer|final|final_answer|output|solution|response|result|steps|actions|action_sequence)>",
     re.IGNORECASE,
 )
-_TOKEN = re.compile(r"<\|[a-z_]{1,30}\|>|</s>|<br ?/?>|</?(?:li|ol|ul)>", re.IGNORECASE)
+_TOKEN = re.compile(r"<\|[a-z_]{1,30}\|>|</s>|<br>", re.IGNORECASE)
 _STRUCK = re.compile(r"~~(?!~)|<(?:del|strike)>", re.IGNORECASE)
-_FENCE = re.compile(r"[ \t>]*(?:[-*+][ \t]+|\d{1,4}[.)][ \t]+)?(`{3,}|~{3,})[ \t]*([^`\n]*)$")
+_FENCE = re.compile(r"[ \t>]*(?:[-*+][ \t]+|\d{1,4}[.)][ \t]+)?(`{3,}+|~{3,}+)[ \t]*+([^`\n]*)$")
 _EMPHASIS = re.compile(r"\*\*\*?|`+|(?<=\S)\*|\*(?=\S)")
 _ITALIC = re.compile(r"(?<!\w)_([^_\n]{1,200})_(?!\w)")
 _QUOTE = re.compile(r"[ \t]*(?:>[ \t]?)+")
@@ -212,11 +212,12 @@ def read_text(text: str) -> LooseText:
 
 
 def _blank(text: str, spans: list[Span]) -> str:
-    """The text with ranges overwritten by white space that begins and ends a line."""
+    """The text with ranges overwritten: long ones by a rule, which parts what stands around them, others by lines."""
     parts: list[str] = []
     position = 0
     for start, end in spans:
-        parts += (text[position:start], "\n", " " * (end - start - 2), "\n" if end - start > 1 else "")
+        rule = "---" if end - start > 4 else ""
+        parts += (text[position:start], "\n", rule.ljust(end - start - 2), "\n")
         position = end
     parts.append(text[position:])
     return "".join(parts)
@@ -565,7 +566,7 @@ def unquoted(text: str) -> str:
 
 
 _LABEL = re.compile(r"\??([A-Za-z_][\w-]{0,60})[ \t]*(?:=|:)[ \t]*(.+)", re.DOTALL)
-_TYPED = re.compile(r"(.+?)[ \t]+-[ \t]+([A-Za-z_][\w-]{0,60})", re.DOTALL)
+_TYPE = re.compile(r"[A-Za-z_][\w-]{0,60}")
 
 
 def argument(text: str) -> Argument:
@@ -574,8 +575,9 @@ def argument(text: str) -> Argument:
     label = kind = None
     if text[:1] not in _QUOTES and (match := _LABEL.fullmatch(text)):
         label, text = match[1], match[2]
-    if match := _TYPED.fullmatch(text):
-        text, kind = match[1], match[2]
+    before, dash, after = " ".join(text.split()).rpartition(" - ")
+    if dash and _TYPE.fullmatch(after):
+        text, kind = before, after
     return Argument(unquoted(text), label, kind)
 
 

@@ -37,8 +37,9 @@ _DOUBTFUL = re.compile(
     re.I,
 )
 _STEP_HEADING = re.compile(r"[ \t]*step[ _#-]{0,2}(\d{1,4})\b", re.I)
-_WRAPPER = re.compile(r"[ \t]*\(?[ \t]*:?(?:plan|steps|actions|sequence)?[ \t]*\)*[ \t]*|\)+[ \t.;,]*", re.I)
+_WRAPPER = re.compile(r"\(?:?(?:plan|steps|actions|sequence)?\)*[.;,]?", re.I)
 _ODD_MARK = re.compile(r"[ \t]*\d{1,4}(?:[a-z]|(?:\.\d{1,3})+)[.):]?[ \t]")
+_STEP_LIKE = re.compile(r"[\w.-]*\((?:[^().!?\s]{1,60}(?:\s{1,8}|(?=\)))){0,8}\)[.,;]?")
 _IMPORT = re.compile(r"(?:from [\w.]{1,60} )?import [\w*, .]{1,60}\Z")
 _FLAWS = {"cut": "SC741", "deep": "SC747", "struck": "SC745", "data": "SC746"}
 _FLAW_HELP = {"cut": "ask for the plan in full", "struck": "leave out what is struck out"}
@@ -105,7 +106,8 @@ def _strict(text: Source, checker: Checker) -> LooseResult | None:
         return None
     for step in read.steps:
         taken = checker.engine.resolver.step(step.tokens)
-        if isinstance(taken, IllFormed) and taken.code != "SC404":
+        known = all([token in checker.engine.task.object_index for token in step.tokens[1:]])
+        if isinstance(taken, IllFormed) and not (taken.code == "SC404" and known):
             return None
     steps = []
     shown = []
@@ -292,6 +294,8 @@ class _Reader:
         if line.kind in ("comment", "rule"):
             if line.kind == "comment":
                 self._said(line, False)
+            elif self.run is not None:
+                self.run.open = False
             return
         heading = _STEP_HEADING.match(line.text) if line.kind == "heading" else None
         if heading:
@@ -317,7 +321,7 @@ class _Reader:
 
     def _in_fence(self, line: Line, reading: Reading) -> bool:
         """Whether a line of a fenced block that is no step was dealt with: nothing but wrapping may stand there."""
-        if _WRAPPER.fullmatch(line.text) or _IMPORT.match(line.text) or line.text in ('"""', "'''"):
+        if _WRAPPER.fullmatch("".join(line.text.split())) or _IMPORT.match(line.text) or line.text in ('"""', "'''"):
             return True
         if HEAD.fullmatch(line.text):
             return False
@@ -364,15 +368,12 @@ class _Reader:
                 run.same = True
             elif number in (0, 1):
                 run = self._open_run("number", line)
-            elif steps or reading.kind == "attempt":
+            else:
                 expected = numbered.last + 1 if numbered is not None else 1
                 message = f"the step numbered {number} stands where number {expected} should"
                 self.refuse(
                     Refused("SC749", message, "number the steps from 1"), line.start, line.start + len(line.text)
                 )
-                return
-            else:
-                self._said(line, True)
                 return
             run.last = number
             self.run = run
@@ -397,7 +398,7 @@ class _Reader:
         """A bullet below an item of a list: its steps, or words about it."""
         item = run.items[-1]
         deeper = line.indent > item.line.indent
-        if run.kind == "bullet" and not deeper:
+        if run.kind in ("bullet", "plain") and not deeper:
             return False
         if run.kind == "number" and not deeper and not (run.open and not item.steps and steps):
             return False
@@ -471,6 +472,9 @@ class _Reader:
                 return
         if run is not None:
             run.open = False
+        if reading.refused and _STEP_LIKE.fullmatch(text.strip()):
+            self.refuse(reading.refused, line.start, line.start + len(text))
+            return
         if reading.kind == "attempt" and reading.refused:
             words = text.split()
             if len(words) <= 8 or reading.refused.code in ("SC741", "SC745") or "(" in text:

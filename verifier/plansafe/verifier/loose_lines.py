@@ -11,8 +11,8 @@ from plansafe.verifier.loose_names import Names, Refused, Resolved, Tolerance, s
 from plansafe.verifier.loose_prose import CONNECTIVE, Prose
 
 _SEPARATOR = re.compile(
-    r"[ \t\n]{0,40}(?:(?:,|;|->|=>|\u2192|>|\.)?[ \t\n]{0,40}(?:(?:and[ \t]{1,8})?"
-    r"(?:then|next|finally|afterwards|after that)[ \t]{0,8},?)?)[ \t\n]{0,40}",
+    r"(?:,|;|->|=>|\u2192|>|\.)?[ \t\n]{0,40}(?:(?:and[ \t]{1,8})?"
+    r"(?:then|next|finally|afterwards|after that)[ \t]{0,8},?)?",
     re.IGNORECASE,
 )
 HEAD = re.compile(
@@ -128,7 +128,7 @@ class Lines:
         if group.head:
             return names.unknown_action(group.head)
         tokens = group.body.split()
-        return names.unknown_action(tokens[0].strip(",")) if len(tokens) > 1 else None
+        return names.unknown_action(tokens[0].strip(",")) if tokens and not tokens[0].isdecimal() else None
 
     def _led_by_words(self, group: Group, text: str, since: int) -> list[_Act]:
         """``turn on(stove)``, ``grab (mug)``: an action's name in words directly before the bracket."""
@@ -172,7 +172,7 @@ class Lines:
             if timed and not mention:
                 refused = Refused("SC746", "two timed steps on one line", "write each timed step on a line of its own")
                 return Reading("attempt", (), refused, left.start, right.end)
-            if _SEPARATOR.fullmatch(gap) and not (";" in gap and left.manner == "list"):
+            if _SEPARATOR.fullmatch(gap.strip()) and not (";" in gap and left.manner == "list"):
                 continue
             if wrong := self.prose.before(gap):
                 return Reading("attempt", (), wrong, left.end, right.start)

@@ -18,8 +18,9 @@ MAX_WORDS = 40
 MAX_SUGGESTIONS = 50
 MAX_COUNTED = 2_000
 MAX_REMEMBERED = 100_000
+MAX_NAME = 200
 _MAX_NAME = 6  # words in one name
-_JOINT = re.compile(r"(?<![0-9])[-_ ]+|[-_ ]+(?![0-9])")
+_JOINT = re.compile(r"(?<![0-9])-|-(?![0-9])")
 _SEPARATED = re.compile(r"[-_ ]+")
 _END_NUMBER = re.compile(r"[-_ ]?\d+(?:[-_ ]\d+)*\Z")
 ARTICLES = frozenset(("the", "a", "an"))
@@ -73,7 +74,7 @@ def key(name: str) -> str:
     name = name.strip().lower()
     if not name or name[0] in "-_" or name[-1] in "-_":
         return ""
-    return _SEPARATED.sub("-", _JOINT.sub("", name))
+    return _JOINT.sub("", _SEPARATED.sub("-", name))
 
 
 class Names:
@@ -499,7 +500,7 @@ def _typed_tokens(text: str) -> list[Argument] | None:
 
 def _stem(name: str) -> str:
     """The key of a name without the number at its end; empty if it has none."""
-    match = _END_NUMBER.search(name)
+    match = _END_NUMBER.search(name) if len(name) <= MAX_NAME else None
     return key(name[: match.start()]) if match else key(name)
 
 

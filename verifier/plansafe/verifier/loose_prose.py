@@ -72,9 +72,8 @@ _ALTERNATIVE = re.compile(
 )
 _CUT = re.compile(r"^\W*(?:\.\.\.|\u2026)|\band so on\b|\betc\b|\bto be continued\b|\bremaining steps\b|\(continued?\b")
 _ADDITION = re.compile(
-    r"\b(?:before|after|between|prior to|at the end|at the start|at the beginning|in addition|additionally|also)\b.*"
-    r"\b(?:you (?:must|should|need|have|may|can)|must|should|need to|needs to|please|make sure|remember|ensure)\b"
-    r"|\b(?:make sure|remember|be sure|need|needs|have|has|must|should|please|don't forget)(?: to)?\b"
+    r"\b(?:ensure|you (?:may|can)|make sure|remember|be sure|need|needs|have|has|must|should|please|"
+    r"don't forget)(?: to)?\b"
 )
 _COURTESY = re.compile(r"^\W*(?:please )?(?:let me know|feel free|i hope|hope this|if you (?:have|need|would like))\b")
 _SENTENCE = re.compile(r"(?<=[.!?;:\u2014])\s|\n")
