@@ -188,3 +188,11 @@ def test_a_checker_with_errors_is_refused() -> None:
     broken = Checker(Source("d", "(define (domain d)"), Source("p", "(define (problem p) (:domain d) (:goal (p)))"))
     with pytest.raises(ValueError, match="errors"):
         KAIROS.solve(Query(broken))
+
+
+def test_the_working_folder_is_not_touched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "output.sas").mkdir()  # where Fast Downward would write, and two runs at once would meet
+    for planner in (KAIROS, FAST_DOWNWARD):
+        assert planner.solve(Query(checker_of(DOMAIN, PROBLEM))).answer is Answer.SOLVED
+    assert list(tmp_path.iterdir()) == [tmp_path / "output.sas"]

@@ -17,8 +17,8 @@ that cannot tell a letter from its repetition are read only after actions that c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import count, product
 from typing import NamedTuple
 
@@ -48,36 +48,28 @@ from plansafe.verifier.model import (
     Variable,
     variable,
 )
-from plansafe.verifier.monitor import progression
 from plansafe.verifier.monitor.program import (
-    PERMANENTLY_SATISFIED,
     PERMANENTLY_VIOLATED,
     PRESENTLY_SATISFIED,
-    PRESENTLY_VIOLATED,
     WHOLE_TRACE,
-    Component,
-    Moment,
-    advance,
-    judge,
     structure,
 )
-from plansafe.verifier.monitor.progression import Progression
 from plansafe.verifier.planning.printing import TOTAL_COST, folded
+from plansafe.verifier.planning.rewriting import (
+    binders,
+    divides,
+    is_conjunction,
+    is_plain,
+    mapped,
+    mapped_atom,
+)
+from plansafe.verifier.planning.slicing import is_total, slice_functions
+from plansafe.verifier.planning.trace_automata import MAX_TICKS, STEPWISE, Automaton, CannotCompile, Ltl, WholeTrace
 from plansafe.verifier.rules.model import Part
 from plansafe.verifier.rules.split import past_only
 
 OBSERVE, FINISH = "observe", "finish"
-MAX_LEAVES = 10
-MAX_STATES = 400
-MAX_TICKS = 1000
 MAX_EXPANSION = 20_000
-STEPWISE = frozenset(("yesterday", "weak-yesterday", "next", "weak-next", "within", "always-within"))
-STEPWISE |= {"hold-during", "hold-after"}
-"""Operators that count letters."""
-
-
-class CannotCompile(Exception):
-    """A rule (or the task) that has no compiled form of acceptable size; the text says which and why."""
 
 
 class Compiled(NamedTuple):
@@ -131,7 +123,7 @@ class _Compiler:
         task = engine.task
         self.engine = engine
         self.initial = engine.initial()
-        self.source = task
+        self.source = task = task._replace(initial_fluents=self.initial.fluents)
         if any([action.end is not None for action in task.actions.values()]):
             raise CannotCompile("durative actions")
         if any([literal.time > 0 for literal in task.timed_literals]):
@@ -157,7 +149,6 @@ class _Compiler:
         self.touching: set[str] = set()
         self.stepwise = False
         self.observe: str | None = None
-        self.cost: int | None = None
         self.safe: int | None = None
         self.slots = count(1 + max([v.slot for a in task.actions.values() for v in _bound(a)], default=0))
         self.clocks: dict[bool, list[int]] = {False: [], True: []}
@@ -176,11 +167,11 @@ class _Compiler:
         self._distribute()
         for effect in self.observed:
             self._reads(effect.condition)
-        self._slice_functions()
         watch = self._phases() if self.observed or self.finishing else None
-        task = self._task(watch)
+        task = slice_functions(self._task(watch))
         bookkeeping = frozenset(task.actions.keys() - self.source.actions.keys())
-        return Compiled(task, bookkeeping, self.observe, watch, self.safe, self.cost)
+        cost = next((f for f, declared in enumerate(task.functions) if declared.name == TOTAL_COST), None)
+        return Compiled(task, bookkeeping, self.observe, watch, self.safe, cost)
 
     def _reads(self, formula: Formula) -> None:
         for read in reads(formula):
@@ -223,31 +214,27 @@ class _Compiler:
         source = self.source
         actions: dict[str, Action] = {}
         guard = [] if self.safe is None else [Atom(self.safe, ())]
-        functions = list(self.functions)
-        fluents = [dict(self.initial.fluents[f]) for f in self.kept]
+        functions = list(source.functions)
+        fluents = [dict(values) for values in self.initial.fluents]
         metric = None
         paid: list[Effect] = []
         if watch is not None:
-            cost = self.cost = len(functions)
+            cost = len(functions)
             functions.append(Predicate(TOTAL_COST, (), (), None))
             fluents.append({0: 0})
             metric = Metric(True, model.Fluent(cost, ()))
             paid = [Effect((), TRUE, (), (), (Assignment("increase", cost, (), model.Constant(1)),))]
         for name, action in source.actions.items():
-            effects = [self._renumbered(effect) for effect in action.start.effects]
-            effects = [effect for effect in effects if effect.adds or effect.deletes or effect.assignments]
-            condition = [self._renumber(part) for part in (*action.start.condition, *self.conditions[name])]
-            snap = Snap((*guard, *condition), (*effects, *self.effects[name], *paid))
+            condition = (*guard, *action.start.condition, *self.conditions[name])
+            snap = Snap(condition, (*action.start.effects, *self.effects[name], *paid))
             actions[name] = action._replace(start=snap, preferences=())
         taken = set(source.actions)
         if watch is not None:
             observe = self.observe = _free_name(OBSERVE, taken)
-            observed = tuple([self._renumbered(effect) for effect in self.observed])
-            actions[observe] = _plain(observe, (*guard, Atom(watch, ())), observed)
+            actions[observe] = _plain(observe, (*guard, Atom(watch, ())), tuple(self.observed))
         if self.finishing:
             finish = _free_name(FINISH, taken)
-            finishing = tuple([self._renumbered(effect) for effect in self.finishing])
-            actions[finish] = _plain(finish, (*guard, Atom(self.ready, ())), finishing)
+            actions[finish] = _plain(finish, (*guard, Atom(self.ready, ())), tuple(self.finishing))
         if self.safe is not None:
             self.true_at_start.add(self.safe)
         facts = [set(codes) for codes in self.initial.facts]
@@ -256,18 +243,12 @@ class _Compiler:
             facts[predicate] = set()
         for predicate in self.true_at_start:
             facts[predicate].add(0)
-        for function, predicate in self._definitions.items():
-            facts[predicate] = set(self.initial.fluents[function])
-        goal = tuple([self._renumber(part) for part in (*source.goal, *self.goal, *guard)])
-        axioms = tuple(
-            [tuple([axiom._replace(body=self._renumber(axiom.body)) for axiom in stratum]) for stratum in source.axioms]
-        )
+        goal = (*source.goal, *self.goal, *guard)
         changed = {p for action in actions.values() for p in self._writes(action)} | self.derived
         return source._replace(
             predicates=self.predicates,
             functions=functions,
             actions=actions,
-            axioms=axioms,
             initial_facts=facts,
             initial_fluents=fluents,
             timed_literals=(),
@@ -278,89 +259,6 @@ class _Compiler:
             static=[p not in changed for p in range(len(self.predicates))],
         )
 
-    # -- functions that decide nothing --------------------------------------------------------------------------------
-
-    def _slice_functions(self) -> None:
-        """Drop the functions that no condition reads (costs, mostly), so that more planners apply.
-
-        A step that reads an undefined number cannot be taken: where a dropped effect may, a static predicate says
-        where the number is defined.
-        """
-        source = self.source
-        needed: set[int] = set()
-        formulas: list[Formula] = [*source.goal, *self.goal]
-        formulas += [axiom.body for stratum in source.axioms for axiom in stratum]
-        formulas += [e.condition for e in (*self.observed, *self.finishing)]
-        assignments: list[Assignment] = []
-        for name, action in source.actions.items():
-            formulas += [*action.start.condition, *self.conditions[name]]
-            formulas += [e.condition for e in (*action.start.effects, *self.effects[name])]
-            assignments += [a for e in action.start.effects for a in e.assignments]
-        for formula in formulas:
-            needed |= {read.function for read in reads(formula) if isinstance(read, model.Fluent)}
-        written = {a.function for a in assignments}
-        additive = {f for f in written if all([_additive(a) for a in assignments if a.function == f])}
-        total = {f for f in range(len(source.functions)) if self._total(f)}
-        grown = True
-        while grown:
-            size = len(needed)
-            for action in source.actions.values():
-                for effect in action.start.effects:
-                    plain = effect.condition is TRUE and not effect.variables
-                    for a in effect.assignments:
-                        read = {fluent.function for fluent in expression_fluents(a.value)}
-                        droppable = a.function in additive and not read & written
-                        droppable &= plain or {a.function, *read} <= total
-                        if not droppable or a.function in needed:
-                            needed |= {a.function, *read}
-            grown = len(needed) > size
-        self.kept = sorted(needed)
-        # The name of costs is for those of the compiled task.
-        self.functions = [
-            f._replace(name=f"{f.name}-of-task") if f.name == TOTAL_COST else f
-            for f in [source.functions[number] for number in self.kept]
-        ]
-        self._function_number = {old: new for new, old in enumerate(self.kept)}
-        defined: dict[int, int] = {}
-        for name, action in source.actions.items():
-            for effect in action.start.effects:
-                for a in effect.assignments:
-                    if a.function in needed:
-                        continue
-                    for fluent in (model.Fluent(a.function, a.arguments), *expression_fluents(a.value)):
-                        if fluent.function not in total:
-                            predicate = self._defined(defined, fluent.function)
-                            self.conditions[name].append(Atom(predicate, fluent.arguments))
-        self._definitions = defined
-
-    def _total(self, function: int) -> bool:
-        wanted = 1
-        for domain in self.source.functions[function].domains:
-            wanted *= len(self.source.domains[domain])
-        return len(self.initial.fluents[function]) >= wanted
-
-    def _defined(self, known: dict[int, int], function: int) -> int:
-        if function not in known:
-            declared = self.source.functions[function]
-            self.predicates.append(Predicate(f"defined-{declared.name}", declared.types, declared.domains, None))
-            known[function] = len(self.predicates) - 1
-        return known[function]
-
-    def _renumber(self, formula: Formula) -> Formula:
-        return _mapped(formula, {}, self._function_number)
-
-    def _renumbered(self, effect: Effect) -> Effect:
-        kept = tuple(
-            [
-                a._replace(
-                    function=self._function_number[a.function], value=_expression(a.value, {}, self._function_number)
-                )
-                for a in effect.assignments
-                if a.function in self._function_number
-            ]
-        )
-        return effect._replace(condition=self._renumber(effect.condition), assignments=kept)
-
     # -- parts --------------------------------------------------------------------------------------------------------
 
     def _part(self, part: Part) -> None:
@@ -370,16 +268,16 @@ class _Compiler:
         for formula in (part.body, part.step, part.guard):
             if formula is not None:
                 self._defined_throughout(formula)
-                variables += _binders(formula)
+                variables += binders(formula)
         fresh = {v.slot: v._replace(slot=next(self.slots)) for v in variables}
         values = {old: variable(new.slot) for old, new in fresh.items()}
         domains = {new.slot: new for new in fresh.values()}
         parameters = tuple([fresh[v.slot] for v in part.parameters])
-        body = _mapped(part.body, values)
+        body = mapped(part.body, values)
         if part.mode == "each":
             assert part.step is not None
-            step = _mapped(part.step, values)
-            guard = TRUE if part.guard is None else _mapped(part.guard, values)
+            step = mapped(part.step, values)
+            guard = TRUE if part.guard is None else mapped(part.guard, values)
             if not self._acting(body) and not self._acting(guard):
                 self._step_rule(parameters, step, guard, body, part.after, domains)
                 return
@@ -404,9 +302,9 @@ class _Compiler:
         for part in subformulas(formula):
             if isinstance(part, Compare):
                 for expression in (part.left, part.right):
-                    if _divides(expression):
+                    if divides(expression):
                         raise CannotCompile("it divides numbers")
-                    if not all([self._total(fluent.function) for fluent in expression_fluents(expression)]):
+                    if not all([is_total(self.source, fluent.function) for fluent in expression_fluents(expression)]):
                         raise CannotCompile("it reads numbers that may be undefined")
 
     def _acting(self, formula: Formula) -> bool:
@@ -440,8 +338,8 @@ class _Compiler:
 
     def _apart(self, formula: Formula) -> Formula:
         """The formula with quantified variables of its own: copies of it may be joined."""
-        values = {v.slot: variable(next(self.slots)) for v in _binders(formula)}
-        return _mapped(formula, values) if values else formula
+        values = {v.slot: variable(next(self.slots)) for v in binders(formula)}
+        return mapped(formula, values) if values else formula
 
     def _emit(self, reading: _Reading, effects: list[Effect], final: bool = True) -> None:
         """Let effects happen whenever a letter is read; unless ``final``, those at the last letter do not matter."""
@@ -459,7 +357,7 @@ class _Compiler:
                 for own in self._of_action(effect, action):
                     wanted = folded(self.source, Not(own.condition))
                     violates = any([atom.predicate == self.safe for atom in own.deletes])
-                    if violates and not own.variables and _is_plain(wanted):
+                    if violates and not own.variables and is_plain(wanted):
                         self.conditions[name].append(wanted)
                     else:
                         self.effects[name].append(own)
@@ -472,11 +370,11 @@ class _Compiler:
         for own in self._when(effect.variables, condition, effect.adds, effect.deletes):
             known = {**domains, **{v.slot: v.domain for v in own.variables}}
             values = self._solved(own.condition, {v.slot for v in own.variables}, known)
-            condition = folded(self.source, _mapped(own.condition, values))
+            condition = folded(self.source, mapped(own.condition, values))
             if not (isinstance(condition, Truth) and not condition.value):
                 variables = tuple([v for v in own.variables if v.slot not in values])
-                adds = tuple([_mapped_atom(atom, values) for atom in own.adds])
-                deletes = tuple([_mapped_atom(atom, values) for atom in own.deletes])
+                adds = tuple([mapped_atom(atom, values) for atom in own.adds])
+                deletes = tuple([mapped_atom(atom, values) for atom in own.deletes])
                 out.append(Effect(variables, condition, adds, deletes, ()))
         return out
 
@@ -511,7 +409,7 @@ class _Compiler:
             known = {**domains, **{v.slot: v.domain for v in disjunct.variables}}
             values = self._solved(And(literals), {v.slot for v in own}, known)
             rest = tuple([v for v in own if v.slot not in values])
-            body = _mapped(And(literals), values)
+            body = mapped(And(literals), values)
             out.append(Quantified(False, rest, body) if rest else body)
         exists = Or(tuple(out))
         return folded(self.source, Not(exists) if formula.universal else exists)
@@ -564,19 +462,19 @@ class _Compiler:
             matched.append(Equal(variable(own.slot), values.get(-1 - argument, argument)))
         wild = step.variables if isinstance(step, Quantified) else ()
         rest = [v for v in (*parameters, *wild) if v.slot not in values]
-        match = _mapped(And(tuple(matched)), values)
+        match = mapped(And(tuple(matched)), values)
         if after:
             about = [domains[s] for s in sorted(free_slots(body))]
             due = self._predicate("due", about)
             now = Atom(due, tuple([variable(v.slot) for v in about]))
-            self.effects[action.name] += self._when(rest, match, (_mapped_atom(now, values),), ())
+            self.effects[action.name] += self._when(rest, match, (mapped_atom(now, values),), ())
             self.touching.add(action.name)
             self.observed += self._violation(about, And((now, Not(self._now(body, reading)))))
             self.observed.append(Effect(tuple(about), now, (), (now,), ()))
             return
-        wanted = folded(self.source, Or((Not(match), _mapped(self._settled(body, reading), values))))
+        wanted = folded(self.source, Or((Not(match), mapped(self._settled(body, reading), values))))
         open_slots = free_slots(wanted)
-        if not any([v.slot in open_slots for v in rest]) and _is_plain(wanted):
+        if not any([v.slot in open_slots for v in rest]) and is_plain(wanted):
             self.conditions[action.name].append(wanted)
         else:
             self.effects[action.name] += self._violation(rest, Not(wanted))
@@ -670,7 +568,7 @@ class _Compiler:
         With ``fatal``, the trace must satisfy it: whatever makes that impossible is a violation at once.
         """
         if past_only(formula):
-            return self._automaton(_Ltl(self, formula, positive), fatal, reading)
+            return self._automaton(Ltl(self.source, formula, positive), fatal, reading)
         match formula:
             case Not():
                 return self._skeleton(formula.body, not positive, fatal, reading)
@@ -686,16 +584,18 @@ class _Compiler:
                 return Quantified(universal, formula.variables, inner)
             case Temporal():
                 if formula.operator in WHOLE_TRACE:
-                    return self._automaton(_WholeTrace(self, formula, positive, reading.acting), fatal, reading)
+                    return self._automaton(
+                        WholeTrace(formula, positive, partial(self._before, acting=reading.acting)), fatal, reading
+                    )
                 if formula.operator == "always" and positive and fatal and past_only(formula.operands[0]):
                     body = self._now(formula.operands[0], reading)
                     self._emit(reading, self._violation(reading.domains.values(), Not(body)))
                     return TRUE
-                return self._automaton(_Ltl(self, formula, positive), fatal, reading)
+                return self._automaton(Ltl(self.source, formula, positive), fatal, reading)
             case _:
                 raise AssertionError("state formulas are past formulas")
 
-    def _automaton(self, automaton: _Automaton, fatal: bool, reading: _Reading) -> Formula:
+    def _automaton(self, automaton: Automaton, fatal: bool, reading: _Reading) -> Formula:
         """Facts for the states of an automaton, effects for its transitions; returns when it accepts at the end."""
         self.stepwise |= automaton.stepwise and not reading.acting
         leaves = [self._now(leaf, reading) for leaf in automaton.leaves]
@@ -737,7 +637,7 @@ class _Compiler:
             return And(tuple([Not(facts[s]) for s in states if s not in accepting]))
         return Or(tuple([facts[s] for s in states if s in accepting]))
 
-    def before(self, letter: int, acting: bool) -> Atom:
+    def _before(self, letter: int, acting: bool) -> Atom:
         """A fact that holds while letters up to (and with) the given one are read."""
         if letter > MAX_TICKS:
             raise CannotCompile(f"a bound of more than {MAX_TICKS} steps")
@@ -771,8 +671,8 @@ class _Compiler:
             literals: list[Formula] = []
             for objects in product(*[self.source.domains[v.domain] for v in parameters]):
                 values = dict(zip([v.slot for v in parameters], objects, strict=True))
-                ground = self._grounded(_mapped(formula, values), budget)
-                if ground is None or not _is_conjunction(ground):
+                ground = self._grounded(mapped(formula, values), budget)
+                if ground is None or not is_conjunction(ground):
                     compound = True
                     break
                 literals += ground.parts if isinstance(ground, And) else (ground,)
@@ -806,7 +706,7 @@ class _Compiler:
                 copies: list[Formula] = []
                 for objects in product(*[self.source.domains[v.domain] for v in formula.variables]):
                     values = dict(zip([v.slot for v in formula.variables], objects, strict=True))
-                    ground = self._grounded(_mapped(formula.body, values), budget)
+                    ground = self._grounded(mapped(formula.body, values), budget)
                     if ground is None:
                         return None
                     copies.append(ground)
@@ -815,312 +715,14 @@ class _Compiler:
                 return folded(self.source, formula)
 
 
-# ---- automata -------------------------------------------------------------------------------------------------------
-
-Cube = tuple[tuple[int, bool], ...]
-
-
-class _Automaton:
-    """An automaton over letters of leaf values. ``states`` are those reached, once ``transitions`` has been called."""
-
-    name: str
-    start: object
-    stepwise: bool
-    leaves: list[Formula]
-
-    def __init__(self) -> None:
-        self.states: list[object] = []
-
-    def verdict(self, state: object) -> int:
-        """The verdict of a trace that ends in a state."""
-        raise NotImplementedError
-
-    def successor(self, state: object, phase: int, letter: int) -> object:
-        """The state after a letter in one phase of the clock."""
-        raise NotImplementedError
-
-    def phases(self) -> list[Formula]:
-        """The phases of the clock as conditions, in order; the last one stays."""
-        return [TRUE]
-
-    def transitions(self) -> list[tuple[object, Formula, Cube, object]]:
-        """From which state, in which phase, under which values of the leaves, to which state."""
-        if len(self.leaves) > MAX_LEAVES:
-            raise CannotCompile(f"a formula over the trace with more than {MAX_LEAVES} parts")
-        phases = self.phases()
-        out: list[tuple[object, Formula, Cube, object]] = []
-        queue: list[tuple[object, int]] = [(self.start, 0)]
-        seen = {(self.start, 0)}
-        self.states = [self.start]
-        for state, phase in queue:
-            for cube, target in self._cubes(lambda letter, s=state, p=phase: self.successor(s, p, letter)):  # type: ignore[misc]
-                out.append((state, phases[phase], cube, target))
-                if target not in self.states:
-                    self.states.append(target)
-                if len(self.states) > MAX_STATES:
-                    raise CannotCompile(f"a formula over the trace with more than {MAX_STATES} states")
-                for later in {phase, min(phase + 1, len(phases) - 1)}:
-                    if (target, later) not in seen:
-                        seen.add((target, later))
-                        queue.append((target, later))
-        return out
-
-    def _cubes(self, successor: Callable[[int], object]) -> list[tuple[Cube, object]]:
-        """A function of letters as a decision tree: its paths, and the value at the end of each."""
-        values = [successor(letter) for letter in range(1 << len(self.leaves))]
-
-        def split(leaf: int, letters: list[int]) -> list[tuple[Cube, object]]:
-            first = values[letters[0]]
-            if all([values[letter] == first for letter in letters]):
-                return [((), first)]
-            halves: list[list[tuple[Cube, object]]] = []
-            for wanted in (False, True):
-                half = [letter for letter in letters if bool(letter >> leaf & 1) == wanted]
-                halves.append(split(leaf + 1, half))
-            if halves[0] == halves[1]:
-                return halves[0]
-            return [
-                (((leaf, wanted), *cube), target)
-                for wanted, half in zip((False, True), halves, strict=True)
-                for cube, target in half
-            ]
-
-        return split(0, list(range(len(values))))
-
-
-class _Ltl(_Automaton):
-    """A formula with future operators: its states are what must hold of the rest of the trace."""
-
-    name = "rest"
-
-    def __init__(self, compiler: _Compiler, formula: Formula, positive: bool) -> None:
-        super().__init__()
-        self.leaves = []
-        self._index: dict[tuple[object, ...], int] = {}
-        self._task = compiler.source
-        self._budget = MAX_EXPANSION
-        self.table = Progression()
-        operators = {part.operator for part in subformulas(formula) if isinstance(part, Temporal)}
-        self.stepwise = bool(operators & STEPWISE)
-        self.start = self._node(formula, positive)
-
-    def _node(self, formula: Formula, positive: bool) -> int:
-        self._budget -= 1
-        if self._budget < 0:
-            raise CannotCompile("a quantifier over temporal formulas with too many instances")
-        table = self.table
-        if isinstance(formula, Truth):
-            return progression.TRUE if formula.value == positive else progression.FALSE
-        if past_only(formula):
-            key = structure(formula)
-            if key not in self._index:
-                self._index[key] = len(self.leaves)
-                self.leaves.append(formula)
-                if len(self.leaves) > MAX_LEAVES:
-                    raise CannotCompile(f"a formula over the trace with more than {MAX_LEAVES} parts")
-            return table.literal(self._index[key], positive)
-        match formula:
-            case Not():
-                return self._node(formula.body, not positive)
-            case And() | Or():
-                parts = [self._node(part, positive) for part in formula.parts]
-                return table.conjunction(parts) if isinstance(formula, And) == positive else table.disjunction(parts)
-            case Quantified():
-                slots = [v.slot for v in formula.variables]
-                parts = [
-                    self._node(_mapped(formula.body, dict(zip(slots, objects, strict=True))), positive)
-                    for objects in product(*[self._task.domains[v.domain] for v in formula.variables])
-                ]
-                return table.conjunction(parts) if formula.universal == positive else table.disjunction(parts)
-            case Temporal():
-                return self._future(formula, positive)
-            case _:
-                raise AssertionError("state formulas are leaves")
-
-    def _future(self, formula: Temporal, positive: bool) -> int:
-        table = self.table
-        if formula.operator == "sometime-after":
-            premise, conclusion = formula.operands
-            answer = table.make("sometime" if positive else "always", self._node(conclusion, positive))
-            trigger = self._node(premise, not positive)
-            if positive:
-                return table.make("always", table.disjunction([trigger, answer]))
-            return table.make("sometime", table.conjunction([trigger, answer]))
-        word = formula.operator if positive else _DUALS[formula.operator]
-        return table.make(word, *[self._node(operand, positive) for operand in formula.operands])
-
-    def successor(self, state: object, phase: int, letter: int) -> object:  # noqa: ARG002 - it has no clock
-        assert isinstance(state, int)
-        return self.table.progress(state, letter)
-
-    def verdict(self, state: object) -> int:
-        assert isinstance(state, int)
-        if state in (progression.TRUE, progression.FALSE):
-            return PERMANENTLY_SATISFIED if state == progression.TRUE else PERMANENTLY_VIOLATED
-        return PRESENTLY_SATISFIED if self.table.accepts_empty(state) else PRESENTLY_VIOLATED
-
-
-_DUALS = {
-    "always": "sometime",
-    "sometime": "always",
-    "next": "weak-next",
-    "weak-next": "next",
-    "until": "release",
-    "release": "until",
-}
-_STARTS: dict[str, object] = {"at-most-once": 0, "sometime-before": 0, "within": 0, "at-end": False}
-
-
-class _WholeTrace(_Automaton):
-    """An operator of PDDL3 that looks at the whole trace, with the automaton that monitors run."""
-
-    def __init__(self, compiler: _Compiler, formula: Temporal, positive: bool, acting: bool) -> None:
-        super().__init__()
-        self.compiler, self.positive, self.acting = compiler, positive, acting
-        self.name = formula.operator
-        self.leaves = list(formula.operands)
-        self.stepwise = formula.operator in STEPWISE
-        self.start = _STARTS.get(formula.operator)
-        self.component = Component(formula.operator, [], formula.bounds, self.start)
-        self._flags: list[int] = [0]
-
-    def phases(self) -> list[Formula]:
-        if self.name not in ("within", "hold-during", "hold-after"):
-            return [TRUE]
-        low, high = self.component.bounds[0], self.component.bounds[-1]
-        last = max(int(max(low, high)) + 1, 0)
-        if last > MAX_TICKS:
-            raise CannotCompile(f"a bound of more than {MAX_TICKS} steps")
-        flags = [
-            (letter <= low) | (letter + 1 <= low) << 1 | (letter < high) << 2 | (letter + 1 < high) << 3
-            for letter in range(last + 1)
-        ]
-        starts = [letter for letter in range(last + 1) if letter == 0 or flags[letter] != flags[letter - 1]]
-        self._flags = [flags[letter] for letter in starts]
-        out: list[Formula] = []
-        for place, first in enumerate(starts):
-            bounds: list[Formula] = []
-            if place:
-                bounds.append(Not(self.compiler.before(first - 1, self.acting)))
-            if place + 1 < len(starts):
-                bounds.append(self.compiler.before(starts[place + 1] - 1, self.acting))
-            out.append(And(tuple(bounds)))
-        return out
-
-    def successor(self, state: object, phase: int, letter: int) -> object:
-        values = [bool(letter >> leaf & 1) for leaf in range(len(self.leaves))]
-        after = advance(self.component, state, values, self._flags[phase], Moment(0, 0, False))
-        if self.name == "always-within" and isinstance(after, int | Fraction):
-            return after - 1  # since when an answer is due, counted from the letter to come
-        return after
-
-    def verdict(self, state: object) -> int:
-        found = judge(self.component, state)
-        return found if self.positive else PERMANENTLY_SATISFIED - found
-
-
-# ---- formulas -------------------------------------------------------------------------------------------------------
-
-
-def _mapped(formula: Formula, values: Mapping[int, int], functions: Mapping[int, int] | None = None) -> Formula:
-    """A formula with other arguments for some slots (quantified ones become other variables), functions renumbered."""
-
-    def term(argument: int) -> int:
-        return values.get(-1 - argument, argument) if argument < 0 else argument
-
-    match formula:
-        case Atom():
-            return _mapped_atom(formula, values)
-        case Equal():
-            return Equal(term(formula.left), term(formula.right))
-        case Compare():
-            return Compare(
-                formula.operator,
-                _expression(formula.left, values, functions),
-                _expression(formula.right, values, functions),
-            )
-        case Not():
-            return Not(_mapped(formula.body, values, functions))
-        case And() | Or():
-            parts = tuple([_mapped(part, values, functions) for part in formula.parts])
-            return And(parts) if isinstance(formula, And) else Or(parts)
-        case Temporal():
-            parts = tuple([_mapped(part, values, functions) for part in formula.operands])
-            return Temporal(formula.operator, parts, formula.bounds)
-        case Quantified():
-            variables = tuple([v._replace(slot=-1 - values.get(v.slot, -1 - v.slot)) for v in formula.variables])
-            return Quantified(formula.universal, variables, _mapped(formula.body, values, functions))
-        case _:
-            return formula
-
-
-def _mapped_atom(atom: Atom, values: Mapping[int, int]) -> Atom:
-    return Atom(atom.predicate, tuple([values.get(-1 - a, a) if a < 0 else a for a in atom.arguments]))
-
-
-def _expression(
-    expression: model.Expression, values: Mapping[int, int], functions: Mapping[int, int] | None
-) -> model.Expression:
-    match expression:
-        case model.Fluent():
-            number = expression.function if functions is None else functions[expression.function]
-            return model.Fluent(number, tuple([values.get(-1 - a, a) if a < 0 else a for a in expression.arguments]))
-        case model.Arithmetic():
-            return model.Arithmetic(
-                expression.operator, tuple([_expression(o, values, functions) for o in expression.operands])
-            )
-        case _:
-            return expression
-
-
-def _binders(formula: Formula) -> list[Variable]:
-    """The variables that quantifiers in a formula bind, each once."""
-    return list({v.slot: v for p in subformulas(formula) if isinstance(p, Quantified) for v in p.variables}.values())
-
-
 def _bound(action: Action) -> list[Variable]:
     """All variables of an action."""
     out = list(action.parameters)
     for formula in action.start.condition:
-        out += _binders(formula)
+        out += binders(formula)
     for effect in action.start.effects:
-        out += [*effect.variables, *_binders(effect.condition)]
+        out += [*effect.variables, *binders(effect.condition)]
     return out
-
-
-def _is_literal(formula: Formula) -> bool:
-    return isinstance(formula.body if isinstance(formula, Not) else formula, Truth | Atom | Equal | Compare)
-
-
-def _is_conjunction(formula: Formula) -> bool:
-    return all([_is_literal(p) for p in formula.parts]) if isinstance(formula, And) else _is_literal(formula)
-
-
-def _is_plain(formula: Formula) -> bool:
-    """Whether a precondition is a conjunction of literals and of short clauses."""
-    parts = formula.parts if isinstance(formula, And) else (formula,)
-    clauses = [p for p in parts if isinstance(p, Or)]
-    return (
-        all([_is_literal(p) for p in parts if not isinstance(p, Or)])
-        and len(clauses) <= 1
-        and all([len(c.parts) <= 3 and all([_is_literal(p) for p in c.parts]) for c in clauses])
-    )
-
-
-def _additive(assignment: Assignment) -> bool:
-    """Whether an effect only adds to its fluent, and computes nothing that can fail on defined numbers."""
-    return assignment.operator in ("increase", "decrease") and not _divides(assignment.value)
-
-
-def _divides(expression: model.Expression) -> bool:
-    stack = [expression]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, model.Arithmetic):
-            if part.operator == "/":
-                return True
-            stack += part.operands
-    return False
 
 
 def _always(adds: tuple[Atom, ...], deletes: tuple[Atom, ...]) -> Effect:

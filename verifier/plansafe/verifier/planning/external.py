@@ -9,10 +9,13 @@ from weakref import WeakKeyDictionary
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.engine.replay import Engine
+from plansafe.verifier.engine.state import NumberTooLarge
 from plansafe.verifier.engine.steps import Taken
-from plansafe.verifier.planning.compile_rules import CannotCompile, Compiled, compile_rules
+from plansafe.verifier.model import Action, Quantified, Task
+from plansafe.verifier.planning.compile_rules import Compiled, compile_rules
 from plansafe.verifier.planning.port import Answer, Query, Solution
 from plansafe.verifier.planning.printing import Printed, Unprintable, floats_suffice, print_task
+from plansafe.verifier.planning.trace_automata import CannotCompile
 from plansafe.verifier.report import Headline, Worlds
 from plansafe.verifier.simulate import Simulation, step_text
 
@@ -49,7 +52,7 @@ class Compilations:
         if query.rules not in known:
             try:
                 compiled = compile_rules(query.checker.engine, query.rules)
-                known[query.rules] = (compiled, Engine(compiled.task, [], {}))
+                known[query.rules] = (compiled, Engine(joined(compiled.task), [], {}))
             except CannotCompile as problem:
                 known[query.rules] = str(problem)
         found = known[query.rules]
@@ -57,7 +60,11 @@ class Compilations:
             return Solution(Answer.UNSUPPORTED, detail=found)
         compiled, engine = found
         simulation = Simulation(engine)
-        if not _replayed(simulation, compiled, query.prefix):
+        try:
+            possible = _replayed(simulation, compiled, query.prefix)
+        except NumberTooLarge:
+            return Solution(Answer.UNSUPPORTED, detail="numbers beyond the limit")
+        if not possible:
             return Solution(Answer.UNSOLVABLE, detail="the steps taken so far cannot be executed or break a rule")
         state, task = simulation.state, compiled.task
         if compiled.cost is not None:
@@ -71,9 +78,26 @@ class Compilations:
         return Question(printed, compiled.bookkeeping, exact, numeric, bool(task.axioms))
 
 
+def joined(task: Task) -> Task:
+    """The task as the engine runs it best: a variable that no atom of an effect names is an ``exists``, and a join."""
+    actions: dict[str, Action] = {}
+    for name, action in task.actions.items():
+        effects = []
+        for effect in action.start.effects:
+            written = [*effect.adds, *effect.deletes]
+            named = {-1 - a for atom in written for a in atom.arguments if a < 0}
+            rest = tuple([v for v in effect.variables if v.slot not in named])
+            if rest and not effect.assignments:
+                kept = tuple([v for v in effect.variables if v.slot in named])
+                effect = effect._replace(variables=kept, condition=Quantified(False, rest, effect.condition))
+            effects.append(effect)
+        actions[name] = action._replace(start=action.start._replace(effects=tuple(effects)))
+    return task._replace(actions=actions)
+
+
 def _replayed(simulation: Simulation, compiled: Compiled, prefix: Sequence[Taken]) -> bool:
     """Take the steps of a prefix in the compiled task; false if one cannot be taken or makes the trace unsafe."""
-    actions, state = compiled.task.actions, simulation.state
+    actions, state = simulation.task.actions, simulation.state
     observe = None if compiled.observe is None else Taken(actions[compiled.observe], ())
 
     def observed() -> bool:

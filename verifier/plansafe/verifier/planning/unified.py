@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from plansafe.verifier.planning.external import Compilations, Question, answer, unsolvable
@@ -72,6 +73,8 @@ class UnifiedPlanner:
         if not environment.factory.engine(engine).supports(problem.kind):
             return Solution(Answer.UNSUPPORTED, detail=f"{self.engine} does not plan with this", planner=self.name)
         with environment.factory.OneshotPlanner(name=engine, params=parameters) as planner:
+            if self.engine in _PACKAGES:
+                planner._get_cmd = _own_folder(planner._get_cmd)
             result = planner.solve(problem, timeout=query.time_limit_s)
         if result.plan is not None:
             plan = [
@@ -104,6 +107,19 @@ class UnifiedPlanner:
         blind = not kind.features.isdisjoint(_CONDITIONAL)
         search = "astar(blind())" if blind else "astar(lmcut())"
         return FAST_DOWNWARD, {**limit, "fast_downward_search_config": search}, True
+
+
+def _own_folder(command: Callable[[str, str, str], list[str]]) -> Callable[[str, str, str], list[str]]:
+    """Fast Downward's command with its intermediate file beside the plan.
+
+    It would lie in the working folder, where two runs at once read each other's.
+    """
+
+    def own(domain: str, problem: str, plan: str) -> list[str]:
+        python, driver, *rest = command(domain, problem, plan)
+        return [python, driver, "--sas-file", str(Path(plan).with_name("output.sas")), *rest]
+
+    return own
 
 
 @contextmanager

@@ -1,0 +1,247 @@
+"""Automata of formulas over the trace, spelt out: for planners, which have no monitors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import product
+
+from plansafe.verifier.compile.normal import subformulas
+from plansafe.verifier.model import TRUE, And, Formula, Not, Or, Quantified, Task, Temporal, Truth
+from plansafe.verifier.monitor import progression
+from plansafe.verifier.monitor.program import (
+    PERMANENTLY_SATISFIED,
+    PERMANENTLY_VIOLATED,
+    PRESENTLY_SATISFIED,
+    PRESENTLY_VIOLATED,
+    Component,
+    Moment,
+    advance,
+    judge,
+    structure,
+)
+from plansafe.verifier.monitor.progression import Progression
+from plansafe.verifier.planning.rewriting import mapped
+from plansafe.verifier.rules.split import past_only
+
+MAX_LEAVES = 10
+MAX_STATES = 400
+MAX_TICKS = 1000
+MAX_EXPANSION = 20_000
+STEPWISE = frozenset(("yesterday", "weak-yesterday", "next", "weak-next", "within", "always-within"))
+STEPWISE |= {"hold-during", "hold-after"}
+"""Operators that count letters."""
+
+
+class CannotCompile(Exception):
+    """A rule (or the task) that has no compiled form of acceptable size; the text says which and why."""
+
+
+Cube = tuple[tuple[int, bool], ...]
+
+
+class Automaton:
+    """An automaton over letters of leaf values. ``states`` are those reached, once ``transitions`` has been called."""
+
+    name: str
+    start: object
+    stepwise: bool
+    leaves: list[Formula]
+
+    def __init__(self) -> None:
+        self.states: list[object] = []
+
+    def verdict(self, state: object) -> int:
+        """The verdict of a trace that ends in a state."""
+        raise NotImplementedError
+
+    def successor(self, state: object, phase: int, letter: int) -> object:
+        """The state after a letter in one phase of the clock."""
+        raise NotImplementedError
+
+    def phases(self) -> list[Formula]:
+        """The phases of the clock as conditions, in order; the last one stays."""
+        return [TRUE]
+
+    def transitions(self) -> list[tuple[object, Formula, Cube, object]]:
+        """From which state, in which phase, under which values of the leaves, to which state."""
+        if len(self.leaves) > MAX_LEAVES:
+            raise CannotCompile(f"a formula over the trace with more than {MAX_LEAVES} parts")
+        phases = self.phases()
+        out: list[tuple[object, Formula, Cube, object]] = []
+        queue: list[tuple[object, int]] = [(self.start, 0)]
+        seen = {(self.start, 0)}
+        self.states = [self.start]
+        for state, phase in queue:
+            for cube, target in self._cubes(lambda letter, s=state, p=phase: self.successor(s, p, letter)):  # type: ignore[misc]
+                out.append((state, phases[phase], cube, target))
+                if target not in self.states:
+                    self.states.append(target)
+                if len(self.states) > MAX_STATES:
+                    raise CannotCompile(f"a formula over the trace with more than {MAX_STATES} states")
+                for later in {phase, min(phase + 1, len(phases) - 1)}:
+                    if (target, later) not in seen:
+                        seen.add((target, later))
+                        queue.append((target, later))
+        return out
+
+    def _cubes(self, successor: Callable[[int], object]) -> list[tuple[Cube, object]]:
+        """A function of letters as a decision tree: its paths, and the value at the end of each."""
+        values = [successor(letter) for letter in range(1 << len(self.leaves))]
+
+        def split(leaf: int, letters: list[int]) -> list[tuple[Cube, object]]:
+            first = values[letters[0]]
+            if all([values[letter] == first for letter in letters]):
+                return [((), first)]
+            halves: list[list[tuple[Cube, object]]] = []
+            for wanted in (False, True):
+                half = [letter for letter in letters if bool(letter >> leaf & 1) == wanted]
+                halves.append(split(leaf + 1, half))
+            if halves[0] == halves[1]:
+                return halves[0]
+            return [
+                (((leaf, wanted), *cube), target)
+                for wanted, half in zip((False, True), halves, strict=True)
+                for cube, target in half
+            ]
+
+        return split(0, list(range(len(values))))
+
+
+class Ltl(Automaton):
+    """A formula with future operators: its states are what must hold of the rest of the trace."""
+
+    name = "rest"
+
+    def __init__(self, task: Task, formula: Formula, positive: bool) -> None:
+        super().__init__()
+        self.leaves = []
+        self._index: dict[tuple[object, ...], int] = {}
+        self._task = task
+        self._budget = MAX_EXPANSION
+        self.table = Progression()
+        operators = {part.operator for part in subformulas(formula) if isinstance(part, Temporal)}
+        self.stepwise = bool(operators & STEPWISE)
+        self.start = self._node(formula, positive)
+
+    def _node(self, formula: Formula, positive: bool) -> int:
+        self._budget -= 1
+        if self._budget < 0:
+            raise CannotCompile("a quantifier over temporal formulas with too many instances")
+        table = self.table
+        if isinstance(formula, Truth):
+            return progression.TRUE if formula.value == positive else progression.FALSE
+        if past_only(formula):
+            key = structure(formula)
+            if key not in self._index:
+                self._index[key] = len(self.leaves)
+                self.leaves.append(formula)
+                if len(self.leaves) > MAX_LEAVES:
+                    raise CannotCompile(f"a formula over the trace with more than {MAX_LEAVES} parts")
+            return table.literal(self._index[key], positive)
+        match formula:
+            case Not():
+                return self._node(formula.body, not positive)
+            case And() | Or():
+                parts = [self._node(part, positive) for part in formula.parts]
+                return table.conjunction(parts) if isinstance(formula, And) == positive else table.disjunction(parts)
+            case Quantified():
+                slots = [v.slot for v in formula.variables]
+                parts = [
+                    self._node(mapped(formula.body, dict(zip(slots, objects, strict=True))), positive)
+                    for objects in product(*[self._task.domains[v.domain] for v in formula.variables])
+                ]
+                return table.conjunction(parts) if formula.universal == positive else table.disjunction(parts)
+            case Temporal():
+                return self._future(formula, positive)
+            case _:
+                raise AssertionError("state formulas are leaves")
+
+    def _future(self, formula: Temporal, positive: bool) -> int:
+        table = self.table
+        if formula.operator == "sometime-after":
+            premise, conclusion = formula.operands
+            answer = table.make("sometime" if positive else "always", self._node(conclusion, positive))
+            trigger = self._node(premise, not positive)
+            if positive:
+                return table.make("always", table.disjunction([trigger, answer]))
+            return table.make("sometime", table.conjunction([trigger, answer]))
+        word = formula.operator if positive else _DUALS[formula.operator]
+        return table.make(word, *[self._node(operand, positive) for operand in formula.operands])
+
+    def successor(self, state: object, phase: int, letter: int) -> object:  # noqa: ARG002 - it has no clock
+        """What must hold of the rest."""
+        assert isinstance(state, int)
+        return self.table.progress(state, letter)
+
+    def verdict(self, state: object) -> int:
+        """Whether the rest may be empty."""
+        assert isinstance(state, int)
+        if state in (progression.TRUE, progression.FALSE):
+            return PERMANENTLY_SATISFIED if state == progression.TRUE else PERMANENTLY_VIOLATED
+        return PRESENTLY_SATISFIED if self.table.accepts_empty(state) else PRESENTLY_VIOLATED
+
+
+_DUALS = {
+    "always": "sometime",
+    "sometime": "always",
+    "next": "weak-next",
+    "weak-next": "next",
+    "until": "release",
+    "release": "until",
+}
+_STARTS: dict[str, object] = {"at-most-once": 0, "sometime-before": 0, "within": 0, "at-end": False}
+
+
+class WholeTrace(Automaton):
+    """An operator of PDDL3 that looks at the whole trace, with the automaton that monitors run.
+
+    ``before`` gives the condition that the letter being read is not after one with a given number.
+    """
+
+    def __init__(self, formula: Temporal, positive: bool, before: Callable[[int], Formula]) -> None:
+        super().__init__()
+        self.positive, self._before = positive, before
+        self.name = formula.operator
+        self.leaves = list(formula.operands)
+        self.stepwise = formula.operator in STEPWISE
+        self.start = _STARTS.get(formula.operator)
+        self.component = Component(formula.operator, [], formula.bounds, self.start)
+        self._flags: list[int] = [0]
+
+    def phases(self) -> list[Formula]:
+        """The stretches of letters in which their numbers stand in one relation to the operator's bounds."""
+        if self.name not in ("within", "hold-during", "hold-after"):
+            return [TRUE]
+        low, high = self.component.bounds[0], self.component.bounds[-1]
+        last = max(int(max(low, high)) + 1, 0)
+        if last > MAX_TICKS:
+            raise CannotCompile(f"a bound of more than {MAX_TICKS} steps")
+        flags = [
+            (letter <= low) | (letter + 1 <= low) << 1 | (letter < high) << 2 | (letter + 1 < high) << 3
+            for letter in range(last + 1)
+        ]
+        starts = [letter for letter in range(last + 1) if letter == 0 or flags[letter] != flags[letter - 1]]
+        self._flags = [flags[letter] for letter in starts]
+        out: list[Formula] = []
+        for place, first in enumerate(starts):
+            bounds: list[Formula] = []
+            if place:
+                bounds.append(Not(self._before(first - 1)))
+            if place + 1 < len(starts):
+                bounds.append(self._before(starts[place + 1] - 1))
+            out.append(And(tuple(bounds)))
+        return out
+
+    def successor(self, state: object, phase: int, letter: int) -> object:
+        """The monitor's next state. For ``always-within`` it counts from the letter to come."""
+        values = [bool(letter >> leaf & 1) for leaf in range(len(self.leaves))]
+        after = advance(self.component, state, values, self._flags[phase], Moment(0, 0, False))
+        if self.name == "always-within" and isinstance(after, int | Fraction):
+            return after - 1  # since when an answer is due, counted from the letter to come
+        return after
+
+    def verdict(self, state: object) -> int:
+        """The monitor's verdict, turned over for a negation."""
+        found = judge(self.component, state)
+        return found if self.positive else PERMANENTLY_SATISFIED - found
