@@ -47,6 +47,8 @@ FAST = 5.0
 SHARE = 95.0
 """.. in this share of the cases, in percent."""
 
+SHOWN = ("status", "cost", "bound", "ties", "seconds", "cpu", "kernel")
+
 
 class Row(NamedTuple):
     """One repair. ``kernel`` is the kernel's headline for the first repair; empty if it was not asked or gave up."""
