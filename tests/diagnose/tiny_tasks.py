@@ -48,7 +48,7 @@ def tiny(random: Random, endless: bool = False) -> Tiny:
     burn = "" if endless else " ".join(f"(when (f{n}) (and (not (f{n})) (f{n - 1})))" for n in range(1, fuel + 1))
     texts = []
     for name, scope in actions.items():
-        condition = words.state(random.choice((0, 1, 1)), scope) if random.random() < 0.6 else ""
+        condition = words.state(random.choice((0, 1, 1)), scope) if random.random() < (0.9 if endless else 0.6) else ""
         effects = " ".join(words.effect(scope) for _ in range(random.choice((1, 2, 2, 3))))
         texts.append(
             f"(:action {name} :parameters ({words.typed(scope)}) :precondition (and (not (f0)) {condition})"

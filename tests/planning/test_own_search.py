@@ -1,0 +1,289 @@
+"""Our own planner: against blind exhaustive search, its limits, and what it does on a kitchen."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from itertools import islice
+from pathlib import Path
+from random import Random
+
+import pytest
+from tiny_tasks import cases, tiny
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker, Options
+from plansafe.verifier.engine.steps import Taken
+from plansafe.verifier.online import Monitor
+from plansafe.verifier.planning import own_search
+from plansafe.verifier.planning.execution import Execution
+from plansafe.verifier.planning.own_search import OwnSearch, replayed
+from plansafe.verifier.planning.port import Answer, Query
+from plansafe.verifier.report import Headline
+from plansafe.verifier.simulate import Simulation, step_text
+
+STATES = 600
+
+
+def checker_of(domain: str, problem: str, rules: str = "", **options: object) -> Checker:
+    texts = [Source(name, text) for name, text in (("d", domain), ("p", problem), ("s", rules))]
+    made = Checker(texts[0], texts[1], [texts[2]] if rules else [], Options(**options))  # type: ignore[arg-type]
+    assert made.ok, made.diagnostics
+    return made
+
+
+# ---- against exhaustive search --------------------------------------------------------------------------------------
+
+
+def blind(checker: Checker) -> int | None:
+    """The length of the shortest safe plan by breadth-first search, -1 if there is none, ``None`` if it is too far."""
+    assert checker.engine is not None
+    start = Execution.initial(checker.engine)
+    seen, queue = {start.key()}, deque([] if start.broken else [start])
+    while queue:
+        now = queue.popleft()
+        if now.accepted:
+            return now.letter
+        for step in Simulation(checker.engine, now.state.fork()).legal():
+            after = now.after(step)
+            assert after is not None
+            if not after.broken and after.key() not in seen:
+                seen.add(after.key())
+                queue.append(after)
+        if len(seen) > STATES:
+            return None
+    return -1
+
+
+def endless(number: int) -> Checker:
+    """A random task whose goal is all that is true after a random walk; rules may be in the way."""
+    random = Random(f"endless {number}")
+    task = tiny(random, endless=True)
+    free = checker_of(*task[:2])
+    assert free.engine is not None
+    simulation = Simulation(free.engine)
+    for _ in range(random.randint(2, 7)):
+        steps = list(simulation.legal())
+        if steps:
+            simulation.take(random.choice(steps))
+    words = free.engine.task
+    goal = [words.fact_text(p, code) for p, codes in enumerate(simulation.state.facts) for code in codes]
+    problem = task.problem.partition("(:goal")[0] + f"(:goal (and {' '.join(goal)})))"
+    return checker_of(task.domain, problem, task.safety)
+
+
+def test_endless_tasks_against_blind_search() -> None:
+    """No pruning and no bound of the relaxation may hide a plan, and what is called shortest is."""
+    planner, seen = OwnSearch(), Counter[str]()
+    for number in range(500):
+        checker = endless(number)
+        wanted = blind(checker)
+        if wanted is None:
+            continue
+        found = planner.solve(Query(checker, shortest=True, time_limit_s=60))
+        greedy = planner.solve(Query(checker, time_limit_s=60))
+        assert found.answer is greedy.answer is (Answer.UNSOLVABLE if wanted < 0 else Answer.SOLVED), number
+        if wanted >= 0:
+            assert (found.optimal, len(found.steps)) == (True, wanted), number
+            assert len(greedy.steps) >= wanted
+        seen["none" if wanted < 0 else "long" if wanted > 2 else "short"] += 1
+    assert min(seen.values()) >= 10, seen
+
+
+def test_prefixes_with_and_without_rules_against_the_list_of_all_plans() -> None:
+    planner = OwnSearch()
+    for seed, case in islice(cases("prefixes", 40), 40):
+        assert case.checker.engine is not None
+        resolve = case.checker.engine.resolver.tokens
+        for plan in case.executable[:4]:
+            prefix = [resolve(step.strip("()").split()) for step in plan]
+            steps = [step for step in prefix if isinstance(step, Taken)]
+            for rules in (True, False):
+                fits = [p for p in case.executable if p[: len(plan)] == plan]
+                if rules:
+                    fits = [p for p in fits if p in case.safe]
+                else:
+                    fits = [p for p in fits if case.kernel.judge("\n".join(p)).goal]
+                found = planner.solve(Query(case.checker, steps, rules=rules, shortest=True))
+                assert (found.answer is Answer.SOLVED) == bool(fits), (seed, plan, rules)
+                if fits:
+                    assert len(found.steps) == min(map(len, fits)) - len(plan)
+
+
+# ---- limits and refusals --------------------------------------------------------------------------------------------
+
+COUNTER = """
+(define (domain counter) (:predicates (done)) (:functions (x))
+  (:action up :parameters () :effect (increase (x) 1))
+  (:action stop :parameters () :precondition (= (x) {target}) :effect (done)))
+"""
+COUNTED = "(define (problem p) (:domain counter) (:init (= (x) 0)) (:goal (done)))"
+
+
+def test_numbers_are_counted_exactly() -> None:
+    found = OwnSearch().solve(Query(checker_of(COUNTER.format(target=7), COUNTED), shortest=True))
+    assert (found.answer, len(found.steps), found.optimal) == (Answer.SOLVED, 8, True)
+
+
+def test_only_a_limit_ends_an_infinite_search() -> None:
+    checker = checker_of(COUNTER.format(target=-1), COUNTED)
+    found = OwnSearch(max_nodes=50).solve(Query(checker))
+    assert found.answer is Answer.NOT_FOUND
+    assert "states" in found.detail
+    assert OwnSearch().solve(Query(checker, time_limit_s=0)).answer is Answer.NOT_FOUND
+
+
+def test_undefined_numbers_are_no_proof() -> None:
+    """What a rule cannot decide makes plans UNKNOWN: not safe, but nothing is proved."""
+    domain = "(define (domain d) (:predicates (g)) (:functions (x)) (:action a :parameters () :effect (g)))"
+    checker = checker_of(
+        domain,
+        "(define (problem p) (:domain d) (:init) (:goal (g)))",
+        "(define (safety s) (:process r :forbid (and (g) (> (x) 1))))",
+    )
+    assert checker.check(Source("p", "(a)")).headline is Headline.UNKNOWN
+    assert OwnSearch().solve(Query(checker)).answer is Answer.NOT_FOUND
+
+
+@pytest.mark.parametrize("shortest", [False, True])
+def test_a_prefix_that_breaks_a_rule_or_cannot_be_taken_is_proved_lost(shortest: bool) -> None:
+    domain = """(define (domain d) (:predicates (g) (bad))
+      (:action a :parameters () :effect (bad)) (:action b :parameters () :precondition (bad) :effect (g)))"""
+    rules = "(define (safety s) (:process r :forbid (bad)))"
+    checker = checker_of(domain, "(define (problem p) (:domain d) (:init) (:goal (g)))", rules)
+    assert checker.engine is not None
+    a, b = [Taken(checker.engine.task.actions[name], ()) for name in "ab"]
+    for prefix, detail in (([a], "violated"), ([b], "step 1 of the prefix"), ([], "visited")):
+        found = OwnSearch().solve(Query(checker, prefix, shortest=shortest))
+        assert found.answer is Answer.UNSOLVABLE
+        assert detail in found.detail
+    free = OwnSearch().solve(Query(checker, rules=False, shortest=shortest))
+    assert [step.action.name for step in free.steps] == ["a", "b"]
+    assert replayed(Query(checker, rules=False), free.steps)
+    assert not replayed(Query(checker), free.steps)
+
+
+def test_durative_actions_and_timed_literals_are_refused() -> None:
+    durative = """(define (domain d) (:predicates (g))
+      (:durative-action a :parameters () :duration (= ?duration 1) :condition (and) :effect (at end (g))))"""
+    problem = "(define (problem p) (:domain d) (:init) (:goal (g)))"
+    assert "durative" in OwnSearch().solve(Query(checker_of(durative, problem))).detail
+    plain = "(define (domain d) (:predicates (g)) (:action a :parameters () :effect (g)))"
+    timed = problem.replace("(:init)", "(:init (at 3 (g)))")
+    found = OwnSearch().solve(Query(checker_of(plain, timed)))
+    assert (found.answer, "timed" in found.detail) == (Answer.UNSUPPORTED, True)
+    assert OwnSearch().solve(Query(Checker(Source("d", "("), Source("p", problem)))).answer is Answer.UNSUPPORTED
+
+
+def test_a_task_too_large_to_ground_is_searched_blindly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("plansafe.verifier.planning.relaxed.MAX_NODES", 3)
+    checker = checker_of(COUNTER.format(target=3), COUNTED)
+    for shortest in (False, True):
+        found = OwnSearch().solve(Query(checker, shortest=shortest))
+        assert (found.answer, len(found.steps)) == (Answer.SOLVED, 4)
+
+
+def test_forgotten_executions_are_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_search, "KEPT", 1)
+    planner = OwnSearch()
+    for number in range(30):
+        checker = endless(number)
+        wanted = blind(checker)
+        if wanted is not None:
+            found = planner.solve(Query(checker, shortest=True, time_limit_s=60))
+            assert (len(found.steps) if found.answer is Answer.SOLVED else -1) == wanted
+
+
+# ---- a kitchen ------------------------------------------------------------------------------------------------------
+
+
+def household(root: Path, example: str, **options: object) -> Checker:
+    def source(path: Path) -> Source:
+        return Source(str(path), path.read_text(encoding="utf-8"))
+
+    specs = root / "specs/plansafe/specs"
+    return Checker(
+        source(root / "domains/plansafe/domains/household/domain.pddl"),
+        source(root / "examples" / example / "problem.pddl"),
+        [source(specs / "household.safe")],
+        Options(**options),  # type: ignore[arg-type]
+        lambda wanted, _: source(specs / f"{wanted}.safe"),
+    )
+
+
+@pytest.mark.parametrize("example", ["breakfast", "dinner", "cleaning"])
+def test_household_tasks_are_solved_safely(root: Path, example: str) -> None:
+    checker = household(root, example)
+    found = OwnSearch().solve(Query(checker, time_limit_s=120))
+    assert found.answer is Answer.SOLVED
+    assert checker.engine is not None
+    text = "\n".join(step_text(step, checker.engine.task.objects) for step in found.steps)
+    assert checker.check(Source("found", text)).headline is Headline.SAFE
+
+
+def test_what_was_wrong_before_counts_as_the_options_say(root: Path) -> None:
+    """Bleach lies in a child's reach from the start: nothing is SAFE, unless only the plan's own faults count."""
+    assert OwnSearch().solve(Query(household(root, "visit"))).answer is Answer.UNSOLVABLE
+    mild = household(root, "visit", blame=("introduced",))
+    assert OwnSearch().solve(Query(mild, time_limit_s=120)).answer is Answer.SOLVED
+    odd = household(root, "visit", blame=("introduced", "pre-existing"))
+    assert OwnSearch().solve(Query(odd)).answer is Answer.UNSUPPORTED
+
+
+# ---- online ---------------------------------------------------------------------------------------------------------
+
+VASE = """
+(define (domain vase) (:types place)
+  (:predicates (at ?p - place) (next ?p ?q - place) (whole) (dusted ?p - place))
+  (:action walk :parameters (?p ?q - place) :precondition (and (at ?p) (next ?p ?q))
+    :effect (and (not (at ?p)) (at ?q)))
+  (:action dust :parameters (?p - place) :precondition (at ?p) :effect (dusted ?p))
+  (:action drop :parameters () :effect (not (whole))))
+"""
+VASES = """
+(define (problem p) (:domain vase) (:objects a b c - place)
+  (:init (at a) (next a b) (next b a) (next b c) (whole)) (:goal (and (dusted a) (dusted b) (whole))))
+"""
+CARE = """
+(define (safety s) (:process not-c-first :on (dust b) :require (once (at c)))
+  (:obligation back-soon :when (at c) :then (at b) :within 2))
+"""
+
+
+def test_recoverable() -> None:
+    monitor = Monitor(checker_of(VASE, VASES))
+    found = monitor.recoverable("(dust a)")
+    assert (found.answer, found.continuation) == (True, ("(walk a b)", "(dust b)"))
+    lost = monitor.recoverable("(drop)")
+    assert (lost.answer, lost.continuation) == (False, ())
+    assert "visited" in lost.detail
+    assert monitor.recoverable("(dust c)").answer is False
+    assert monitor.recoverable("(dust c)").detail == "(at c) is not true"
+    assert monitor.recoverable("(jump)").answer is False
+    assert monitor.facts() == Monitor(checker_of(VASE, VASES)).facts()
+
+
+def test_recoverable_knows_the_rules_and_what_they_remember() -> None:
+    monitor = Monitor(checker_of(VASE, VASES, CARE))
+    assert monitor.recoverable("(dust a)").answer is False  # (once (at c)) needs c, and there is no way back from c
+    monitor.observe(["(next c b)"])
+    found = monitor.recoverable("(dust a)")
+    assert found.answer is True
+    assert found.continuation == ("(walk a b)", "(walk b c)", "(walk c b)", "(dust b)")
+
+
+def test_recoverable_starts_from_what_was_seen() -> None:
+    monitor = Monitor(checker_of(VASE, VASES))
+    monitor.take("(dust a)")
+    monitor.observe(["(not (whole))"])
+    assert monitor.recoverable("(walk a b)").answer is False
+    monitor.observe(["(whole)", "(at b)", "(not (at a))"])
+    assert monitor.recoverable("(dust b)") == (True, (), "")
+
+
+def test_recoverable_says_when_it_does_not_know() -> None:
+    monitor = Monitor(checker_of(COUNTER.format(target=-1), COUNTED))
+    found = monitor.recoverable("(up)", OwnSearch(max_nodes=20))
+    assert found.answer is None
+    assert "nothing found" in found.detail
+    timed = COUNTED.replace("(= (x) 0)", "(= (x) 0) (at 5 (done))")
+    assert Monitor(checker_of(COUNTER.format(target=1), timed)).recoverable("(up)").answer is None
