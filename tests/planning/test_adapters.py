@@ -107,6 +107,15 @@ def test_costs_decide_nothing_but_where_they_are_defined(planner: Planner) -> No
 
 
 @BOTH
+@pytest.mark.parametrize("rule", ["", "(define (safety s) (:termination looked :require (once (action (look)))))"])
+def test_actions_without_effects(planner: Planner, rule: str) -> None:
+    domain = "(define (domain d) (:predicates (p)) (:action look) (:action a :effect (p)))"
+    checker = checker_of(domain, "(define (problem p) (:domain d) (:goal (p)))", rule)
+    found = planner.solve(Query(checker, shortest=True))
+    assert (found.answer, len(found.steps)) == (Answer.SOLVED, 2 if rule else 1)
+
+
+@BOTH
 def test_rules_can_be_left_out(planner: Planner) -> None:
     checker = checker_of(DOMAIN, PROBLEM, "(define (safety s) (:process no :forbid (seen b)))")
     assert planner.solve(Query(checker)).answer is Answer.UNSOLVABLE

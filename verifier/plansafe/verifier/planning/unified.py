@@ -69,6 +69,7 @@ class UnifiedPlanner:
         from unified_planning.io import PDDLReader  # noqa: PLC0415
 
         problem = PDDLReader(environment).parse_problem_string(question.printed.domain, question.printed.problem)
+        _without_idle_actions(problem)
         engine, parameters, optimal = self._configured(problem.kind, query)
         if not environment.factory.engine(engine).supports(problem.kind):
             return Solution(Answer.UNSUPPORTED, detail=f"{self.engine} does not plan with this", planner=self.name)
@@ -107,6 +108,14 @@ class UnifiedPlanner:
         blind = not kind.features.isdisjoint(_CONDITIONAL)
         search = "astar(blind())" if blind else "astar(lmcut())"
         return FAST_DOWNWARD, {**limit, "fast_downward_search_config": search}, True
+
+
+def _without_idle_actions(problem: Any) -> None:
+    """Drop the actions without effects: no plan needs them, and Fast Downward cannot read how they are written."""
+    kept = [action for action in problem.actions if action.effects]
+    if len(kept) < len(problem.actions) and not problem.quality_metrics:  # a cost is written as an effect
+        problem.clear_actions()
+        problem.add_actions(kept)
 
 
 def _own_folder(command: Callable[[str, str, str], list[str]]) -> Callable[[str, str, str], list[str]]:
