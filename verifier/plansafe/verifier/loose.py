@@ -142,11 +142,12 @@ class _Step(NamedTuple):
 
 
 class _Item:
-    """An item of a list: its steps, or those below it."""
+    """An item of a list: its steps, or those below it (``beneath``: as indentation, a colon or a fence show)."""
 
-    def __init__(self, line: Line, reading: Reading | None) -> None:
+    def __init__(self, line: Line, reading: Reading) -> None:
         self.line = line
         self.reading = reading
+        self.beneath = line.text.rstrip().endswith(":")
         self.steps: list[_Step] = []
 
 
@@ -404,6 +405,7 @@ class _Reader:
             return False
         reading = self.lines.read(line.text)
         if steps:
+            item.beneath = True
             return self._below(run, item, steps, reading)
         if reading.kind == "attempt" and reading.refused:
             self.refuse(reading.refused, line.start, line.start + len(line.text))
@@ -414,7 +416,7 @@ class _Reader:
 
     def _below(self, run: _Run, item: _Item, steps: list[_Step], reading: Reading) -> bool:
         """Steps below an item: its own, or those it has already, once more. Whether they are either."""
-        if item.reading is None or item.reading.kind != "steps":
+        if item.reading.kind != "steps":
             item.steps += steps
             run.manners.add(reading.manner)
             return True
@@ -428,7 +430,8 @@ class _Reader:
         steps = self._steps(line, reading)
         run = self.run
         if run is not None and run.items:
-            if run.kind != "plain" and (run.open or not run.items[-1].steps):
+            if run.kind != "plain" and (run.open or (run.kind == "number" and not run.items[-1].steps)):
+                run.items[-1].beneath |= line.indent > run.items[-1].line.indent
                 if self._below(run, run.items[-1], steps, reading):
                     run.open = True
                     return
@@ -436,7 +439,7 @@ class _Reader:
                 run.items[-1].steps += steps
                 run.manners.add(reading.manner)
                 return
-        if reading.manner == "words" and self.before is not None and not self._leads(self.before):
+        if self.before is not None and not self._introduces(self.before, reading):
             refused = Refused(
                 "SC746", "the line before this step may be one too", "end it with a colon, or leave a line empty"
             )
@@ -446,6 +449,14 @@ class _Reader:
         run = self._open_run("plain", line)
         run.items.append(item)
         run.manners.add(reading.manner)
+
+    def _introduces(self, line: Line, reading: Reading) -> bool:
+        """Whether the line directly before a step is none itself."""
+        if self._leads(line):
+            return True
+        words = re.findall(r"[\w']+", line.text.lower())
+        ends = line.text.rstrip()[-1:] in (".", "!", "?")
+        return reading.manner != "words" and (ends or not words or words[0].partition("'")[0] in OPENERS)
 
     def _leads(self, line: Line) -> bool:
         return line.kind == "heading" or line.text.rstrip().endswith(":") or bool(HEAD.fullmatch(line.text))
@@ -469,6 +480,9 @@ class _Reader:
                 refused = reading.refused or self.prose.cut(text)
                 refused = refused or Refused("SC746", f"`{short(text)}` may be a step that is not understood")
                 self.refuse(refused, line.start, line.start + len(text))
+                return
+            if apart and reading.kind == "prose":
+                self._said(line, True)
                 return
         if run is not None:
             run.open = False
@@ -525,8 +539,11 @@ class _Reader:
                 refused = Refused("SC746", "a fenced block that holds no plan", "leave it out")
                 self.refuse(refused, block.start, block.start + 1)
             return
-        if outer is not None and outer.kind != "plain" and outer.items and not outer.items[-1].steps:
-            outer.items[-1].steps += steps
+        owner = outer.items[-1] if outer is not None and outer.items and outer.kind != "plain" else None
+        if outer is not None and owner is not None and not owner.steps and (outer.open or outer.kind == "number"):
+            owner.steps += steps
+            owner.beneath = True
+            outer.manners |= manners
             return
         if len(runs) > 1:
             refused = Refused("SC743", "steps in two parts of a fenced block", "write the plan without a break")
@@ -553,12 +570,12 @@ class _Reader:
         for item in run.items:
             reading = item.reading
             if not item.steps:
-                refused = (reading.refused if reading else None) or self._unread(item.line)
                 start = item.line.start
-                self.refuse(refused, start, start + max(1, len(item.line.text)))
-            elif reading is not None and reading.kind != "steps":
-                if reading.kind == "attempt" and reading.refused and reading.refused.code not in ("SC402", "SC403"):
-                    self.refuse(reading.refused, item.line.start, item.line.start + len(item.line.text))
+                why = reading.refused or self._unread(item.line)
+                self.refuse(why, start, start + max(1, len(item.line.text)))
+            elif reading.kind != "steps":
+                if refused := self._undescribed(run, item):
+                    self.refuse(refused, item.line.start, item.line.start + len(item.line.text))
                 self._said(item.line, False)
         steps = [step for item in with_steps for step in item.steps]
         manners = run.manners
@@ -566,6 +583,16 @@ class _Reader:
             refused = Refused("SC746", "steps in two notations: one may repeat the other", "write each step once")
             self.refuse(refused, with_steps[0].line.start, with_steps[0].line.start + 1)
         return _Plan(steps, run.lead, manners, False, run.kind != "plain")
+
+    def _undescribed(self, run: _Run, item: _Item) -> Refused | None:
+        """Why words cannot be a description of the steps below them."""
+        reading = item.reading
+        if reading.kind == "attempt" and reading.refused:
+            named = [self.prose.names_action(item.line.text, s.found.step.action.name) for s in item.steps]
+            if reading.refused.code not in ("SC402", "SC403") or not any(named):
+                return reading.refused
+        alone = len(run.items) == 1 or any([other.reading.kind == "steps" for other in run.items])
+        return self._unread(item.line) if alone and not item.beneath else None
 
     def _datum(self, datum: Datum) -> None:
         values = Values(self.names, self.lines)
@@ -726,12 +753,10 @@ class _Reader:
         for item in run.items:
             reading = item.reading
             start, end = item.line.start, item.line.start + max(1, len(item.line.text))
-            if reading and reading.kind == "mention":
+            if reading.kind == "mention":
                 self.mentions.append((item.line, reading))
-            if not (plan is not None and (explains or aligned)) and (
-                run.kind == "number" or (reading and reading.kind == "attempt")
-            ):
-                self.refuse((reading.refused if reading else None) or self._unread(item.line), start, end)
+            if not (plan is not None and (explains or aligned)) and (run.kind == "number" or reading.kind == "attempt"):
+                self.refuse(reading.refused or self._unread(item.line), start, end)
                 continue
             if not item.line.text.strip():
                 self.refuse(self._unread(item.line), start, end)

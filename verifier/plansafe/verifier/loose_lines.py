@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from plansafe.grammar.loose_text import Group, groups, unquoted
@@ -32,6 +32,8 @@ _HARD = re.compile(
     r"(?:then|next|finally|afterwards|after that),?[ \t])[ \t]{0,8}"
 )
 _WORDS_TAIL = re.compile(r"[ \t](?:#|//|--|\u2014|-)[ \t]|[ \t]\(|\u2014|,?[ \t](?:because|so that|in order to)[ \t]")
+MAX_HEADS = 100
+_HEADED = re.compile(r"(?<![\w-])([^\W\d][\w-]{0,60})\(")
 _TRIM = " \t\n.,;!:"
 
 
@@ -230,16 +232,20 @@ class Lines:
         return self.prose.behind(rest.lstrip(";#/-\u2014: ("))
 
     def _open(self, text: str) -> Reading | None:
-        """A step whose parenthesis is not closed."""
+        """A step whose parenthesis is not closed, or holds what no step has."""
         opened = text.rfind("(")
-        if opened < 0 or text.find(")", opened) >= 0:
+        if opened < 0:
             return None
-        before = re.split(r"[^\w-]", text[max(0, opened - 80) : opened])[-1]
-        inside = text[opened + 1 :].split()
-        named = (before and self.names.action(before)) or (inside and self.names.action(inside[0]))
-        if not named:
-            return None
-        refused = Refused("SC741", "the text breaks off within a step", "ask for the plan in full")
+        for match in islice(_HEADED.finditer(text), MAX_HEADS):
+            if self.names.action(match[1]) is not None:
+                break
+        else:
+            inside = text[opened + 1 :].split(None, 1)
+            if text.find(")", opened) >= 0 or not inside or self.names.action(inside[0]) is None:
+                return None
+        refused = Refused("SC746", "a step that is not understood", "write it as `(action object ..)`")
+        if text.count("(") > text.count(")"):
+            refused = Refused("SC741", "the text breaks off within a step", "ask for the plan in full")
         return Reading("attempt", (), refused, opened, len(text))
 
     # -- steps in words -----------------------------------------------------------------------------------------------
