@@ -9,7 +9,9 @@ from typing import NamedTuple
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, ReadSteps
+from plansafe.verifier.compile.triggers import Pattern, patterns
 from plansafe.verifier.engine.replay import FORCE, HALT, Outcome, Run
+from plansafe.verifier.engine.state import Change, State
 from plansafe.verifier.engine.steps import IllFormed, Taken
 from plansafe.verifier.model import Number
 from plansafe.verifier.repair.extract import Aligned, alignments
@@ -68,9 +70,11 @@ class Repairer:
         self.deadline = None if limit is None else monotonic() + limit
         text = checker.read(plan).text
         self.texts = ["(" + " ".join(step.tokens) + ")" for step in text.steps]
-        run = Run(self.engine, FORCE)
-        run.steps(list(steps))
-        self.original = run.outcome(len(steps))
+        self._readers = self._find_readers()
+        played, self.original = self._in_play(list(steps), FORCE)
+        self._played: dict[int, list[frozenset[tuple[int, int]]]] = {}
+        for part, objects in played:
+            self._played.setdefault(part, []).append(objects)
         self.ties: list[Aligned] = []
         """The repairs of least cost that were found, in order; more than are listed."""
         self.all_listed = True
@@ -173,21 +177,53 @@ class Repairer:
         return sorted(found, key=self._rank_of)
 
     def _rank_of(self, aligned: Aligned) -> _Rank:
-        outcome = self._outcome(aligned.steps)
-        woken = 0
-        if outcome.touches:
-            woken = sum([max(0, now - then) for now, then in zip(outcome.touches, self.original.touches, strict=True)])
+        play, state = self._in_play(aligned.steps, HALT)
+        woken = any([not any([old <= new for old in self._played.get(part, ())]) for part, new in play])
         different = 0
-        for now, then in zip(outcome.state.facts, self.original.state.facts, strict=True):
+        for now, then in zip(state.facts, self.original.facts, strict=True):
             if now != then:
                 different += len(now ^ then)
-        for values, before in zip(outcome.state.fluents, self.original.state.fluents, strict=True):
+        for values, before in zip(state.fluents, self.original.fluents, strict=True):
             different += sum([values.get(code) != before.get(code) for code in values.keys() | before.keys()])
         order = [kind.value for kind in EditKind]
         kinds = tuple(sorted([order.index(kind) for kind in aligned.kinds]))
         places = tuple([-p for p, origin in enumerate(aligned.origin) if not origin])
         text = " ".join([step_text(step, self.engine.task.objects) for step in aligned.steps])
-        return _Rank(bool(woken), different, kinds, places, text)
+        return _Rank(woken, different, kinds, places, text)
+
+    def _in_play(self, steps: Sequence[Taken | IllFormed], reading: str) -> tuple[set[InPlay], State]:
+        """The rule instances that the steps of a plan bring into play, and its final state.
+
+        A rule about steps comes into play where a step matches, any other where a fact that it reads changes: each time
+        for all instances that agree with the objects of that step or fact.
+        """
+        found: set[InPlay] = set()
+
+        def note(index: int, code: int) -> None:
+            for part, pattern in self._readers.get(index, ()):
+                objects = pattern.key(code)
+                if objects is not None:
+                    found.add((part, frozenset(zip(pattern.parameters, objects, strict=True))))
+
+        def observe(_run: Run, number: int, changes: list[Change]) -> None:
+            step = steps[number - 1]
+            mirror = self.engine.mirror("start", step) if isinstance(step, Taken) else None
+            if mirror is not None:
+                note(*mirror)
+            for index, code, _ in changes:
+                note(index, code)
+
+        run = Run(self.engine, reading, observer=observe)
+        run.steps(steps)
+        return found, run.state
+
+    def _find_readers(self) -> dict[int, list[tuple[int, Pattern]]]:
+        out: dict[int, list[tuple[int, Pattern]]] = {}
+        for number, part in enumerate(self.engine.plan.parts):
+            condition = part.body if part.step is None else part.step
+            for pattern in patterns(self.engine.emitter, condition, part.parameters):
+                out.setdefault(pattern.predicate, []).append((number, pattern))
+        return out
 
     # -- presentation -------------------------------------------------------------------------------------------------
 
@@ -233,6 +269,10 @@ class Repairer:
             )
         detail = detail or f"no repair costs less than {bound}; the search went no further (--max-cost)"
         return RepairResult(RepairStatus.NOT_FOUND, (), bound, False, False, detail, search.expanded)
+
+
+InPlay = tuple[int, frozenset[tuple[int, int]]]
+"""A part of a rule, and the objects that some of its parameters have: all instances that agree with these."""
 
 
 class _Rank(NamedTuple):
