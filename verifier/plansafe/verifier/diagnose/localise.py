@@ -14,6 +14,7 @@ from plansafe.verifier.engine.steps import IllFormed, Taken
 from plansafe.verifier.monitor.finding import TooManyInstances
 from plansafe.verifier.planning.chain import default_planners
 from plansafe.verifier.planning.execution import Execution
+from plansafe.verifier.planning.own_search import OwnSearch
 from plansafe.verifier.planning.port import Answer, Planner, Query
 from plansafe.verifier.report import FindingClass
 
@@ -80,6 +81,9 @@ def localise(
     """
     if checker.engine is None:
         raise ValueError("the domain, problem or specification has errors")
+    if planner is None:
+        # That only some findings count (by their blame) is an option of the checker that no other planner knows.
+        planner = OwnSearch() if checker.options.blame else default_planners()
     read = checker.read(plan)
     if read.text.diagnostics:
         raise ValueError(f"the plan cannot be read: {read.text.diagnostics[0].message}")
@@ -96,13 +100,13 @@ def localise(
     if walk.accepted == len(steps):
         located = Localisation(len(steps), *where, (len(steps), len(steps)))
     else:
-        search = _Bisection(checker, walk, len(steps), planner or default_planners(), time_limit_s)
+        search = _Bisection(checker, walk, len(steps), planner, time_limit_s)
         interval = search.run()
         names = tuple(dict.fromkeys(search.planners))
         located = Localisation(
             len(steps), *where, interval, None, search.calls, 0, names, "; ".join(dict.fromkeys(search.details))
         )
-    return _with_regret(checker, walk, located, planner or default_planners(), time_limit_s) if regret else located
+    return _with_regret(checker, walk, located, planner, time_limit_s) if regret else located
 
 
 def _divergence(checker: Checker, plan: Source, reference: Source | None) -> int | None:

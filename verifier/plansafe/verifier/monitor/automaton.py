@@ -427,7 +427,7 @@ class Automaton:
 
     def fork(self) -> Automaton:
         """An independent copy; the program and its tables are shared."""
-        copy = Automaton.__new__(Automaton)
+        copy = type(self).__new__(type(self))
         copy.__dict__.update(self.__dict__)
         copy.instances = {b: i.copy() for b, i in self.instances.items()}
         copy.done = set(self.done)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from plansafe.verifier.monitor.automaton import Automaton, Instance
 from plansafe.verifier.monitor.finding import Violation
 from plansafe.verifier.monitor.invariant import Invariant
+from plansafe.verifier.monitor.latch import Latch
 from plansafe.verifier.monitor.program import Component, Program
 from plansafe.verifier.monitor.runtime import Runtime
 
@@ -41,6 +42,8 @@ def monitor_key(runtime: Runtime | None, letter: int, blame: bool = False) -> Ke
         else:
             undecided = undecided or bool(monitor.undecided)
             out.append(_remembered(monitor, letter))
+            if isinstance(monitor, Latch):
+                out.append(frozenset(monitor.unknown))
             if blame and monitor._early:
                 out.append(_blamed(monitor))
     for checks in runtime.checks.values():

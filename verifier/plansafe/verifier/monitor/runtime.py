@@ -19,6 +19,7 @@ from plansafe.verifier.monitor.automaton import Automaton
 from plansafe.verifier.monitor.finding import Violation
 from plansafe.verifier.monitor.index import FactIndexes
 from plansafe.verifier.monitor.invariant import Invariant
+from plansafe.verifier.monitor.latch import Latch, LatchedCheck, latched
 from plansafe.verifier.monitor.program import Moment, TooLarge
 from plansafe.verifier.monitor.stepcheck import StepCheck
 from plansafe.verifier.rules.model import Part, Rule, step_predicate
@@ -64,6 +65,8 @@ class Runtime:
         self._due_after: list[StepCheck] = []
 
     def _monitor(self, number: int, part: Part, emitter: Emitter) -> None:
+        if not all([self.plan.task.domains[v.domain] for v in part.parameters]):
+            return  # nobody to be about
         momentary = self.plan.momentary
         formula = part.body
         if part.mode == "each":
@@ -76,6 +79,24 @@ class Runtime:
             if simple:
                 check = StepCheck(number, emitter, part.parameters, part.step, part.guard, part.body, after=part.after)
                 self.checks.setdefault(step_predicate(part.step), []).append(check)
+                return
+            if latched(step_predicate(part.step) in momentary, part.guard, part.body, part.after, momentary):
+                try:
+                    late = LatchedCheck(
+                        number,
+                        emitter,
+                        part.parameters,
+                        part.step,
+                        part.guard,
+                        part.body,
+                        momentary,
+                        len(self.monitors),
+                    )
+                except TooLarge:
+                    self.too_large.append(number)
+                    return
+                self.monitors += late.latches
+                self.checks.setdefault(step_predicate(part.step), []).append(late)
                 return
             premise: Formula = part.step if part.guard is None else And((part.step, part.guard))
             if part.after:
@@ -187,12 +208,17 @@ class Runtime:
                 log.append((predicate, code, True))
         self._changed(state, log, self._acting_due)
         self.count_matches(mirrors)
+        late: list[LatchedCheck] = []
         for predicate, code in mirrors:
             for check in self.checks.get(predicate, ()):
                 check.depart(state, self.indexes, code, moment)
                 if check.after:
                     self._due_after.append(check)
+                elif isinstance(check, LatchedCheck):
+                    late.append(check)
         self._act(state, moment)
+        for check in late:
+            check.conclude(state, self.monitors, moment)
         for predicate, code, _ in log:
             state.facts[predicate].discard(code)
         self._changed(state, [(predicate, code, False) for predicate, code, _ in log], self._acting_due)
@@ -255,7 +281,8 @@ class Runtime:
         """How often changes brought each rule's condition into play."""
         out = [0] * len(self.plan.rules)
         for monitor in self.monitors:
-            out[self.plan.parts[monitor.part].rule] += monitor.touches
+            if not isinstance(monitor, Latch):
+                out[self.plan.parts[monitor.part].rule] += monitor.touches
         return [t + m for t, m in zip(out, self.matches, strict=True)]
 
     def own_indexes(self, facts: list[set[int]]) -> None:

@@ -19,6 +19,9 @@ class StepCheck:
     At that letter, or with ``after`` at the next.
     """
 
+    late = False
+    """Whether the monitors must have read the letter before it can be judged."""
+
     def __init__(
         self,
         part: int,
@@ -31,6 +34,7 @@ class StepCheck:
         after: bool,
     ) -> None:
         self.part = part
+        self.task = emitter.task
         self.predicate = step_predicate(step)
         self.after = after
         guard = TRUE if guard is None else guard
@@ -53,7 +57,7 @@ class StepCheck:
             guard = self._guard(state, binding)
             if guard is None:
                 self.undecided.add(binding)
-            elif guard and self.after:
+            elif guard and (self.after or self.late):
                 self._due.append(binding)
             elif guard:
                 self._judge(state, binding, moment.letter + 1, moment.letter)
@@ -66,7 +70,9 @@ class StepCheck:
             self._due.clear()
 
     def _judge(self, state: State, binding: Binding, step: int, letter: int) -> None:
-        value = self._holds(state, binding)
+        self._note(self._holds(state, binding), binding, step, letter)
+
+    def _note(self, value: bool | None, binding: Binding, step: int, letter: int) -> None:
         if value is False:
             self.violations.append(Violation(self.part, binding, step, letter, False, "introduced"))
         elif value is None:
@@ -74,7 +80,7 @@ class StepCheck:
 
     def fork(self) -> StepCheck:
         """An independent copy."""
-        copy = StepCheck.__new__(StepCheck)
+        copy = type(self).__new__(type(self))
         copy.__dict__.update(self.__dict__)
         copy._due = list(self._due)
         copy.undecided = set(self.undecided)

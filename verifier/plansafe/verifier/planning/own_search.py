@@ -3,7 +3,7 @@
 Steps are taken by the engine and rules are watched by its monitors, so a plan means here what it means to the checker,
 rules of every kind included. A branch ends where a rule is broken. Without wish for the shortest plan it is a lazy
 greedy best-first search by relaxed plans, steps of the relaxed plan first (Helmert 2006; Richter and Westphal 2010),
-else A* by the maximum heuristic (Bonet and Geffner 2001). Both visit everything in the end, so an exhausted search is a
+else A* by landmark cuts (Helmert and Domshlak 2009). Both visit everything in the end, so an exhausted search is a
 proof that there is no plan, and only a limit leaves the question open.
 """
 
@@ -22,6 +22,7 @@ from plansafe.verifier.engine.state import NumberTooLarge
 from plansafe.verifier.engine.steps import Taken
 from plansafe.verifier.monitor.finding import TooManyInstances
 from plansafe.verifier.monitor.program import structure
+from plansafe.verifier.planning.estimates import landmark_cut, relaxed_plan
 from plansafe.verifier.planning.execution import Execution
 from plansafe.verifier.planning.pending import pending
 from plansafe.verifier.planning.port import Answer, Query, Solution
@@ -256,10 +257,12 @@ class _Search:
         relaxed = self._relaxed
         assert relaxed is not None
         more = self._demands(relaxed, execution)
-        estimate = relaxed.estimate(execution.state, execution.runtime, more, self.shortest)
+        goal = None if relaxed.goal is None or more is None else tuple({*relaxed.goal, *more})
+        true = relaxed.holding(execution.state, execution.runtime)
+        estimate = (landmark_cut if self.shortest else relaxed_plan)(relaxed, true, goal)
         steps = relaxed.steps
         preferred = [steps[n] for n in estimate.preferred]
-        return _Look(estimate.value, preferred, [steps[n] for n in estimate.applicable], estimate.true)
+        return _Look(estimate.value, preferred, [steps[n] for n in estimate.applicable], true)
 
     def _demands(self, relaxed: Relaxed, execution: Execution) -> Conjunction | None:
         """The propositions that the rules still demand."""

@@ -36,7 +36,10 @@ from plansafe.verifier.model import (
 from plansafe.verifier.monitor.automaton import Automaton
 from plansafe.verifier.monitor.index import FactIndexes
 from plansafe.verifier.monitor.invariant import Invariant
-from plansafe.verifier.monitor.runtime import Runtime
+from plansafe.verifier.monitor.latch import LatchedCheck
+from plansafe.verifier.monitor.program import Program
+from plansafe.verifier.monitor.runtime import Runtime, StateMonitor
+from plansafe.verifier.monitor.stepcheck import StepCheck
 from plansafe.verifier.rules.model import Part, step_predicate
 
 Binding = dict[int, int]
@@ -45,6 +48,7 @@ Conjunction = tuple[int, ...]
 MAX_OPERATORS = 60_000
 MAX_NODES = 3_000_000
 MAX_OPEN = 256
+_OUTPUT = -1  # instead of the index of a past subformula: the whole formula
 
 
 class TooBig(Exception):
@@ -54,11 +58,19 @@ class TooBig(Exception):
 class Where(NamedTuple):
     """Which letter a formula of a rule is about: the one where the step with the mirror fact ``taken`` is taken.
 
-    With ``None``, some letter still to come. ``automaton`` and ``binding`` say whose past it is.
+    With ``None``, some letter still to come. The monitor with this ``number`` remembers the past, for ``binding``.
     """
 
-    automaton: Automaton
+    number: int
+    program: Program
     binding: tuple[int, ...]
+    taken: Fact | None
+
+
+class Asking(NamedTuple):
+    """The letter where a step is taken, for a rule that asks latches about the past."""
+
+    check: LatchedCheck
     taken: Fact | None
 
 
@@ -66,6 +78,14 @@ class After(NamedTuple):
     """The letter after a step."""
 
     step: Taken
+
+
+class Demand(NamedTuple):
+    """A part of a rule about a step, with what watches it: an automaton (its number among the monitors) or a check."""
+
+    part: Part
+    number: int
+    check: StepCheck | None
 
 
 class Schema(NamedTuple):
@@ -92,7 +112,8 @@ class Lifted:
         for stratum in engine.task.axioms:
             for axiom in stratum:
                 self._schema(None, axiom.parameters, (axiom.body,), (_head(axiom.predicate, axiom.parameters),), ())
-        self.demands: dict[str, list[tuple[Part, Automaton | None]]] = {}
+        self.monitors: list[StateMonitor] = []
+        self.demands: dict[str, list[Demand]] = {}
         self.invariants: dict[tuple[int, bool], list[Invariant]] = {}
         if rules and engine.prototype is not None:
             self._rules(engine.prototype)
@@ -102,12 +123,17 @@ class Lifted:
         plan, mirrors = self.engine.plan, self.engine.mirrors
         hard = frozenset([n for n, part in enumerate(plan.parts) if not plan.rules[part.rule].preference])
         names = {predicate: name for (kind, name), predicate in mirrors.items() if kind == "start"}
-        automata = {m.part: m for m in prototype.monitors if isinstance(m, Automaton)}
+        self.monitors = prototype.monitors
+        checks = {check.part: check for checks in prototype.checks.values() for check in checks}
+        automata = {
+            m.part: n for n, m in enumerate(prototype.monitors) if isinstance(m, Automaton) and m.mode == "each"
+        }
         for number in sorted(hard):
             part = plan.parts[number]
-            if part.mode == "each" and part.step is not None and step_predicate(part.step) in names:
-                entry = (part, automata.get(number))
-                self.demands.setdefault(names[step_predicate(part.step)], []).append(entry)
+            watched = number in checks or number in automata
+            if part.mode == "each" and part.step is not None and step_predicate(part.step) in names and watched:
+                demand = Demand(part, automata.get(number, -1), checks.get(number))
+                self.demands.setdefault(names[step_predicate(part.step)], []).append(demand)
         for monitor in prototype.monitors:
             if isinstance(monitor, Invariant) and not monitor.final and monitor.part in hard:
                 for predicate, added, _ in monitor.triggers():
@@ -195,26 +221,18 @@ class Lifted:
                             grown = True
 
 
-class Estimate(NamedTuple):
-    """What the relaxation says about a state.
-
-    ``value`` is ``None`` where the goal is out of reach; ``preferred`` are the steps of a relaxed plan that can be
-    taken now, ``applicable`` all steps that may be (numbers are not looked at), ``true`` the propositions that hold.
-    """
-
-    value: int | None
-    preferred: list[int]
-    applicable: list[int]
-    true: list[int]
-
-
 class Relaxed:
-    """The ground relaxation of a task, from one state on. Raises :class:`TooBig`."""
+    """The ground relaxation of a task, from one state on. Raises :class:`TooBig`.
+
+    An operator has ``conditions`` and ``effects``, and the ``labels`` entry says which of the ``steps`` it belongs to;
+    that is -1 for those that cost nothing. ``own`` maps the operators that stand for a whole step to it.
+    """
 
     def __init__(self, lifted: Lifted, state: State, runtime: Runtime | None, check: Callable[[], None]) -> None:
         self.engine = lifted.engine
         self.task = lifted.engine.task
         self.facts = state.facts
+        self.monitors = lifted.monitors
         self.steps: list[Taken] = []
         self._nodes = 0
         self._propositions: dict[tuple[int, int, bool], int] = {}
@@ -222,15 +240,14 @@ class Relaxed:
         self._memories: dict[tuple[int, tuple[int, ...], int, bool], int] = {}
         self._plain: dict[tuple[int, tuple[int, ...]], Conjunction | None] = {}
         self._mirrors = frozenset(self.engine.mirrors.values())
-        self._size = 0
-        self._readers: list[list[int]] = []
-        self._needs: list[int] = []
-        self._effects: list[list[int]] = []
-        self._conditions: list[Conjunction] = []
-        self._costs: list[int] = []
-        self._labels: list[int] = []
-        self._own: dict[int, int] = {}  # the operator of a step's unconditional part -> the step
-        self._free: list[int] = []
+        self.size = 0
+        self.readers: list[list[int]] = []
+        self.needs: list[int] = []
+        self.effects: list[list[int]] = []
+        self.conditions: list[Conjunction] = []
+        self.labels: list[int] = []
+        self.own: dict[int, int] = {}  # the operator of a step's unconditional part -> the step
+        self.free: list[int] = []
         self._achievers: dict[tuple[int, int, bool], list[int]] = {}
         # What was wrong when the search began, and is not counted, may stay wrong.
         self._excused = {
@@ -279,11 +296,11 @@ class Relaxed:
                 condition = self._all([condition, demands[label]])
             if condition is None:
                 continue
-            number = self._operator(condition, label, 0 if label < 0 else 1)
+            number = self._operator(condition, label)
             for fact in facts:
                 self._achieves(number, fact)
             if schema.action is not None and schema.condition is schema.action.start.condition:
-                self._own[number] = label
+                self.own[number] = label
                 mirror = self.engine.mirror("start", self.steps[label])
                 if mirror is not None:
                     self._achieves(number, (*mirror, True))
@@ -294,10 +311,10 @@ class Relaxed:
         self._achievers.setdefault(fact, []).append(operator)
         known = self._propositions.get(fact)
         if known is not None:
-            self._effects[operator].append(known)
+            self.effects[operator].append(known)
 
     def conjunction(
-        self, formula: Formula, binding: Binding, positive: bool, where: Where | After | None = None
+        self, formula: Formula, binding: Binding, positive: bool, where: Where | Asking | After | None = None
     ) -> Conjunction | None:
         """The propositions that a condition needs; ``None`` if it is never true."""
         self._nodes += 1
@@ -326,8 +343,19 @@ class Relaxed:
                     for objects in every
                 )
                 return self._all(parts) if formula.universal == positive else self._any(parts)
-            case Temporal() if isinstance(where, Where) and id(formula) in where.automaton.program._past_index:
+            case Temporal() if isinstance(where, Where) and id(formula) in where.program._past_index:
                 return self._past(formula, binding, positive, where)
+            case Temporal() if isinstance(where, Asking):
+                asked = where.check._asked[id(formula)]
+                latch = self.monitors[asked.monitor]
+                assert isinstance(latch, Automaton)
+                own = tuple([binding[slot] for slot in asked.slots])
+                there = Where(asked.monitor, latch.program, own, where.taken)
+                value = self.conjunction(latch.program._alive, binding, positive, there)
+                if latch.acting:
+                    return value
+                # It has read the present letter already: what it stores is about the next ones.
+                return self._any([(self._latched(asked.monitor, own, positive),), value])
             case _:
                 return ()
 
@@ -346,10 +374,18 @@ class Relaxed:
             return self._any([starts, self._all([now, stored])])
         return self._all([starts, self._any([now, stored])])
 
+    def _latched(self, number: int, binding: tuple[int, ...], value: bool) -> int:
+        """The proposition that a monitor has a value at the letter read last."""
+        key = (number, binding, _OUTPUT, value)
+        known = self._memories.get(key)
+        if known is None:
+            known = self._memories[key] = self._fresh()
+        return known
+
     def _memory(self, formula: Temporal, binding: Binding, value: bool, where: Where) -> int:
         """The proposition that a monitor remembers a value of a past formula."""
-        index = where.automaton.program._past_index[id(formula)]
-        key = (where.automaton.part, where.binding, index, value)
+        index = where.program._past_index[id(formula)]
+        key = (where.number, where.binding, index, value)
         known = self._memories.get(key)
         if known is None:
             known = self._memories[key] = self._fresh()
@@ -368,16 +404,18 @@ class Relaxed:
                 case _:
                     comes = self.conjunction(first, binding, value, later)
             if comes is not None:
-                self._effects[self._operator(comes, -1, 0)].append(known)
+                self.effects[self._operator(comes, -1)].append(known)
         return known
 
-    def _literal(self, atom: Atom, binding: Binding, positive: bool, where: Where | After | None) -> Conjunction | None:
+    def _literal(
+        self, atom: Atom, binding: Binding, positive: bool, where: Where | Asking | After | None
+    ) -> Conjunction | None:
         predicate = atom.predicate
         code = self.task.encode(_arguments(atom.arguments, binding))
         if is_static(self.engine, predicate):
             return () if (code in self.facts[predicate]) == positive else None
         if predicate in self._mirrors:
-            if not isinstance(where, Where) or (where.taken is None and not positive):
+            if not isinstance(where, Where | Asking) or (where.taken is None and not positive):
                 return ()
             if where.taken is not None:
                 return () if ((predicate, code) == where.taken) == positive else None
@@ -417,13 +455,13 @@ class Relaxed:
         if known is None:
             known = self._propositions[fact] = self._fresh()
             for number in self._achievers.get(fact, ()):
-                self._effects[number].append(known)
+                self.effects[number].append(known)
         return known
 
     def _fresh(self) -> int:
-        self._readers.append([])
-        self._size += 1
-        return self._size - 1
+        self.readers.append([])
+        self.size += 1
+        return self.size - 1
 
     @staticmethod
     def _all(parts: Iterable[Conjunction | None]) -> Conjunction | None:
@@ -448,39 +486,39 @@ class Relaxed:
         if known is None:
             known = self._choices[key] = self._fresh()
             for choice in choices:
-                self._effects[self._operator(choice, -1, 0)].append(known)
+                self.effects[self._operator(choice, -1)].append(known)
         return (known,)
 
-    def _operator(self, condition: Conjunction, label: int, cost: int) -> int:
-        number = len(self._needs)
-        self._needs.append(len(condition))
-        self._conditions.append(condition)
-        self._effects.append([])
-        self._costs.append(cost)
-        self._labels.append(label)
+    def _operator(self, condition: Conjunction, label: int) -> int:
+        number = len(self.needs)
+        self.needs.append(len(condition))
+        self.conditions.append(condition)
+        self.effects.append([])
+        self.labels.append(label)
         for proposition in condition:
-            self._readers[proposition].append(number)
+            self.readers[proposition].append(number)
         if not condition:
-            self._free.append(number)
+            self.free.append(number)
         return number
 
-    def _demanded(self, parts: Iterable[tuple[Part, Automaton | None]], step: Taken) -> Conjunction | None:
+    def _demanded(self, demands: Iterable[Demand], step: Taken) -> Conjunction | None:
         """What the rules about a step demand where it is taken."""
-        return self._all([self._demand(part, automaton, step) for part, automaton in parts])
+        return self._all([self._demand(demand, step) for demand in demands])
 
-    def _demand(self, part: Part, automaton: Automaton | None, step: Taken) -> Conjunction | None:
+    def _demand(self, demand: Demand, step: Taken) -> Conjunction | None:
+        part = demand.part
         assert part.step is not None
         atom = part.step.body if isinstance(part.step, Quantified) else part.step
         assert isinstance(atom, Atom)
-        own = {v.slot: v for v in part.parameters}
+        declared = {v.slot: v for v in part.parameters}
         binding: Binding = {}
         for argument, given in zip(atom.arguments, step.objects, strict=True):
             slot = -1 - argument
             if argument >= 0:
                 if argument != given:
                     return ()
-            elif slot in own:
-                variable = own[slot]
+            elif slot in declared:
+                variable = declared[slot]
                 if given not in self.task.domain_sets[variable.domain] or binding.setdefault(slot, given) != given:
                     return ()
         rest = [v for v in part.parameters if v.slot not in binding]
@@ -490,17 +528,22 @@ class Relaxed:
         if total > MAX_OPEN:
             return ()
         guard = TRUE if part.guard is None else part.guard
+        mirror = self.engine.mirror("start", step)
         out: list[Conjunction | None] = []
         for values in product(*[self.task.domains[v.domain] for v in rest]):
             full = {**binding, **_bound(rest, values)}
-            if automaton is None:
+            if demand.check is not None:
+                where: Asking | After | None = After(step) if part.after else None
+                if isinstance(demand.check, LatchedCheck):
+                    where = Asking(demand.check, mirror)
                 unguarded = self.conjunction(guard, full, False)
-                body = self.conjunction(part.body, full, True, After(step) if part.after else None)
-                out.append(self._any([unguarded, body]))
+                out.append(self._any([unguarded, self.conjunction(part.body, full, True, where)]))
             elif not part.after:
+                monitor = self.monitors[demand.number]
+                assert isinstance(monitor, Automaton)
                 objects = tuple([full[v.slot] for v in part.parameters])
-                where = Where(automaton, objects, self.engine.mirror("start", step))
-                out.append(self.conjunction(automaton.program._alive, full, True, where))
+                own = Where(demand.number, monitor.program, objects, mirror)
+                out.append(self.conjunction(monitor.program._alive, full, True, own))
         return self._all(out)
 
     def _kept(
@@ -542,103 +585,29 @@ class Relaxed:
             if total <= MAX_OPEN:
                 yield from product(*choices)
 
-    # -- estimates ----------------------------------------------------------------------------------------------------
+    # -- states -------------------------------------------------------------------------------------------------------
 
     def _remembered(self, runtime: Runtime) -> Iterator[int]:
         """The propositions of memory that hold now."""
-        automata = {m.part: m for m in runtime.monitors if isinstance(m, Automaton)}
-        for (part, binding, index, value), number in self._memories.items():
-            automaton = automata[part]
+        for (monitor, binding, index, value), number in self._memories.items():
+            automaton = runtime.monitors[monitor]
+            assert isinstance(automaton, Automaton)
             instance = automaton.instances.get(binding)
             if instance is None and (automaton.closed or binding in automaton.done):
                 yield number  # decided for good
                 continue
             state = automaton.default.state if instance is None else instance.state
-            if bool(automaton.program._states[state][0] >> index & 1) == value:
+            stored, _, output = automaton.program._states[state]
+            if (output if index == _OUTPUT else bool(stored >> index & 1)) == value:
                 yield number
 
-    def estimate(self, state: State, runtime: Runtime | None, more: Conjunction | None, maximum: bool) -> Estimate:
-        """The least number of steps by the relaxation: ``maximum``, a lower bound; else the length of a relaxed plan.
-
-        ``more`` is demanded beside the goal. Linear in the ground task.
-        """
-        costs: list[int] = [-1] * self._size
-        supporter = [-1] * self._size
-        needs = self._needs.copy()
-        totals = self._costs.copy()
-        labels, effects, readers = self._labels, self._effects, self._readers
-        goal = None if self.goal is None or more is None else _both(self.goal, more)
-        open_goals = set(goal or ())
-        buckets: list[list[int]] = [[]]
-        applicable: list[int] = []
+    def holding(self, state: State, runtime: Runtime | None) -> list[int]:
+        """The propositions that hold now."""
         facts = state.facts
-        for (predicate, code, value), number in self._propositions.items():
-            if (code in facts[predicate]) == value:
-                buckets[0].append(number)
+        out = [n for (predicate, code, value), n in self._propositions.items() if (code in facts[predicate]) == value]
         if runtime is not None and self._memories:
-            buckets[0].extend(self._remembered(runtime))
-        true = buckets[0].copy()
-
-        def fire(operator: int) -> None:
-            cost = totals[operator]
-            if cost >= len(buckets):
-                buckets.extend([[] for _ in range(cost - len(buckets) + 1)])
-            for effect in effects[operator]:
-                if costs[effect] < 0:
-                    buckets[cost].append(effect)
-                    suggested.setdefault(effect, []).append((cost, operator))
-
-        suggested: dict[int, list[tuple[int, int]]] = {}
-        own = self._own
-        for operator in self._free:
-            if operator in own:
-                applicable.append(own[operator])
-            fire(operator)
-        level = 0
-        while level < len(buckets):
-            bucket = buckets[level]
-            if level > 0 and goal is not None and not open_goals:
-                break
-            position = 0
-            while position < len(bucket):  # operators without cost add to the bucket that is being read
-                proposition = bucket[position]
-                position += 1
-                if costs[proposition] >= 0:
-                    continue
-                costs[proposition] = level
-                for cost, operator in suggested.get(proposition, ()):
-                    if cost == level:
-                        supporter[proposition] = operator
-                        break
-                open_goals.discard(proposition)
-                for operator in readers[proposition]:
-                    needs[operator] -= 1
-                    if maximum:
-                        totals[operator] = self._costs[operator] + level
-                    else:
-                        totals[operator] += level
-                    if needs[operator] == 0:
-                        if level == 0 and operator in own:
-                            applicable.append(own[operator])
-                        fire(operator)
-            level += 1
-        if goal is None or open_goals:
-            return Estimate(None, [], applicable, true)
-        if maximum:
-            return Estimate(max([costs[p] for p in goal], default=0), [], applicable, true)
-        used: set[int] = set()
-        stack, seen = list(goal), set(goal)
-        while stack:
-            operator = supporter[stack.pop()]
-            if operator < 0:
-                continue
-            if labels[operator] >= 0:
-                used.add(labels[operator])
-            for proposition in self._conditions[operator]:
-                if proposition not in seen:
-                    seen.add(proposition)
-                    stack.append(proposition)
-        return Estimate(len(used), [label for label in applicable if label in used], applicable, true)
+            out += self._remembered(runtime)
+        return out
 
 
 def is_static(engine: Engine, predicate: int) -> bool:

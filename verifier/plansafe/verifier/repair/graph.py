@@ -49,7 +49,7 @@ _DEADLINES = frozenset(("within", "always-within"))
 """Operators that only lose by further steps."""
 _LETTER_OPERATORS = frozenset(("next", "weak-next", "yesterday", "weak-yesterday", "hold-during", "hold-after"))
 """Operators by which a rule counts letters: any inserted or removed step may change its verdict."""
-_STATE, _TRACE, _DEADLINE, _LETTERS = range(4)
+STATE, TRACE, DEADLINE, LETTERS = range(4)
 """What a part of a rule looks at: single states, the trace but for repetitions, numbers of steps up to a deadline, or
 numbers of steps in any manner."""
 
@@ -72,6 +72,7 @@ class Node:
 
     __slots__ = (
         "borrowed",
+        "bound",
         "broken",
         "cost",
         "deferred",
@@ -104,6 +105,7 @@ class Node:
         self.deferred = deferred
         self.borrowed = borrowed
         self.cost: Number = 0
+        self.bound: int | None = None  # the faults ahead, as bits, once estimated
         self.broken: tuple[Broken, ...] = ()
         self.edges: list[Edge] = []
         self.parents: list[Edge] = []
@@ -112,7 +114,7 @@ class Node:
         self.done: set[tuple[object, ...]] = set()
         self.flaws: list[tuple[tuple[object, ...], Callable[[], None], Number]] = []
         self.expanded = False
-        self.swaps = False  # some path here deletes a step: a substitution instead may cost no more
+        self.swaps = 0  # the steps, as bits, that some way here deletes; a substitution may cost no more
         self.terminal = False
         self.togo: Number | None = None
 
@@ -159,6 +161,7 @@ class Search:
         self._legal_actions: dict[tuple[object, ...], list[Taken]] = {}
         self._simulation = Simulation(engine)
         self.base = len(engine.task.predicates)
+        self.prepare()
         state = _frozen(engine.initial(), None)
         watch = Watch.start(engine, engine.initial())
         self.root = Node(0, state, watch, _NONE, _NONE)
@@ -220,20 +223,25 @@ class Search:
         least = self.swap if node.swaps else self.lightest
         self._push(node, max(extra + least, self.estimate(node)), key, act)
 
-    def _mark(self, node: Node) -> None:
-        """Some path to a node deletes a step: the flaws from there on may be mended by a swap."""
-        stack = [node]
+    def _mark(self, node: Node, swaps: int) -> None:
+        """Paths to a node delete these steps: flaws from there on may be mended by substitutions instead."""
+        stack = [(node, swaps)]
         while stack:
-            node = stack.pop()
-            if node.swaps:
+            node, swaps = stack.pop()
+            if node.swaps | swaps == node.swaps:
                 continue
-            node.swaps = True
+            node.swaps |= swaps
             for key, act, extra in node.flaws:
                 self._push(node, max(extra + self.swap, self.estimate(node)), key, act)
-            stack += [edge.target for edge in node.edges]
+            if not node.broken and not node.expanded:
+                self._expand_later(node)
+            stack += [(edge.target, node.swaps | _swapped(edge)) for edge in node.edges]
 
     def _expand_later(self, node: Node) -> None:
         self._push(node, self.estimate(node), ("expand",), lambda: self._expand(node))
+
+    def prepare(self) -> None:
+        """Called before the first node is estimated."""
 
     def estimate(self, node: Node) -> Number:  # noqa: ARG002 - a subclass knows more
         """A lower bound on what a repair costs from a node on."""
@@ -292,8 +300,7 @@ class Search:
     def _join(self, edge: Edge) -> None:
         edge.source.edges.append(edge)
         edge.target.parents.append(edge)
-        if edge.kind in (DELETE, GHOST) or edge.source.swaps:
-            self._mark(edge.target)
+        self._mark(edge.target, edge.source.swaps | _swapped(edge))
 
     def _cheaper(self, node: Node, total: Number) -> None:
         """A cheaper way to a node: everything after it is cheaper as well."""
@@ -443,19 +450,19 @@ class Search:
         part = parts[one.part]
         view, bound = self.views[one.part]
         binding = dict(zip([v.slot for v in part.parameters], one.binding, strict=False))
-        if view == _LETTERS:
+        if view == LETTERS:
             self._receive(node, Demand(_ANYTHING, None, None), 0, True)
             return
         demands: set[Demand] = set()
         formulas: list[Formula] = [f for f in (part.body, part.guard, part.step) if f is not None]
         mirrored = frozenset(self.engine.mirrors.values())
-        of_states = view == _STATE and part.mode in ("always", "end") and not mentions(part.body, mirrored)
+        of_states = view == STATE and part.mode in ("always", "end") and not mentions(part.body, mirrored)
         if of_states and len(one.binding) == len(part.parameters):
             demands |= self.demander.flips(self._evaluator(node), part.body, binding, True)
         else:
             for formula in formulas:
                 demands |= self.demander.basic(self.demander.patterns(formula, binding))
-        if view == _DEADLINE:
+        if view == DEADLINE:
             demands.add(Demand(_FEWER, bound, None))
         for demand in demands:
             self._receive(node, demand, 0, True)
@@ -625,7 +632,7 @@ class Search:
             found = self._achieving[demand] = [
                 number
                 for number, footprint in enumerate(self.prints, 1)
-                if footprint is not None and _may_meet(footprint, demand)
+                if footprint is not None and may_meet(footprint, demand)
             ]
         return found
 
@@ -731,18 +738,23 @@ class Search:
         return found
 
 
+def _swapped(edge: Edge) -> int:
+    return 1 << edge.step if edge.kind in (DELETE, GHOST) else 0
+
+
 def _view(part: Part) -> tuple[int, int]:
     """What a part looks at, and for deadlines how many letters back."""
     operators = [f for g in (part.body, part.guard) if g is not None for f in subformulas(g) if isinstance(f, Temporal)]
     if any([f.operator in _LETTER_OPERATORS for f in operators]):
-        return _LETTERS, 0
+        return LETTERS, 0
     bounds = [f.bounds[0] for f in operators if f.operator in _DEADLINES]
     if bounds:
-        return _DEADLINE, int(max(bounds)) + 3
-    return (_TRACE, 0) if operators or part.mode == "whole" else (_STATE, 0)
+        return DEADLINE, int(max(bounds)) + 3
+    return (TRACE, 0) if operators or part.mode == "whole" else (STATE, 0)
 
 
-def _may_meet(footprint: Footprint, demand: Demand) -> bool:
+def may_meet(footprint: Footprint, demand: Demand) -> bool:
+    """Whether an action may do what is demanded."""
     if demand.code is None:
         return footprint.touches(demand.subject)
     fact = (demand.subject, demand.code)

@@ -1,9 +1,231 @@
-"""A lower bound on what is left to repair."""
+"""A lower bound on what is left to repair: faults ahead that no single edit can mend together.
+
+The plan is run once with the effects of every step happening (reading *force*). Each fault found there is a disjunctive
+landmark: of certain literals at least one must change before it, or a certain step must go. A node still has the fault
+ahead if those literals are as they were, or will be. Two faults are *joint* if one edit could serve both; the bound is
+the greatest number of faults ahead of which no two are joint. (Landmarks as in Helmert and Domshlak 2009, of a plan
+instead of a task.)
+"""
 
 from __future__ import annotations
 
-from plansafe.verifier.repair.graph import Search
+from collections.abc import Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from plansafe.verifier.compile.normal import mentions
+from plansafe.verifier.engine.replay import FORCE, Engine, Run
+from plansafe.verifier.engine.steps import IllFormed, Taken
+from plansafe.verifier.evaluate import Evaluator
+from plansafe.verifier.model import And, Number
+from plansafe.verifier.repair.demands import Demand
+from plansafe.verifier.repair.footprint import identity
+from plansafe.verifier.repair.graph import STATE, Node, Search, may_meet
+from plansafe.verifier.repair.model import Weights
+
+MAX_FAULTS = 10
+"""Faults that are counted; the rest is found on the way."""
+_FEW = 400
+"""Actions that are compared one by one; longer lists are taken to overlap."""
+
+
+class _Literal(NamedTuple):
+    """A fact with the value that is wanted, and the last step before the fault that gives it the other one (or 0)."""
+
+    demand: Demand
+    falsifier: int
+
+
+class _Fault(NamedTuple):
+    """``before``: the fault shows in the state before this step (n + 1: at the end). ``step``: that step, if it may go.
+
+    ``removable``: the steps whose removal may mend it.
+    """
+
+    before: int
+    step: int
+    literals: tuple[_Literal, ...]
+    removable: frozenset[int]
 
 
 class GuidedSearch(Search):
     """A search that counts the faults ahead."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        steps: Sequence[Taken | IllFormed],
+        weights: Weights,
+        protected: frozenset[int],
+        deadline: float | None,
+    ) -> None:
+        self._faults: list[_Fault] = []
+        self._bounds: dict[int, Number] = {0: 0}
+        self._gaps: list[int] = []
+        super().__init__(engine, steps, weights, protected, deadline)
+
+    def prepare(self) -> None:
+        """Find the faults, before the first node is estimated."""
+        self._faults = self._find()[:MAX_FAULTS]
+        size = len(self._faults)
+        self._joint = [[self._are_joint(a, b) for b in self._faults] for a in self._faults]
+        self._gaps = [self._mendable_at(fault) for fault in self._faults]
+        self._bounds = {mask: self._bound(mask) for mask in range(1 << size)}
+
+    def estimate(self, node: Node) -> Number:
+        """See the module. A deletion on the way may turn into a substitution that mends one more fault."""
+        if node.bound is None:
+            mask = 0
+            for number, fault in enumerate(self._faults):
+                if self._ahead(node, fault):
+                    mask |= 1 << number
+            node.bound = mask
+        bound = self._bounds[node.bound]
+        if not node.swaps or not bound:
+            return bound
+        mendable = 0
+        for number, gaps in enumerate(self._gaps):
+            if node.bound >> number & 1 and gaps & node.swaps:
+                mendable |= 1 << number
+        most = min(mendable.bit_count(), node.swaps.bit_count())
+        return max(self._bounds[node.bound & ~mendable], bound - most * (self.lightest - self.swap))
+
+    # -- faults of the original plan ----------------------------------------------------------------------------------
+
+    def _find(self) -> list[_Fault]:
+        out: list[_Fault] = []
+        broken = self._broken_states()
+        run = Run(self.engine, FORCE, observer=lambda _run, _number, _changes: None)
+        for number, step in enumerate([*self.steps, None], 1):
+            if len(out) >= MAX_FAULTS:
+                break
+            evaluator = Evaluator(self.engine.task, run.state.facts, run.state.fluents)
+            for part, binding in broken.get(number - 1, ()):
+                formula = self.engine.plan.parts[part].body
+                demands = self.demander.flips(evaluator, formula, binding, True)
+                if demands:
+                    self._add(out, number, 0, demands)
+            if step is None:
+                if self.engine.goal(run.state) is False:
+                    demands = self.demander.flips(evaluator, And(self.engine.task.goal), {}, True)
+                    if demands:
+                        self._add(out, number, 0, demands)
+                break
+            if isinstance(step, IllFormed):
+                out.append(_Fault(number, number, (), frozenset([number])))
+                continue
+            binding = dict(zip([v.slot for v in step.action.parameters], step.objects, strict=True))
+            condition = And(step.action.start.condition)
+            if evaluator.holds(condition, binding) is False:
+                self._add(out, number, number, self.demander.flips(evaluator, condition, binding, True))
+            run.steps([step], number - 1)
+        return out
+
+    def _broken_states(self) -> dict[int, list[tuple[int, dict[int, int]]]]:
+        """The instances of rules about states that are violated, by the number of steps before."""
+        run = Run(self.engine, FORCE)
+        run.steps(self.steps)
+        mirrored = frozenset(self.engine.mirrors.values())
+        out: dict[int, list[tuple[int, dict[int, int]]]] = {}
+        for violation in run.outcome(self.length).violations:
+            part = self.engine.plan.parts[violation.part]
+            simple = self.views[violation.part][0] == STATE and part.mode in ("always", "end")
+            if self.engine.rules[part.rule].preference or not simple or mentions(part.body, mirrored):
+                continue
+            if len(violation.binding) == len(part.parameters):
+                binding = dict(zip([v.slot for v in part.parameters], violation.binding, strict=True))
+                out.setdefault(violation.step, []).append((violation.part, binding))
+        return out
+
+    def _add(self, out: list[_Fault], before: int, step: int, demands: frozenset[Demand]) -> None:
+        literals: list[_Literal] = []
+        removable = {step} if step else set()
+        for demand in demands:
+            if demand.code is None or demand.value is None or demand.subject >= self.base:
+                return  # too vague to be counted
+            fact = (demand.subject, demand.code)
+            falsifier = 0
+            for number in range(before - 1, 0, -1):
+                footprint = self.prints[number - 1]
+                if footprint is None:
+                    continue
+                may = [e for e in footprint.may if e.fact == fact]
+                if any([e.value is demand.value for e in may]):
+                    return  # a condition decides
+                if may:
+                    removable.add(number)
+                if footprint.sets.get(fact) is (not demand.value):
+                    falsifier = number
+                    removable.add(number)
+                    break
+                if footprint.sets.get(fact) is demand.value:
+                    return  # the step that gives it was not taken
+            literals.append(_Literal(demand, falsifier))
+        out.append(_Fault(before, step, tuple(literals), frozenset(removable)))
+
+    # -- which are ahead of a node ------------------------------------------------------------------------------------
+
+    def _ahead(self, node: Node, fault: _Fault) -> bool:
+        position = node.position
+        if position >= fault.before or (fault.step and fault.step in node.borrowed):
+            return False
+        facts = node.state.facts
+        for (subject, code, value), falsifier in fault.literals:
+            if falsifier > position:
+                if falsifier in node.borrowed:
+                    return False
+            elif (code in facts[subject]) is value:
+                return False
+        if node.deferred and fault.literals:
+            for step in node.deferred:
+                footprint = self.prints[step - 1]
+                if footprint is None or any([may_meet(footprint, literal.demand) for literal in fault.literals]):
+                    return False
+        return True
+
+    def _mendable_at(self, fault: _Fault) -> int:
+        """The steps, as bits, in whose place an action could mend a fault."""
+        out = 0
+        for literal in fault.literals:
+            if self.footprints.achievers(*literal.demand):
+                for step in range(max(literal.falsifier, 1), fault.before + 1):
+                    out |= 1 << step
+        return out
+
+    # -- which can be mended together ---------------------------------------------------------------------------------
+
+    def _bound(self, mask: int) -> Number:
+        """The greatest number of faults of a set of which no two are joint."""
+        members = [number for number in range(len(self._faults)) if mask >> number & 1]
+        for size in range(len(members), 0, -1):
+            for chosen in combinations(members, size):
+                if not any([self._joint[a][b] for a, b in combinations(chosen, 2)]):
+                    return size * self.lightest
+        return 0
+
+    def _are_joint(self, one: _Fault, other: _Fault) -> bool:
+        """Whether one edit may serve two faults."""
+        if one.removable & other.removable:
+            return True
+        for a, b in ((one, other), (other, one)):
+            for literal in a.literals:
+                for step in b.removable:
+                    # The step is replaced by an action that gives the literal, or is itself such an action and moved.
+                    achievable = self.footprints.achievers(*literal.demand)
+                    if literal.falsifier <= step <= a.before and achievable:
+                        return True
+                    footprint = self.prints[step - 1]
+                    if footprint is not None and may_meet(footprint, literal.demand):
+                        return True
+        return any([self._one_action(x, one, y, other) for x in one.literals for y in other.literals])
+
+    def _one_action(self, x: _Literal, one: _Fault, y: _Literal, other: _Fault) -> bool:
+        """Whether one inserted (or moved) action may give two literals in time."""
+        if max(x.falsifier, y.falsifier) >= min(one.before, other.before):
+            return False
+        if x.demand == y.demand:
+            return True
+        first, second = self.footprints.achievers(*x.demand), self.footprints.achievers(*y.demand)
+        if len(first) > _FEW or len(second) > _FEW:
+            return True
+        return bool({identity(step) for step in first} & {identity(step) for step in second})

@@ -15,6 +15,7 @@ from plansafe.verifier.engine.steps import Taken
 from plansafe.verifier.monitor.automaton import Automaton
 from plansafe.verifier.monitor.index import FactIndexes
 from plansafe.verifier.monitor.invariant import Invariant
+from plansafe.verifier.monitor.latch import Latch, LatchedCheck
 from plansafe.verifier.monitor.program import Moment
 from plansafe.verifier.monitor.runtime import Runtime
 from plansafe.verifier.monitor.stepcheck import StepCheck
@@ -118,6 +119,7 @@ class Watch:
         moment = Moment(self.letter, self.letter, False)
         mirror = engine.mirror("start", step) if engine.acting else None
         due_after: list[StepCheck] = []
+        lates: list[LatchedCheck] = []
         troubled: list[tuple[int, tuple[int, ...]]] = []
         acting = dict.fromkeys(self.acting)
         if mirror is not None:
@@ -129,6 +131,9 @@ class Watch:
                 check.violations = []
                 check.undecided = set()
                 check.depart(before, turn.tables, code, moment)
+                if isinstance(check, LatchedCheck):
+                    lates.append(check)
+                    continue
                 troubled += [(v.part, v.binding) for v in check.violations]
                 troubled += [(check.part, binding) for binding in check.undecided]
                 if check.after:
@@ -140,6 +145,10 @@ class Watch:
             if monitor.awake:
                 still[number] = None
         acting = still
+        for late in lates:
+            late.conclude(before, turn.monitors, moment)
+            troubled += [(v.part, v.binding) for v in late.violations]
+            troubled += [(late.part, binding) for binding in late.undecided]
         if mirror is not None:
             before.facts[mirror[0]].discard(mirror[1])
             turn.changed(before, [(*mirror, False)], acting)
@@ -243,7 +252,8 @@ def _key(monitor: StateMonitor) -> Hashable:
         return None  # a node whose state violates one is dead
     default = monitor.default.state
     own = frozenset([(b, i.state) for b, i in monitor.instances.items() if i.state != default])
-    return (default, monitor.closed, own, frozenset(monitor.done))
+    unknown = frozenset(monitor.unknown) if isinstance(monitor, Latch) else None
+    return (default, monitor.closed, own, frozenset(monitor.done), unknown)
 
 
 def _violated(monitor: StateMonitor) -> list[Broken]:

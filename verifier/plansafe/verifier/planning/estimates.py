@@ -1,0 +1,164 @@
+"""How far the goal is, by the delete relaxation: a relaxed plan to follow, and a lower bound by landmark cuts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from plansafe.verifier.planning.relaxed import Relaxed
+
+_NOWHERE = -1
+
+
+class Estimate(NamedTuple):
+    """What the relaxation says about a state.
+
+    ``value`` is ``None`` where the goal is out of reach; ``preferred`` are the steps of a relaxed plan that can be
+    taken now, ``applicable`` all steps that may be (numbers are not looked at).
+    """
+
+    value: int | None
+    preferred: list[int]
+    applicable: list[int]
+
+
+class _Levels(NamedTuple):
+    """How costly each proposition is (-1: out of reach), how it is reached, and the dearest condition of an operator.
+
+    ``dearest`` is ``None`` for operators that cannot be taken, -1 for those without condition.
+    """
+
+    levels: list[int]
+    supporters: list[int]
+    dearest: list[int | None]
+    applicable: list[int]
+
+
+def _levels(relaxed: Relaxed, true: Sequence[int], costs: Sequence[int], additive: bool) -> _Levels:
+    """Costs by Dijkstra's algorithm: the sum of an operator's conditions, or the dearest of them."""
+    levels = [-1] * relaxed.size
+    supporters = [_NOWHERE] * relaxed.size
+    needs = relaxed.needs.copy()
+    totals = [0] * len(needs)
+    dearest: list[int | None] = [None] * len(needs)
+    applicable: list[int] = []
+    labels, effects, readers, own = relaxed.labels, relaxed.effects, relaxed.readers, relaxed.own
+    buckets: list[list[tuple[int, int]]] = [[(proposition, _NOWHERE) for proposition in true]]
+
+    def fire(operator: int, last: int) -> None:
+        dearest[operator] = last
+        label = labels[operator]
+        cost = totals[operator] + (costs[label] if label >= 0 else 0)
+        while cost >= len(buckets):
+            buckets.append([])
+        bucket = buckets[cost]
+        for effect in effects[operator]:
+            if levels[effect] < 0:
+                bucket.append((effect, operator))
+
+    for operator in relaxed.free:
+        if operator in own:
+            applicable.append(own[operator])
+        fire(operator, _NOWHERE)
+    level = 0
+    while level < len(buckets):
+        for proposition, supporter in buckets[level]:  # operators without cost add to the bucket that is being read
+            if levels[proposition] >= 0:
+                continue
+            levels[proposition] = level
+            supporters[proposition] = supporter
+            for operator in readers[proposition]:
+                needs[operator] -= 1
+                totals[operator] = totals[operator] + level if additive else level
+                if needs[operator] == 0:
+                    if level == 0 and operator in own:
+                        applicable.append(own[operator])
+                    fire(operator, proposition)
+        buckets[level] = []
+        level += 1
+    return _Levels(levels, supporters, dearest, applicable)
+
+
+def relaxed_plan(relaxed: Relaxed, true: Sequence[int], goal: Sequence[int] | None) -> Estimate:
+    """The number of steps of a relaxed plan, by additive costs (Keyder and Geffner 2008). Linear in the ground task."""
+    found = _levels(relaxed, true, [1] * len(relaxed.steps), True)
+    if goal is None or any([found.levels[p] < 0 for p in goal]):
+        return Estimate(None, [], found.applicable)
+    used: set[int] = set()
+    stack, seen = list(goal), set(goal)
+    while stack:
+        operator = found.supporters[stack.pop()]
+        if operator < 0:
+            continue
+        if relaxed.labels[operator] >= 0:
+            used.add(relaxed.labels[operator])
+        for proposition in relaxed.conditions[operator]:
+            if proposition not in seen:
+                seen.add(proposition)
+                stack.append(proposition)
+    return Estimate(len(used), [label for label in found.applicable if label in used], found.applicable)
+
+
+def landmark_cut(relaxed: Relaxed, true: Sequence[int], goal: Sequence[int] | None) -> Estimate:
+    """A lower bound on the number of steps (Helmert and Domshlak 2009): disjoint sets of which each plan needs a step.
+
+    The operators of one step share its cost, so that it is never counted twice. For each unit of the bound, linear in
+    the ground task.
+    """
+    costs = [1] * len(relaxed.steps)
+    found = _levels(relaxed, true, costs, False)
+    if goal is None or any([found.levels[p] < 0 for p in goal]):
+        return Estimate(None, [], found.applicable)
+    producers: list[list[int]] = [[] for _ in range(relaxed.size)]
+    for operator, effects in enumerate(relaxed.effects):
+        for effect in effects:
+            producers[effect].append(operator)
+    applicable = found.applicable
+    value = 0
+    while goal:
+        top = max(goal, key=found.levels.__getitem__)
+        if found.levels[top] == 0:
+            break
+        cut = _cut(relaxed, true, top, found.dearest, costs, producers)
+        value += 1
+        for label in cut:
+            costs[label] = 0
+        found = _levels(relaxed, true, costs, False)
+    return Estimate(value, [], applicable)
+
+
+def _cut(
+    relaxed: Relaxed,
+    true: Sequence[int],
+    top: int,
+    dearest: Sequence[int | None],
+    costs: Sequence[int],
+    producers: Sequence[Sequence[int]],
+) -> set[int]:
+    """The steps that lead from what is reached without ``top`` into what leads to it for nothing."""
+    labels, effects, readers = relaxed.labels, relaxed.effects, relaxed.readers
+    near = {top}
+    stack = [top]
+    while stack:
+        for operator in producers[stack.pop()]:
+            label, last = labels[operator], dearest[operator]
+            if last is not None and last >= 0 and last not in near and (label < 0 or costs[label] == 0):
+                near.add(last)
+                stack.append(last)
+    cut: set[int] = set()
+    seen = set(true)
+    stack = list(seen)
+    waiting = list(relaxed.free)
+    while stack or waiting:
+        if not waiting:
+            proposition = stack.pop()
+            waiting = [operator for operator in readers[proposition] if dearest[operator] == proposition]
+        for operator in waiting:
+            for effect in effects[operator]:
+                if effect in near:
+                    cut.add(labels[operator])
+                elif effect not in seen:
+                    seen.add(effect)
+                    stack.append(effect)
+        waiting = []
+    return cut
