@@ -10,7 +10,7 @@ from tiny_tasks import calls_allowed, cases, differences, expected
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.diagnose.localise import Localisation, calls_at_most, localise
+from plansafe.verifier.diagnose.localise import Localisation, calls_at_most, default_planners, localise
 from plansafe.verifier.planning.chain import Chain
 from plansafe.verifier.planning.own_search import OwnSearch
 from plansafe.verifier.planning.port import Answer, Query, Solution
@@ -243,3 +243,9 @@ def _example(root: Path, name: str) -> Localisation:
         resolve=lambda wanted, _: source(specs / f"{wanted}.safe"),
     )
     return localise(checker, source(root / "examples" / f"{name}.plan"), planner=OwnSearch(), time_limit_s=120)
+
+
+def test_the_default_planners_agree_with_exhaustive_search() -> None:
+    planner = default_planners()
+    for seed, case in cases("default", 12):
+        assert differences(case, planner) == [], (seed, case.task, case.plan)

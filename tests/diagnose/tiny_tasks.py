@@ -259,7 +259,8 @@ def _judged(kernel: Kernel, plans: list[Plan]) -> Iterator[Plan]:
         if any(plan[:length] in lost for length in range(len(plan) + 1)):
             continue
         judgement = kernel.judge("\n".join(plan))
-        lost |= {plan[: f.step] for f in judgement.findings if not f.at_end}
+        # A letter has an action, so what is wrong at letter i may be so because of step i + 1.
+        lost |= {plan[: f.step + 1] for f in judgement.findings if not f.at_end and f.step < len(plan)}
         if judgement.headline in ("SAFE", "VALID"):
             yield plan
 
