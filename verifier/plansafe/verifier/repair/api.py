@@ -84,23 +84,24 @@ class Repairer:
         """Search, and order what was found."""
         options = self.options
         search = GuidedSearch(self.engine, self.steps, options.weights, options.protected, self.deadline)
+        search.tie_limit = options.tie_limit_s
         limited = ""
         try:
             found, complete = self._levels(search)
         except Limited:
-            found, complete = [], False
             limited = f"the time limit of {options.time_limit_s:g} s has passed"
+            found, complete = [], False
             if search.terminals:
-                found, complete = self._extract(search, search.terminals[0].cost)[0], False
+                found = self._extract(search, min([node.cost for node in search.terminals]))[0]
         if not found:
             return self._nothing(search, limited)
         cost = _cost(found[0], options)
         ranked = self.ties = self._rank(found)
         repairs = self._present(ranked, cost)
-        optimal = not limited and not search.incomplete and not search.footprints.cut
+        optimal = search.bound >= cost and not search.incomplete and not search.footprints.cut
         complete = complete and optimal and self.all_listed
         bound = cost if optimal else min(search.bound, cost)
-        detail = limited or search.incomplete
+        detail = search.incomplete if optimal else limited or search.incomplete
         return RepairResult(RepairStatus.FOUND, repairs, bound, optimal, complete, detail, search.expanded)
 
     def _levels(self, search: Search) -> tuple[list[Aligned], bool]:
@@ -121,7 +122,7 @@ class Repairer:
         out: list[Aligned] = []
         most = max(20 * self.options.max_repairs, 200)
         terminals = [node for node in search.terminals if node.cost == cost]
-        late = None if self.deadline is None else monotonic() + max(1.0, self.deadline - monotonic()) / 4
+        late = None if self.deadline is None else monotonic() + self.options.tie_limit_s
         for aligned in alignments(search.root, terminals, cost, late):
             if self._needed(aligned):
                 out.append(aligned)

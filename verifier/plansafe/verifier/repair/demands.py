@@ -44,6 +44,10 @@ class Demander:
         self.base = len(engine.task.predicates)
         self._changeable = self._find_changeable()
 
+    def changeable(self, subject: int) -> bool:
+        """Whether some action changes a predicate or fluent."""
+        return subject in self._changeable
+
     def _find_changeable(self) -> frozenset[int]:
         """Predicates and fluents that an action can change; mirrors of steps count."""
         out = {p for p in range(self.base) if p >= len(self.task.static) or not self.task.static[p]}

@@ -61,6 +61,7 @@ class Footprints:
         """Whether some list of achievers was cut at :data:`MAX_GROUNDINGS`."""
         self._known: dict[tuple[str, tuple[int, ...]], Footprint] = {}
         self._effects: dict[int, list[tuple[Action, Effect, tuple[int, ...], bool | None]]] = {}
+        self._literals: dict[tuple[str, tuple[int, ...]], tuple[list[tuple[int, int, bool]], list[Formula]]] = {}
         self._statics: dict[str, list[tuple[frozenset[int], Formula]]] = {}
         self._achievers: dict[tuple[int, int | None, bool | None], tuple[Taken, ...]] = {}
         self._mirrored = {predicate: name for (kind, name), predicate in engine.mirrors.items() if kind == "start"}
@@ -203,6 +204,28 @@ class Footprints:
             partial = grown
         for one in partial:
             yield Taken(action, tuple([one[v.slot] for v in action.parameters]))
+
+    def precondition(self, step: Taken) -> tuple[list[tuple[int, int, bool]], list[Formula]]:
+        """The literals of a ground action's precondition (predicate, code, value), and its other parts."""
+        key = identity(step)
+        found = self._literals.get(key)
+        if found is None:
+            own = dict(zip([v.slot for v in step.action.parameters], step.objects, strict=True))
+            literals: list[tuple[int, int, bool]] = []
+            others: list[Formula] = []
+            derived = frozenset() if self.engine.axioms is None else self.engine.axioms.derived
+            parts: list[Formula] = list(step.action.start.condition)
+            while parts:
+                part = parts.pop(0)
+                inner = part.body if isinstance(part, Not) else part
+                if isinstance(part, And):
+                    parts[:0] = part.parts
+                elif isinstance(inner, Atom) and inner.predicate not in derived:
+                    literals.append((inner.predicate, self._code(inner.arguments, own), inner is part))
+                else:
+                    others.append(part)
+            found = self._literals[key] = (literals, others)
+        return found
 
     def _static_parts(self, action: Action) -> list[tuple[frozenset[int], Formula]]:
         """The conjuncts of a precondition that no action can change, with the slots they read."""

@@ -23,7 +23,7 @@ from plansafe.verifier.engine.replay import Engine
 from plansafe.verifier.engine.state import Change, NumberTooLarge, State
 from plansafe.verifier.engine.steps import IllFormed, Taken
 from plansafe.verifier.evaluate import Evaluator
-from plansafe.verifier.model import And, Formula, Number, Temporal
+from plansafe.verifier.model import And, Atom, Formula, Not, Number, Or, Quantified, Temporal
 from plansafe.verifier.monitor.finding import TooManyInstances
 from plansafe.verifier.repair.demands import Demand, Demander
 from plansafe.verifier.repair.footprint import Footprint, Footprints, identity
@@ -147,10 +147,14 @@ class Search:
         self.prints: list[Footprint | None] = [
             self.footprints.of(step) if isinstance(step, Taken) else None for step in self.steps
         ]
-        self.views = [_view(part) for part in engine.plan.parts]
+        mirrors = frozenset(engine.mirrors.values())
+        self.views = [_view(part, mirrors) for part in engine.plan.parts]
         self.expanded = 0
         self.bound: Number = 0
         """No repair costs less."""
+        self.tie_limit: float | None = None
+        """How long to look for further repairs of the cost of the first, in seconds."""
+        self._now: Number = 0
         self.terminals: list[Node] = []
         self.incomplete = ""
         """Why the search may have missed something."""
@@ -191,6 +195,7 @@ class Search:
             if node.cost + delta != f:
                 continue  # pushed again at another cost
             self.bound = max(self.bound, f)
+            self._now = f
             ticks += 1
             if ticks % 64 == 0 and self.deadline is not None and monotonic() > self.deadline:
                 raise Limited
@@ -198,6 +203,8 @@ class Search:
             act()
             if found is None and self.terminals and self.terminals[-1].cost > beyond:
                 found = self.terminals[-1].cost
+                if self.deadline is not None and self.tie_limit is not None:
+                    self.deadline = min(self.deadline, monotonic() + self.tie_limit)
         if found is None:
             self.bound = self._heap[0][0] if self._heap else max_cost
         else:
@@ -246,6 +253,27 @@ class Search:
     def estimate(self, node: Node) -> Number:  # noqa: ARG002 - a subclass knows more
         """A lower bound on what a repair costs from a node on."""
         return 0
+
+    def preview(
+        self,
+        node: Node,  # noqa: ARG002 - a subclass knows more
+        taken: Taken | None,  # noqa: ARG002
+        position: int,  # noqa: ARG002
+        deferred: frozenset[int],  # noqa: ARG002
+        borrowed: frozenset[int],  # noqa: ARG002
+        swaps: int,  # noqa: ARG002
+    ) -> Number:
+        """The estimate of the node that an edit will lead to, before it is made."""
+        return 0
+
+    def _postponed(self, node: Node, key: tuple[object, ...], act: Callable[[], None], delta: Number) -> bool:
+        """Whether what an edit leads to is for a later level; if so, the edit waits until then."""
+        if node.cost + delta <= self._now:
+            return False
+        node.done.discard(key)
+        node.tasks.pop(key, None)
+        self._push(node, delta, key, act)
+        return True
 
     # -- nodes --------------------------------------------------------------------------------------------------------
 
@@ -568,6 +596,9 @@ class Search:
         cost = self.weights.delete
         if kind == GHOST:
             cost, borrowed = self.weights.substitute, borrowed | {_AS_GHOST}
+        least = cost + self.preview(node, None, step, node.deferred, borrowed, 1 << step)
+        if self._postponed(node, ("ghost" if kind == GHOST else "delete",), partial(self._delete, node, kind), least):
+            return
         self._reach(node, kind, step, None, cost, step, node.state, node.watch, node.deferred, borrowed)
 
     def _movable(self, node: Node, extra: Number) -> None:
@@ -576,11 +607,14 @@ class Search:
         if step in self.protected or step in node.borrowed or node.broken:
             return
         if isinstance(self.steps[step - 1], Taken):
-            self._push(node, extra + self.weights.move, ("defer",), lambda: self._defer(node))
+            self._push(node, extra + self.weights.move, ("defer",), partial(self._defer, node))
 
     def _defer(self, node: Node) -> None:
         step = node.position + 1
         cost = self.weights.move
+        least = cost + self.preview(node, None, step, node.deferred | {step}, node.borrowed, 0)
+        if self._postponed(node, ("defer",), partial(self._defer, node), least):
+            return
         self._reach(node, DEFER, step, None, cost, step, node.state, node.watch, node.deferred | {step}, node.borrowed)
 
     def _offer(self, node: Node, demand: Demand, extra: Number) -> None:
@@ -622,8 +656,20 @@ class Search:
             self._flaw(node, ("enable", demand), partial(self._enable_all, node, illegal, extra), extra)
 
     def _enable_all(self, node: Node, illegal: list[Taken], extra: Number) -> None:
+        """What would have to differ for each action: one false literal of each is enough, and many share theirs."""
+        facts = node.state.facts
+        wanted: set[Demand] = set()
         for taken in illegal:
-            self._precondition(node, taken, extra)
+            literals, _ = self.footprints.precondition(taken)
+            for predicate, code, value in literals:
+                if (code in facts[predicate]) is not value:
+                    if self.demander.changeable(predicate):
+                        wanted.add(Demand(predicate, code, value))
+                    break
+            else:
+                self._precondition(node, taken, extra)
+        for demand in wanted:
+            self._receive(node, demand, extra, True)
 
     def _plan_achievers(self, demand: Demand) -> list[int]:
         """The steps of the original plan that may meet a demand."""
@@ -644,15 +690,19 @@ class Search:
         if isinstance(taken, Taken):
             cost = self.weights.move
 
-            def act() -> None:
-                done = self._execute(
-                    node, BORROW, step, taken, cost, node.position, node.deferred, node.borrowed | {step}
-                )
-                if not done:
-                    more = extra + cost
-                    self._flaw(node, ("enable step", step), partial(self._precondition, node, taken, more), more)
+            self._push(node, extra + cost, ("borrow", step), partial(self._borrow, node, step, taken, extra))
 
-            self._push(node, extra + cost, ("borrow", step), act)
+    def _borrow(self, node: Node, step: int, taken: Taken, extra: Number) -> None:
+        cost, borrowed = self.weights.move, node.borrowed | {step}
+        if self._legal(node, taken):
+            least = cost + self.preview(node, taken, node.position, node.deferred, borrowed, 0)
+            act = partial(self._borrow, node, step, taken, extra)
+            if self._postponed(node, ("borrow", step), act, least):
+                return
+            if self._execute(node, BORROW, step, taken, cost, node.position, node.deferred, borrowed):
+                return
+        extra += cost
+        self._flaw(node, ("enable step", step), partial(self._precondition, node, taken, extra), extra)
 
     def _offer_action(self, node: Node, taken: Taken, extra: Number, wanted: Demand | None) -> None:
         """A legal action may be inserted here, or take the place of the next step."""
@@ -693,6 +743,13 @@ class Search:
 
     def _legal(self, node: Node, taken: Taken) -> bool:
         """Whether the precondition of an action holds; true where a number is undefined, for then trying tells."""
+        literals, others = self.footprints.precondition(taken)
+        facts = node.state.facts
+        for predicate, code, value in literals:
+            if (code in facts[predicate]) is not value:
+                return False
+        if not others:
+            return True
         slots = [v.slot for v in taken.action.parameters]
         holds = self.engine.full_code.precondition(taken.action, slots)
         try:
@@ -706,6 +763,11 @@ class Search:
             return
         step = node.position + 1 if kind == SUBSTITUTE else 0
         position = step or node.position
+        least = cost + self.preview(node, taken, position, node.deferred, node.borrowed, 0)
+        key = (kind, *identity(taken)) if wanted is None else (kind, *identity(taken), wanted)
+        act = partial(self._try, node, taken, kind, cost, extra, wanted)
+        if self._postponed(node, key, act, least):
+            return
         if self._execute(node, kind, step, taken, cost, position, node.deferred, node.borrowed, wanted):
             node.done.add(did)
             return
@@ -742,15 +804,31 @@ def _swapped(edge: Edge) -> int:
     return 1 << edge.step if edge.kind in (DELETE, GHOST) else 0
 
 
-def _view(part: Part) -> tuple[int, int]:
+def _view(part: Part, mirrors: frozenset[int]) -> tuple[int, int]:
     """What a part looks at, and for deadlines how many letters back."""
     operators = [f for g in (part.body, part.guard) if g is not None for f in subformulas(g) if isinstance(f, Temporal)]
     if any([f.operator in _LETTER_OPERATORS for f in operators]):
         return LETTERS, 0
+    if mentions(part.body, mirrors) and (part.after or (part.mode == "whole" and _bare(part.body, mirrors))):
+        return LETTERS, 0  # which step a certain letter has
     bounds = [f.bounds[0] for f in operators if f.operator in _DEADLINES]
     if bounds:
         return DEADLINE, int(max(bounds)) + 3
     return (TRACE, 0) if operators or part.mode == "whole" else (STATE, 0)
+
+
+def _bare(formula: Formula, mirrors: frozenset[int]) -> bool:
+    """Whether a formula reads a step outside of every temporal operator: that of the first letter."""
+    stack = [formula]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, Atom) and part.predicate in mirrors:
+            return True
+        if isinstance(part, Not | Quantified):
+            stack.append(part.body)
+        elif isinstance(part, And | Or):
+            stack.extend(part.parts)
+    return False
 
 
 def may_meet(footprint: Footprint, demand: Demand) -> bool:

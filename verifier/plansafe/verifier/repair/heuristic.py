@@ -19,7 +19,7 @@ from plansafe.verifier.engine.steps import IllFormed, Taken
 from plansafe.verifier.evaluate import Evaluator
 from plansafe.verifier.model import And, Number
 from plansafe.verifier.repair.demands import Demand
-from plansafe.verifier.repair.footprint import identity
+from plansafe.verifier.repair.footprint import Footprint, identity
 from plansafe.verifier.repair.graph import STATE, Node, Search, may_meet
 from plansafe.verifier.repair.model import Weights
 
@@ -75,20 +75,47 @@ class GuidedSearch(Search):
     def estimate(self, node: Node) -> Number:
         """See the module. A deletion on the way may turn into a substitution that mends one more fault."""
         if node.bound is None:
-            mask = 0
-            for number, fault in enumerate(self._faults):
-                if self._ahead(node, fault):
-                    mask |= 1 << number
-            node.bound = mask
-        bound = self._bounds[node.bound]
-        if not node.swaps or not bound:
+            node.bound = self._mask(node.state.facts, node.position, node.deferred, node.borrowed, None)
+        return self._least(node.bound, node.swaps)
+
+    def preview(
+        self,
+        node: Node,
+        taken: Taken | None,
+        position: int,
+        deferred: frozenset[int],
+        borrowed: frozenset[int],
+        swaps: int,
+    ) -> Number:
+        """The estimate of the node that an edit will lead to, without making it."""
+        footprint = None if taken is None else self.footprints.of(taken)
+        return self._least(self._mask(node.state.facts, position, deferred, borrowed, footprint), node.swaps | swaps)
+
+    def _mask(
+        self,
+        facts: list[set[int]],
+        position: int,
+        deferred: frozenset[int],
+        borrowed: frozenset[int],
+        footprint: Footprint | None,
+    ) -> int:
+        """The faults ahead, as bits. ``footprint``: what is still done to the state."""
+        mask = 0
+        for number, fault in enumerate(self._faults):
+            if self._ahead(facts, position, deferred, borrowed, fault, footprint):
+                mask |= 1 << number
+        return mask
+
+    def _least(self, mask: int, swaps: int) -> Number:
+        bound = self._bounds[mask]
+        if not swaps or not bound:
             return bound
         mendable = 0
         for number, gaps in enumerate(self._gaps):
-            if node.bound >> number & 1 and gaps & node.swaps:
+            if mask >> number & 1 and gaps & swaps:
                 mendable |= 1 << number
-        most = min(mendable.bit_count(), node.swaps.bit_count())
-        return max(self._bounds[node.bound & ~mendable], bound - most * (self.lightest - self.swap))
+        most = min(mendable.bit_count(), swaps.bit_count())
+        return max(self._bounds[mask & ~mendable], bound - most * (self.lightest - self.swap))
 
     # -- faults of the original plan ----------------------------------------------------------------------------------
 
@@ -161,25 +188,39 @@ class GuidedSearch(Search):
                 if footprint.sets.get(fact) is demand.value:
                     return  # the step that gives it was not taken
             literals.append(_Literal(demand, falsifier))
-        out.append(_Fault(before, step, tuple(literals), frozenset(removable)))
+        if step or not any([set(fault.literals) == set(literals) for fault in out]):
+            out.append(_Fault(before, step, tuple(literals), frozenset(removable)))
 
     # -- which are ahead of a node ------------------------------------------------------------------------------------
 
-    def _ahead(self, node: Node, fault: _Fault) -> bool:
-        position = node.position
-        if position >= fault.before or (fault.step and fault.step in node.borrowed):
+    def _ahead(
+        self,
+        facts: list[set[int]],
+        position: int,
+        deferred: frozenset[int],
+        borrowed: frozenset[int],
+        fault: _Fault,
+        footprint: Footprint | None,
+    ) -> bool:
+        if position >= fault.before or (fault.step and fault.step in borrowed):
             return False
-        facts = node.state.facts
         for (subject, code, value), falsifier in fault.literals:
             if falsifier > position:
-                if falsifier in node.borrowed:
+                if falsifier in borrowed:
                     return False
-            elif (code in facts[subject]) is value:
+                continue
+            holds = (code in facts[subject]) if code is not None else False
+            if footprint is not None:
+                fact = (subject, code)
+                holds = footprint.sets.get(fact, holds)  # type: ignore[arg-type]
+                if any([e.fact == fact for e in footprint.may]):
+                    return False
+            if holds is value:
                 return False
-        if node.deferred and fault.literals:
-            for step in node.deferred:
-                footprint = self.prints[step - 1]
-                if footprint is None or any([may_meet(footprint, literal.demand) for literal in fault.literals]):
+        if deferred and fault.literals:
+            for step in deferred:
+                waiting = self.prints[step - 1]
+                if waiting is None or any([may_meet(waiting, literal.demand) for literal in fault.literals]):
                     return False
         return True
 

@@ -92,6 +92,7 @@ class RepairOptions(NamedTuple):
 
     ``protected``: steps (from 1) that must be kept. ``max_cost``: give up beyond. ``max_repairs``: list at most so many
     tied repairs. ``time_limit_s``: for the whole search; what was found by then is returned, with a bound.
+    ``tie_limit_s``: for finding the ties of a repair of least cost; without a ``time_limit_s`` there is none.
     """
 
     weights: Weights = Weights()
@@ -99,6 +100,7 @@ class RepairOptions(NamedTuple):
     max_cost: Number = 8
     max_repairs: int = 100
     time_limit_s: float | None = 30.0
+    tie_limit_s: float = 1.0
 
 
 class RepairResult(NamedTuple):
