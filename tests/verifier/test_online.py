@@ -11,6 +11,7 @@ from engine_texts import checker, domain, problem, safety
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.online import Monitor, ObservationError
+from plansafe.verifier.report import Headline
 from plansafe.verifier.simulate import step_text
 
 DOMAIN = domain(
@@ -151,6 +152,25 @@ def test_the_world_changes_by_itself() -> None:
     assert watch.letter == 1
     assert watch.observe(["(on b)"]) == ((), (), (), ())
     assert watch.letter == 1  # nothing changed: no letter
+
+
+def test_a_static_fact_is_seen_by_its_own_monitor_alone() -> None:
+    text = domain(
+        "(:derived (ready ?x - thing) (open ?x))",
+        "(:action use :parameters (?x - thing) :precondition (and (open ?x) (ready ?x)) :effect (used ?x))",
+        predicates="(open ?x - thing) (ready ?x - thing) (used ?x - thing)",
+    )
+    rule = "(:process r :parameters (?x - thing) :forbid (and (open ?x) (used ?x)))"
+    checked = checker(text, problem(objects="o - thing", goal="(used o)"), safety(rule))
+    plan = Source("plan", "(use o)")
+    before = checked.check(plan).headline
+    watch = Monitor(checked)
+    assert watch.legal() == []
+    assert watch.observe(["(open o)"]).unexpected == ("(open o)",)
+    assert watch.legal() == ["(use o)"]
+    assert [broken.rule for broken in watch.allowed("(use o)").breaks] == ["r"]
+    assert checked.check(plan).headline is before is Headline.INVALID
+    assert Monitor(checked).facts() == Monitor(checked).legal() == []
 
 
 @pytest.mark.parametrize(

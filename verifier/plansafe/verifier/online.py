@@ -109,7 +109,9 @@ class Monitor:
         self.checker = checker
         self.engine = checker.engine
         self.task = checker.engine.task
-        self.simulation = Simulation(self.engine)
+        state = self.engine.initial()
+        state.facts = [set(facts) for facts in state.facts]  # static facts too: what is observed may change them
+        self.simulation = Simulation(self.engine, state)
         self.runtime: Runtime | None = self.engine.runtime(False, self.simulation.state)
         self.letter = 0
         self._pending: list[Change] | None = None
