@@ -8,10 +8,11 @@ import pytest
 from planner_tasks import DEPTH, RULES, shortest, small_task
 
 from plansafe.grammar.source import Source
-from plansafe.verifier.api import Checker
+from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.engine.steps import Taken
 from plansafe.verifier.planning.external import Compilations, Disagreement, Question, answer
 from plansafe.verifier.planning.kairos import KairosPlanner, executable
+from plansafe.verifier.planning.own_search import OwnSearch
 from plansafe.verifier.planning.port import Answer, Planner, Query, Solution
 from plansafe.verifier.planning.unified import UnifiedPlanner
 
@@ -150,6 +151,19 @@ def test_what_is_unsupported_says_why(planner: Planner) -> None:
     checker = checker_of(durative, "(define (problem p) (:domain d) (:goal (p)))")
     found = planner.solve(Query(checker))
     assert (found.answer, found.detail) == (Answer.UNSUPPORTED, "durative actions")
+
+
+@BOTH
+def test_rules_that_count_by_blame_are_not_compiled(planner: Planner) -> None:
+    """``(seen b)`` is false from the start on and breaks the rule for good, but no step is to blame for that."""
+    sources = [Source("domain", DOMAIN), Source("problem", PROBLEM)]
+    rule = Source("rules", "(define (safety s) (:process no :require (seen b)))")
+    checker = Checker(*sources, [rule], Options(blame=("introduced",)))
+    assert OwnSearch().solve(Query(checker)).answer is Answer.SOLVED
+    found = planner.solve(Query(checker))
+    assert (found.answer, "blame" in found.detail, found.planner) == (Answer.UNSUPPORTED, True, planner.name)
+    assert planner.solve(Query(checker, rules=False)).answer is Answer.SOLVED
+    assert planner.solve(Query(Checker(*sources, [rule]))).answer is Answer.UNSOLVABLE
 
 
 def test_a_rule_that_may_be_undefined_is_named() -> None:

@@ -48,6 +48,8 @@ class Compilations:
         """
         if query.checker.engine is None:
             raise ValueError("the domain, problem or specification has errors")
+        if query.rules and query.checker.options.blame:
+            return Solution(Answer.UNSUPPORTED, detail="the compiled rules count every finding, whatever its blame")
         known = self._known.setdefault(query.checker, {})
         if query.rules not in known:
             try:
