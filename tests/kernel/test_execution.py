@@ -237,6 +237,8 @@ def test_states_are_a_trace() -> None:
         ("(:types t u) (:predicates (p ?x - t))", "(:objects o - u) (:init (p o)) (:goal ())"),
         ("", "(:objects o o) (:goal ())"),
         ("", "(:goal (not))"),
+        ("", "(:goal (hold-after))"),
+        ("(:action a :precondition (always-within))", "(:goal ())"),
         ("(:predicates (p))", '(:goal "p")'),
         ("", ""),
     ],

@@ -190,6 +190,8 @@ def test_given_traces() -> None:
         "(:extends other)",
         "(:process r)",
         "(:process r :forbid (next (wet)))",
+        "(:process r :forbid (within))",
+        "(:process r :forbid (hold-during 1))",
         "(:process r :forbid-after (wet))",
         "(:process r :on (turn-on ?x) :at-end (boil ?x) :forbid (wet))",
         "(:process r :on (fly ?x) :forbid (wet))",

@@ -154,7 +154,7 @@ class Task:
             case ("at", "end", tuple(f)): return self.formula(("at end", f), env, level)
             case (str(op), *fs) if op in PDDL3 or op in PAST | FUTURE and fs and all(isinstance(f, tuple) for f in fs):
                 n, inner = BOUNDS.get(op, 0), "state" if below == "pddl3" else "future" if op in FUTURE else "past"
-                need(ALLOWED.get(level, {}).get(op, -1) == len(fs) - n, f"{op} cannot stand here")
+                need(ALLOWED.get(level, {}).get(op) == len(fs) - n, f"{op} cannot stand here")
                 need(all(number(x) >= 0 for x in fs[:n]), "a negative time")
                 return op, *map(number, fs[:n]), *(self.formula(f, env, inner) for f in fs[n:])
         return "atom", *self.terms(e, self.predicates, env)
