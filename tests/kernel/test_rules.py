@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from plansafe.verifier.kernel import Finding, Kernel, KernelRejects
+from plansafe.verifier.kernel import Finding, Judgement, Kernel, KernelRejects
 
 DOMAIN = """(define (domain d) (:types thing room) (:predicates (on ?x - thing) (in ?x - thing ?r - room) (wet) (done))
 (:functions (heat))
@@ -69,6 +69,29 @@ def test_process_rule_about_a_step() -> None:
         (3, "b", "introduced"),
     ]
     assert kernel(more).judge("(dry) (dry)").instances == {"r": 4}
+
+
+def test_a_variable_of_several_steps_has_the_types_of_all() -> None:
+    domain = """(define (domain d) (:types vehicle - object truck plane - vehicle)
+    (:predicates (open ?v - vehicle) (flying ?p - plane))
+    (:action drive :parameters (?t - truck)) (:action fly :parameters (?p - plane))
+    (:action load :parameters (?t - truck ?p - plane)))"""
+    problem = "(define (problem p) (:objects t u - truck p - plane) (:init (open t) (open p)) (:goal ()))"
+
+    def judge(rule: str) -> Judgement:
+        return Kernel(domain, problem, [f"(define (safety s) {rule})"]).judge("(drive t) (drive u) (fly p) (load t p)")
+
+    found = judge("(:process r :on (or (drive ?v) (fly ?v)) :forbid (open ?v))")
+    assert sorted((f.step, f.binding) for f in found.findings) == [(1, (("?v", "t"),)), (3, (("?v", "p"),))]
+    assert found.instances == {"r": 3}
+    assert judge("(:process r :on (load ?v ?v) :forbid (open ?v))").instances == {"r": 0}
+    for rule in (
+        "(:process r :on (or (drive ?v) (fly ?v)) :forbid (flying ?v))",  # may be a truck
+        "(:process r :parameters (?v - truck) :on (or (drive ?v) (fly ?v)) :forbid (open ?v))",
+        "(:process r :on (or (drive ?v) (fly t)) :forbid (open ?v))",
+    ):
+        with pytest.raises(KernelRejects, match="wrong type"):
+            judge(rule)
 
 
 def test_when() -> None:

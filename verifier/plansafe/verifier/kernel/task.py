@@ -274,7 +274,8 @@ def _rule(task: Task, kind: str, name: str, keys: dict[str, Sexp]) -> Rule:
         for s in steps:
             for x, types in zip(s[1:], table.get(s[0], {}).values(), strict=False):
                 if x[:1] == "?" and x not in declared: env[x] = env.get(x, ()) + types
-        patterns += [(mode, *task.terms(s, table, env, "_")) for s in steps]
+        known = {x: types if x in declared else () for x, types in env.items()}  # others fit: the steps type them
+        patterns += [(mode, *task.terms(s, table, known, "_")) for s in steps]
     when, parts = task.formula(keys.get(":when", ()), env, "past"), list[Part]()
     asks = [k for k in keys if k.startswith((":forbid", ":require"))]
     after = about and about[0][0] != "action-during"
