@@ -98,7 +98,8 @@ class Repairer:
         cost = _cost(found[0], options)
         ranked = self.ties = self._rank(found)
         repairs = self._present(ranked, cost)
-        optimal = search.bound >= cost and not search.incomplete and not search.footprints.cut
+        sure = not (search.incomplete or search.footprints.cut or search.ties_missing)
+        optimal = search.bound >= cost and sure
         complete = complete and optimal and self.all_listed
         bound = cost if optimal else min(search.bound, cost)
         detail = search.incomplete if optimal else limited or search.incomplete
@@ -106,24 +107,37 @@ class Repairer:
 
     def _levels(self, search: Search) -> tuple[list[Aligned], bool]:
         """Search at rising costs until repairs are found whose new steps are all needed."""
-        tried: Number = -1
-        while True:
-            search.run(self.options.max_cost, tried)
-            ends = [node for node in search.terminals if node.cost > tried]
-            if not ends:
-                return [], True
-            tried = min([node.cost for node in ends])
-            found, complete = self._extract(search, tried)
+        search.run(self.options.max_cost)
+        if not search.terminals:
+            return [], True
+        least = min([node.cost for node in search.terminals])
+        for cost in self._costs(least):
+            search.run(cost, everything=True)
+            found, complete = self._extract(search, cost)
             if found:
+                search.bound = cost
                 return found, complete
+            search.bound = cost
+        return [], True
+
+    def _costs(self, least: Number) -> list[Number]:
+        """What repairs can cost, from the least cost that a search found."""
+        most = self.options.max_cost
+        sums: set[Number] = {0}
+        fresh = sums
+        while fresh:
+            fresh = {s + w for s in fresh for w in self.options.weights if s + w <= most} - sums
+            sums |= fresh
+            if len(sums) > 10_000:
+                break
+        return sorted([s for s in sums if s >= least])
 
     def _extract(self, search: Search, cost: Number) -> tuple[list[Aligned], bool]:
         """The repairs of a cost, at most a multiple of what will be listed; whether these are all."""
         out: list[Aligned] = []
         most = max(20 * self.options.max_repairs, 200)
-        terminals = [node for node in search.terminals if node.cost == cost]
         late = None if self.deadline is None else monotonic() + self.options.tie_limit_s
-        for aligned in alignments(search.root, terminals, cost, late):
+        for aligned in alignments(search.root, search.terminals, cost, late):
             if self._needed(aligned):
                 out.append(aligned)
                 if len(out) >= most:
@@ -264,7 +278,8 @@ class Repairer:
     def _nothing(self, search: Search, limited: str) -> RepairResult:
         bound = search.bound
         detail = limited or search.incomplete
-        if search.exhausted and not detail and not search.footprints.cut:
+        sure = not (search.footprints.cut or search.ties_missing or search.terminals)
+        if search.exhausted and not detail and sure:
             return RepairResult(
                 RepairStatus.PROVED_NONE, (), bound, False, True, "the search was complete", search.expanded
             )

@@ -51,11 +51,11 @@ class Aligned(NamedTuple):
 
 
 def alignments(root: Node, terminals: list[Node], cost: Number, deadline: float | None) -> Iterator[Aligned]:
-    """All repairs of least cost in the graph; each plan once for each way to blame the original steps.
+    """All ways of a cost through the graph; each plan once for each way to blame the original steps.
 
     Those that keep the plan longest come first. Ends early at the deadline.
     """
-    _distances(terminals)
+    _distances(root, terminals)
     seen: set[tuple[object, ...]] = set()
     stack: list[tuple[Node, Number, tuple[object, ...]]] = [(root, 0, ())]
     ticks = 0
@@ -73,7 +73,7 @@ def alignments(root: Node, terminals: list[Node], cost: Number, deadline: float 
         ways = []
         for edge in node.edges:
             togo = edge.target.togo
-            if togo is not None and spent + edge.cost + togo == cost:
+            if togo is not None and spent + edge.cost + togo <= cost:
                 ways.append(edge)
         ways.sort(key=_patience)
         stack += [(edge.target, spent + edge.cost, (path, edge)) for edge in ways]
@@ -87,8 +87,14 @@ def _patience(edge: Edge) -> int:
     return -_ORDER.index(edge.kind)
 
 
-def _distances(terminals: list[Node]) -> None:
+def _distances(root: Node, terminals: list[Node]) -> None:
     """Set ``togo`` of every node from which a terminal can be reached: the cost of getting there."""
+    stack = [root]
+    while stack:
+        for edge in stack.pop().edges:
+            if edge.target.togo is not None:
+                edge.target.togo = None
+                stack.append(edge.target)
     number = count()
     heap: list[tuple[Number, int, Node]] = [(0, next(number), node) for node in terminals]
     while heap:

@@ -23,7 +23,7 @@ from plansafe.verifier.engine.replay import Engine
 from plansafe.verifier.engine.state import Change, NumberTooLarge, State
 from plansafe.verifier.engine.steps import IllFormed, Taken
 from plansafe.verifier.evaluate import Evaluator
-from plansafe.verifier.model import And, Atom, Formula, Not, Number, Or, Quantified, Temporal
+from plansafe.verifier.model import And, Atom, Compare, Formula, Not, Number, Or, Quantified, Temporal
 from plansafe.verifier.monitor.finding import TooManyInstances
 from plansafe.verifier.repair.demands import Demand, Demander
 from plansafe.verifier.repair.footprint import Footprint, Footprints, identity
@@ -38,6 +38,8 @@ KEEP, SKIP, INSERT, DELETE, SUBSTITUTE, DEFER, PLACE, BORROW, GHOST = range(9)
 ``GHOST``: a deletion at the price of a substitution, where that is the cheaper one. It leads to no repair; its flaws
 say which substitutions are worth trying."""
 
+MAX_GHOSTLY = 30
+"""Steps of a plan up to which all ties are found where a deletion costs more than a substitution."""
 _AS_GHOST = 0
 """A pseudo-step in ``borrowed``: some step before was left out as a ghost."""
 
@@ -154,6 +156,8 @@ class Search:
         """No repair costs less."""
         self.tie_limit: float | None = None
         """How long to look for further repairs of the cost of the first, in seconds."""
+        self.ties_missing = False
+        """Whether some repair of least cost may not be in the graph."""
         self._now: Number = 0
         self.terminals: list[Node] = []
         self.incomplete = ""
@@ -177,10 +181,10 @@ class Search:
 
     # -- the loop -----------------------------------------------------------------------------------------------------
 
-    def run(self, max_cost: Number, beyond: Number = -1) -> None:
-        """Search until every repair of the least cost above ``beyond`` is in the graph, or nothing is left.
+    def run(self, max_cost: Number, everything: bool = False) -> None:
+        """Search until every repair of the least cost is in the graph, or nothing up to ``max_cost`` is left.
 
-        Raises :class:`Limited`; what was found by then stays.
+        ``everything``: do not stop at the first cost. Raises :class:`Limited`; what was found by then stays.
         """
         found: Number | None = None
         ticks = 0
@@ -201,14 +205,11 @@ class Search:
                 raise Limited
             node.done.add(key)
             act()
-            if found is None and self.terminals and self.terminals[-1].cost > beyond:
-                found = self.terminals[-1].cost
+            if found is None and self.terminals and not everything:
+                found = min([end.cost for end in self.terminals])
                 if self.deadline is not None and self.tie_limit is not None:
                     self.deadline = min(self.deadline, monotonic() + self.tie_limit)
-        if found is None:
-            self.bound = self._heap[0][0] if self._heap else max_cost
-        else:
-            self.bound = found
+        self.bound = found if found is not None else self._heap[0][0] if self._heap else max_cost
 
     @property
     def exhausted(self) -> bool:
@@ -425,7 +426,12 @@ class Search:
             self._flaw(node, ("flaw",), partial(self._rules_flaw, node, broken))
             return
         if _AS_GHOST in node.borrowed:
-            return  # the deletion is enough
+            # The deletion is enough. Only together with some other edit can a substitution be needed.
+            if self.length <= MAX_GHOSTLY:
+                self._flaw(node, ("ghost",), partial(self._receive, node, Demand(_ANYTHING, None, None), 0, True))
+            else:
+                self.ties_missing = True
+            return
         node.terminal = True
         self.terminals.append(node)
 
@@ -524,9 +530,13 @@ class Search:
     ) -> list[tuple[Node, Demand, Number, bool]]:
         """What of a demand at the target of an edge is left at its source."""
         source = edge.source
-        if edge.kind in (DELETE, GHOST) and full and demand.subject >= 0:
+        if edge.kind in (DELETE, GHOST) and full:
             # A substitution instead of the deletion.
-            self._offer_actions(source, demand, extra)
+            if demand.subject >= 0:
+                self._offer_actions(source, demand, extra)
+            elif demand.subject == _ANYTHING:
+                for taken in self._legal_here(source):
+                    self._offer_action(source, taken, extra, None)
         extra += edge.cost
         out = [(source, demand, extra, full)]
         if edge.taken is None:
@@ -809,26 +819,69 @@ def _view(part: Part, mirrors: frozenset[int]) -> tuple[int, int]:
     operators = [f for g in (part.body, part.guard) if g is not None for f in subformulas(g) if isinstance(f, Temporal)]
     if any([f.operator in _LETTER_OPERATORS for f in operators]):
         return LETTERS, 0
-    if mentions(part.body, mirrors) and (part.after or (part.mode == "whole" and _bare(part.body, mirrors))):
-        return LETTERS, 0  # which step a certain letter has
+    if mentions(part.body, mirrors):
+        polarity = _polarity(part.body, mirrors, True)
+        certain = part.after or (part.mode == "whole" and polarity) or (part.mode == "always" and True in polarity)
+        if certain or not all([_steady(f, mirrors) for f in operators]):
+            return LETTERS, 0
     bounds = [f.bounds[0] for f in operators if f.operator in _DEADLINES]
     if bounds:
         return DEADLINE, int(max(bounds)) + 3
     return (TRACE, 0) if operators or part.mode == "whole" else (STATE, 0)
 
 
-def _bare(formula: Formula, mirrors: frozenset[int]) -> bool:
-    """Whether a formula reads a step outside of every temporal operator: that of the first letter."""
-    stack = [formula]
+def _polarity(formula: Formula, mirrors: frozenset[int], positive: bool) -> set[bool]:
+    """The signs with which a formula reads the step of the present letter, not looking into temporal operators."""
+    out: set[bool] = set()
+    stack = [(formula, positive)]
     while stack:
-        part = stack.pop()
+        part, sign = stack.pop()
         if isinstance(part, Atom) and part.predicate in mirrors:
-            return True
-        if isinstance(part, Not | Quantified):
-            stack.append(part.body)
+            out.add(sign)
+        elif isinstance(part, Not):
+            stack.append((part.body, not sign))
+        elif isinstance(part, Quantified):
+            stack.append((part.body, sign))
         elif isinstance(part, And | Or):
-            stack.extend(part.parts)
-    return False
+            stack.extend([(inner, sign) for inner in part.parts])
+    return out
+
+
+_SIGNS = {
+    "always": (False,),
+    "historically": (False,),
+    "sometime": (True,),
+    "once": (True,),
+    "until": (False, True),
+    "since": (False, True),
+    "release": (True, False),
+    "sometime-before": (True, True),
+    "sometime-after": (True, True),
+    "always-within": (True, True),
+    "within": (True,),
+}
+"""The sign with which each operand may read a step, so that a letter without such a step changes nothing."""
+
+
+def _steady(formula: Temporal, mirrors: frozenset[int]) -> bool:
+    """Whether further letters, with steps that the formula does not read, leave its value alone."""
+    signs = _SIGNS.get(formula.operator)
+    if signs is None:
+        return formula.operator == "at-end" or not any([_polarity(f, mirrors, True) for f in formula.operands])
+    if not all([_polarity(f, mirrors, True) <= {sign} for f, sign in zip(formula.operands, signs, strict=True)]):
+        return False
+    # Where the second operand (of sometime-before the first) reads a step, a letter more means that the other one is
+    # read in a further place: that must not depend on the state.
+    if formula.operator in ("until", "since", "release", "sometime-before"):
+        other, stepping = formula.operands[:: -1 if formula.operator == "sometime-before" else 1]
+        return not _polarity(stepping, mirrors, True) or all(
+            [not isinstance(f, Atom | Compare | Temporal) or _is_step(f, mirrors) for f in subformulas(other)]
+        )
+    return True
+
+
+def _is_step(formula: Formula, mirrors: frozenset[int]) -> bool:
+    return isinstance(formula, Atom) and formula.predicate in mirrors
 
 
 def may_meet(footprint: Footprint, demand: Demand) -> bool:
