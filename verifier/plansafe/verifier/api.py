@@ -199,11 +199,15 @@ class Checker:
             return out_of_time(self, plan)
         if not report.findings and self.options.replay != "always":
             return report
+        return self.confirmer().confirm(plan, report)
+
+    def confirmer(self) -> Confirmer:
+        """What asks the independent kernel."""
         from plansafe.verifier.confirm import Confirmer  # noqa: PLC0415 - loads the kernel
 
         if self._confirmer is None:
             self._confirmer = Confirmer(self)
-        return self._confirmer.confirm(plan, report)
+        return self._confirmer
 
     def _check(self, plan: Source, deadline: float | None) -> Report:
         engine = self.engine

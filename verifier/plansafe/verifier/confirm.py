@@ -73,9 +73,28 @@ class Confirmer:
             return self._disagreement(plan, report, message, None)
         return report._replace(findings=findings)
 
+    def is_safe(self, plan: Source, steps: int) -> bool | None:
+        """Whether the kernel finds a plan SAFE or VALID; ``None`` if it is not to be asked, or does not cover it."""
+        mode = self.checker.options.replay
+        if mode == "never" or self.checker.options.blame or (mode == "auto" and not self._cheap(steps)):
+            return None
+        kernel = self._load()
+        if kernel is None:
+            return None
+        from plansafe.verifier.kernel import KernelLimit, KernelRejects  # noqa: PLC0415
+
+        try:
+            with _shallow():
+                return kernel.judge(plan.text).headline in ("SAFE", "VALID")
+        except (KernelRejects, KernelLimit):
+            return None
+
     def _affordable(self, steps: int) -> bool:
         if self._steps > 0:
             return False  # of a batch, the first plan with findings
+        return self._cheap(steps)
+
+    def _cheap(self, steps: int) -> bool:
         if len(self.checker.domain.text) + len(self.checker.problem.text) > MAX_TEXT:
             return False
         if self._work_per_step < 0:

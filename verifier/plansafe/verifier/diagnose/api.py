@@ -126,9 +126,13 @@ class _Classes:
     def _no_repair(self) -> list[Witness]:
         if self.result.status is RepairStatus.NOT_FOUND:
             return [Witness(ErrorClass.IRREPARABLE, (), f"NOT FOUND: {self.result.detail}")]
-        if self.result.status is RepairStatus.PROVED_NONE:
-            return [Witness(ErrorClass.IRREPARABLE, (), f"PROVED: {self.result.detail}")]
-        return []
+        if self.result.status is not RepairStatus.PROVED_NONE:
+            return []
+        out = [Witness(ErrorClass.IRREPARABLE, (), f"PROVED: {self.result.detail}")]
+        if self.repairer.unsafe_goal:
+            text = "PROVED: a plan reaches the goal if the rules are ignored, none if they are kept"
+            out.append(Witness(ErrorClass.UNSAFE_GOAL, (), text))
+        return out
 
 
 def phrase(edit: Edit) -> str:

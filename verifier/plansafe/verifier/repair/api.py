@@ -15,10 +15,12 @@ from plansafe.verifier.engine.state import Change, State
 from plansafe.verifier.engine.steps import IllFormed, Taken
 from plansafe.verifier.model import Number
 from plansafe.verifier.repair.extract import Aligned, alignments
+from plansafe.verifier.repair.fallback import align, lean
 from plansafe.verifier.repair.footprint import identity
 from plansafe.verifier.repair.graph import Limited, Search
 from plansafe.verifier.repair.heuristic import GuidedSearch
 from plansafe.verifier.repair.model import Edit, EditKind, Repair, RepairOptions, RepairResult, RepairStatus
+from plansafe.verifier.repair.reasons import Reasons
 from plansafe.verifier.report import Headline
 from plansafe.verifier.simulate import step_text
 
@@ -78,6 +80,11 @@ class Repairer:
         self.ties: list[Aligned] = []
         """The repairs of least cost that were found, in order; more than are listed."""
         self.all_listed = True
+        self.unsafe_goal = False
+        """Whether it was proved that the goal can be reached, but not safely."""
+        self._reasons = Reasons(checker, steps)
+        self._explained = 0
+        self._places: dict[tuple[object, ...], set[int]] = {}
         self._safe: dict[tuple[object, ...], bool] = {}
 
     def run(self) -> RepairResult:
@@ -245,6 +252,7 @@ class Repairer:
     def _present(self, ranked: list[Aligned], cost: Number) -> tuple[Repair, ...]:
         out: list[Repair] = []
         seen: set[tuple[object, ...]] = set()
+        self._places = _places(ranked)
         for aligned in ranked:
             key = (*map(identity, aligned.steps), *aligned.kinds)
             if key in seen:
@@ -254,37 +262,134 @@ class Repairer:
                 self.all_listed = False
                 break
             steps = tuple([step_text(step, self.engine.task.objects) for step in aligned.steps])
-            text = "".join([step + "\n" for step in steps])
-            report = self.checker.check(Source(self.plan.name, text))
+            source = Source(self.plan.name, "".join([step + "\n" for step in steps]))
+            report = self.checker.check(source)
             if report.headline not in SAFE:
                 raise AssertionError("a repair was found that the checker does not call safe")
-            out.append(Repair(steps, aligned.origin, self.edits(aligned), cost, report))
+            replayed = self.checker.confirmer().is_safe(source, report.steps) if len(out) < _REPLAYED else None
+            if replayed is False:
+                raise AssertionError("a repair was found that the kernel does not call safe")
+            out.append(Repair(steps, aligned.origin, self.edits(aligned), cost, report, replayed))
         return tuple(out)
 
     def edits(self, aligned: Aligned) -> tuple[Edit, ...]:
-        """The edits of an alignment, in order of places, deletions last."""
+        """The edits of an alignment, in order of places, deletions last; with reasons while there is time for them."""
         out = []
+        explain = self._explained < _EXPLAINED or (len(aligned.steps) * self._explained < _EXPLAINED_STEPS)
+        self._explained += 1
+        why = self._reasons
         for place, (origin, step) in enumerate(zip(aligned.origin, aligned.steps, strict=True)):
             text = step_text(step, self.engine.task.objects)
             if not origin:
-                out.append(Edit(EditKind.INSERT, 0, place + 1, "", text))
+                reason = why.of_new(aligned, place) if explain else ""
+                first, last = self._range(aligned, place)
+                out.append(Edit(EditKind.INSERT, 0, place + 1, "", text, reason, first, last))
             elif place in aligned.substituted:
-                out.append(Edit(EditKind.SUBSTITUTE, origin, place + 1, self.texts[origin - 1], text))
+                reason = why.of_substituted(aligned, place) if explain else ""
+                out.append(Edit(EditKind.SUBSTITUTE, origin, place + 1, self.texts[origin - 1], text, reason))
             elif place in aligned.moved:
-                out.append(Edit(EditKind.MOVE, origin, place + 1, self.texts[origin - 1], text))
-        out += [Edit(EditKind.DELETE, step, 0, self.texts[step - 1], "") for step in aligned.deleted]
+                reason = why.of_moved(aligned, place) if explain else ""
+                first, last = self._range(aligned, place)
+                out.append(Edit(EditKind.MOVE, origin, place + 1, text, text, reason, first, last))
+        for gone in aligned.deleted:
+            reason = why.of_deleted(aligned, gone) if explain else ""
+            out.append(Edit(EditKind.DELETE, gone, 0, self.texts[gone - 1], "", reason))
         return tuple(out)
 
+    def _range(self, aligned: Aligned, place: int) -> tuple[int, int]:
+        """The places (from 1) around one at which a step does the same in some tied repair; (0, 0) if only there."""
+        known = self._places.get(_elsewhere(aligned, place), set())
+        first = last = place
+        while first - 1 in known:
+            first -= 1
+        while last + 1 in known:
+            last += 1
+        return (first + 1, last + 1) if first < last else (0, 0)
+
+    # -- where the search finds nothing -------------------------------------------------------------------------------
+
     def _nothing(self, search: Search, limited: str) -> RepairResult:
-        bound = search.bound
+        bound, expanded = search.bound, search.expanded
+        if search.root.broken:
+            part = self.engine.plan.parts[search.root.broken[0].part]
+            detail = f"the initial state already violates rule `{self.engine.rules[part.rule].name}`"
+            return RepairResult(RepairStatus.PROVED_NONE, (), bound, False, True, detail, expanded)
         detail = limited or search.incomplete
         sure = not (search.footprints.cut or search.ties_missing or search.terminals)
         if search.exhausted and not detail and sure:
+            detail = "the search for repairs was complete"
+            return RepairResult(RepairStatus.PROVED_NONE, (), bound, False, True, detail, expanded)
+        found, proof = self._planned()
+        if proof:
+            return RepairResult(RepairStatus.PROVED_NONE, (), bound, False, True, proof, expanded)
+        if found is not None:
+            self.ties = [found]
+            cost = _cost(found, self.options)
+            detail = f"{detail or 'the search was cut short'}; this repair comes from a planner"
             return RepairResult(
-                RepairStatus.PROVED_NONE, (), bound, False, True, "the search was complete", search.expanded
+                RepairStatus.FOUND, self._present([found], cost), min(bound, cost), False, False, detail, expanded
             )
         detail = detail or f"no repair costs less than {bound}; the search went no further (--max-cost)"
-        return RepairResult(RepairStatus.NOT_FOUND, (), bound, False, False, detail, search.expanded)
+        return RepairResult(RepairStatus.NOT_FOUND, (), bound, False, False, detail, expanded)
+
+    def _planned(self) -> tuple[Aligned | None, str]:
+        """The cheapest repair that planners' plans give within the limits; or in words that there is no safe plan."""
+        from plansafe.verifier.planning.chain import default_planners  # noqa: PLC0415 - loads the planners
+        from plansafe.verifier.planning.port import Answer, Query  # noqa: PLC0415
+
+        limit = 10.0 if self.options.time_limit_s is None else min(10.0, max(1.0, self.options.time_limit_s / 3))
+        planners = default_planners()
+        best: Aligned | None = None
+        for prefix in dict.fromkeys([0, self._good_steps()]):
+            before = [step for step in self.steps[:prefix] if isinstance(step, Taken)]
+            solution = planners.solve(Query(self.checker, before, True, False, limit))
+            if solution.answer is Answer.UNSOLVABLE and not prefix:
+                reachable = planners.solve(Query(self.checker, (), False, False, limit))
+                self.unsafe_goal = reachable.answer is Answer.SOLVED
+                return None, f"no safe plan reaches the goal ({solution.planner} searched all of them)"
+            if solution.answer is not Answer.SOLVED:
+                continue
+            steps = lean((*before, *solution.steps), self.steps, self.safe)
+            aligned = align(self.steps, steps, self.options.protected)
+            if aligned is None or not self.safe(aligned.steps) or _cost(aligned, self.options) > self.options.max_cost:
+                continue
+            if best is None or _cost(aligned, self.options) < _cost(best, self.options):
+                best = aligned
+        return best, ""
+
+    def _good_steps(self) -> int:
+        """How many steps of the original plan can be taken without breaking a rule."""
+        run = Run(self.engine, HALT)
+        run.steps(self.steps)
+        outcome = run.outcome(len(self.steps))
+        bad = [failure.step for failure in outcome.failures]
+        bad += [violation.step for violation in outcome.violations if not violation.at_end]
+        return max(0, min(bad, default=len(self.steps) + 1) - 1)
+
+
+_REPLAYED = 3
+"""Repairs of a plan that the kernel replays (if the checker's options leave that to us)."""
+_EXPLAINED, _EXPLAINED_STEPS = 2, 400
+"""Repairs whose edits are explained in any case; and steps of plans with edits that are explained beyond."""
+
+
+def _elsewhere(aligned: Aligned, place: int) -> tuple[object, ...]:
+    """What a repair is but for the place of one of its steps."""
+    rest = [*aligned.steps[:place], *aligned.steps[place + 1 :]]
+    return (*map(identity, rest), identity(aligned.steps[place]), aligned.origin[place], *aligned.kinds)
+
+
+def _places(ties: Sequence[Aligned]) -> dict[tuple[object, ...], set[int]]:
+    """The places of each inserted or moved step in repairs that are otherwise the same."""
+    out: dict[tuple[object, ...], set[int]] = {}
+    for aligned in ties[:_MOST_RANGED]:
+        for place, origin in enumerate(aligned.origin):
+            if not origin or place in aligned.moved:
+                out.setdefault(_elsewhere(aligned, place), set()).add(place)
+    return out
+
+
+_MOST_RANGED = 500
 
 
 InPlay = tuple[int, frozenset[tuple[int, int]]]

@@ -58,7 +58,8 @@ class Repair(NamedTuple):
     """A safe plan near the original.
 
     ``steps`` are its steps as PDDL text. ``origin[k]`` is the original step (from 1) that stands at position ``k``
-    (from 0), kept, moved or substituted; 0 for an inserted one. ``report`` is the verdict of the replay.
+    (from 0), kept, moved or substituted; 0 for an inserted one. ``report`` is the verdict of the replay,
+    ``replayed`` whether the independent kernel confirmed it (``None``: it was not asked, or does not cover the task).
     """
 
     steps: tuple[str, ...]
@@ -66,6 +67,7 @@ class Repair(NamedTuple):
     edits: tuple[Edit, ...]
     cost: Number
     report: Report
+    replayed: bool | None = None
 
     @property
     def kinds(self) -> tuple[EditKind, ...]:

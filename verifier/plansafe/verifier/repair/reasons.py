@@ -1,0 +1,109 @@
+"""Why a repair does what it does: what each new step serves, and what went wrong where the author had a step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from plansafe.verifier.api import Checker
+from plansafe.verifier.diagnose.causal import NotCovered, Support, supports
+from plansafe.verifier.engine.replay import HALT, Run
+from plansafe.verifier.engine.steps import IllFormed, Taken
+from plansafe.verifier.evaluate import formula_text
+from plansafe.verifier.repair.extract import Aligned
+from plansafe.verifier.rules.model import shown_names
+from plansafe.verifier.simulate import step_text
+
+_MOST = 2
+"""Supports that a reason names."""
+
+
+class Reasons:
+    """The reasons of the edits of one plan."""
+
+    def __init__(self, checker: Checker, original: Sequence[Taken | IllFormed]) -> None:
+        assert checker.engine is not None
+        self.checker = checker
+        self.engine = checker.engine
+        self.objects = checker.engine.task.objects
+        self.original = original
+
+    def of_new(self, aligned: Aligned, place: int) -> str:
+        """What the step at a place (from 0) of a repaired plan serves."""
+        try:
+            found = supports(self.checker, aligned.steps, place + 1)
+        except NotCovered:
+            return ""
+
+        def rank(support: Support) -> tuple[int, int]:
+            if support.kind == "step":
+                return (0 if aligned.origin[support.step - 1] else 3), support.step
+            return (1 if support.kind == "goal" else 2), support.step
+
+        phrases: dict[str, None] = {}
+        for support in sorted(found, key=rank):
+            text = support.text
+            if support.kind == "step" and support.literal:
+                text = f"gives {support.literal} to `{step_text(aligned.steps[support.step - 1], self.objects)}`"
+            phrases[text] = None
+        return " and ".join(list(phrases)[:_MOST])
+
+    def of_deleted(self, aligned: Aligned, step: int) -> str:
+        """What goes wrong with a deleted step (from 1) in its place."""
+        taken = self.original[step - 1]
+        if isinstance(taken, IllFormed):
+            return taken.message
+        place = _old_place(aligned.origin, aligned.moved, step)
+        return self._trouble([*aligned.steps[:place], taken, *aligned.steps[place:]], place) or "it is not needed"
+
+    def of_moved(self, aligned: Aligned, place: int) -> str:
+        """What went wrong at a moved step's old place; else what it serves at the new one."""
+        step = aligned.origin[place]
+        steps = [*aligned.steps[:place], *aligned.steps[place + 1 :]]
+        origin = (*aligned.origin[:place], *aligned.origin[place + 1 :])
+        moved = frozenset([p - (p > place) for p in aligned.moved if p != place])
+        old = _old_place(origin, moved, step)
+        trouble = self._trouble([*steps[:old], aligned.steps[place], *steps[old:]], old)
+        return f"at its old place {trouble}" if trouble else self.of_new(aligned, place)
+
+    def of_substituted(self, aligned: Aligned, place: int) -> str:
+        """What the new step serves, or what was wrong with the old one."""
+        old = self.original[aligned.origin[place] - 1]
+        if isinstance(old, IllFormed):
+            return old.message
+        return self.of_new(aligned, place)
+
+    def _trouble(self, steps: Sequence[Taken], focus: int) -> str:
+        """The first thing wrong with a plan, told of the step at ``focus``; empty if nothing is."""
+        run = Run(self.engine, HALT)
+        run.steps(steps)
+        outcome = run.outcome(len(steps))
+        task = self.engine.task
+        if outcome.failures:
+            failure = outcome.failures[0]
+            reasons = outcome.reasons.get(failure.step, ())
+            texts = [
+                f"{formula_text(task, r.formula, r.binding)} is {'not true' if r.wanted else 'true'}" for r in reasons
+            ]
+            why = " and ".join(texts[:_MOST]) or "its effects cannot be computed"
+            if failure.step - 1 == focus:
+                return f"it cannot be taken: {why}"
+            return f"it makes `{step_text(steps[failure.step - 1], self.objects)}` impossible: {why}"
+        for violation in outcome.violations:
+            part = self.engine.plan.parts[violation.part]
+            rule = self.engine.rules[part.rule]
+            if rule.preference:
+                continue
+            names = shown_names([v.name for v in part.parameters])
+            objects = [o for name, o in zip(names, task.names(violation.binding), strict=True) if name != "_"]
+            return f"it breaks rule `{rule.name}`" + (f" for {', '.join(objects)}" if objects else "")
+        if outcome.goal is not True:
+            return "it undoes the goal"
+        return ""
+
+
+def _old_place(origin: tuple[int, ...], moved: frozenset[int], step: int) -> int:
+    """Where an original step would stand among the steps that kept their order."""
+    for place, number in enumerate(origin):
+        if number > step and place not in moved:
+            return place
+    return len(origin)
