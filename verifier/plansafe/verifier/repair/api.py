@@ -90,8 +90,11 @@ class Repairer:
     def run(self) -> RepairResult:
         """Search, and order what was found."""
         options = self.options
-        search = GuidedSearch(self.engine, self.steps, options.weights, options.protected, self.deadline)
-        search.tie_limit = options.tie_limit_s
+        search = self._search(self.deadline)
+        whole = self.deadline
+        if whole is not None:
+            # The rest is for some repair, if the nearest is not found by then.
+            search.deadline = self.deadline = whole - 0.4 * (whole - monotonic())
         limited = ""
         try:
             found, complete = self._levels(search)
@@ -100,6 +103,7 @@ class Repairer:
             found, complete = [], False
             if search.terminals:
                 found = self._extract(search, min([node.cost for node in search.terminals]))[0]
+        self.deadline = whole
         if not found:
             return self._nothing(search, limited)
         cost = _cost(found[0], options)
@@ -111,6 +115,25 @@ class Repairer:
         bound = cost if optimal else min(search.bound, cost)
         detail = search.incomplete if optimal else limited or search.incomplete
         return RepairResult(RepairStatus.FOUND, repairs, bound, optimal, complete, detail, search.expanded)
+
+    def _search(self, deadline: float | None) -> GuidedSearch:
+        search = GuidedSearch(self.engine, self.steps, self.options.weights, self.options.protected, deadline)
+        search.tie_limit = self.options.tie_limit_s
+        return search
+
+    def _inserted(self) -> Aligned | None:
+        """Some repair, by insertions (and what ill-formed steps need) alone; it may not be the nearest."""
+        assert self.deadline is not None
+        search = self._search(monotonic() + (self.deadline - monotonic()) / 2)
+        search.insertions_only = True
+        search.tie_limit = 0.1
+        try:
+            found = self._levels(search)[0]
+        except Limited:
+            if not search.terminals:
+                return None
+            found = self._extract(search, min([node.cost for node in search.terminals]))[0]
+        return self._rank(found[:20])[0] if found else None
 
     def _levels(self, search: Search) -> tuple[list[Aligned], bool]:
         """Search at rising costs until repairs are found whose new steps are all needed."""
@@ -319,13 +342,18 @@ class Repairer:
         if search.exhausted and not detail and sure:
             detail = "the search for repairs was complete"
             return RepairResult(RepairStatus.PROVED_NONE, (), bound, False, True, detail, expanded)
-        found, proof = self._planned()
+        found, proof, origin = None, "", "a search for insertions alone"
+        if self.deadline is not None and limited:
+            found = self._inserted()
+        if found is None:
+            origin = "a planner"
+            found, proof = self._planned()
         if proof:
             return RepairResult(RepairStatus.PROVED_NONE, (), bound, False, True, proof, expanded)
         if found is not None:
             self.ties = [found]
             cost = _cost(found, self.options)
-            detail = f"{detail or 'the search was cut short'}; this repair comes from a planner"
+            detail = f"{detail or 'the search was cut short'}; this repair comes from {origin}"
             return RepairResult(
                 RepairStatus.FOUND, self._present([found], cost), min(bound, cost), False, False, detail, expanded
             )

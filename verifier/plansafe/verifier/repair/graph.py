@@ -154,6 +154,8 @@ class Search:
         self.expanded = 0
         self.bound: Number = 0
         """No repair costs less."""
+        self.insertions_only = False
+        """Whether nothing but insertions is tried: a search for some repair, not for the nearest."""
         self.tie_limit: float | None = None
         """How long to look for further repairs of the cost of the first, in seconds."""
         self.ties_missing = False
@@ -596,6 +598,8 @@ class Search:
         step = node.position + 1
         if step in self.protected or step in node.borrowed or node.broken:
             return
+        if self.insertions_only and isinstance(self.steps[step - 1], Taken):
+            return
         self._push(node, extra + self.weights.delete, ("delete",), partial(self._delete, node, DELETE))
         if self.weights.substitute < self.weights.delete:
             self._push(node, extra + self.weights.substitute, ("ghost",), partial(self._delete, node, GHOST))
@@ -614,7 +618,7 @@ class Search:
     def _movable(self, node: Node, extra: Number) -> None:
         """The next step of a node may be moved behind."""
         step = node.position + 1
-        if step in self.protected or step in node.borrowed or node.broken:
+        if step in self.protected or step in node.borrowed or node.broken or self.insertions_only:
             return
         if isinstance(self.steps[step - 1], Taken):
             self._push(node, extra + self.weights.move, ("defer",), partial(self._defer, node))
@@ -694,7 +698,7 @@ class Search:
 
     def _offer_step(self, node: Node, step: int, extra: Number) -> None:
         """A later step may be moved here."""
-        if step <= node.position or step in node.borrowed or step in self.protected:
+        if step <= node.position or step in node.borrowed or step in self.protected or self.insertions_only:
             return
         taken = self.steps[step - 1]
         if isinstance(taken, Taken):
@@ -726,7 +730,7 @@ class Search:
         ways = [(INSERT, self.weights.insert)]
         if step <= self.length and step not in node.borrowed and step not in self.protected:
             replaced = self.steps[node.position]
-            if isinstance(replaced, IllFormed) or identity(replaced) != identity(taken):
+            if isinstance(replaced, IllFormed) or not (self.insertions_only or identity(replaced) == identity(taken)):
                 ways.append((SUBSTITUTE, self.weights.substitute))
         named = identity(taken)
         for kind, cost in ways:
