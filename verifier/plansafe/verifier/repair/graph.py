@@ -150,6 +150,13 @@ class Search:
             self.footprints.of(step) if isinstance(step, Taken) else None for step in self.steps
         ]
         mirrors = frozenset(engine.mirrors.values())
+        self._touching: dict[object, set[int]] = {}
+        for number, footprint in enumerate(self.prints, 1):
+            if footprint is not None:
+                facts = [*footprint.sets, *[e.fact for e in footprint.may]]
+                for fact in facts if footprint.mirror is None else [*facts, footprint.mirror]:
+                    self._touching.setdefault(fact, set()).add(number)
+                    self._touching.setdefault(fact[0], set()).add(number)
         self.views = [_view(part, mirrors) for part in engine.plan.parts]
         self.expanded = 0
         self.bound: Number = 0
@@ -344,6 +351,9 @@ class Search:
             for key, (delta, _) in node.tasks.items():
                 if key not in node.done:
                     heappush(self._heap, (total + delta, -node.position, next(self._count), node, key))
+            for demand, (extra, full) in node.demands.items():
+                if full and not node.broken:
+                    self._offer(node, demand, extra)
             stack += [(edge.target, total + edge.cost) for edge in node.edges]
 
     def _take(self, node: Node, taken: Taken) -> tuple[State, Watch | None, tuple[Broken, ...], list[Change]] | None:
@@ -512,6 +522,7 @@ class Search:
         False where the demand only looks for steps that could be moved behind this place.
         """
         stack = [(node, demand, extra, full)]
+        offers: dict[Number, list[tuple[Node, Demand, Number]]] = {}
         while stack:
             node, demand, extra, full = stack.pop()
             known = node.demands.get(demand)
@@ -519,9 +530,32 @@ class Search:
                 continue
             node.demands[demand] = (extra, full) if known is None else (min(known[0], extra), known[1] or full)
             if full and not node.broken:
-                self._offer(node, demand, extra)
+                if demand.subject in (_BORROW_STEP, _FEWER):
+                    self._offer(node, demand, extra)
+                else:
+                    level = node.cost + max(extra + self.lightest, self.estimate(node))
+                    offers.setdefault(level, []).append((node, demand, extra))
             for edge in node.parents:
-                stack += self._crossing(edge, demand, extra, full)
+                if edge.kind == KEEP and self._indifferent(edge.step, demand):
+                    stack.append((edge.source, demand, extra, full))
+                else:
+                    stack += self._crossing(edge, demand, extra, full)
+        for level, batch in offers.items():
+            first = batch[0][0]
+            key = ("offers", next(self._count))
+            self._push(first, level - first.cost, key, partial(self._offer_batch, batch))
+
+    def _offer_batch(self, batch: list[tuple[Node, Demand, Number]]) -> None:
+        for node, demand, extra in batch:
+            self._offer_all(node, demand, extra)
+
+    def _indifferent(self, step: int, demand: Demand) -> bool:
+        """Whether a step of the original plan has nothing to do with a demand."""
+        if demand.subject < 0:
+            return False
+        if demand.code is None:
+            return step not in self._touching.get(demand.subject, ())
+        return step not in self._touching.get((demand.subject, demand.code), ())
 
     def _cross(self, edge: Edge, demand: Demand, extra: Number, full: bool) -> None:
         for item in self._crossing(edge, demand, extra, full):
