@@ -166,6 +166,48 @@ def test_rules_that_count_by_blame_are_not_compiled(planner: Planner) -> None:
     assert planner.solve(Query(Checker(*sources, [rule]))).answer is Answer.UNSOLVABLE
 
 
+@BOTH
+@pytest.mark.parametrize(
+    "effect",
+    [
+        "(forall (?c - cleaner) (when (holding ?c) (not (safe))))",
+        "(when (exists (?c - cleaner) (holding ?c)) (not (safe)))",
+        "(when (exists (?c - cleaner) (and (holding ?c) (not (sliced ?x)))) (not (safe)))",
+        "(forall (?c - cleaner) (not (holding ?c)))",
+        "(forall (?c - cleaner) (when (holding ?c) (not (holding ?c))))",
+    ],
+)
+def test_a_delete_for_other_types_is_not_counted_on(planner: Planner, effect: str) -> None:
+    """Invariants found with the knife in place of ?c say that (safe), or (holding), and what is sliced exclude."""
+    take = "(:action take :parameters (?i - item) :effect (holding ?i))" if "(safe)" in effect else ""
+    domain = f"""(define (domain d) (:types item food - object knife cleaner - item)
+      (:predicates (holding ?i - item) (sliced ?x - food) (safe)) {take}
+      (:action cut :parameters (?k - knife ?x - food) :precondition (and (safe) (holding ?k))
+        :effect (and (sliced ?x) {effect})))"""
+    problem = """(define (problem p) (:domain d) (:objects k - knife c - cleaner a b - food)
+      (:init (safe) (holding k)) (:goal (and (sliced a) (sliced b))))"""
+    found = planner.solve(Query(checker_of(domain, problem), shortest=True))
+    assert (found.answer, len(found.steps), found.optimal) == (Answer.SOLVED, 2, True)
+
+
+@BOTH
+def test_a_rule_about_an_actions_past_leaves_a_safe_plan(planner: Planner) -> None:
+    """As in ``hands-washed-after-cleaner``: what takes ``safe`` away is bound over cleaners."""
+    domain = """(define (domain d) (:types item food - object knife cleaner - item)
+      (:predicates (holding ?i - item) (sliced ?x - food) (wiped))
+      (:action take :parameters (?i - item) :effect (holding ?i))
+      (:action drop :parameters (?i - item) :precondition (holding ?i) :effect (not (holding ?i)))
+      (:action wipe :parameters (?c - cleaner) :precondition (holding ?c) :effect (wiped))
+      (:action wash-hands)
+      (:action cut :parameters (?k - knife ?x - food) :precondition (holding ?k) :effect (sliced ?x)))"""
+    problem = """(define (problem p) (:domain d) (:objects k - knife c - cleaner a b - food)
+      (:goal (and (wiped) (sliced a) (sliced b))))"""
+    rule = """(define (safety s) (:process hands :parameters (?c - cleaner) :on (cut ?k ?x)
+      :forbid (since (not (action (wash-hands))) (holding ?c))))"""
+    found = planner.solve(Query(checker_of(domain, problem, rule)))
+    assert found.answer is Answer.SOLVED
+
+
 def test_a_rule_that_may_be_undefined_is_named() -> None:
     rules = "(define (safety s) (:process near :forbid (> (far a c) 2)))"
     found = KAIROS.solve(Query(checker_of(DOMAIN, PROBLEM, rules)))

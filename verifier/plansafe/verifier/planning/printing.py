@@ -144,9 +144,12 @@ def folded(task: Task, formula: Formula) -> Formula:
 
 
 class _Types:
-    """Sets of objects as a tree of types; sets that do not fit are guards."""
+    """Sets of objects as a tree of types; sets that do not fit are guards.
 
-    def __init__(self, task: Task, used: set[int], names: Names) -> None:
+    ``told``: domains whose sets are static predicates as well, whether they fit or not.
+    """
+
+    def __init__(self, task: Task, used: set[int], told: set[int], names: Names) -> None:
         self.task = task
         everything = frozenset(range(len(task.objects)))
         sets = {frozenset(task.domains[d]) for d in used} - {everything, frozenset()}
@@ -159,7 +162,8 @@ class _Types:
         self.guards: dict[frozenset[int], str] = {}
         for members in family:
             self.names[members] = names.new(own_names.get(members, "kind"))
-        for members in sorted(sets - set(family), key=lambda s: (-len(s), sorted(s))):
+        wanted = sets & {frozenset(task.domains[d]) for d in told} | sets - set(family)
+        for members in sorted(wanted, key=lambda s: (-len(s), sorted(s))):
             self.guards[members] = names.new("is-" + own_names.get(members, "kind"))
         # From the smallest: the first that contains what is asked for is the narrowest.
         self.family = [*reversed(family), everything]
@@ -192,9 +196,10 @@ class _Types:
         """The type of a variable over a domain."""
         return self.narrowest(frozenset(self.task.domains[domain]))
 
-    def guard(self, variable: Variable) -> str | None:
-        """The static predicate that a variable's objects must have beside their type."""
-        return self.guards.get(frozenset(self.task.domains[variable.domain]))
+    def guard(self, variable: Variable, told: bool = False) -> str | None:
+        """The static predicate that a variable's objects must have beside their type; with ``told``, may."""
+        members = frozenset(self.task.domains[variable.domain])
+        return self.guards.get(members) if told or members not in self.names else None
 
     def declarations(self) -> str:
         """The ``:types`` section, without its parentheses."""
@@ -236,7 +241,11 @@ class _Printer:
         self.action_names = [self.names.new(action.name) for action in self.actions]
         self.predicate_names = [self.names.new(predicate.name) for predicate in task.predicates]
         self.object_names = [self.names.new(name) for name in task.objects]
-        self.types = _Types(task, set(self._domains()), self.names)
+        deleting = [effect for effects in self.effects for effect in effects if effect.deletes]
+        told = {v.domain for effect in deleting for v in effect.variables}
+        told.update(*[_quantified_domains(effect.condition) for effect in deleting])
+        self.types = _Types(task, set(self._domains()), told, self.names)
+        self.telling = False
         self.slots: dict[int, frozenset[int]] = {}
         self.variables: dict[int, str] = {}
         self.constants: set[int] = set()
@@ -393,7 +402,7 @@ class _Printer:
 
     def _guarded(self, variables: Iterable[Variable], body: str, word: str) -> str:
         """A body under the guards of its variables: joined by ``and``, or implied (``or``)."""
-        guards = [(self.types.guard(v), self.variables[v.slot]) for v in variables]
+        guards = [(self.types.guard(v, self.telling), self.variables[v.slot]) for v in variables]
         atoms = [f"({name} {variable})" for name, variable in guards if name is not None]
         if not atoms:
             return body
@@ -410,7 +419,12 @@ class _Printer:
             parts.append(f"({a.operator} {target} {self._expression(a.value)})")
         text = parts[0] if len(parts) == 1 else f"(and {' '.join(parts)})"
         plain = isinstance(effect.condition, Truth)
-        condition = self._guarded(effect.variables, "(and)" if plain else self._formula(effect.condition), "and")
+        # Planners that look for invariants (kairos 1.0.6, Fast Downward) forget the types of variables that are bound
+        # in an effect: they count on a delete for objects of other types, and prove a solvable task unsolvable.
+        self.telling = bool(effect.deletes)
+        condition = "(and)" if plain else self._formula(effect.condition)
+        condition = self._guarded(effect.variables, condition, "and")
+        self.telling = False
         if condition != "(and)":
             text = f"(when {condition} {text})"
         return f"(forall ({quantified}) {text})" if quantified else text
