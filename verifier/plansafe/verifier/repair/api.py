@@ -90,22 +90,25 @@ class Repairer:
     def run(self) -> RepairResult:
         """Search, and order what was found."""
         options = self.options
-        search = self._search(self.deadline)
-        whole = self.deadline
-        if whole is not None:
-            # The rest is for some repair, if the nearest is not found by then.
-            search.deadline = self.deadline = whole - 0.4 * (whole - monotonic())
-        limited = ""
+        search = self._search()
+        limited = spare = None
         try:
-            found, complete = self._levels(search)
+            found, complete = self._levels(search, self._share(_FIRST), options.max_cost)
         except Limited:
-            limited = f"the time limit of {options.time_limit_s:g} s has passed"
-            found, complete = [], False
-            if search.terminals:
-                found = self._extract(search, min([node.cost for node in search.terminals]))[0]
-        self.deadline = whole
+            found, complete = self._at_the_limit(search)
+            if not found:
+                # Some repair first, then on with the search, which now has to look below its cost alone.
+                spare = self._inserted()
+                most = options.max_cost if spare is None else _cost(spare, options)
+                try:
+                    found, complete = self._levels(search, self._share(1.0), most)
+                except Limited:
+                    found, complete = self._at_the_limit(search)
+                    limited = f"the time limit of {options.time_limit_s:g} s has passed"
+        if spare is not None and not (found and _cost(found[0], options) <= _cost(spare, options)):
+            return self._spare(search, spare, limited)
         if not found:
-            return self._nothing(search, limited)
+            return self._nothing(search, limited or "")
         cost = _cost(found[0], options)
         ranked = self.ties = self._rank(found)
         repairs = self._present(ranked, cost)
@@ -116,38 +119,57 @@ class Repairer:
         detail = search.incomplete if optimal else limited or search.incomplete
         return RepairResult(RepairStatus.FOUND, repairs, bound, optimal, complete, detail, search.expanded)
 
-    def _search(self, deadline: float | None) -> GuidedSearch:
-        search = GuidedSearch(self.engine, self.steps, self.options.weights, self.options.protected, deadline)
+    def _search(self) -> GuidedSearch:
+        search = GuidedSearch(self.engine, self.steps, self.options.weights, self.options.protected, self.deadline)
         search.tie_limit = self.options.tie_limit_s
         return search
 
+    def _share(self, share: float) -> float | None:
+        """When a share of the time that is left will have passed; a little is kept for the rest of the work."""
+        if self.deadline is None:
+            return None
+        left = self.deadline - monotonic()
+        return monotonic() + share * max(0.0, left - min(1.0, 0.1 * left))
+
     def _inserted(self) -> Aligned | None:
         """Some repair, by insertions (and what ill-formed steps need) alone; it may not be the nearest."""
-        assert self.deadline is not None
-        search = self._search(monotonic() + (self.deadline - monotonic()) / 2)
+        search = self._search()
         search.insertions_only = True
         search.tie_limit = 0.1
         try:
-            found = self._levels(search)[0]
+            found = self._levels(search, self._share(_SECOND), self.options.max_cost)[0]
         except Limited:
-            if not search.terminals:
-                return None
-            found = self._extract(search, min([node.cost for node in search.terminals]))[0]
+            found = self._at_the_limit(search)[0]
         return self._rank(found[:20])[0] if found else None
 
-    def _levels(self, search: Search) -> tuple[list[Aligned], bool]:
+    def _spare(self, search: Search, spare: Aligned, limited: str | None) -> RepairResult:
+        """The result where the search found nothing better than a repair by insertions."""
+        cost = _cost(spare, self.options)
+        self.ties = [spare]
+        repairs = self._present(self.ties, cost)
+        detail = f"{limited or 'the search was cut short'}; this repair comes from a search for insertions alone"
+        bound = min(search.bound, cost)
+        return RepairResult(RepairStatus.FOUND, repairs, bound, bound == cost, False, detail, search.expanded)
+
+    def _at_the_limit(self, search: Search) -> tuple[list[Aligned], bool]:
+        """What a search had found when its time was up."""
+        if not search.terminals:
+            return [], False
+        return self._extract(search, min([node.cost for node in search.terminals]))[0], False
+
+    def _levels(self, search: Search, deadline: float | None, most: Number) -> tuple[list[Aligned], bool]:
         """Search at rising costs until repairs are found whose new steps are all needed."""
-        search.run(self.options.max_cost)
+        search.deadline = deadline
+        search.run(most)
         if not search.terminals:
             return [], True
         least = min([node.cost for node in search.terminals])
         for cost in self._costs(least):
             search.run(cost, everything=True)
             found, complete = self._extract(search, cost)
-            if found:
-                search.bound = cost
-                return found, complete
             search.bound = cost
+            if found:
+                return found, complete
         return [], True
 
     def _costs(self, least: Number) -> list[Number]:
@@ -342,18 +364,13 @@ class Repairer:
         if search.exhausted and not detail and sure:
             detail = "the search for repairs was complete"
             return RepairResult(RepairStatus.PROVED_NONE, (), bound, False, True, detail, expanded)
-        found, proof, origin = None, "", "a search for insertions alone"
-        if self.deadline is not None and limited:
-            found = self._inserted()
-        if found is None:
-            origin = "a planner"
-            found, proof = self._planned()
+        found, proof = self._planned()
         if proof:
             return RepairResult(RepairStatus.PROVED_NONE, (), bound, False, True, proof, expanded)
         if found is not None:
             self.ties = [found]
             cost = _cost(found, self.options)
-            detail = f"{detail or 'the search was cut short'}; this repair comes from {origin}"
+            detail = f"{detail or 'the search was cut short'}; this repair comes from a planner"
             return RepairResult(
                 RepairStatus.FOUND, self._present([found], cost), min(bound, cost), False, False, detail, expanded
             )
@@ -365,7 +382,7 @@ class Repairer:
         from plansafe.verifier.planning.chain import default_planners  # noqa: PLC0415 - loads the planners
         from plansafe.verifier.planning.port import Answer, Query  # noqa: PLC0415
 
-        limit = 10.0 if self.options.time_limit_s is None else min(10.0, max(1.0, self.options.time_limit_s / 3))
+        limit = 10.0 if self.deadline is None else max(0.3, (self.deadline - monotonic()) / 2)
         planners = default_planners()
         best: Aligned | None = None
         for prefix in dict.fromkeys([0, self._good_steps()]):
@@ -395,6 +412,8 @@ class Repairer:
         return max(0, min(bad, default=len(self.steps) + 1) - 1)
 
 
+_FIRST, _SECOND = 0.35, 0.5
+"""Shares of the time that is left: for the nearest repair at first, then for some repair by insertions alone."""
 _REPLAYED = 3
 """Repairs of a plan that the kernel replays (if the checker's options leave that to us)."""
 _EXPLAINED, _EXPLAINED_STEPS = 2, 400

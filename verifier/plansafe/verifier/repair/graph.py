@@ -193,7 +193,8 @@ class Search:
     def run(self, max_cost: Number, everything: bool = False) -> None:
         """Search until every repair of the least cost is in the graph, or nothing up to ``max_cost`` is left.
 
-        ``everything``: do not stop at the first cost. Raises :class:`Limited`; what was found by then stays.
+        ``everything``: do not stop at the first cost. Raises :class:`Limited`; what was found by then stays, and
+        another call goes on.
         """
         found: Number | None = None
         ticks = 0
@@ -201,6 +202,9 @@ class Search:
             f, _, _, node, key = self._heap[0]
             if f > max_cost or (found is not None and f > found):
                 break
+            ticks += 1
+            if ticks % 64 == 0 and self.deadline is not None and monotonic() > self.deadline:
+                raise Limited
             heappop(self._heap)
             if key in node.done:
                 continue
@@ -209,9 +213,6 @@ class Search:
                 continue  # pushed again at another cost
             self.bound = max(self.bound, f)
             self._now = f
-            ticks += 1
-            if ticks % 64 == 0 and self.deadline is not None and monotonic() > self.deadline:
-                raise Limited
             node.done.add(key)
             act()
             if found is None and self.terminals and not everything:
