@@ -1,0 +1,190 @@
+"""What a repair says beside its steps: reasons, ranges, proofs, limits, and what is tried when time is short."""
+
+from __future__ import annotations
+
+import pytest
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker
+from plansafe.verifier.diagnose.api import diagnose
+from plansafe.verifier.diagnose.model import ErrorClass
+from plansafe.verifier.engine.steps import Taken
+from plansafe.verifier.repair.api import Repairer, repair
+from plansafe.verifier.repair.fallback import align, lean
+from plansafe.verifier.repair.model import EditKind, RepairOptions, RepairStatus, Weights
+
+DOMAIN = """
+(define (domain kitchen)
+  (:types room item - object)
+  (:predicates (at ?r - room) (in ?x - item ?r - room) (holding ?x - item) (free) (clean ?x - item) (cut ?x - item))
+  (:action go :parameters (?from ?to - room)
+    :precondition (and (at ?from) (not (= ?from ?to))) :effect (and (not (at ?from)) (at ?to)))
+  (:action take :parameters (?x - item ?r - room)
+    :precondition (and (at ?r) (in ?x ?r) (free)) :effect (and (holding ?x) (not (in ?x ?r)) (not (free))))
+  (:action put :parameters (?x - item ?r - room)
+    :precondition (and (at ?r) (holding ?x)) :effect (and (in ?x ?r) (free) (not (holding ?x))))
+  (:action wash :parameters (?x - item) :precondition (holding ?x) :effect (clean ?x))
+  (:action slice :parameters (?x - item) :precondition (holding ?x) :effect (cut ?x)))
+"""
+PROBLEM = """
+(define (problem lunch) (:domain kitchen)
+  (:objects kitchen hall - room apple pear - item)
+  (:init (at hall) (in apple kitchen) (in pear kitchen) (free))
+  (:goal (and (cut apple) (in apple hall))))
+"""
+RULES = "(define (safety s) (:process washed :on (slice ?x) :require (clean ?x)))"
+
+
+def checker(rules: str = RULES, problem: str = PROBLEM) -> Checker:
+    made = Checker(Source("d", DOMAIN), Source("p", problem), [Source("s", rules)] if rules else [])
+    assert made.ok, made.diagnostics
+    return made
+
+
+def plan(*steps: str) -> Source:
+    return Source("lunch.plan", "\n".join(f"({step})" for step in steps))
+
+
+WHOLE = ("go hall kitchen", "take apple kitchen", "wash apple", "slice apple", "go kitchen hall", "put apple hall")
+
+
+def reasons(*steps: str, rules: str = RULES) -> list[tuple[str, str, str]]:
+    result = repair(checker(rules), plan(*steps))
+    assert result.status is RepairStatus.FOUND
+    assert result.optimal
+    return [(e.kind.value, e.after or e.before, e.reason) for e in result.repairs[0].edits]
+
+
+def test_an_insertion_says_which_step_it_serves() -> None:
+    [edit] = reasons(*WHOLE[1:])
+    assert edit == (
+        "insert",
+        "(go hall kitchen)",
+        "gives (at kitchen) to `(take apple kitchen)` and gives (at kitchen) to `(go kitchen hall)`",
+    )
+
+
+def test_an_insertion_says_which_rule_it_serves() -> None:
+    [edit] = reasons(*WHOLE[:2], *WHOLE[3:])
+    assert edit == ("insert", "(wash apple)", "keeps rule `washed` for apple")
+
+
+def test_an_insertion_says_that_it_serves_the_goal() -> None:
+    [edit] = reasons(*WHOLE[:5])
+    assert edit == ("insert", "(put apple hall)", "gives (in apple hall) to the goal")
+
+
+def test_a_move_says_what_was_wrong_at_the_old_place() -> None:
+    [edit] = reasons(WHOLE[0], WHOLE[2], WHOLE[1], *WHOLE[3:])
+    assert edit[0] == "move"
+    assert "at its old place" in edit[2]
+    assert "(holding apple) is not true" in edit[2]
+
+
+def test_a_substitution_of_an_ill_formed_step_says_what_was_ill_formed() -> None:
+    [edit] = reasons("go hall kitchn", *WHOLE[1:])
+    assert edit == ("substitute", "(go hall kitchen)", "unknown object `kitchn`")
+
+
+def test_a_deletion_says_what_the_step_did() -> None:
+    result = repair(checker(), plan(*WHOLE[:4], "put apple kitchen", *WHOLE[4:]))
+    [edit] = next(r.edits for r in result.repairs if r.edits[0].kind is EditKind.DELETE)
+    assert edit.reason == "it makes `(put apple hall)` impossible: (holding apple) is not true"
+
+
+def test_a_range_of_places_is_told_with_the_latest_first() -> None:
+    result = repair(checker(""), plan("go hall kitchen", "take apple kitchen", "go kitchen hall", "put apple hall"))
+    [edit] = result.repairs[0].edits
+    assert edit.after == "(slice apple)"
+    assert (edit.earliest, edit.position, edit.latest) == (3, 4, 4)
+    assert [r.edits[0].position for r in result.repairs] == [4, 3]
+
+
+def test_the_kernel_replays_what_is_offered_first() -> None:
+    result = repair(checker(), plan(*WHOLE[1:]))
+    assert result.repairs[0].replayed is True
+    assert result.repairs[0].report.headline is not None
+
+
+def test_protected_steps_stay() -> None:
+    faulty = plan(*WHOLE[:4], "put apple kitchen", *WHOLE[4:])
+    result = repair(checker(), faulty, RepairOptions(protected=frozenset([5])))
+    assert result.repairs
+    assert all("(put apple kitchen)" in r.steps for r in result.repairs)
+
+
+def test_a_goal_that_a_rule_forbids_is_proved_unsafe() -> None:
+    rules = "(define (safety s) (:process whole :forbid (cut ?x) :parameters (?x - item)))"
+    found = diagnose(checker(rules), plan(*WHOLE))
+    assert found.repair.status is RepairStatus.PROVED_NONE
+    assert {ErrorClass.IRREPARABLE, ErrorClass.UNSAFE_GOAL} <= set(found.classes)
+    assert all(w.text.startswith("PROVED") for w in found.witnesses if w.error is ErrorClass.UNSAFE_GOAL)
+
+
+def test_a_goal_that_nothing_reaches_is_irreparable_and_not_unsafe() -> None:
+    problem = PROBLEM.replace("(in apple kitchen)", "")
+    found = diagnose(checker("", problem), plan("go hall kitchen"))
+    assert ErrorClass.IRREPARABLE in found.classes
+    assert ErrorClass.UNSAFE_GOAL not in found.classes
+    assert found.repair.status is RepairStatus.PROVED_NONE
+
+
+def test_a_violated_initial_state_is_a_proof_that_names_the_rule() -> None:
+    rules = "(define (safety s) (:process tidy :forbid (in apple kitchen)))"
+    result = repair(checker(rules), plan(*WHOLE))
+    assert result.status is RepairStatus.PROVED_NONE
+    assert "`tidy`" in result.detail
+
+
+def test_beyond_the_cost_limit_nothing_is_found_and_the_bound_says_so() -> None:
+    result = repair(checker(), plan("go hall kitchen"), RepairOptions(max_cost=2))
+    assert result.status is RepairStatus.NOT_FOUND
+    assert result.bound > 2
+
+
+def test_a_time_limit_that_has_passed_leaves_no_claim() -> None:
+    result = repair(checker(), plan("go hall kitchen"), RepairOptions(time_limit_s=0.0))
+    assert result.status in (RepairStatus.NOT_FOUND, RepairStatus.FOUND)
+    assert not (result.status is RepairStatus.FOUND and result.optimal and result.repairs[0].cost > result.bound)
+
+
+def test_insertions_alone_give_a_repair_that_keeps_every_step() -> None:
+    made = checker()
+    source = plan(*WHOLE[:2], "put apple kitchen", *WHOLE[2:])
+    repairer = Repairer(made, source, made.read(source).steps, RepairOptions())
+    found = repairer._inserted()
+    assert found is not None
+    assert set(found.kinds) == {"insert"}
+    assert repairer.safe(found.steps)
+
+
+def taken(made: Checker, *steps: str) -> tuple[Taken, ...]:
+    return tuple(s for s in made.read(plan(*steps)).steps if isinstance(s, Taken))
+
+
+def test_a_planner_s_plan_is_aligned_with_the_original() -> None:
+    made = checker()
+    original = made.read(plan("go hall kitchen", "take pear kitchen", "slice apple", "put apple hall")).steps
+    aligned = align(original, taken(made, *WHOLE), frozenset())
+    assert aligned is not None
+    assert aligned.origin == (1, 2, 0, 3, 0, 4)
+    assert aligned.kinds == ("insert", "insert", "substitute")
+    assert align(original, taken(made, *WHOLE), frozenset([2])) is None
+
+
+def test_new_steps_that_serve_nothing_are_left_out() -> None:
+    made = checker()
+    repairer = Repairer(made, plan(*WHOLE), made.read(plan(*WHOLE)).steps, RepairOptions())
+    detour = taken(made, "go hall kitchen", "take pear kitchen", "put pear kitchen", *WHOLE[1:])
+    assert len(lean(detour, made.read(plan(*WHOLE)).steps, repairer.safe)) in (6, 8)
+    idle = taken(made, *WHOLE[:3], "wash apple", *WHOLE[3:])
+    assert len(lean(idle, [], repairer.safe)) == 6
+
+
+@pytest.mark.parametrize("kind", ["insert", "delete", "substitute", "move"])
+def test_a_dearer_kind_is_avoided_where_another_does(kind: str) -> None:
+    faulty = plan(*WHOLE[:4], "put apple kitchen", *WHOLE[4:])
+    weights = Weights(**{kind: 5})
+    result = repair(checker(), faulty, RepairOptions(weights=weights))
+    assert result.optimal
+    assert kind not in {k.value for k in result.repairs[0].kinds}
