@@ -1,0 +1,42 @@
+"""No planner proves a task unsolvable whose safe plan is known."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+if str(ROOT) not in sys.path:
+    sys.path.insert(0, str(ROOT))  # for bench, which is no part of the package
+
+from bench.faults.depot import depot_task  # noqa: E402
+from bench.faults.household import household_task  # noqa: E402
+from bench.faults.survey import survey_task  # noqa: E402
+from bench.faults.task import SeedTask  # noqa: E402
+
+from plansafe.grammar.source import Source  # noqa: E402
+from plansafe.verifier.planning.kairos import KairosPlanner  # noqa: E402
+from plansafe.verifier.planning.own_search import OwnSearch  # noqa: E402
+from plansafe.verifier.planning.port import Answer, Planner, Query  # noqa: E402
+from plansafe.verifier.planning.unified import UnifiedPlanner  # noqa: E402
+from plansafe.verifier.report import Headline  # noqa: E402
+
+LIMIT_S = 2.0
+"""False proofs come from invariants, found before any search: they are fast."""
+MAKERS = {"household": household_task, "depot": depot_task, "survey": survey_task}
+PLANNERS: tuple[Planner, ...] = (KairosPlanner(), UnifiedPlanner(), OwnSearch())
+
+
+@pytest.mark.parametrize(
+    ("kind", "length"), [("household", 12), ("household", 20), ("household", 32), ("depot", 16), ("survey", 16)]
+)
+def test_tasks_with_a_safe_plan_are_not_unsolvable(kind: str, length: int) -> None:
+    task: SeedTask = MAKERS[kind](f"proofs-{length}", length)
+    checker = task.checker()
+    plan = Source("gold", "\n".join(task.gold))
+    assert checker.check(plan).headline in (Headline.SAFE, Headline.VALID)
+    for planner in PLANNERS:
+        found = planner.solve(Query(checker, time_limit_s=LIMIT_S))
+        assert found.answer is not Answer.UNSOLVABLE, planner.name
