@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 from time import monotonic
-from typing import NamedTuple
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, ReadSteps
-from plansafe.verifier.compile.triggers import Pattern, patterns
-from plansafe.verifier.engine.replay import FORCE, HALT, Outcome, Run
-from plansafe.verifier.engine.state import Change, State
+from plansafe.verifier.engine.replay import HALT, Outcome, Run
 from plansafe.verifier.engine.steps import IllFormed, Taken
 from plansafe.verifier.model import Number
 from plansafe.verifier.repair.extract import Aligned, alignments
@@ -20,6 +17,7 @@ from plansafe.verifier.repair.footprint import identity
 from plansafe.verifier.repair.graph import Limited, Search
 from plansafe.verifier.repair.heuristic import GuidedSearch
 from plansafe.verifier.repair.model import Edit, EditKind, Repair, RepairOptions, RepairResult, RepairStatus
+from plansafe.verifier.repair.order import Order
 from plansafe.verifier.repair.reasons import Reasons
 from plansafe.verifier.report import Headline
 from plansafe.verifier.simulate import step_text
@@ -72,11 +70,7 @@ class Repairer:
         self.deadline = None if limit is None else monotonic() + limit
         text = checker.read(plan).text
         self.texts = ["(" + " ".join(step.tokens) + ")" for step in text.steps]
-        self._readers = self._find_readers()
-        played, self.original = self._in_play(list(steps), FORCE)
-        self._played: dict[int, list[frozenset[tuple[int, int]]]] = {}
-        for part, objects in played:
-            self._played.setdefault(part, []).append(objects)
+        self._order = Order(checker, steps, self.texts)
         self.ties: list[Aligned] = []
         """The repairs of least cost that were found, in order; more than are listed."""
         self.all_listed = True
@@ -110,7 +104,7 @@ class Repairer:
         if not found:
             return self._nothing(search, limited or "")
         cost = _cost(found[0], options)
-        ranked = self.ties = self._rank(found)
+        ranked = self.ties = self._order.sorted(found)
         repairs = self._present(ranked, cost)
         sure = not (search.incomplete or search.footprints.cut or search.ties_missing)
         optimal = search.bound >= cost and sure
@@ -140,7 +134,7 @@ class Repairer:
             found = self._levels(search, self._share(_SECOND), self.options.max_cost)[0]
         except Limited:
             found = self._at_the_limit(search)[0]
-        return self._rank(found[:20])[0] if found else None
+        return self._order.sorted(found[:20])[0] if found else None
 
     def _spare(self, search: Search, spare: Aligned, limited: str | None) -> RepairResult:
         """The result where the search found nothing better than a repair by insertions."""
@@ -219,10 +213,11 @@ class Repairer:
         key = tuple(map(identity, steps))
         known = self._safe.get(key)
         if known is None:
-            known = self._safe[key] = self._is_safe(self._outcome(steps))
+            known = self._safe[key] = self.is_safe(self.outcome(steps))
         return known
 
-    def _is_safe(self, outcome: Outcome) -> bool:
+    def is_safe(self, outcome: Outcome) -> bool:
+        """Whether an outcome is that of a SAFE or VALID plan."""
         parts, rules = self.engine.plan.parts, self.engine.rules
         return (
             not outcome.failures
@@ -232,65 +227,11 @@ class Repairer:
             and outcome.limit is None
         )
 
-    def _outcome(self, steps: Sequence[Taken]) -> Outcome:
+    def outcome(self, steps: Sequence[Taken]) -> Outcome:
+        """What a plan comes to, without explanations."""
         run = Run(self.engine, HALT)
         run.steps(steps)
         return run.outcome(len(steps))
-
-    # -- order --------------------------------------------------------------------------------------------------------
-
-    def _rank(self, found: list[Aligned]) -> list[Aligned]:
-        """The documented order among ties."""
-        return sorted(found, key=self._rank_of)
-
-    def _rank_of(self, aligned: Aligned) -> _Rank:
-        play, state = self._in_play(aligned.steps, HALT)
-        woken = any([not any([old <= new for old in self._played.get(part, ())]) for part, new in play])
-        different = 0
-        for now, then in zip(state.facts, self.original.facts, strict=True):
-            if now != then:
-                different += len(now ^ then)
-        for values, before in zip(state.fluents, self.original.fluents, strict=True):
-            different += sum([values.get(code) != before.get(code) for code in values.keys() | before.keys()])
-        order = [kind.value for kind in EditKind]
-        kinds = tuple(sorted([order.index(kind) for kind in aligned.kinds]))
-        places = tuple([-p for p, origin in enumerate(aligned.origin) if not origin])
-        text = " ".join([step_text(step, self.engine.task.objects) for step in aligned.steps])
-        return _Rank(woken, different, kinds, places, text)
-
-    def _in_play(self, steps: Sequence[Taken | IllFormed], reading: str) -> tuple[set[InPlay], State]:
-        """The rule instances that the steps of a plan bring into play, and its final state.
-
-        A rule about steps comes into play where a step matches, any other where a fact that it reads changes: each time
-        for all instances that agree with the objects of that step or fact.
-        """
-        found: set[InPlay] = set()
-
-        def note(index: int, code: int) -> None:
-            for part, pattern in self._readers.get(index, ()):
-                objects = pattern.key(code)
-                if objects is not None:
-                    found.add((part, frozenset(zip(pattern.parameters, objects, strict=True))))
-
-        def observe(_run: Run, number: int, changes: list[Change]) -> None:
-            step = steps[number - 1]
-            mirror = self.engine.mirror("start", step) if isinstance(step, Taken) else None
-            if mirror is not None:
-                note(*mirror)
-            for index, code, _ in changes:
-                note(index, code)
-
-        run = Run(self.engine, reading, observer=observe)
-        run.steps(steps)
-        return found, run.state
-
-    def _find_readers(self) -> dict[int, list[tuple[int, Pattern]]]:
-        out: dict[int, list[tuple[int, Pattern]]] = {}
-        for number, part in enumerate(self.engine.plan.parts):
-            condition = part.body if part.step is None else part.step
-            for pattern in patterns(self.engine.emitter, condition, part.parameters):
-                out.setdefault(pattern.predicate, []).append((number, pattern))
-        return out
 
     # -- presentation -------------------------------------------------------------------------------------------------
 
@@ -437,18 +378,6 @@ def _places(ties: Sequence[Aligned]) -> dict[tuple[object, ...], set[int]]:
 
 
 _MOST_RANGED = 500
-
-
-InPlay = tuple[int, frozenset[tuple[int, int]]]
-"""A part of a rule, and the objects that some of its parameters have: all instances that agree with these."""
-
-
-class _Rank(NamedTuple):
-    woken: bool
-    different: int
-    kinds: tuple[int, ...]
-    places: tuple[int, ...]
-    text: str
 
 
 def _cost(aligned: Aligned, options: RepairOptions) -> Number:

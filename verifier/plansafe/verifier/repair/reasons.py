@@ -68,9 +68,10 @@ class Reasons:
     def of_substituted(self, aligned: Aligned, place: int) -> str:
         """What the new step serves, or what was wrong with the old one."""
         old = self.original[aligned.origin[place] - 1]
+        serves = self.of_new(aligned, place)
         if isinstance(old, IllFormed):
-            return old.message
-        return self.of_new(aligned, place)
+            return f"{old.message}; the new step {serves}" if serves else old.message
+        return serves
 
     def _trouble(self, steps: Sequence[Taken], focus: int) -> str:
         """The first thing wrong with a plan, told of the step at ``focus``; empty if nothing is."""
@@ -87,6 +88,8 @@ class Reasons:
             why = " and ".join(texts[:_MOST]) or "its effects cannot be computed"
             if failure.step - 1 == focus:
                 return f"it cannot be taken: {why}"
+            if failure.step - 1 < focus:
+                return f"it comes too late for `{step_text(steps[failure.step - 1], self.objects)}`: {why}"
             return f"it makes `{step_text(steps[failure.step - 1], self.objects)}` impossible: {why}"
         for violation in outcome.violations:
             part = self.engine.plan.parts[violation.part]
@@ -95,6 +98,8 @@ class Reasons:
                 continue
             names = shown_names([v.name for v in part.parameters])
             objects = [o for name, o in zip(names, task.names(violation.binding), strict=True) if name != "_"]
+            if violation.step <= focus and not violation.at_end:
+                return f"it comes too late: before it, rule `{rule.name}` is broken"
             return f"it breaks rule `{rule.name}`" + (f" for {', '.join(objects)}" if objects else "")
         if outcome.goal is not True:
             return "it undoes the goal"
