@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Sequence
 from itertools import combinations
 from time import monotonic
@@ -83,6 +84,14 @@ class Repairer:
 
     def run(self) -> RepairResult:
         """Search, and order what was found."""
+        before = gc.get_threshold()
+        gc.set_threshold(max(before[0], 500_000), *before[1:])  # many small objects, few of them garbage
+        try:
+            return self._run()
+        finally:
+            gc.set_threshold(*before)
+
+    def _run(self) -> RepairResult:
         options = self.options
         search = self._search()
         limited = spare = None

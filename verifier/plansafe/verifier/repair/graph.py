@@ -175,6 +175,7 @@ class Search:
         self._heap: list[tuple[Number, int, int, Node, tuple[object, ...]]] = []
         self._count = count()
         self._achieving: dict[Demand, list[int]] = {}
+        self._achievers: dict[Demand, list[tuple[Taken, list[tuple[int, int, bool]], bool]]] = {}
         self._legal_actions: dict[tuple[object, ...], list[Taken]] = {}
         self._simulation = Simulation(engine)
         self.base = len(engine.task.predicates)
@@ -694,31 +695,41 @@ class Search:
 
     def _offer_actions(self, node: Node, demand: Demand, extra: Number) -> None:
         """The actions that may meet a demand: the legal ones are tried, the others looked into at a later level."""
-        illegal = []
-        for taken in self.footprints.achievers(*demand):
-            if self._legal(node, taken):
-                self._offer_action(node, taken, extra, demand)
-            else:
-                illegal.append(taken)
-        if illegal:
-            extra += min(self.weights.insert, self.weights.substitute)
-            self._flaw(node, ("enable", demand), partial(self._enable_all, node, illegal, extra), extra)
-
-    def _enable_all(self, node: Node, illegal: list[Taken], extra: Number) -> None:
-        """What would have to differ for each action: one false literal of each is enough, and many share theirs."""
         facts = node.state.facts
-        wanted: set[Demand] = set()
-        for taken in illegal:
-            literals, _ = self.footprints.precondition(taken)
-            for predicate, code, value in literals:
-                if (code in facts[predicate]) is not value:
-                    if self.demander.changeable(predicate):
-                        wanted.add(Demand(predicate, code, value))
+        lacking: set[tuple[int, int, bool]] = set()
+        vague: list[Taken] = []
+        for taken, literals, simple in self._candidates(demand):
+            for literal in literals:
+                if (literal[1] in facts[literal[0]]) is not literal[2]:
+                    # One false literal of each action is enough, and many share theirs.
+                    lacking.add(literal)
                     break
             else:
-                self._precondition(node, taken, extra)
-        for demand in wanted:
-            self._receive(node, demand, extra, True)
+                if simple or self._legal(node, taken):
+                    self._offer_action(node, taken, extra, demand)
+                else:
+                    vague.append(taken)
+        if lacking or vague:
+            extra += min(self.weights.insert, self.weights.substitute)
+            self._flaw(node, ("enable", demand), partial(self._enable_all, node, lacking, vague, extra), extra)
+
+    def _candidates(self, demand: Demand) -> list[tuple[Taken, list[tuple[int, int, bool]], bool]]:
+        """The actions that may meet a demand, the literals of their preconditions, and whether that is all of them."""
+        found = self._achievers.get(demand)
+        if found is None:
+            found = self._achievers[demand] = []
+            for taken in self.footprints.achievers(*demand):
+                literals, others = self.footprints.precondition(taken)
+                found.append((taken, literals, not others))
+        return found
+
+    def _enable_all(self, node: Node, lacking: set[tuple[int, int, bool]], vague: list[Taken], extra: Number) -> None:
+        """What would have to differ for actions that cannot be taken here."""
+        for predicate, code, value in lacking:
+            if self.demander.changeable(predicate):
+                self._receive(node, Demand(predicate, code, value), extra, True)
+        for taken in vague:
+            self._precondition(node, taken, extra)
 
     def _plan_achievers(self, demand: Demand) -> list[int]:
         """The steps of the original plan that may meet a demand."""
