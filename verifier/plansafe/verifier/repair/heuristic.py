@@ -20,8 +20,9 @@ from plansafe.verifier.evaluate import Evaluator
 from plansafe.verifier.model import And, Number
 from plansafe.verifier.repair.demands import Demand
 from plansafe.verifier.repair.footprint import Footprint, identity
-from plansafe.verifier.repair.graph import STATE, Node, Search, may_meet
+from plansafe.verifier.repair.graph import Node, Search, may_meet
 from plansafe.verifier.repair.model import Weights
+from plansafe.verifier.repair.views import STATE
 
 MAX_FAULTS = 10
 """Faults that are counted; the rest is found on the way."""

@@ -1,0 +1,85 @@
+"""What parts of rules look at, which decides how a violation can be mended: states, the trace, or numbers of steps."""
+
+from __future__ import annotations
+
+from plansafe.verifier.compile.normal import mentions, subformulas
+from plansafe.verifier.model import And, Atom, Compare, Formula, Not, Or, Quantified, Temporal
+from plansafe.verifier.rules.model import Part
+
+_DEADLINES = frozenset(("within", "always-within"))
+"""Operators that only lose by further steps."""
+_LETTER_OPERATORS = frozenset(("next", "weak-next", "yesterday", "weak-yesterday", "hold-during", "hold-after"))
+"""Operators by which a rule counts letters: any inserted or removed step may change its verdict."""
+STATE, TRACE, DEADLINE, LETTERS = range(4)
+"""What a part of a rule looks at: single states, the trace but for repetitions, numbers of steps up to a deadline, or
+numbers of steps in any manner."""
+
+
+def view_of(part: Part, mirrors: frozenset[int]) -> tuple[int, int]:
+    """What a part looks at, and for deadlines how many letters back."""
+    operators = [f for g in (part.body, part.guard) if g is not None for f in subformulas(g) if isinstance(f, Temporal)]
+    if any([f.operator in _LETTER_OPERATORS for f in operators]):
+        return LETTERS, 0
+    if mentions(part.body, mirrors):
+        polarity = _polarity(part.body, mirrors, True)
+        certain = part.after or (part.mode == "whole" and polarity) or (part.mode == "always" and True in polarity)
+        if certain or not all([_steady(f, mirrors) for f in operators]):
+            return LETTERS, 0
+    bounds = [f.bounds[0] for f in operators if f.operator in _DEADLINES]
+    if bounds:
+        return DEADLINE, int(max(bounds)) + 3
+    return (TRACE, 0) if operators or part.mode == "whole" else (STATE, 0)
+
+
+def _polarity(formula: Formula, mirrors: frozenset[int], positive: bool) -> set[bool]:
+    """The signs with which a formula reads the step of the present letter, not looking into temporal operators."""
+    out: set[bool] = set()
+    stack = [(formula, positive)]
+    while stack:
+        part, sign = stack.pop()
+        if isinstance(part, Atom) and part.predicate in mirrors:
+            out.add(sign)
+        elif isinstance(part, Not):
+            stack.append((part.body, not sign))
+        elif isinstance(part, Quantified):
+            stack.append((part.body, sign))
+        elif isinstance(part, And | Or):
+            stack.extend([(inner, sign) for inner in part.parts])
+    return out
+
+
+_SIGNS = {
+    "always": (False,),
+    "historically": (False,),
+    "sometime": (True,),
+    "once": (True,),
+    "until": (False, True),
+    "since": (False, True),
+    "release": (True, False),
+    "sometime-before": (True, True),
+    "sometime-after": (True, True),
+    "always-within": (True, True),
+    "within": (True,),
+}
+"""The sign with which each operand may read a step, so that a letter without such a step changes nothing."""
+
+
+def _steady(formula: Temporal, mirrors: frozenset[int]) -> bool:
+    """Whether further letters, with steps that the formula does not read, leave its value alone."""
+    signs = _SIGNS.get(formula.operator)
+    if signs is None:
+        return formula.operator == "at-end" or not any([_polarity(f, mirrors, True) for f in formula.operands])
+    if not all([_polarity(f, mirrors, True) <= {sign} for f, sign in zip(formula.operands, signs, strict=True)]):
+        return False
+    # Where the second operand (of sometime-before the first) reads a step, a letter more means that the other one is
+    # read in a further place: that must not depend on the state.
+    if formula.operator in ("until", "since", "release", "sometime-before"):
+        other, stepping = formula.operands[:: -1 if formula.operator == "sometime-before" else 1]
+        return not _polarity(stepping, mirrors, True) or all(
+            [not isinstance(f, Atom | Compare | Temporal) or _is_step(f, mirrors) for f in subformulas(other)]
+        )
+    return True
+
+
+def _is_step(formula: Formula, mirrors: frozenset[int]) -> bool:
+    return isinstance(formula, Atom) and formula.predicate in mirrors
