@@ -102,7 +102,7 @@ class RepairOptions(NamedTuple):
     max_cost: Number = 8
     max_repairs: int = 100
     time_limit_s: float | None = 30.0
-    tie_limit_s: float = 1.0
+    tie_limit_s: float = 0.5
 
 
 class RepairResult(NamedTuple):
