@@ -157,10 +157,24 @@ class Assignment(NamedTuple):
     value: Expression
 
 
+class Choice(NamedTuple):
+    """One alternative of a ``oneof`` in the effect of an action (docs/worlds.md).
+
+    ``number`` counts the ``oneof`` statements of the action in the order of its text, ``alternative`` those of the
+    statement, both from 0. ``variables`` are those of the quantifiers around it: each binding chooses for itself.
+    """
+
+    number: int
+    alternative: int
+    alternatives: int
+    variables: tuple[Variable, ...]
+
+
 class Effect(NamedTuple):
     """What happens for each binding of ``variables`` for which ``condition`` holds in the state before.
 
-    ``at_start`` is, in the end of a durative action, a condition that was read at its start.
+    ``at_start`` is, in the end of a durative action, a condition that was read at its start. An effect with ``choices``
+    happens only in worlds that choose all of these alternatives.
     """
 
     variables: tuple[Variable, ...]
@@ -169,6 +183,7 @@ class Effect(NamedTuple):
     deletes: tuple[Atom, ...]
     assignments: tuple[Assignment, ...]
     at_start: Formula = TRUE
+    choices: tuple[Choice, ...] = ()
 
 
 class Preference(NamedTuple):
@@ -238,6 +253,77 @@ class TimedLiteral(NamedTuple):
     fluent: bool
 
 
+class InitialLiteral(NamedTuple):
+    """A fact with a truth value, or (with ``fluent``) a fluent with a number; ``code`` encodes the arguments."""
+
+    predicate: int
+    code: int
+    value: bool | Number
+    fluent: bool = False
+
+
+class InitialChoice(NamedTuple):
+    """``(or ..)`` or ``(oneof ..)`` in ``:init``: at least one, exactly one, of the alternatives is true.
+
+    An alternative is a conjunction. ``node`` is the statement, for diagnostics.
+    """
+
+    exactly_one: bool
+    alternatives: tuple[tuple[InitialLiteral, ...], ...]
+    node: object
+
+
+class Interval(NamedTuple):
+    """The values a number may have; ``None`` is no bound, ``*_open`` excludes the bound itself."""
+
+    low: Number | None = None
+    high: Number | None = None
+    low_open: bool = False
+    high_open: bool = False
+
+
+class Unknowns(NamedTuple):
+    """What ``:init`` leaves open (docs/worlds.md, section 1). A fact that is open is not in ``Task.initial_facts``.
+
+    ``facts[p]``: codes of the open facts of predicate ``p``. ``supported[p]``: those of them that ``oneof`` alone
+    mentions, and that are false unless an alternative that is true has them. ``values[f]``: the fluents without a
+    given value, none of them in ``Task.initial_fluents``.
+    """
+
+    facts: list[set[int]]
+    supported: list[set[int]]
+    choices: tuple[InitialChoice, ...]
+    values: list[dict[int, Interval]]
+
+
+class OpenPredicate(NamedTuple):
+    """Facts that a specification leaves open: ``(:open (p ?x ..))``.
+
+    ``arguments`` number the variables: equal numbers are equal objects. ``domains`` are those of the arguments.
+    """
+
+    predicate: int
+    arguments: tuple[int, ...]
+    domains: tuple[int, ...]
+    at: object
+
+
+class WorldInvariant(NamedTuple):
+    """What a specification says of S0 in every world, for all values of ``parameters``.
+
+    ``kind``: ``holds`` (a formula), ``exactly-one`` or ``at-most-one`` (of the instances of ``atoms``; ``counted`` are
+    the variables that are not parameters).
+    """
+
+    name: str
+    parameters: tuple[Variable, ...]
+    kind: str
+    formula: Formula
+    atoms: tuple[Atom, ...]
+    counted: tuple[Variable, ...]
+    at: object
+
+
 class Metric(NamedTuple):
     """What a plan is measured by."""
 
@@ -273,6 +359,7 @@ class Task(NamedTuple):
     goal_preferences: tuple[Preference, ...]
     metric: Metric | None
     static: list[bool]
+    unknowns: Unknowns | None = None
 
     def encode(self, arguments: ARGUMENTS) -> int:
         """The code of a tuple of objects within its predicate: mixed radix over the number of objects."""

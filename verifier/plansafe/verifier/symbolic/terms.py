@@ -1,0 +1,121 @@
+"""Numbers that depend on the world: linear combinations with exact coefficients over a few kinds of atoms.
+
+Sums are canonical, so equal sums are equal values, and a comparison of two numbers is one input of the circuit whatever
+way it was written. An atom is a variable, an indicator (1 where a literal is true, else 0), a choice between two
+numbers, a product, or a quotient.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+from plansafe.verifier.engine.state import checked
+from plansafe.verifier.model import Number, normal_number
+from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Circuit, Literal
+
+Atom = tuple[object, ...]
+"""``("value", function, code)``, ``("indicator", literal)``, ``("choice", literal, then, otherwise)``,
+``("product", a, b)`` or ``("quotient", a, b)``; ``then``, ``a`` .. are :class:`Sum`."""
+
+
+class Sum(NamedTuple):
+    """``constant + sum of coefficient * atom``, atoms in order and coefficients not zero."""
+
+    constant: Number
+    items: tuple[tuple[Atom, Number], ...] = ()
+
+
+class Comparison(NamedTuple):
+    """An input of the circuit: ``sum operator 0`` with operator ``<=``, ``<`` or ``=``."""
+
+    operator: str
+    sum: Sum
+
+
+def constant(value: Number) -> Sum:
+    """A number that is the same in every world."""
+    return Sum(value)
+
+
+def variable(function: int, code: int) -> Sum:
+    """The initial value of a fluent."""
+    return Sum(0, ((("value", function, code), 1),))
+
+
+def plus(a: Sum, b: Sum, factor: Number = 1) -> Sum:
+    """``a + factor * b``."""
+    total = checked(normal_number(a.constant + factor * b.constant))
+    if not b.items:
+        return Sum(total, a.items)
+    items = dict(a.items)
+    for atom, coefficient in b.items:
+        items[atom] = checked(normal_number(items.get(atom, 0) + factor * coefficient))
+    return Sum(total, tuple(sorted([item for item in items.items() if item[1]], key=_order)))
+
+
+def _order(item: tuple[Atom, Number]) -> str:
+    return repr(item[0])
+
+
+def times(a: Sum, b: Sum) -> Sum:
+    """The product."""
+    if not b.items:
+        a, b = b, a
+    if a.items:
+        first, second = sorted((a, b), key=repr)
+        return Sum(0, ((("product", first, second), 1),))
+    return plus(Sum(0), b, a.constant)
+
+
+def divided(a: Sum, b: Sum) -> Sum:
+    """The quotient; where ``b`` is zero it has no meaning, and whoever divides says so."""
+    if b.items:
+        return Sum(0, ((("quotient", a, b), 1),))
+    return plus(Sum(0), a, normal_number(Fraction(1) / b.constant)) if b.constant else Sum(0)
+
+
+def chosen(condition: Literal, then: Sum, otherwise: Sum) -> Sum:
+    """``then`` where the condition holds, else ``otherwise``."""
+    if condition == TRUE or then == otherwise:
+        return then
+    if condition == FALSE:
+        return otherwise
+    difference = plus(then, otherwise, -1)
+    if not difference.items:  # an indicator, scaled: sums of these count
+        if condition & 1:  # one form for a literal and its negation
+            return plus(then, Sum(0, ((("indicator", condition ^ 1), 1),)), -difference.constant)
+        return plus(otherwise, Sum(0, ((("indicator", condition), 1),)), difference.constant)
+    return Sum(0, ((("choice", condition, then, otherwise), 1),))
+
+
+def compared(circuit: Circuit, operator: str, a: Sum, b: Sum) -> Literal:
+    """Whether ``a operator b``, with operator ``= < > <= >=``."""
+    if operator in (">", ">="):
+        a, b, operator = b, a, {">": "<", ">=": "<="}[operator]
+    difference = plus(a, b, -1)
+    if not difference.items:
+        value = difference.constant
+        return TRUE if (value < 0 or (value == 0 and operator != "<") if operator != "=" else value == 0) else FALSE
+    if len(difference.items) == 1 and difference.items[0][0][0] == "indicator":
+        return _of_indicator(circuit, operator, difference)
+    scale = difference.items[0][1]
+    if scale < 0:
+        if operator == "<":  # -s < 0 is not s <= 0
+            return circuit.input(Comparison("<=", _scaled(difference, scale))) ^ 1
+        if operator == "<=":
+            return circuit.input(Comparison("<", _scaled(difference, scale))) ^ 1
+    return circuit.input(Comparison(operator, _scaled(difference, scale)))
+
+
+def _scaled(total: Sum, scale: Number) -> Sum:
+    inverse = normal_number(Fraction(1) / scale)
+    return plus(Sum(0), total, inverse)
+
+
+def _of_indicator(circuit: Circuit, operator: str, total: Sum) -> Literal:
+    (atom, coefficient) = total.items[0]
+    literal = atom[1]
+    assert isinstance(literal, int)
+    on, off = [compared(circuit, operator, Sum(total.constant + c), Sum(0)) for c in (coefficient, 0)]
+    return circuit.choose(literal, on, off)
