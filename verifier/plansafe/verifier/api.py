@@ -44,7 +44,9 @@ _SHAPE = frozenset(("SC002", "SC003"))
 class Options(NamedTuple):
     """How to check. ``blame`` filters findings.
 
-    Times are in seconds; ``replay`` says when the kernel checks findings again.
+    Times are in seconds; ``replay`` says when the kernel checks findings again. ``engine`` is ``auto``, ``explicit``,
+    ``sat`` or ``smt`` (docs/worlds.md, section 3); ``infer_invariants``: inferred invariants restrict open predicates;
+    ``certificate``: a SAFE that a solver decided comes with a proof; ``double_check``: a second solver is asked.
     """
 
     lenient_types: bool = False
@@ -56,6 +58,10 @@ class Options(NamedTuple):
     full_state: bool = False
     replay: str = "auto"
     require_rules: bool = False
+    engine: str = "auto"
+    infer_invariants: bool = True
+    certificate: bool = False
+    double_check: bool = False
 
 
 class ReadSteps(NamedTuple):
@@ -197,6 +203,13 @@ class Checker:
             from plansafe.verifier.summary import out_of_time  # noqa: PLC0415
 
             return out_of_time(self, plan)
+        except ModuleNotFoundError as error:
+            from plansafe.verifier.symbolic.refusals import missing_solver  # noqa: PLC0415 - hardly ever needed
+
+            missing = missing_solver(error)
+            if missing is None:
+                raise
+            return unreadable(plan.name, (*self.diagnostics, missing))
         if not report.findings and self.options.replay != "always":
             return report
         return self.confirmer().confirm(plan, report)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
+
+if TYPE_CHECKING:
+    from plansafe.verifier.symbolic.model import WorldsReport
 
 
 class Worlds(Enum):
@@ -90,6 +93,8 @@ class Finding(NamedTuple):
     labelled
     places elsewhere: earlier steps of the plan, the rule, the precondition in the domain.
     ``replayed`` says whether the independent kernel confirmed it (``None``: outside what the kernel covers).
+    Where the description leaves something open, ``worlds`` says in which worlds it is there, and ``world`` is the index
+    of the witness that it was found in.
     """
 
     code: str
@@ -113,6 +118,8 @@ class Finding(NamedTuple):
     rationale: str | None = None
     replayed: bool | None = None
     state: tuple[str, ...] = ()  # all facts of the state it was judged in, if they were asked for
+    worlds: Worlds | None = None  # ALL or SOME (UNKNOWN: not decided); None: the information is complete
+    world: int | None = None
 
 
 class RuleCount(NamedTuple):
@@ -142,6 +149,8 @@ class Report(NamedTuple):
     ``executable``, ``goal`` and ``safe`` range over the worlds that the description allows. ``diagnostics`` are errors
     and
     warnings about the files; when the plan cannot be judged at all, ``headline`` is ``None`` and they say why.
+    ``worlds`` says what the verdict depends on (``None``: there is one world); ``certificate`` is the text of a proof
+    that a second program can check, if one was asked for and there is one.
     """
 
     plan: str
@@ -160,6 +169,8 @@ class Report(NamedTuple):
     engine: str = "explicit"
     limits: tuple[str, ...] = ()  # the limits that were hit
     suppressed: int = 0  # findings beyond the output limit, counted but not listed
+    worlds: WorldsReport | None = None
+    certificate: str | None = None
 
     @property
     def exit_code(self) -> int:

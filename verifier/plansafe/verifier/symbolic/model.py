@@ -134,9 +134,10 @@ class Witness(NamedTuple):
 class WorldsReport(NamedTuple):
     """What a report says about worlds, beside its three values.
 
-    ``open_facts``, ``open_numbers``, ``choices``: how much is left open. ``relevant``: how much of it the verdict can
-    depend on. ``cause`` and ``question`` are ``None`` where there is none, or where it was not found: the notes say
-    which. ``solver`` says what decided.
+    ``open_facts``, ``open_numbers``, ``choices`` (of outcomes), ``durations`` (with a tolerance) and ``unordered``
+    (pairs of steps that the plan leaves in either order): how much is left open. ``relevant``: how much of it the
+    verdict can depend on. ``cause`` and ``question`` are ``None`` where there is none, or where it was not found: the
+    notes say which. ``solver`` says what decided; ``advice``, where something is UNKNOWN, what would help.
     """
 
     open_facts: int
@@ -150,6 +151,9 @@ class WorldsReport(NamedTuple):
     question_note: str = ""
     invariants: tuple[str, ...] = ()
     solver: str = ""
+    durations: int = 0
+    unordered: int = 0
+    advice: str = ""
 
 
 class Verdict(NamedTuple):

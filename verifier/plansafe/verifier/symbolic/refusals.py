@@ -1,0 +1,30 @@
+"""Why a plan was not judged over worlds at all: no solver is installed, or the engine that was asked for cannot."""
+
+from __future__ import annotations
+
+from plansafe.grammar.diagnostics import Diagnostic
+
+_PACKAGES = {"pysat": "python-sat", "z3": "z3-solver"}
+"""Modules of solvers, and the packages that they come with."""
+
+
+def missing_solver(error: ModuleNotFoundError) -> Diagnostic | None:
+    """What to install, if a module of a solver is what is missing (SC608); ``None`` for any other module."""
+    package = _PACKAGES.get((error.name or "").partition(".")[0])
+    if package is None:
+        return None
+    return Diagnostic(
+        "SC608",
+        f"something is left open, and the solver for it is not installed: the package {package} is missing",
+        notes=("plans are judged without a solver where the description is complete",),
+        help="pip install 'plansafe[solve]'",
+    )
+
+
+def not_explicit(what: str) -> Diagnostic:
+    """Say that ``--engine explicit`` replays one world, and that ``what`` is open (SC609)."""
+    return Diagnostic(
+        "SC609",
+        f"the explicit engine replays one world, and {what}",
+        help="leave --engine out, or take --engine sat or --engine smt",
+    )
