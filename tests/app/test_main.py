@@ -33,6 +33,10 @@ class Options(NamedTuple):
     full_state: Any
     replay: Any
     require_rules: Any
+    engine: Any
+    infer_invariants: Any
+    certificate: Any
+    double_check: Any
 
 
 class Checker:
@@ -205,11 +209,12 @@ def test_options_reach_the_engine(run: Run) -> None:
         "0",
     ]
     flags += ["--max-findings", "7", "--max-instances", "8", "--full-state", "--replay", "never"]
+    flags += ["--engine", "smt", "--no-inferred-invariants", "--double-check"]
     assert run(plan("safe"), *flags)[0] == 0
     options = Checker.made[0].options
     assert float(options.tolerance) == 0.5
     assert options._replace(tolerance=None) == Options(
-        True, None, ("introduced", "worsened"), None, 7, 8, True, "never", False
+        True, None, ("introduced", "worsened"), None, 7, 8, True, "never", False, "smt", False, False, True
     )
 
 

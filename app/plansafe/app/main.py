@@ -55,6 +55,15 @@ class BlameChoice(StrEnum):
     PRE_EXISTING = "pre-existing"
 
 
+class Engine(StrEnum):
+    """What decides."""
+
+    AUTO = "auto"
+    EXPLICIT = "explicit"
+    SAT = "sat"
+    SMT = "smt"
+
+
 class Replay(StrEnum):
     """When the independent kernel replays a plan."""
 
@@ -150,6 +159,19 @@ def audit(
     lenient_types: LenientTypes = False,
     tolerance: Annotated[str, typer.Option(metavar="TIME", help="Tolerance of durations and separation.")] = "0.001",
     replay: Annotated[Replay, typer.Option(help="Check findings with the independent kernel.")] = Replay.AUTO,
+    engine: Annotated[
+        Engine, typer.Option(help="What decides; `explicit` replays one world (docs/worlds.md).")
+    ] = Engine.AUTO,
+    no_inferred_invariants: Annotated[
+        bool, typer.Option("--no-inferred-invariants", help="Assume no invariant that is not written down.")
+    ] = False,
+    double_check: Annotated[
+        bool, typer.Option("--double-check", help="Ask a second solver, where a solver decides.")
+    ] = False,
+    certificate: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Write the proof that a plan is SAFE, where a solver decided it."),
+    ] = None,
     time_limit: Annotated[float, typer.Option(min=0, metavar="SECONDS", help="For each plan; 0: none.")] = 300.0,
     memory_limit: MemoryLimit = 8192,
     max_findings: Annotated[
@@ -195,13 +217,24 @@ def audit(
         replay=replay.value,
         hashes=form is Format.JSON,
         loose=reading is From.TEXT,
+        engine=engine.value,
+        infer_invariants=not no_inferred_invariants,
+        certificate=certificate is not None,
+        double_check=double_check,
     )
     limit_memory(memory_limit)
-    raise typer.Exit(guarded(lambda: _audit(plans, settings, form.value, output, color.value, fix, diff)))
+    raise typer.Exit(guarded(lambda: _audit(plans, settings, form.value, output, color.value, fix, diff, certificate)))
 
 
 def _audit(
-    plans: list[str], settings: Settings, form: str, output: str | None, color: str, fix: bool, diff: bool
+    plans: list[str],
+    settings: Settings,
+    form: str,
+    output: str | None,
+    color: str,
+    fix: bool,
+    diff: bool,
+    certificate: str | None,
 ) -> int:
     import gc  # noqa: PLC0415
 
@@ -217,6 +250,12 @@ def _audit(
     if problem is not None:
         return complain(problem)
     paths = expand(plans)
+    if certificate is not None:
+        from plansafe.app.certificate import save, unusable  # noqa: PLC0415 - where it is asked for
+
+        problem = unusable(certificate, len(paths), settings, fix or diff)
+        if problem is not None:
+            return complain(problem)
     if settings.replay == "auto" and len(paths) > _MANY:
         settings = settings._replace(replay="never")  # the kernel would take most of a batch's time
     if fix or diff:
@@ -235,6 +274,8 @@ def _audit(
             stream.write(text)
             if result.failure is not None:
                 print(result.failure + REPORT, file=sys.stderr)
+            elif certificate is not None:
+                codes.add(save(certificate, result))
             progress.step()
         progress.clear()
         stream.write(view.end())

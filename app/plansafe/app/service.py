@@ -47,6 +47,10 @@ class Settings(NamedTuple):
     replay: str = "auto"
     hashes: bool = False
     loose: bool = False
+    engine: str = "auto"
+    infer_invariants: bool = True
+    certificate: bool = False
+    double_check: bool = False
 
 
 class Result(NamedTuple):
@@ -329,4 +333,8 @@ def _options(settings: Settings) -> Options:
         full_state=settings.full_state,
         replay=settings.replay,
         require_rules=settings.require_rules,
+        engine=settings.engine,
+        infer_invariants=settings.infer_invariants,
+        certificate=settings.certificate,
+        double_check=settings.double_check,
     )

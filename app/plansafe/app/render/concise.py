@@ -6,7 +6,7 @@ from plansafe.app.render.excerpt import place
 from plansafe.app.render.text import visible
 from plansafe.app.service import Result
 from plansafe.grammar.diagnostics import Severity
-from plansafe.verifier.report import FindingClass
+from plansafe.verifier.report import FindingClass, Worlds
 
 
 class ConciseRenderer:
@@ -24,8 +24,11 @@ class ConciseRenderer:
         for finding in report.findings:
             where = place(finding.source or result.plan, finding.span, result.sources)
             kind = "undecided" if finding.finding_class is FindingClass.UNDECIDED else "error"
-            blame = f" ({finding.blame.value})" if finding.blame is not None else ""
-            out.append(f"{where}: {kind}[{finding.code}] {visible(finding.message)}{blame}")
+            remarks = [finding.blame.value] if finding.blame is not None else []
+            if finding.worlds is not None:
+                remarks.append("in every world" if finding.worlds is Worlds.ALL else "in some worlds")
+            remark = f" ({', '.join(remarks)})" if remarks else ""
+            out.append(f"{where}: {kind}[{finding.code}] {visible(finding.message)}{remark}")
         out.append(f"{name}: {self._verdict(result)}")
         return "\n".join(out) + "\n"
 
@@ -38,7 +41,13 @@ class ConciseRenderer:
         idle = sum(1 for rule in report.rules if rule.status in ("never applied", "not applicable"))
         findings = len(report.findings) + report.suppressed
         counts = [_count(findings, "finding"), _count(report.steps, "step"), _count(len(report.rules), "rule")]
-        return f"{report.headline.value} ({', '.join(counts)}{f', {idle} of them idle' if idle else ''})"
+        text = f"({', '.join(counts)}{f', {idle} of them idle' if idle else ''}"
+        if report.worlds is None:
+            return f"{report.headline.value} {text})"
+        from plansafe.app.render.worlds import asking, where  # noqa: PLC0415 - where something is open
+
+        worlds, asked = where(report), visible(asking(report.worlds))
+        return f"{report.headline.value}{worlds and f' {worlds}'} {text}{asked and f'; worth asking: {asked}'})"
 
     def end(self) -> str:
         """Nothing is left to say."""

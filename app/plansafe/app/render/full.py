@@ -27,6 +27,7 @@ class FullRenderer:
         blocks = [self.inputs(result)]
         blocks += [self.diagnostic(d, result) for d in result.report.diagnostics]
         blocks += [self._finding(f, result) for f in result.report.findings]
+        blocks += self._worlds(result.report)
         blocks.append(self._summary(result))
         return "\n\n".join(block for block in blocks if block) + "\n\n"
 
@@ -79,7 +80,7 @@ class FullRenderer:
         if table is not None and table.columns and table.rows:
             bar = style.frame(" " * margin + " |")
             lines += [bar, *(f"{bar} {row}".rstrip() for row in _table(table, style))]
-        lines += self._remarks(_facts(finding, table), margin)
+        lines += self._remarks(_in_worlds(finding, result.report) + _facts(finding, table), margin)
         if finding.state:
             lines += self._remarks([("state", " ".join(visible(fact) for fact in finding.state))], margin)
         return "\n".join(lines)
@@ -96,6 +97,21 @@ class FullRenderer:
             out.append(start + visible(lines[0]))
             out += [" " * (margin + 5 + len(word)) + visible(line) for line in lines[1:]]
         return out
+
+    # -- worlds
+
+    def _worlds(self, report: Report) -> list[str]:
+        """Show one world for each way of failing, where more than one is possible."""
+        if report.worlds is None:
+            return []
+        from plansafe.app.render.worlds import heading, lines, scenes  # noqa: PLC0415 - where something is open
+
+        blocks = []
+        for scene in scenes(report.worlds):
+            said = [self._style.bold(visible(heading(scene)))]
+            said += [f"  {visible(line)}" for line in lines(scene, report.worlds)]
+            blocks.append("\n".join(said))
+        return blocks
 
     # -- the summary
 
@@ -114,7 +130,8 @@ class FullRenderer:
         parts += [_count(report.steps, "step"), _rules(report)]
         values = f"executable {report.executable.value}, goal {report.goal.value}, safe {report.safe.value}"
         indent = " " * (len(head) + 3)
-        lines = [f"{paint(head)}   {', '.join(parts)}{self._explain(report)}", indent + values]
+        worlds = _where(report)
+        lines = [f"{paint(head)}   {worlds}{', '.join(parts)}{self._explain(report)}", indent + values]
         lines += [indent + line for line in _summary_notes(report)]
         return "\n".join(lines)
 
@@ -155,6 +172,24 @@ def _facts(finding: Finding, table: Table | None) -> list[tuple[str, str]]:
     shown = tuple(f"`{column}` is " for column in table.columns) if table is not None else ()
     out += [("note", note) for note in finding.notes if not note.startswith(shown)]
     return out + _help(finding.help)
+
+
+def _in_worlds(finding: Finding, report: Report) -> list[tuple[str, str]]:
+    if finding.worlds is None or report.worlds is None:
+        return []
+    from plansafe.app.render.worlds import of_finding  # noqa: PLC0415 - where something is open
+
+    said = of_finding(finding, report.worlds)
+    return [("worlds", said)] if said else []
+
+
+def _where(report: Report) -> str:
+    if report.worlds is None:
+        return ""
+    from plansafe.app.render.worlds import where  # noqa: PLC0415 - where something is open
+
+    said = where(report)
+    return said and f"{said}: "
 
 
 def _hazard(finding: Finding) -> str:
@@ -210,7 +245,12 @@ def _summary_notes(report: Report) -> list[str]:
         out.append(f"metric: {report.metric}")
     if report.preferences_violated:
         out.append("preferences violated: " + ", ".join(f"{name} ({n})" for name, n in report.preferences_violated))
-    return [visible(line) for line in (*out, *(f"assumed: {a}" for a in report.assumptions))]
+    out += [f"assumed: {a}" for a in report.assumptions]
+    if report.worlds is not None:
+        from plansafe.app.render.worlds import notes  # noqa: PLC0415 - where something is open
+
+        out = [*notes(report), *out]
+    return [visible(line) for line in out]
 
 
 def _few(names: Sequence[str]) -> str:

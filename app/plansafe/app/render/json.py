@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from plansafe.app.discovery import Input
 from plansafe.app.service import Result, Settings
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.report import Finding, RuleCount, Table
+
+if TYPE_CHECKING:
+    from plansafe.verifier.symbolic.model import WorldSaid, WorldsReport
 
 SCHEMA = 1
 dumps: Callable[[Any], str] = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
@@ -62,6 +65,8 @@ class JsonRenderer:
             "engine": {"name": report.engine, "version": self._version},
             "limits": {**self._limits, "reached": report.limits},
         }
+        if report.worlds is not None:
+            head["worlds"] = _worlds(report.worlds)
         if result.failure is not None:
             head["traceback"] = result.failure
         plans = result.inputs[:1] if result.inputs and result.inputs[0].role == "plan" else ()
@@ -87,7 +92,42 @@ def without_surrogates(line: str) -> str:
     return json.dumps(json.loads(text.encode("utf-8", "replace")), separators=(",", ":")) + "\n"
 
 
+def _worlds(worlds: WorldsReport) -> dict[str, Any]:
+    return {
+        "open": {
+            "facts": worlds.open_facts,
+            "numbers": worlds.open_numbers,
+            "outcomes": worlds.choices,
+            "durations": worlds.durations,
+            "unordered": worlds.unordered,
+        },
+        "relevant": worlds.relevant,
+        "witnesses": [
+            {"about": witness.about, "replayed": witness.replayed, **world_object(witness.world)}
+            for witness in worlds.witnesses
+        ],
+        "cause": None if worlds.cause is None else [said._asdict() for said in worlds.cause],
+        "cause_note": worlds.cause_note,
+        "question": worlds.question,
+        "question_note": worlds.question_note,
+        "invariants": worlds.invariants,
+        "solver": worlds.solver,
+        "advice": worlds.advice,
+    }
+
+
+def world_object(world: WorldSaid) -> dict[str, Any]:
+    """A world as JSON."""
+    return {
+        "facts": [said._asdict() for said in world.facts],
+        "outcomes": [outcome._asdict() for outcome in world.outcomes],
+        "order": world.order,
+        "durations": [said._asdict() for said in world.durations],
+    }
+
+
 def _finding(finding: Finding, sources: Mapping[str, Source]) -> dict[str, Any]:
+    known = {} if finding.worlds is None else {"worlds": finding.worlds.value, "world": finding.world}
     return {
         "code": finding.code,
         "class": finding.finding_class.value,
@@ -109,6 +149,7 @@ def _finding(finding: Finding, sources: Mapping[str, Source]) -> dict[str, Any]:
         "replayed": finding.replayed,
         "table": _table(finding.table),
         "state": finding.state,
+        **known,
     }
 
 

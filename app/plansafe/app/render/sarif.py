@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from plansafe.app.explain import page
+from plansafe.app.render.json import world_object
 from plansafe.app.service import Result
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.report import Finding, FindingClass
+
+if TYPE_CHECKING:
+    from plansafe.verifier.symbolic.model import WorldsReport
 
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
 
@@ -62,7 +66,13 @@ class SarifRenderer:
     def _of_finding(self, finding: Finding, result: Result) -> dict[str, Any]:
         level = "warning" if finding.finding_class is FindingClass.UNDECIDED else "error"
         name = finding.source or result.plan
-        text = finding.message + (f"\nhelp: {finding.help}" if finding.help else "")
+        worlds = result.report.worlds
+        text = finding.message
+        if finding.worlds is not None and worlds is not None:
+            from plansafe.app.render.worlds import of_finding_alone  # noqa: PLC0415 - where something is open
+
+            text = "\n".join([text, *of_finding_alone(finding, worlds)])
+        text += f"\nhelp: {finding.help}" if finding.help else ""
         found = self._result(finding.code, level, text, name, finding.span, result.sources)
         found["properties"] = {
             "step": finding.step,
@@ -71,6 +81,9 @@ class SarifRenderer:
             "severity": finding.severity,
             "blame": finding.blame.value if finding.blame else None,
         }
+        if finding.worlds is not None:
+            found["properties"]["worlds"] = finding.worlds.value
+            found["properties"]["world"] = _world(finding, worlds)
         return _with_related(found, finding.related, result.sources)
 
     def _result(
@@ -80,6 +93,15 @@ class SarifRenderer:
         place = {"physicalLocation": _physical(name, span, sources)}
         message = {"text": _clean(text)}
         return {"ruleId": code, "ruleIndex": index, "level": level, "message": message, "locations": [place]}
+
+
+def _world(finding: Finding, worlds: WorldsReport | None) -> dict[str, Any] | None:
+    """The world that a finding was seen in; its texts may come from bytes that are not UTF-8."""
+    if worlds is None or finding.world is None:
+        return None
+    text = json.dumps(world_object(worlds.witnesses[finding.world].world), ensure_ascii=False)
+    found: dict[str, Any] = json.loads(_clean(text))
+    return found
 
 
 def _with_related(found: dict[str, Any], labels: tuple[Label, ...], sources: Mapping[str, Source]) -> dict[str, Any]:

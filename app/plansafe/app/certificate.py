@@ -1,0 +1,50 @@
+"""``audit --certificate FILE``: the proof behind a SAFE that a solver decided, in a file that is whole or untouched."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from plansafe.app.render.text import visible
+from plansafe.app.running import complain, replace_file, unwritable
+from plansafe.app.service import Result, Settings
+from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.verifier.report import Headline
+
+
+def unusable(path: str, plans: int, settings: Settings, repairs: bool) -> Diagnostic | None:
+    """Why no certificate could be written; better known before a long search."""
+    if repairs:
+        return Diagnostic("SC607", "--certificate goes with neither --fix nor --diff")
+    if plans != 1:
+        return Diagnostic("SC607", f"--certificate takes one plan, not {plans}", help="name one plan")
+    if settings.engine == "explicit":
+        advice = "leave --engine explicit out; --engine sat takes a solver even where nothing is open"
+        return Diagnostic("SC607", "the explicit engine asks no solver, so there is no certificate", help=advice)
+    folder = os.path.dirname(path) or "."
+    if os.path.isdir(path):
+        return Diagnostic("SC607", f"cannot write {visible(path)}: it is a folder", help="name a file in it")
+    if not os.path.isdir(folder):
+        return Diagnostic("SC607", f"cannot write {visible(path)}: there is no folder {visible(folder)}")
+    return None
+
+
+def save(path: str, result: Result) -> int:
+    """Write the certificate of a result, if it has one, and say what was done. 2 if it cannot be written, else 0."""
+    name, where, report = visible(result.plan), visible(path), result.report
+    if report.certificate is None:
+        if report.headline is None:
+            return 0  # the report says why
+        if report.headline in (Headline.SAFE, Headline.VALID):
+            reason = "no solver was needed"
+        else:
+            reason = f"the plan is {report.headline.value}"
+        left = f"; {where} is from before, and left as it is" if os.path.exists(path) else ""
+        print(f"{name}: no certificate: {reason}{left}", file=sys.stderr)
+        return 0
+    try:
+        replace_file(path, report.certificate.encode("utf-8", "surrogateescape"))
+    except OSError as error:
+        return complain(unwritable(where, error))
+    print(f"{name}: certificate written to {where}", file=sys.stderr)
+    return 0

@@ -1,0 +1,243 @@
+"""What a report says about worlds, in words: where the verdict holds, a world in which it fails, what to ask.
+
+Loaded only where a description leaves something open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from plansafe.verifier.report import Finding, Headline, Report, Worlds
+from plansafe.verifier.symbolic.model import OutcomeSaid, Said, Witness, WorldSaid, WorldsReport
+
+_FACTS = 12
+"""Facts of a world that are listed beside its cause; the others matter less and less."""
+_INVARIANTS = 6
+_ABOUT = {
+    "executable": "the plan cannot be executed",
+    "goal": "the goal is not reached",
+    "safe": "the plan is not safe",
+}
+_MORE = "(all with --format json)"
+
+
+class Scene(NamedTuple):
+    """A world to show, with everything that fails in it. ``number`` is 0 if it is the only one."""
+
+    number: int
+    world: WorldSaid
+    about: tuple[str, ...]
+    witnesses: tuple[int, ...]
+    replayed: bool
+
+
+def is_open(worlds: WorldsReport | None) -> bool:
+    """Whether there is more than one world, as far as the report tells."""
+    if worlds is None:
+        return False
+    left = worlds.open_facts + worlds.open_numbers + worlds.choices + worlds.durations + worlds.unordered
+    return left > 0 or any([any(witness.world) for witness in worlds.witnesses])
+
+
+def where(report: Report) -> str:
+    """In which worlds the headline holds, such as ``in some worlds``; empty where there is only one, or none is known.
+
+    An invalid plan may fail here for one reason and there for another; "every" needs one that holds everywhere.
+    """
+    if not is_open(report.worlds):
+        return ""
+    match report.headline:
+        case Headline.SAFE | Headline.VALID:
+            return "in all worlds"
+        case Headline.INVALID:
+            return "in every world" if Worlds.NONE in (report.executable, report.goal) else "in some worlds"
+        case Headline.UNSAFE:
+            return "in every world" if report.safe is Worlds.NONE else "in some worlds"
+        case _:
+            return ""
+
+
+def scenes(worlds: WorldsReport) -> list[Scene]:
+    """The witnesses, equal worlds taken together, that have something to show."""
+    alike: dict[WorldSaid, list[int]] = {}
+    for index, witness in enumerate(worlds.witnesses):
+        if any(witness.world):
+            alike.setdefault(witness.world, []).append(index)
+    return [
+        Scene(
+            number if len(alike) > 1 else 0,
+            world,
+            tuple(dict.fromkeys([worlds.witnesses[i].about for i in indices])),
+            tuple(indices),
+            all([worlds.witnesses[i].replayed for i in indices]),
+        )
+        for number, (world, indices) in enumerate(alike.items(), 1)
+    ]
+
+
+def heading(scene: Scene) -> str:
+    """``world 1: the plan is not safe in a world where:``."""
+    said = [_ABOUT.get(about, f"rule `{about}` is violated") for about in scene.about]
+    if "safe" in scene.about and len(said) > 1:  # the rules say more
+        said = [s for about, s in zip(scene.about, said, strict=True) if about in _ABOUT]
+    number = f"world {scene.number}: " if scene.number else ""
+    return f"{number}{_listed(said)} in a world where:"
+
+
+def lines(scene: Scene, worlds: WorldsReport) -> list[str]:
+    """What is so in a world, the cause first."""
+    world = scene.world
+    out = []
+    cause = worlds.cause if worlds.cause is not None and _agrees(worlds.cause, world) else None
+    if cause == () and worlds.open_facts + worlds.open_numbers:
+        out.append("whatever is so of what is open in the initial state")
+    elif cause:
+        out += _hanging("whatever else is so, this is enough:", [_is(said) for said in cause])
+    rest = [said for said in world.facts if said not in (cause or ())]
+    shown = [_is(said) for said in rest[:_FACTS]]
+    if len(rest) > _FACTS:
+        shown.append(f"and {len(rest) - _FACTS} more {_MORE}")
+    if cause is None:
+        out += shown
+    elif shown:
+        out += _hanging("beside it, in this world:", shown)
+    out += [outcome(said) for said in world.outcomes]
+    out += [f"{said.what} lasts {said.value}" for said in world.durations]
+    if world.order:
+        size = len(str(len(world.order)))
+        out.append("the steps are taken in this order:")
+        out += [f"  {place:>{size}}  {step}" for place, step in enumerate(world.order, 1)]
+    return out
+
+
+def _agrees(cause: Sequence[Said], world: WorldSaid) -> bool:
+    """Whether a world is an instance of the cause."""
+    return set(cause) <= set(world.facts)
+
+
+def _hanging(title: str, items: Sequence[str]) -> list[str]:
+    return [f"{title} {items[0]}"] if len(items) == 1 else [title, *(f"  {item}" for item in items)]
+
+
+def _is(said: Said) -> str:
+    return f"{said.what} is {said.value}"
+
+
+def outcome(said: OutcomeSaid) -> str:
+    """``step 3 (drop glass): its outcome is (broken glass)``."""
+    nothing = said.effect in ("", "()", "(and)")
+    what = "nothing happens" if nothing else f"its outcome is {said.effect}"
+    return f"step {said.step} {said.action}: {what}, {said.alternative} of {said.alternatives}"
+
+
+def of_finding(finding: Finding, worlds: WorldsReport) -> str:
+    """In which worlds a finding is there; empty with complete information."""
+    if finding.worlds is None or not is_open(worlds):
+        return ""
+    if finding.worlds is Worlds.ALL:
+        return "in every world"
+    shown = scenes(worlds)
+    mine = next((scene for scene in shown if finding.world in scene.witnesses), None)
+    if mine is None:
+        return "in some"
+    example = f"such as world {mine.number}" if mine.number else "such as the one shown below"
+    if finding.worlds is Worlds.SOME:
+        return f"in some, {example}"
+    return f"in some, {example}; whether in all was not decided"
+
+
+def of_finding_alone(finding: Finding, worlds: WorldsReport) -> list[str]:
+    """The same for a reader who sees the finding alone: the world in one line."""
+    if finding.worlds is None or not is_open(worlds):
+        return []
+    if finding.worlds is Worlds.ALL:
+        return ["in every world"]
+    mine = next((scene for scene in scenes(worlds) if finding.world in scene.witnesses), None)
+    if mine is None:
+        return ["in some worlds"]
+    said = [line.strip() for line in lines(mine, worlds)]
+    return [f"in some worlds, such as one where {'; '.join(said).replace(':;', ':')}"]
+
+
+def notes(report: Report) -> list[str]:
+    """What the summary says about worlds: what to ask first, then why, how much is open, and what is assumed."""
+    worlds = report.worlds
+    if worlds is None:
+        return []
+    out = []
+    if is_open(worlds):
+        asked = asking(worlds)
+        if asked:
+            out.append(f"worth asking: {asked}")
+        elif worlds.question_note:
+            out.append(worlds.question_note)
+        if worlds.cause and not any([_agrees(worlds.cause, scene.world) for scene in scenes(worlds)]):
+            out.append(f"enough, whatever else is so: {', '.join([_is(said) for said in worlds.cause])}")
+        elif worlds.cause is None and worlds.cause_note:
+            out.append(worlds.cause_note)
+        unknown = [name for name in ("executable", "goal", "safe") if getattr(report, name) is Worlds.UNKNOWN]
+        if unknown:
+            out.append(f"not decided: {_listed(unknown)}")
+        if worlds.advice:
+            out.append(f"what would help: {worlds.advice}")
+        out.append(_left_open(worlds))
+        unreplayed = [w for w in worlds.witnesses if w.replayed is None]
+        if unreplayed:
+            out.append(f"not independently replayed: {_counted(len(_distinct(unreplayed)), 'world')}")
+    if worlds.solver:
+        out.append(f"decided by {worlds.solver}")
+    out += [f"assumed: {invariant} (inferred: no action breaks it)" for invariant in worlds.invariants[:_INVARIANTS]]
+    if len(worlds.invariants) > _INVARIANTS:
+        more = len(worlds.invariants) - _INVARIANTS
+        out.append(f"assumed: {more} more inferred invariants {_MORE}")
+    return out
+
+
+def asking(worlds: WorldsReport) -> str:
+    """The questions whose answers settle the verdict; empty if there are none."""
+    if not worlds.question:
+        return ""
+    numbers = {said.what for said in _all_said(worlds) if said.value not in ("true", "false")}
+    asked = [f"what is {what}?" if what in numbers else f"is {what} so?" for what in worlds.question]
+    settled = "the answer settles" if len(asked) == 1 else "the answers settle"
+    return f"{' '.join(asked)} {settled} the verdict"
+
+
+def _all_said(worlds: WorldsReport) -> Iterable[Said]:
+    for witness in worlds.witnesses:
+        yield from witness.world.facts
+    yield from worlds.cause or ()
+
+
+def _left_open(worlds: WorldsReport) -> str:
+    kinds = (
+        (worlds.open_facts, "fact"),
+        (worlds.open_numbers, "number"),
+        (worlds.choices, "outcome"),
+        (worlds.durations, "duration"),
+        (worlds.unordered, "pair"),
+    )
+    left = [_counted(number, what) for number, what in kinds if number]
+    if worlds.unordered:
+        left[-1] += " of steps in either order"
+    total = sum([number for number, _ in kinds])
+    if not worlds.relevant:
+        depends = "; the verdict does not depend on it"
+    elif worlds.relevant < total:
+        depends = f"; the verdict can depend on {worlds.relevant:,} of them"
+    else:
+        depends = ""
+    return f"left open: {', '.join(left) or 'nothing'}{depends}"
+
+
+def _distinct(witnesses: Iterable[Witness]) -> set[WorldSaid]:
+    return {witness.world for witness in witnesses}
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
