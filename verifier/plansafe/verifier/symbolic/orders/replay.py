@@ -1,0 +1,48 @@
+"""One order of a partially ordered plan, replayed by the explicit engine: the judgement that every answer rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from plansafe.verifier.engine.replay import HALT, Engine, Run
+from plansafe.verifier.engine.steps import IllFormed, Taken
+
+
+class Judged(NamedTuple):
+    """Whether a plan in one world is executable, reaches the goal and is safe; ``None``: undecided there."""
+
+    executable: bool | None
+    goal: bool | None
+    safe: bool | None
+
+
+def replayed(
+    engine: Engine,
+    steps: Sequence[Taken | IllFormed],
+    order: Sequence[int],
+    blame: Sequence[str] = (),
+    deadline: float | None = None,
+) -> Judged:
+    """The judgement on the steps taken in an order (numbers from 1), up to the first that fails.
+
+    ``blame`` as in :class:`plansafe.verifier.api.Options`. Raises ``TimeUp``.
+    """
+    run = Run(engine, HALT, deadline=deadline)
+    run.steps([steps[number - 1] for number in order])
+    outcome = run.outcome(len(steps))
+    plan = engine.plan
+    counted = blame if "introduced" in blame else ()
+    safe: bool | None = True
+    if any(
+        [
+            not plan.rules[plan.parts[v.part].rule].preference and (not counted or v.blame in counted)
+            for v in outcome.violations
+        ]
+    ):
+        safe = False
+    elif outcome.undecided or outcome.limit is not None:
+        safe = None
+    if outcome.limit is not None and not outcome.failures:
+        return Judged(None, None, safe)
+    return Judged(not outcome.failures, outcome.goal is True, safe)
