@@ -22,7 +22,8 @@ from plansafe.verifier.elaborate.task import Elaborated, elaborate
 from plansafe.verifier.engine.replay import FORCE, HALT, SKIP, Engine, Outcome, Run, TimeUp
 from plansafe.verifier.engine.steps import IllFormed, Taken, TimedStep
 from plansafe.verifier.engine.timed import TimedRun
-from plansafe.verifier.report import Report, Worlds
+from plansafe.verifier.one_world import task_is_open
+from plansafe.verifier.report import Headline, Report, Worlds
 from plansafe.verifier.rules.elaborate import Rules
 from plansafe.verifier.rules.expand import Expanded, Expander, ExpansionTooLarge
 from plansafe.verifier.rules.model import Rule
@@ -65,12 +66,22 @@ class Options(NamedTuple):
 
 
 class ReadSteps(NamedTuple):
-    """A plan read with places and resolved. ``timed`` steps are sorted by time and numbered from 1."""
+    """A plan read with places and resolved. ``timed`` steps are sorted by time and numbered from 1.
+
+    ``ordering``: in a partially ordered plan, the pairs of steps (numbered from 1) of which the first comes before the
+    second; else ``None``.
+    """
 
     text: PlanText
     steps: tuple[Taken | IllFormed, ...]
     timed: list[TimedStep] | None
     spans: tuple[Span, ...]
+    ordering: tuple[tuple[int, int], ...] | None = None
+
+    @property
+    def open(self) -> bool:
+        """Whether the plan leaves its order or a duration open."""
+        return self.ordering is not None or any([step.tolerance is not None for step in self.timed or ()])
 
 
 class Checker:
@@ -132,8 +143,10 @@ class Checker:
         if len(tops) == 2:
             self.elaborated = elaborate(self.context, tops[0], tops[1])
         self._rules(specs, resolve)
+        self._open = False
         if self.ok:
             assert self.elaborated is not None
+            self._open = task_is_open(self.elaborated.task)
             self.engine = Engine(
                 self.elaborated.task,
                 self.rules,
@@ -210,7 +223,7 @@ class Checker:
             if missing is None:
                 raise
             return unreadable(plan.name, (*self.diagnostics, missing))
-        if not report.findings and self.options.replay != "always":
+        if self._open or (not report.findings and self.options.replay != "always"):
             return report
         return self.confirmer().confirm(plan, report)
 
@@ -222,11 +235,32 @@ class Checker:
             self._confirmer = Confirmer(self)
         return self._confirmer
 
+    @property
+    def open(self) -> bool:
+        """Whether the description leaves anything open: then there are many worlds (docs/worlds.md)."""
+        return self._open
+
+    def _undecided(self, plan: Source, read: ReadSteps | None) -> Report:
+        """The report where many worlds are left open, which explicit replay cannot judge."""
+        from plansafe.verifier.one_world import refusal  # noqa: PLC0415 - for open descriptions alone
+
+        diagnostic = refusal(self, "explicit replay", read)
+        assert diagnostic is not None
+        steps = 0 if read is None else len(read.steps)
+        unknown = Worlds.UNKNOWN
+        diagnostics = (*self.diagnostics, diagnostic)
+        return Report(plan.name, Headline.UNKNOWN, unknown, unknown, unknown, steps, diagnostics=diagnostics)
+
     def _check(self, plan: Source, deadline: float | None) -> Report:
         engine = self.engine
         assert engine is not None
         from plansafe.verifier.summary import summarise  # noqa: PLC0415 - imports the report's parts
 
+        if self._open:
+            read = self.read(plan)
+            if read.text.diagnostics:
+                return unreadable(plan.name, (*self.diagnostics, *read.text.diagnostics))
+            return self._undecided(plan, read)
         halt: Run | None = None
         blocks = plain_chunks(plan.text)
         if blocks is not None and not any([literal.time for literal in engine.task.timed_literals]):
@@ -239,6 +273,8 @@ class Checker:
         read = self.read(plan)
         if read.text.diagnostics:
             return unreadable(plan.name, (*self.diagnostics, *read.text.diagnostics))
+        if read.open:
+            return self._undecided(plan, read)
         if halt is not None and halt.failures:
             before = halt.failures[0].step - 1
             others = [halt.resume(reading) for reading in (SKIP, FORCE)]

@@ -287,13 +287,14 @@ class Unknowns(NamedTuple):
 
     ``facts[p]``: codes of the open facts of predicate ``p``. ``supported[p]``: those of them that ``oneof`` alone
     mentions, and that are false unless an alternative that is true has them. ``values[f]``: the fluents without a
-    given value, none of them in ``Task.initial_fluents``.
+    given value, none of them in ``Task.initial_fluents``. ``node`` is the first statement, for diagnostics.
     """
 
     facts: list[set[int]]
     supported: list[set[int]]
     choices: tuple[InitialChoice, ...]
     values: list[dict[int, Interval]]
+    node: object = None
 
 
 class OpenPredicate(NamedTuple):
@@ -336,7 +337,8 @@ class Task(NamedTuple):
 
     ``domains[d]`` are the objects of a set of type alternatives, in order; variables and parameters refer to them by
     index.
-    ``static[p]`` says that no action, axiom or timed literal changes predicate ``p``.
+    ``static[p]`` says that no action, axiom or timed literal changes predicate ``p``. ``denied`` are the facts
+    (predicate, code) that ``:init`` gives as ``(not p)``: open predicates leave them alone.
     """
 
     name: str
@@ -360,6 +362,7 @@ class Task(NamedTuple):
     metric: Metric | None
     static: list[bool]
     unknowns: Unknowns | None = None
+    denied: frozenset[tuple[int, int]] = frozenset()
 
     def encode(self, arguments: ARGUMENTS) -> int:
         """The code of a tuple of objects within its predicate: mixed radix over the number of objects."""

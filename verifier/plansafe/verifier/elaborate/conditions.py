@@ -55,6 +55,7 @@ RESERVED = frozenset(
     ]
 )
 COMPARISONS = frozenset(("=", "<", ">", "<=", ">="))
+ORDERS = COMPARISONS - {"="}
 ARITHMETIC = frozenset("+-*/")
 _SYNONYMS = {
     "eventually": "write `sometime`",
@@ -189,17 +190,24 @@ class Scope:
 class Conditions:
     """Elaborates conditions in one scope.
 
-    ``temporal``: ``none``, ``constraints`` (PDDL3) or ``rules`` (all operators).
+    ``temporal``: ``none``, ``constraints`` (PDDL3) or ``rules`` (all operators). ``operators`` are what an unknown
+    predicate may be a misspelling of.
     """
 
     def __init__(
-        self, symbols: Symbols, scope: Scope, temporal: str = "none", metric: frozenset[str] | None = None
+        self,
+        symbols: Symbols,
+        scope: Scope,
+        temporal: str = "none",
+        metric: frozenset[str] | None = None,
+        operators: frozenset[str] = RESERVED,
     ) -> None:
         self.symbols = symbols
         self.context = symbols.context
         self.scope = scope
         self.temporal = temporal
         self.metric = metric
+        self.operators = operators
         self.preferences: list[model.Preference] | None = None
         self._around: tuple[Variable, ...] = ()
         self._depth = 0
@@ -399,16 +407,15 @@ class Conditions:
                 "allowed in a durative action's `:condition` and `:effect`",
             )
         elif head in ("unknown", "oneof"):
-            self.context.error(
-                "SC004", f"`{head}` is not supported yet", where, "unknown facts await the symbolic engine"
-            )
+            places = "in `:init`" if head == "unknown" else "in `:init` and in effects"
+            self.context.error("SC112", f"`{head}` is not allowed here", where, f"allowed {places}")
         elif not is_name(head):
             self.context.error("SC003", f"expected a predicate or an operator, found `{head}`", where, "not a name")
         else:
             help = (
                 _SYNONYMS.get(head)
                 or did_you_mean(head, self.symbols.predicate_index)
-                or did_you_mean(head, RESERVED)
+                or did_you_mean(head, self.operators)
                 or "declare it in `:predicates`"
             )
             self.context.error("SC102", f"unknown predicate `{head}`", where, "not declared", help=help)

@@ -1,24 +1,38 @@
-"""Effects: nested ``forall`` and ``when`` flattened into guarded effects."""
+"""Effects: nested ``forall``, ``when`` and ``oneof`` flattened into guarded effects."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier import model
-from plansafe.verifier.elaborate.conditions import Conditions
+from plansafe.verifier.elaborate.conditions import RESERVED, Conditions
 from plansafe.verifier.elaborate.context import At, word
-from plansafe.verifier.model import TRUE, And, Assignment, Atom, Effect, Formula, Variable
+from plansafe.verifier.model import TRUE, And, Assignment, Atom, Choice, Effect, Formula, Variable
 
 ASSIGNMENTS = frozenset(("assign", "increase", "decrease", "scale-up", "scale-down"))
+OPERATORS = RESERVED | {"oneof"}
+MAX_CHOICES = 200
 _MOMENTS = frozenset(("start", "end"))
 Guard = tuple["str | None", Formula]
 """When a condition is read (``None``: with its effect), and the condition."""
 
 
-class _Group:
-    """Primitive effects under the same quantifiers and conditions."""
+class _Around(NamedTuple):
+    """What lies around an effect: quantifiers, conditions, alternatives of ``oneof``, and when it happens."""
 
-    def __init__(self, variables: tuple[Variable, ...], condition: Formula, at_start: Formula) -> None:
-        self.variables = variables
+    variables: tuple[Variable, ...] = ()
+    guards: tuple[Guard, ...] = ()
+    choices: tuple[Choice, ...] = ()
+    moment: str | None = None
+
+
+class _Group:
+    """Primitive effects under the same quantifiers, conditions and choices."""
+
+    def __init__(self, around: _Around, condition: Formula, at_start: Formula) -> None:
+        self.variables = around.variables
+        self.choices = around.choices
         self.condition = condition
         self.at_start = at_start
         self.adds: list[Atom] = []
@@ -33,6 +47,7 @@ class _Group:
             tuple(self.deletes),
             tuple(self.assignments),
             self.at_start,
+            self.choices,
         )
 
 
@@ -45,10 +60,11 @@ class Effects:
         self.derived = derived
         self.durative = durative
         self.groups: dict[str, list[_Group]] = {"start": [], "end": []}
+        self.choices = 0
 
     def read(self, node: Node, at: At) -> None:
         """Read an effect expression."""
-        self._effect(node, at, (), (), None if self.durative else "start", {})
+        self._effect(node, at, _Around(moment=None if self.durative else "start"), {})
 
     def result(self, moment: str = "start") -> tuple[Effect, ...]:
         """The effects of one moment."""
@@ -56,26 +72,16 @@ class Effects:
             [group.effect() for group in self.groups[moment] if group.adds or group.deletes or group.assignments]
         )
 
-    def _group(
-        self, variables: tuple[Variable, ...], guards: tuple[Guard, ...], moment: str, own: dict[str, _Group]
-    ) -> _Group:
+    def _group(self, around: _Around, moment: str, own: dict[str, _Group]) -> _Group:
         if moment not in own:
-            now = tuple([guard for when, guard in guards if when in (None, moment)])
-            earlier = tuple([guard for when, guard in guards if when not in (None, moment)])
-            own[moment] = _Group(variables, _all(now), _all(earlier))
+            now = tuple([guard for when, guard in around.guards if when in (None, moment)])
+            earlier = tuple([guard for when, guard in around.guards if when not in (None, moment)])
+            own[moment] = _Group(around, _all(now), _all(earlier))
             self.groups[moment].append(own[moment])
         return own[moment]
 
-    def _effect(
-        self,
-        node: Node,
-        at: At,
-        variables: tuple[Variable, ...],
-        guards: tuple[Guard, ...],
-        moment: str | None,
-        own: dict[str, _Group],
-    ) -> None:
-        context = self.context
+    def _effect(self, node: Node, at: At, around: _Around, own: dict[str, _Group]) -> None:
+        context, moment = self.context, around.moment
         if not isinstance(node, list):
             context.error("SC003", f"expected an effect, found `{node}`", at, "expected an effect in parentheses")
             return
@@ -96,18 +102,21 @@ class Effects:
         ):
             if moment is not None:
                 context.error("SC003", "`at start` or `at end` inside another", At(node), "nested")
-            self._effect(node[2], At(node, 2), variables, guards, word(node[1]), own)
+            self._effect(node[2], At(node, 2), around._replace(moment=word(node[1])), own)
         elif head == "and":
             for child in range(1, len(node)):
-                self._effect(node[child], At(node, child), variables, guards, moment, own)
+                self._effect(node[child], At(node, child), around, own)
         elif head == "forall" and len(node) == 3:
             scope = self.conditions.scope
             mark = scope.mark()
             bound = tuple(self.conditions.bind(node[1], At(node, 1)))
-            self._effect(node[2], At(node, 2), (*variables, *bound), guards, moment, {})
+            inner = around._replace(variables=(*around.variables, *bound))
+            self._effect(node[2], At(node, 2), inner, {})
             scope.restore(mark)
         elif head == "when" and len(node) == 3:
-            self._when(node, variables, guards, moment)
+            self._when(node, around)
+        elif head == "oneof" and self._is_choice(node):
+            self._choice(node, around)
         elif head in ("forall", "when"):
             needs = "typed variables and one effect" if head == "forall" else "one condition and one effect"
             context.error("SC003", f"`{head}` takes {needs}", At(node), f"expected {needs}")
@@ -118,13 +127,13 @@ class Effects:
         elif head == "not" and len(node) == 2:
             atom = self._atom(node[1], At(node, 1))
             if atom is not None:
-                self._group(variables, guards, moment, own).deletes.append(atom)
+                self._group(around, moment, own).deletes.append(atom)
         elif head in ASSIGNMENTS:
             assignment = self._assignment(node, head)
             if assignment is not None:
-                self._group(variables, guards, moment, own).assignments.append(assignment)
-        elif head in ("or", "not", "imply", "exists", "oneof", "probabilistic"):
-            code = "SC004" if head in ("oneof", "probabilistic") else "SC003"
+                self._group(around, moment, own).assignments.append(assignment)
+        elif head in ("or", "not", "imply", "exists", "probabilistic"):
+            code = "SC004" if head == "probabilistic" else "SC003"
             context.error(
                 code,
                 f"`{head}` is not an effect",
@@ -134,14 +143,32 @@ class Effects:
         else:
             atom = self._atom(node, at)
             if atom is not None:
-                self._group(variables, guards, moment, own).adds.append(atom)
+                self._group(around, moment, own).adds.append(atom)
 
-    def _when(
-        self, node: list[Node], variables: tuple[Variable, ...], guards: tuple[Guard, ...], moment: str | None
-    ) -> None:
+    def _when(self, node: list[Node], around: _Around) -> None:
         found: list[Guard] = []
-        self._guards(node[1], At(node, 1), moment, found)
-        self._effect(node[2], At(node, 2), variables, (*guards, *found), moment, {})
+        self._guards(node[1], At(node, 1), around.moment, found)
+        self._effect(node[2], At(node, 2), around._replace(guards=(*around.guards, *found)), {})
+
+    def _is_choice(self, node: list[Node]) -> bool:
+        """Whether ``(oneof ..)`` is a choice: if a predicate has this name, then before lists alone."""
+        if "oneof" not in self.conditions.symbols.predicate_index:
+            return True
+        return len(node) > 1 and all([isinstance(child, list) for child in node[1:]])
+
+    def _choice(self, node: list[Node], around: _Around) -> None:
+        count = len(node) - 1
+        number, self.choices = self.choices, self.choices + 1
+        if len(around.choices) >= MAX_CHOICES:
+            message = f"`oneof` nested deeper than {MAX_CHOICES}"
+            self.context.error("SC004", message, At(node, 0), "too deep")
+            return
+        if count == 0:
+            self.context.error("SC003", "`oneof` without alternatives", At(node), "expected effects to choose from")
+        for child in range(1, len(node)):
+            choice = Choice(number, child - 1, count, around.variables)
+            inner = around._replace(choices=(*around.choices, choice))
+            self._effect(node[child], At(node, child), inner, {})
 
     def _guards(self, node: Node, at: At, moment: str | None, found: list[Guard]) -> None:
         """A condition of ``when``; in durative actions its conjuncts may say when they are read."""
@@ -169,7 +196,9 @@ class Effects:
             context.error("SC003", "expected a fact", at, "expected `(predicate argument ..)`")
             return None
         errors = context.errors
+        self.conditions.operators = OPERATORS
         formula = self.conditions.formula(node, at)
+        self.conditions.operators = RESERVED
         if not isinstance(formula, Atom) or node[0] not in symbols.predicate_index:
             if context.errors == errors:
                 context.error("SC003", f"`{node[0]}` is not a fact", at, "expected `(predicate argument ..)`")

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier import model
-from plansafe.verifier.elaborate.conditions import Conditions, Scope, Symbols, parse_number
+from plansafe.verifier.elaborate.conditions import RESERVED, Conditions, Scope, Symbols, parse_number
 from plansafe.verifier.elaborate.context import At, did_you_mean, word
+from plansafe.verifier.elaborate.unknowns import STATEMENTS, Statements
 from plansafe.verifier.model import Number
 
 SINGLE = frozenset((":domain", ":requirements", ":objects", ":init", ":goal", ":constraints", ":metric", ":length"))
 
 
 class Initial:
-    """Reads ``:init``: facts, fluents and timed literals.
+    """Reads ``:init``: facts, fluents, timed literals, and what is left open.
 
     Right facts take a short path (about a microsecond each); everything else is looked at closely.
     """
@@ -25,9 +26,11 @@ class Initial:
         self.fluents: list[dict[int, Number]] = [{} for _ in symbols.functions]
         self.timed: list[model.TimedLiteral] = []
         self._timed_at: list[At] = []
-        self._negative: dict[tuple[int, int], At] = {}
-        self._fluent_at: dict[tuple[int, int], At] = {}
-        self._conditions = Conditions(symbols, Scope())
+        self.denied: dict[tuple[int, int], At] = {}
+        self.fluent_at: dict[tuple[int, int], At] = {}
+        self.conditions = Conditions(symbols, Scope(), operators=RESERVED | STATEMENTS)
+        self.unknowns: model.Unknowns | None = None
+        self._statements = Statements(self)
 
     def read(self, node: list[Node]) -> None:
         """Read the section."""
@@ -56,11 +59,12 @@ class Initial:
                 continue
             facts[index].add(code)
         self._contradictions()
-        for (predicate, code), at in self._negative.items():
+        for (predicate, code), at in self.denied.items():
             if code in facts[predicate]:
                 self.context.error(
                     "SC111", "a fact is both asserted and denied", at, "denied here, asserted elsewhere in `:init`"
                 )
+        self.unknowns = self._statements.result(node)
 
     def _contradictions(self) -> None:
         """Timed literals of one time must agree."""
@@ -81,26 +85,22 @@ class Initial:
         if head == "=" and len(fact) == 3:
             self._fluent(fact, None)
         elif head == "not" and len(fact) == 2:
-            found = self._atom(fact[1], At(fact, 1))
+            found = self.atom(fact[1], At(fact, 1))
             if found is not None:
-                self._negative[found] = at
+                self.denied[found] = at
         elif head == "at" and len(fact) == 3 and parse_number(fact[1]) is not None and isinstance(fact[2], list):
             self._timed(fact)
         elif head == "and":
             context.error("SC003", "`and` is not allowed in `:init`", At(fact, 0), "list the facts one by one")
-        elif head in ("unknown", "oneof", "or"):
-            context.error(
-                "SC004",
-                f"`{head}` in `:init` is not supported yet",
-                At(fact, 0),
-                "unknown facts await the symbolic engine",
-            )
+        elif self._statements.is_statement(fact):
+            self._statements.read(fact)
         else:
-            found = self._atom(fact, at)
+            found = self.atom(fact, at)
             if found is not None:
                 self.facts[found[0]].add(found[1])
 
-    def _atom(self, node: Node, at: At) -> tuple[int, int] | None:
+    def atom(self, node: Node, at: At) -> tuple[int, int] | None:
+        """The predicate and code of a ground fact; ``None`` after a diagnostic."""
         if (
             not isinstance(node, list)
             or not node
@@ -110,7 +110,7 @@ class Initial:
             self.context.error("SC003", "expected a fact", at, "expected `(predicate object ..)`")
             return None
         errors = self.context.errors
-        formula = self._conditions.formula(node, at)
+        formula = self.conditions.formula(node, at)
         if isinstance(formula, model.Atom) and node[0] not in self.symbols.predicate_index:
             self.context.error("SC003", "expected a fact", at, "expected `(predicate object ..)`")
         if self.context.errors > errors or not isinstance(formula, model.Atom):
@@ -118,42 +118,49 @@ class Initial:
         if formula.predicate in self.derived:
             self.context.error("SC003", f"derived predicate `{node[0]}` cannot be in `:init`", at, "derived, not given")
             return None
-        return formula.predicate, self._encode(formula.arguments)
+        return formula.predicate, self.encode(formula.arguments)
 
-    def _encode(self, arguments: tuple[int, ...]) -> int:
+    def encode(self, arguments: tuple[int, ...]) -> int:
+        """The code of a tuple of objects, as of :meth:`model.Task.encode`."""
         code = 0
         for argument in arguments:
             code = code * max(len(self.symbols.objects), 1) + argument
         return code
 
-    def _fluent(self, node: list[Node], time: Number | None) -> None:
+    def value(self, node: list[Node]) -> tuple[model.Fluent, Number] | None:
+        """``(= fluent number)``; ``None`` after a diagnostic."""
         errors = self.context.errors
-        target = self._conditions.expression(node, 1)
+        target = self.conditions.expression(node, 1)
         value = parse_number(node[2])
         if value is None:
             code = "SC004" if isinstance(node[2], list) or node[2] in self.symbols.object_index else "SC003"
             self.context.error(code, "expected a number", At(node, 2), "only numbers may be assigned in `:init`")
-            return
+            return None
         if not isinstance(target, model.Fluent):
             if self.context.errors == errors:
                 self.context.error("SC003", "expected a fluent to give a value to", At(node, 1), "not a fluent")
+            return None
+        return None if self.context.errors > errors else (target, value)
+
+    def _fluent(self, node: list[Node], time: Number | None) -> None:
+        found = self.value(node)
+        if found is None:
             return
-        if self.context.errors > errors:
-            return
+        target, value = found
         if time is not None:
             self.timed.append(model.TimedLiteral(time, target.function, target.arguments, value, True))
             self._timed_at.append(At(node))
             return
-        key = (target.function, self._encode(target.arguments))
-        if key in self._fluent_at and self.fluents[key[0]][key[1]] != value:
+        key = (target.function, self.encode(target.arguments))
+        if key in self.fluent_at and self.fluents[key[0]][key[1]] != value:
             self.context.error(
                 "SC111",
                 "a fluent has two initial values",
                 At(node),
                 "again here",
-                other=(self._fluent_at[key], "first here"),
+                other=(self.fluent_at[key], "first here"),
             )
-        self._fluent_at[key] = At(node)
+        self.fluent_at[key] = At(node)
         self.fluents[key[0]][key[1]] = value
 
     def _timed(self, node: list[Node]) -> None:
@@ -168,7 +175,7 @@ class Initial:
             self._fluent(literal, time)
             return
         value = not (len(literal) == 2 and literal[0] == "not")
-        found = self._atom(literal if value else literal[1], At(node, 2) if value else At(literal, 1))
+        found = self.atom(literal if value else literal[1], At(node, 2) if value else At(literal, 1))
         if found is not None:
             arity = len(self.symbols.predicates[found[0]].types)
             code, arguments = found[1], [0] * arity

@@ -114,6 +114,8 @@ def elaborate(context: Context, domain_top: list[Node], problem_top: list[Node])
         preferences,
         metric,
         [p not in changed for p in range(len(symbols.predicates))],
+        initial.unknowns,
+        frozenset(initial.denied),
     )
     return Elaborated(task, symbols, constraints)
 

@@ -107,7 +107,8 @@ def _nothing(name: str, known: object) -> None:
 class TimedStep(NamedTuple):
     """A step of a timed plan.
 
-    ``number`` counts from 1 after sorting by time; ``written`` is its place in the text, from 0.
+    ``number`` counts from 1 after sorting by time; ``written`` is its place in the text, from 0. With a ``tolerance``
+    the duration may be that much shorter or longer.
     """
 
     number: int
@@ -115,3 +116,4 @@ class TimedStep(NamedTuple):
     time: Number
     duration: Number | None
     taken: Taken | IllFormed
+    tolerance: Number | None = None
