@@ -1,0 +1,313 @@
+"""Solvers for circuits: CaDiCaL for what is Boolean, Z3 where numbers occur. Both are incremental and give cores."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple, Protocol
+
+from plansafe.verifier.model import Number, normal_number
+from plansafe.verifier.symbolic.circuit import Circuit, Literal
+from plansafe.verifier.symbolic.cnf import Clauses
+from plansafe.verifier.symbolic.counting import counted_out
+from plansafe.verifier.symbolic.smt_text import ArithmeticText
+from plansafe.verifier.symbolic.terms import Comparison
+
+FIRST_CONFLICTS = 10_000
+"""Conflicts of the first search of a SAT call; if they do not suffice, counting is tried before the search goes on."""
+FIRST_MS = 300
+"""The same for Z3, in milliseconds."""
+_SLICE_S = 0.25
+"""About how long CaDiCaL runs between two looks at the clock: it cannot be interrupted."""
+_FOREVER_MS = 2**31 - 1
+
+
+class SolverMissing(ModuleNotFoundError):
+    """The package of a solver is not installed."""
+
+
+class Unsupported(Exception):
+    """The engine that was asked for cannot decide this: a SAT solver knows no numbers."""
+
+
+class Model(NamedTuple):
+    """An assignment: every input in the cones encoded so far, and the numbers that occur in their comparisons."""
+
+    inputs: dict[int, bool]
+    values: dict[tuple[int, int], Number]
+
+
+class Solver(Protocol):
+    """An incremental solver over the literals of one circuit, which may grow between calls."""
+
+    @property
+    def name(self) -> str:
+        """The solver and its version."""
+
+    def require(self, literal: Literal) -> None:
+        """Let a literal be true from now on."""
+
+    def solve(self, assumptions: Sequence[Literal] = ()) -> bool | None:
+        """Whether what is required can be true together with the assumptions; ``None`` if that was not decided."""
+
+    def model(self) -> Model:
+        """How; after ``solve`` gave ``True``."""
+
+    def core(self) -> list[Literal]:
+        """Assumptions that are too many already; after ``solve`` gave ``False``. Not always the fewest."""
+
+    def close(self) -> None:
+        """Give back the solver's memory."""
+
+
+def solver_for(
+    circuit: Circuit, roots: Iterable[Literal], engine: str = "auto", deadline: float | None = None
+) -> Solver:
+    """A solver for queries about ``roots``: ``engine`` is ``sat``, ``smt``, or ``auto`` for whichever suffices.
+
+    ``deadline`` is a ``time.monotonic`` value; after it, ``solve`` answers ``None``. Raises :class:`SolverMissing`, and
+    :class:`Unsupported` if ``sat`` is asked for and a root depends on a comparison of numbers.
+    """
+    if engine == "smt":
+        return SmtSolver(circuit, deadline)
+    numbers = {node for node, key in circuit.keys.items() if isinstance(key, Comparison)}
+    if numbers:
+        numbers.intersection_update(circuit.inputs(roots))
+    if numbers and engine == "sat":
+        raise Unsupported("a SAT solver knows no numbers")
+    return SmtSolver(circuit, deadline) if numbers else SatSolver(circuit, deadline)
+
+
+class SatSolver:
+    """CaDiCaL. ``proof`` records a proof; then no query is decided in another way.
+
+    Raises :class:`SolverMissing`; ``require`` and ``solve`` raise :class:`Unsupported` where a cone has a comparison.
+    """
+
+    name = "cadical195"
+
+    def __init__(self, circuit: Circuit, deadline: float | None = None, proof: bool = False) -> None:
+        try:
+            from pysat.solvers import Cadical195  # noqa: PLC0415 - takes 0.1 s
+        except ModuleNotFoundError as error:
+            raise SolverMissing("python-sat is not installed: pip install 'plansafe[solve]'", name="pysat") from error
+        self.circuit = circuit
+        self.deadline = deadline
+        self._solver: Any = Cadical195(with_proof=proof)
+        self._proof = proof
+        self._clauses = Clauses(circuit)
+        self._required: list[Literal] = []
+        self._looked = 0
+        self._late = False
+        self._core: list[Literal] = []
+
+    def require(self, literal: Literal) -> None:
+        """Let a literal be true from now on."""
+        self._encode([literal])
+        self._solver.add_clause([self._clauses.literal(literal)])
+        self._required.append(literal)
+
+    def solve(self, assumptions: Sequence[Literal] = ()) -> bool | None:
+        """Whether what is required can be true together with the assumptions; ``None`` when time is over."""
+        self._encode(assumptions)
+        if self._late:
+            return None
+        solver, given = self._solver, [self._clauses.literal(literal) for literal in assumptions]
+        budget, counted = FIRST_CONFLICTS, self._proof
+        while True:
+            started = time.monotonic()
+            if self.deadline is not None and started >= self.deadline:
+                return None
+            if counted and self.deadline is None:
+                answer = solver.solve(assumptions=given)
+            else:
+                solver.conf_budget(budget)
+                answer = solver.solve_limited(assumptions=given)
+            if answer is not None:
+                self._core = [] if answer else [self._clauses.of(literal) for literal in solver.get_core() or ()]
+                return bool(answer)
+            spent = time.monotonic() - started
+            if not counted:
+                counted = True
+                core = counted_out(self.circuit, [*self._required, *assumptions], self.deadline)
+                if core is not None:
+                    self._core = [literal for literal in assumptions if literal in core]
+                    return False
+            budget = max(100, int(budget * min(4.0, _SLICE_S / max(spent, 1e-3))))
+
+    def model(self) -> Model:
+        """The values of the inputs; after ``solve`` gave ``True``."""
+        values, nodes = self._solver.get_model(), self._clauses.nodes
+        inputs = dict.fromkeys(self._clauses.inputs, False)
+        for variable in values:
+            if variable > 0 and nodes[variable] in inputs:
+                inputs[nodes[variable]] = True
+        return Model(inputs, {})
+
+    def core(self) -> list[Literal]:
+        """Assumptions that are too many already; after ``solve`` gave ``False``."""
+        return self._core
+
+    def close(self) -> None:
+        """Give back the solver's memory."""
+        self._solver.delete()
+
+    def _encode(self, literals: Iterable[Literal]) -> None:
+        add = self._solver.add_clause
+        for batch in self._clauses.encode(literals):
+            for clause in batch:
+                add(clause)
+            if self.deadline is not None and time.monotonic() >= self.deadline:
+                self._late = True  # what was handed out counts as known, so this solver must not answer any more
+                return
+        inputs, keys = self._clauses.inputs, self.circuit.keys
+        for node in inputs[self._looked :]:
+            if isinstance(keys[node], Comparison):
+                raise Unsupported("a SAT solver knows no numbers")
+        self._looked = len(inputs)
+
+
+class SmtSolver:
+    """Z3: the gates as clauses, comparisons as linear or nonlinear arithmetic, sums of indicators as counting.
+
+    Values are exact rationals. Where Z3's only models have irrational values, the answer is ``None``, as it is where
+    Z3 does not decide nonlinear arithmetic. Raises :class:`SolverMissing`.
+    """
+
+    def __init__(self, circuit: Circuit, deadline: float | None = None) -> None:
+        try:
+            import z3  # noqa: PLC0415 - takes 0.2 s
+        except ModuleNotFoundError as error:
+            raise SolverMissing("z3-solver is not installed: pip install 'plansafe[solve]'", name="z3") from error
+        self.name = f"z3 {z3.get_version_string()}"
+        self.circuit = circuit
+        self.deadline = deadline
+        self._z3: Any = z3
+        self._context: Any = z3.Context()
+        self._solver: Any = z3.Solver(ctx=self._context)
+        self._clauses = Clauses(circuit)
+        self._text = ArithmeticText(self._clauses)
+        self._required: list[Literal] = []
+        self._declared = 1
+        self._looked = 0
+        self._late = False
+        self._core: list[Literal] = []
+        self._model: Any = None
+        self._values: dict[tuple[int, int], Number] = {}
+
+    def require(self, literal: Literal) -> None:
+        """Let a literal be true from now on."""
+        self._encode([literal])
+        if not self._late:
+            self._declare()
+            self._solver.from_string(f"(assert {_word(self._clauses.literal(literal))})")
+        self._required.append(literal)
+
+    def solve(self, assumptions: Sequence[Literal] = ()) -> bool | None:
+        """Whether what is required can be true together with the assumptions; ``None`` if that was not decided."""
+        self._encode(assumptions)
+        if self._late:
+            return None
+        self._declare()
+        given = {self._expression(literal).get_id(): literal for literal in assumptions}
+        expressions = [self._expression(literal) for literal in assumptions]
+        answer = self._check(expressions, FIRST_MS)
+        if answer is None:
+            core = counted_out(self.circuit, [*self._required, *assumptions], self.deadline)
+            if core is not None:
+                self._core = [literal for literal in assumptions if literal in core]
+                return False
+            answer = self._check(expressions, _FOREVER_MS)
+        if answer is False:
+            self._core = [given[part.get_id()] for part in self._solver.unsat_core()]
+        if answer:
+            self._model = self._solver.model()
+            return True if self._rational(expressions) else None
+        return answer
+
+    def model(self) -> Model:
+        """The values of inputs and numbers; after ``solve`` gave ``True``."""
+        literal, evaluate, true = self._clauses.literal, self._model.eval, self._z3.is_true
+        variables = [(node, self._bool(literal(2 * node))) for node in self._clauses.inputs]
+        return Model({node: true(evaluate(of, model_completion=True)) for node, of in variables}, dict(self._values))
+
+    def core(self) -> list[Literal]:
+        """Assumptions that are too many already; after ``solve`` gave ``False``."""
+        return self._core
+
+    def close(self) -> None:
+        """Give back the solver's memory."""
+        self._model = self._solver = self._context = None
+
+    def _check(self, expressions: list[Any], limit_ms: int) -> bool | None:
+        if self.deadline is not None:
+            left = int(1000 * (self.deadline - time.monotonic()))
+            if left <= 0:
+                return None
+            limit_ms = min(limit_ms, left)
+        self._solver.set("timeout", limit_ms)
+        answer = self._solver.check(*expressions)
+        return None if answer == self._z3.unknown else answer == self._z3.sat
+
+    def _rational(self, expressions: list[Any]) -> bool:
+        """Whether the model's numbers are rational, perhaps after the others moved a little."""
+        z3 = self._z3
+        pinned: list[Any] = []
+        for _ in range(len(self._text.values) + 1):
+            self._values.clear()
+            for key in self._text.values:
+                of = z3.Real(self._text.word(key), self._context)
+                value = self._model.eval(of, model_completion=True)
+                if z3.is_rational_value(value):
+                    self._values[key] = normal_number(Fraction(value.numerator_as_long(), value.denominator_as_long()))
+                    continue
+                for digits in (2, 6, 20):
+                    attempt = [*pinned, of == value.approx(digits)]
+                    if self._check([*expressions, *attempt], FIRST_MS):
+                        pinned, self._model = attempt, self._solver.model()
+                        break
+                else:
+                    return False
+                break
+            else:
+                return True
+        return False
+
+    def _bool(self, variable: int) -> Any:
+        return self._z3.Bool(f"b{variable}", self._context)
+
+    def _expression(self, literal: Literal) -> Any:
+        signed = self._clauses.literal(literal)
+        of = self._bool(abs(signed))
+        return of if signed > 0 else self._z3.Not(of)
+
+    def _encode(self, literals: Iterable[Literal]) -> None:
+        wanted, clauses = list(literals), self._clauses
+        while True:
+            for batch in clauses.encode(wanted):
+                lines = [f"(assert (or {' '.join([_word(literal) for literal in clause])}))\n" for clause in batch]
+                self._declare()
+                self._solver.from_string("".join(lines))
+                if self.deadline is not None and time.monotonic() >= self.deadline:
+                    self._late = True
+                    return
+            fresh = [node for node in clauses.inputs[self._looked :] if isinstance(self.circuit.keys[node], Comparison)]
+            self._looked = len(clauses.inputs)
+            if not fresh:
+                return
+            text, wanted = self._text.define(fresh)
+            self._declare()
+            self._solver.from_string(text)
+
+    def _declare(self) -> None:
+        """Name the variables that have no name in Z3 yet."""
+        count = len(self._clauses.nodes)
+        if self._declared < count:
+            names = range(self._declared, count)
+            self._solver.from_string("".join([f"(declare-const b{variable} Bool)\n" for variable in names]))
+            self._declared = count
+
+
+def _word(signed: int) -> str:
+    return f"b{signed}" if signed > 0 else f"(not b{-signed})"
