@@ -121,6 +121,11 @@ READER_ALONE = (
         lambda kind, text, lists, d: d.labels[0].text == "negative" or "cannot depend on the end" in d.message,
     ),
     Row(
+        "alternatives",
+        "alternatives that give values to different fluents",
+        lambda kind, text, lists, d: d.message.startswith("the alternatives give values"),
+    ),
+    Row(
         "kind of name",
         "whether a predicate is derived or an action durative is a matter of declarations",
         lambda kind, text, lists, d: "derived predicate" in d.message or "is not durative" in d.message,

@@ -30,7 +30,19 @@ OBJECTS = (
     "été",
     "a#b",
 )
-PREDICATES = {"at": 2, "over": 1, "clear": 0, "holds": 1, "start": 2, "next": 2, "once": 1, "action": 1, "linked": 3}
+PREDICATES = {
+    "at": 2,
+    "over": 1,
+    "clear": 0,
+    "holds": 1,
+    "start": 2,
+    "next": 2,
+    "once": 1,
+    "action": 1,
+    "linked": 3,
+    "unknown": 1,
+    "oneof": 2,
+}
 DERIVED = {"reach": 2}
 FUNCTIONS = {"total-cost": 0, "level": 1, "distance": 2, "end": 0}
 ACTIONS = {"move": 2, "and": 1, "at": 2, "define": 0}
@@ -244,6 +256,7 @@ class Generator:
                 lambda: f"(and {self.many(lambda: inner(scope))})",
                 lambda: self.quantified("forall", scope, depth, inner),
                 lambda: f"(when {self.formula(scope, 1)} {inner(scope)})",
+                lambda: f"(oneof {self.many(lambda: inner(scope), 1)})",
             ]
         return self.pick(*options)
 
@@ -264,6 +277,7 @@ class Generator:
                 lambda: self.quantified("forall", scope, depth, inner),
                 lambda: f"(when {self.formula(scope, 1)} {inner(scope)})",
                 lambda: f"(when (at {moment} {self.formula(scope, 1)}) {simple()})",
+                lambda: f"(oneof {self.many(lambda: inner(scope), 1)})",
             ]
         return self.pick(*options)
 
@@ -341,7 +355,35 @@ class Generator:
         time = self.one("5", "0", "2.5", ".5")
         fluent = self.one(self.applied(FUNCTIONS, []), "total-cost")
         return self.one(
-            atom, atom, f"(at {time} {atom})", f"(at {time} (not {atom}))", f"(at {time} (= {fluent} {self.number()}))"
+            atom,
+            atom,
+            f"(at {time} {atom})",
+            f"(at {time} (not {atom}))",
+            f"(at {time} (= {fluent} {self.number()}))",
+            self.left_open(atom, fluent),
+            self.left_open(atom, fluent),
+        )
+
+    def left_open(self, atom: str, fluent: str) -> str:
+        """Statements that leave a fact or fluent open."""
+        low, high = sorted([self.number(), self.number()], key=float)
+        values = self.maybe(f"(= {fluent} {self.number()})", 0.4)
+
+        def literal() -> str:
+            fact = self.applied(PREDICATES, [])
+            return self.one(fact, f"(not {fact})")
+
+        def alternative() -> str:
+            # Each fact once: an alternative may not contradict itself.
+            return self.one(values or atom, f"(and {literal()} {values})")
+
+        return self.one(
+            f"(unknown {atom})",
+            f"(unknown {fluent if fluent[0] == '(' else f'({fluent})'})",  # a bare name is an object for the predicate
+            f"(or {literal()} (and {literal()}) {atom})",
+            f"(oneof {self.many(alternative, 1)})",
+            f"({self.one('<', '<=')} {low} {fluent} {high})",
+            f"({self.one('>', '>=', '<')} {self.one(f'{fluent} {low}', f'{high} {fluent}')})",
         )
 
     def problem(self) -> str:

@@ -14,7 +14,8 @@ number minimize define domain problem plan safety
 :when :then :formula :within :forbid-after once next until since action action-end _ $p "text" " #t 1x ? ?? a?b
 (at start) (at end (clear)) (over all (clear)) (always (clear)) (once (clear)) (next (clear)) (until (clear) (clear))
 (preference (clear)) (or (clear)) (= ?x 5) (at 5 (clear)) (at 5 kitchen) ((clear)) (clear (clear)) (either object)
-(:goal ()) (:init) (?x) (5) (unknown (clear)) oneof
+(:goal ()) (:init) (?x) (5) (unknown (clear)) oneof (oneof (clear) (and)) (or (and (clear)) (clear)) (<= 2 total-cost 8)
+(oneof (= total-cost 1)) (and (clear) (= total-cost 1)) (< total-cost 5) (oneof () (and)) unknown
 """
 _PIECE = r'\((?=\S)(?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\)|"[^"\n]*"|\S+'
 POOL = ("\ud812", "x\ud812", *re.findall(_PIECE, _WORDS))
