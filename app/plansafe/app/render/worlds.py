@@ -77,12 +77,11 @@ def scenes(worlds: WorldsReport) -> list[Scene]:
 
 
 def heading(scene: Scene) -> str:
-    """``world 1: the plan is not safe in a world where:``."""
+    """``the plan is not safe in a world where:``; of several worlds, ``world 1: the plan is not safe, where:``."""
     said = [_ABOUT.get(about, f"rule `{about}` is violated") for about in scene.about]
     if "safe" in scene.about and len(said) > 1:  # the rules say more
         said = [s for about, s in zip(scene.about, said, strict=True) if about in _ABOUT]
-    number = f"world {scene.number}: " if scene.number else ""
-    return f"{number}{_listed(said)} in a world where:"
+    return f"world {scene.number}: {_listed(said)}, where:" if scene.number else f"{_listed(said)} in a world where:"
 
 
 def lines(scene: Scene, worlds: WorldsReport) -> list[str]:
@@ -103,7 +102,7 @@ def lines(scene: Scene, worlds: WorldsReport) -> list[str]:
     elif shown:
         out += _hanging("beside it, in this world:", shown)
     out += [outcome(said) for said in world.outcomes]
-    out += [f"{said.what} lasts {said.value}" for said in world.durations]
+    out += [f"{said.what} lasts {_value(said.value)}" for said in world.durations]
     if world.order:
         size = len(str(len(world.order)))
         out.append("the steps are taken in this order:")
@@ -121,7 +120,21 @@ def _hanging(title: str, items: Sequence[str]) -> list[str]:
 
 
 def _is(said: Said) -> str:
-    return f"{said.what} is {said.value}"
+    return f"{said.what} is {_value(said.value)}"
+
+
+def _value(text: str) -> str:
+    """A value as people write it: a fraction as a decimal, where that is exact and short."""
+    over, _, below = text.partition("/")
+    if not below.isdecimal() or not int(below) or len(text) > 30:
+        return text
+    from decimal import Decimal  # noqa: PLC0415 - for fractions alone
+
+    rest = int(below)
+    for prime in (2, 5):
+        while rest % prime == 0:
+            rest //= prime
+    return f"{Decimal(over) / Decimal(below):f}" if rest == 1 else text
 
 
 def outcome(said: OutcomeSaid) -> str:
@@ -167,6 +180,11 @@ def notes(report: Report) -> list[str]:
         return []
     out = []
     if is_open(worlds):
+        unknown = [name for name in ("executable", "goal", "safe") if getattr(report, name) is Worlds.UNKNOWN]
+        if unknown:
+            out.append(f"not decided: {_listed(unknown)}")
+        if worlds.advice:
+            out.append(f"what would help: {worlds.advice}")
         asked = asking(worlds)
         if asked:
             out.append(f"worth asking: {asked}")
@@ -176,11 +194,6 @@ def notes(report: Report) -> list[str]:
             out.append(f"enough, whatever else is so: {', '.join([_is(said) for said in worlds.cause])}")
         elif worlds.cause is None and worlds.cause_note:
             out.append(worlds.cause_note)
-        unknown = [name for name in ("executable", "goal", "safe") if getattr(report, name) is Worlds.UNKNOWN]
-        if unknown:
-            out.append(f"not decided: {_listed(unknown)}")
-        if worlds.advice:
-            out.append(f"what would help: {worlds.advice}")
         out.append(_left_open(worlds))
         unreplayed = [w for w in worlds.witnesses if w.replayed is None]
         if unreplayed:

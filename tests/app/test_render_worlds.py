@@ -1,0 +1,355 @@
+"""Verdicts over worlds as they are shown: golden files from hand-made reports, the schema, and the words one by one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import jsonschema
+import pytest
+
+from plansafe.app.discovery import Input
+from plansafe.app.render import renderer
+from plansafe.app.render.worlds import asking, lines, of_finding, scenes, where
+from plansafe.app.service import Result, Settings
+from plansafe.grammar.diagnostics import Label, Span
+from plansafe.grammar.source import Source
+from plansafe.verifier.report import Finding, FindingClass, Headline, Report, RuleCount, Worlds
+from plansafe.verifier.symbolic.model import OutcomeSaid, Said, Witness, WorldSaid, WorldsReport
+
+Golden = Callable[[str, str], None]
+ALL, SOME, NONE, UNKNOWN = Worlds.ALL, Worlds.SOME, Worlds.NONE, Worlds.UNKNOWN
+
+PLAN = Source(
+    "milk.plan",
+    """(put-in robot cup microwave kitchen)
+(close robot microwave kitchen)
+(switch-on robot microwave kitchen)
+(drop robot glass kitchen)
+(bake robot pie oven kitchen)
+""",
+)
+RULES = (
+    RuleCount("no-metal", "process", "kitchen.safe", 1, 1, 1, "violated"),
+    RuleCount("no-shards", "process", "kitchen.safe", 1, 1, 0, "kept"),
+)
+METAL, WET = Said("(metal cup)", "true"), Said("(wet-floor kitchen)", "false")
+TEMPERATURE = Said("(temperature oven)", "17/2")
+BROKEN = OutcomeSaid(4, "(drop robot glass kitchen)", 2, 2, "(broken glass)")
+
+
+def step(number: int) -> Span:
+    text = PLAN.text.splitlines()[number - 1]
+    start = PLAN.text.index(text)
+    return Span(start, start + len(text))
+
+
+def finding(
+    number: int, rule: str, worlds: Worlds | None, world: int | None, kind: FindingClass = FindingClass.PROCESS
+) -> Finding:
+    return Finding(
+        "SC201",
+        kind,
+        f"rule `{rule}` is violated at step {number}",
+        number,
+        rule=rule,
+        source=PLAN.name,
+        span=step(number),
+        related=(Label(PLAN.name, step(number), "here", True),),
+        help="do something else",
+        replayed=True,
+        worlds=worlds,
+        world=world,
+    )
+
+
+def result(
+    values: tuple[Worlds, Worlds, Worlds],
+    headline: Headline,
+    worlds: WorldsReport | None,
+    *findings: Finding,
+    assumptions: tuple[str, ...] = ("facts that are not listed in the initial state are false (closed world)",),
+    limits: tuple[str, ...] = (),
+) -> Result:
+    report = Report(
+        PLAN.name,
+        headline,
+        *values,
+        5,
+        findings=findings,
+        rules=RULES,
+        assumptions=assumptions,
+        limits=limits,
+        engine="sat",
+        worlds=worlds,
+    )
+    return Result(PLAN.name, report, (Input("plan", PLAN.name, "given", PLAN),), {PLAN.name: PLAN})
+
+
+def witness(about: str, *facts: Said, **more: object) -> Witness:
+    outcomes = more.get("outcomes", ())
+    order, durations = more.get("order", ()), more.get("durations", ())
+    return Witness(about, WorldSaid(facts, outcomes, order, durations), True)  # type: ignore[arg-type]
+
+
+CASES: dict[str, Result] = {
+    # One fact decides; there is something to ask.
+    "worlds-fact": result(
+        (ALL, ALL, SOME),
+        Headline.UNSAFE,
+        WorldsReport(
+            3,
+            0,
+            0,
+            1,
+            (witness("safe", METAL),),
+            cause=(METAL,),
+            question=("(metal cup)",),
+            invariants=("at most one of (inside cup microwave), (on cup counter)",),
+            solver="cadical195",
+        ),
+        finding(3, "no-metal", SOME, 0),
+    ),
+    # The outcome of a step decides, whatever the facts are: nothing to ask.
+    "worlds-outcome": result(
+        (ALL, SOME, SOME),
+        Headline.INVALID,
+        WorldsReport(
+            0,
+            0,
+            1,
+            1,
+            (witness("goal", outcomes=(BROKEN,)), witness("safe", outcomes=(BROKEN,))),
+            cause=(),
+            question_note="no question helps: the outcomes of steps decide",
+            solver="cadical195",
+        ),
+        finding(4, "no-shards", SOME, 1),
+    ),
+    # Two ways to fail, in two worlds; one finding is there in all of them.
+    "worlds-two": result(
+        (SOME, SOME, NONE),
+        Headline.INVALID,
+        WorldsReport(
+            2,
+            1,
+            1,
+            4,
+            (
+                witness("executable", METAL, WET, TEMPERATURE),
+                witness("goal", METAL, WET, TEMPERATURE),
+                witness("safe", METAL, Said("(wet-floor kitchen)", "true"), outcomes=(BROKEN,)),
+            ),
+            cause=(METAL, TEMPERATURE),
+            question=("(metal cup)", "(temperature oven)"),
+            solver="z3 5.4.0",
+        ),
+        finding(2, "doors", SOME, 0, FindingClass.INEXECUTABLE),
+        finding(3, "no-metal", ALL, 0),
+        finding(4, "no-shards", UNKNOWN, 2),
+    ),
+    # The order of unordered steps, and how long one lasts.
+    "worlds-order": result(
+        (SOME, ALL, ALL),
+        Headline.INVALID,
+        WorldsReport(
+            0,
+            0,
+            0,
+            3,
+            (
+                witness(
+                    "executable",
+                    order=("b (close robot microwave kitchen)", "a (put-in robot cup microwave kitchen)"),
+                    durations=(Said("step 5 (bake robot pie oven kitchen)", "31"),),
+                ),
+            ),
+            cause=(),
+            question_note="no question helps: the order and the durations of steps decide",
+            solver="z3 5.4.0",
+            durations=1,
+            unordered=2,
+        ),
+        finding(1, "doors", SOME, 0, FindingClass.INEXECUTABLE),
+    ),
+    # Not decided.
+    "worlds-unknown": result(
+        (ALL, ALL, UNKNOWN),
+        Headline.UNKNOWN,
+        WorldsReport(
+            0,
+            2,
+            0,
+            2,
+            question_note="no question was looked for: the verdict is not known",
+            solver="z3 5.4.0",
+            advice="raise --time-limit, or give (temperature oven) a value",
+        ),
+        limits=("time limit of 2 s",),
+    ),
+    # Safe, whatever is open.
+    "worlds-safe": result(
+        (ALL, ALL, ALL),
+        Headline.SAFE,
+        WorldsReport(1_200, 0, 3, 0, solver="constant folding"),
+    ),
+    # A solver was asked for although nothing is open: no words about worlds.
+    "worlds-closed": result(
+        (ALL, ALL, NONE),
+        Headline.UNSAFE,
+        WorldsReport(0, 0, 0, 0, (witness("safe"),), cause=(), solver="constant folding"),
+        finding(3, "no-metal", None, None),
+    ),
+}
+
+
+def rendered(form: str, one: Result, color: bool = False) -> str:
+    view = renderer(form, Settings(), color)
+    return view.plan(one) + view.end()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_golden(golden: Golden, name: str) -> None:
+    golden(f"{name}.txt", rendered("full", CASES[name]) + rendered("concise", CASES[name]))
+
+
+def test_golden_colour(golden: Golden) -> None:
+    golden("worlds-color.txt", rendered("full", CASES["worlds-two"], color=True))
+
+
+def test_golden_json_and_its_schema(golden: Golden, root) -> None:
+    schema = json.loads((root / "app/plansafe/app/schema/report-1.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    text = "".join([rendered("json", one) for one in CASES.values()])
+    for line in text.splitlines():
+        jsonschema.Draft202012Validator(schema).validate(json.loads(line))
+    golden("worlds-json.txt", text)
+
+
+def test_golden_sarif(golden: Golden) -> None:
+    view = renderer("sarif", Settings(), False)
+    for one in CASES.values():
+        view.plan(one)
+    text = view.end()
+    worlds = [r["properties"].get("worlds") for r in json.loads(text)["runs"][0]["results"]]
+    assert worlds == ["SOME", "SOME", "SOME", "ALL", "UNKNOWN", "SOME", None]
+    golden("worlds-sarif.txt", text)
+
+
+def test_complete_information_says_nothing_about_worlds(passing: Result) -> None:
+    assert "world" not in rendered("full", passing) + rendered("concise", passing) + rendered("json", passing)
+    closed = CASES["worlds-closed"].report
+    assert closed.worlds is not None
+    assert where(closed) == ""
+    assert scenes(closed.worlds) == []
+
+
+# -- the words
+
+
+@pytest.mark.parametrize(
+    ("headline", "values", "said"),
+    [
+        (Headline.SAFE, (ALL, ALL, ALL), "in all worlds"),
+        (Headline.UNSAFE, (ALL, ALL, SOME), "in some worlds"),
+        (Headline.UNSAFE, (ALL, ALL, NONE), "in every world"),
+        (Headline.INVALID, (ALL, NONE, ALL), "in every world"),
+        (Headline.INVALID, (SOME, SOME, NONE), "in some worlds"),
+        (Headline.UNKNOWN, (ALL, ALL, UNKNOWN), ""),
+    ],
+)
+def test_where_the_headline_holds(headline: Headline, values: tuple[Worlds, Worlds, Worlds], said: str) -> None:
+    assert where(result(values, headline, WorldsReport(1, 0, 0, 1)).report) == said
+    assert where(result(values, headline, None).report) == ""
+
+
+def test_equal_worlds_are_shown_once_and_numbered_if_there_are_two() -> None:
+    worlds = CASES["worlds-two"].report.worlds
+    assert worlds is not None
+    assert [(s.number, s.about, s.witnesses) for s in scenes(worlds)] == [
+        (1, ("executable", "goal"), (0, 1)),
+        (2, ("safe",), (2,)),
+    ]
+    findings = CASES["worlds-two"].report.findings
+    assert [of_finding(f, worlds) for f in findings] == [
+        "in some, such as world 1",
+        "in every world",
+        "in some, such as world 2; whether in all was not decided",
+    ]
+
+
+def test_a_cause_is_told_in_a_world_that_has_it_and_else_beside_it() -> None:
+    seen = witness("safe", METAL, WET)
+    world = scenes(WorldsReport(2, 0, 0, 2, (seen,), cause=(METAL,)))[0]
+    assert lines(world, WorldsReport(2, 0, 0, 2, (seen,), cause=(METAL,))) == [
+        "whatever else is so, this is enough: (metal cup) is true",
+        "beside it, in this world: (wet-floor kitchen) is false",
+    ]
+    other = WorldsReport(2, 0, 0, 2, (seen,), cause=(Said("(metal cup)", "false"),))
+    assert lines(world, other) == ["(metal cup) is true", "(wet-floor kitchen) is false"]
+    text = rendered("full", result((ALL, ALL, SOME), Headline.UNSAFE, other))
+    assert "enough, whatever else is so: (metal cup) is false" in text
+    empty = WorldsReport(2, 0, 0, 2, (seen,), cause=())
+    assert lines(world, empty)[0] == "whatever is so of what is open in the initial state"
+
+
+def test_a_long_world_is_cut_and_a_long_list_of_invariants_too() -> None:
+    facts = [Said(f"(wet place-{n})", "true") for n in range(40)]
+    worlds = WorldsReport(40, 0, 0, 40, (witness("safe", *facts),), invariants=tuple([f"i{n}" for n in range(9)]))
+    text = rendered("full", result((ALL, ALL, SOME), Headline.UNSAFE, worlds))
+    assert "(wet place-11) is true" in text
+    assert "(wet place-12)" not in text
+    assert "  and 28 more (all with --format json)" in text
+    assert "assumed: 3 more inferred invariants (all with --format json)" in text
+    object_ = json.loads(rendered("json", result((ALL, ALL, SOME), Headline.UNSAFE, worlds)))
+    assert len(object_["worlds"]["witnesses"][0]["facts"]) == 40
+
+
+def test_questions() -> None:
+    worlds = WorldsReport(1, 1, 0, 2, (witness("safe", METAL, TEMPERATURE),))
+    assert asking(worlds) == ""
+    assert asking(worlds._replace(question=())) == ""
+    assert asking(worlds._replace(question=("(metal cup)",))) == "is (metal cup) so? the answer settles the verdict"
+    assert asking(worlds._replace(question=("(temperature oven)", "(metal cup)"))) == (
+        "what is (temperature oven)? is (metal cup) so? the answers settle the verdict"
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [("17/2", "8.5"), ("-7/40", "-0.175"), ("1/3", "1/3"), ("12", "12"), ("true", "true"), ("1/0", "1/0"), ("/", "/")],
+)
+def test_fractions_are_decimals_where_that_is_exact(value: str, shown: str) -> None:
+    worlds = WorldsReport(0, 1, 0, 1, (witness("safe", Said("(f)", value)),))
+    assert lines(scenes(worlds)[0], worlds) == [f"(f) is {shown}"]
+
+
+def test_an_outcome_without_effect() -> None:
+    said = witness("goal", outcomes=(BROKEN._replace(alternative=1, effect="(and)"),))
+    worlds = WorldsReport(0, 0, 1, 1, (said,))
+    assert lines(scenes(worlds)[0], worlds) == ["step 4 (drop robot glass kitchen): nothing happens, 1 of 2"]
+
+
+def test_a_witness_that_the_kernel_did_not_replay_is_said() -> None:
+    unreplayed = witness("safe", METAL)._replace(replayed=None)
+    one = result((ALL, ALL, SOME), Headline.UNSAFE, WorldsReport(1, 0, 0, 1, (unreplayed, unreplayed)))
+    assert "not independently replayed: 1 world" in rendered("full", one)
+    assert "not independently replayed" not in rendered("full", CASES["worlds-fact"])
+
+
+NASTY = "\x1b[31m\x07\x9b2J\u202e\udc80"
+
+
+def test_untrusted_text_cannot_drive_the_terminal() -> None:
+    said = Said(NASTY, NASTY)
+    world = WorldSaid((said,), (OutcomeSaid(1, NASTY, 1, 2, NASTY),), (NASTY,), (said,))
+    worlds = WorldsReport(
+        1, 0, 0, 1, (Witness(NASTY, world, None),), (said,), NASTY, (NASTY,), NASTY, (NASTY,), NASTY, advice=NASTY
+    )
+    one = result((ALL, ALL, SOME), Headline.UNSAFE, worlds, finding(1, "r", SOME, 0))
+    for form in ("full", "concise"):
+        text = rendered(form, one)
+        assert not any(ord(c) < 32 and c != "\n" for c in text)
+        assert not any(c in text for c in "\x9b\u202e\udc80")
+    for form in ("json", "sarif"):
+        json.dumps(json.loads(rendered(form, one)), ensure_ascii=False).encode()
