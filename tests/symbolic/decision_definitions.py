@@ -1,0 +1,40 @@
+"""Causes and questions by their definitions (docs/worlds.md, section 2), over an enumeration of completions.
+
+An enumeration is a list of (values, good), the values a mapping from what is open, whatever its names are. So the same
+functions judge random circuits and, with completions by the kernel, whole tasks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from itertools import combinations
+
+Completion = tuple[Mapping[Hashable, object], bool]
+
+
+def suffices(completions: Sequence[Completion], values: Mapping[Hashable, object]) -> bool:
+    """Some completion agrees with the values, and all that do are bad."""
+    agreeing = [good for c, good in completions if all([c[item] == value for item, value in values.items()])]
+    return bool(agreeing) and not any(agreeing)
+
+
+def is_cause(completions: Sequence[Completion], values: Mapping[Hashable, object]) -> bool:
+    """The definition; every proper subset is looked at."""
+    if not suffices(completions, values):
+        return False
+    subsets = [s for size in range(len(values)) for s in combinations(values.items(), size)]
+    return not any([suffices(completions, dict(subset)) for subset in subsets])
+
+
+def decides(completions: Sequence[Completion], items: Collection[Hashable]) -> bool:
+    """Completions that agree on the items are all good or all bad."""
+    seen: dict[tuple[object, ...], bool] = {}
+    return all([seen.setdefault(tuple([c[item] for item in items]), good) == good for c, good in completions])
+
+
+def is_question(completions: Sequence[Completion], items: Collection[Hashable]) -> bool:
+    """The definition; every proper subset is looked at."""
+    if not decides(completions, items):
+        return False
+    subsets = [s for size in range(len(items)) for s in combinations(items, size)]
+    return not any([decides(completions, subset) for subset in subsets])

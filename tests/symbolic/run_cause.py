@@ -1,0 +1,46 @@
+"""Hold causes and questions against their definitions on random decisions; print every difference.
+
+usage: python tests/symbolic/run_cause.py [--count 1000] [--seed 1] [--engine auto]
+
+Exit code 0 if nothing differs, else 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from statistics import median
+
+from decision_compare import compared
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--engine", default="auto")
+    arguments = parser.parse_args()
+    kinds: Counter[str] = Counter()
+    sizes: Counter[str] = Counter()
+    times: list[tuple[float, float]] = []
+    wrong, begun = 0, time.monotonic()
+    for number in range(arguments.count):
+        found = compared(arguments.seed, number, arguments.engine)
+        kinds.update(found.kinds)
+        sizes.update(found.sizes)
+        times.append(found.seconds)
+        for problem in found.problems:
+            wrong += 1
+            print(f"case {arguments.seed}/{number}: {problem}")
+    print(f"{arguments.count} causes and questions in {time.monotonic() - begun:.0f} s, {wrong} differ")
+    print("kinds:", ", ".join([f"{kind} {count}" for kind, count in sorted(kinds.items())]))
+    print("sizes:", ", ".join([f"{size} {count}" for size, count in sorted(sizes.items())]))
+    for name, column in zip(("cause", "question"), zip(*times, strict=True), strict=True):
+        print(f"{name}: median {1000 * median(column):.1f} ms, most {1000 * max(column):.1f} ms")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

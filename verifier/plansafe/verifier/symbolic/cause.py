@@ -1,0 +1,88 @@
+"""Why a plan is not safe in every world: open facts and numbers with values under which it is bad (docs/worlds.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from plansafe.verifier.symbolic.completions import Completion, Completions
+from plansafe.verifier.symbolic.decision import Decision, Open, Partial
+from plansafe.verifier.symbolic.minimal import Fails, GaveUp, Holds, Minimal, minimal
+from plansafe.verifier.symbolic.model import FactInput, World
+from plansafe.verifier.symbolic.solvers import Model
+
+
+class Cause(NamedTuple):
+    """``values`` is subset-minimal; empty if every completion is bad.
+
+    ``None`` if no completion is bad, or if time ran out; ``note`` says which. ``sufficient`` is then what was known to
+    suffice for badness, perhaps not minimal.
+    """
+
+    values: Partial | None
+    note: str = ""
+    sufficient: Partial | None = None
+
+
+def minimal_cause(
+    decision: Decision,
+    engine: str = "auto",
+    deadline: float | None = None,
+    prefer: Collection[Open] = (),
+    world: World | None = None,
+    completions: Completions | None = None,
+) -> Cause:
+    """A cause: a partial assignment all of whose completions are bad, minimal and agreeing with some completion.
+
+    It is taken from ``world``, which should be bad, or else from a bad completion that the solver finds. ``prefer``
+    names what the cause should be made of if that suffices. ``completions`` shares the solvers with a question.
+
+    NP checks, about k log(n/k) for k of n facts; with outcomes each is a sequence of such, in the worst case as many as
+    there are outcomes.
+
+    :raises Unsupported: from the solver, where ``engine`` cannot take the comparisons
+    """
+    search = completions or Completions(decision, engine, deadline)
+    try:
+        bad = search.of_world(world) if world is not None else None
+        found = _cause(search, bad, prefer) if bad is not None else None
+        if found is None:
+            bad = search.bad()
+            if bad is None:
+                return Cause(None, "no completion is bad")
+            found = _cause(search, bad, prefer)
+        assert bad is not None and found is not None
+    except GaveUp as why:
+        return Cause(None, f"not found: {why}")
+    finally:
+        if completions is None:
+            search.close()
+    values = _partial(search, bad, found.elements)
+    return Cause(None, f"not minimal: {found.reason}", values) if found.reason else Cause(values)
+
+
+def _cause(search: Completions, bad: Completion, prefer: Collection[Open]) -> Minimal[Open] | None:
+    literals = {item: search.literal(item, value) for item, value in bad.items()}
+
+    def all_bad(items: Sequence[Open]) -> Holds[Open] | Fails[Open]:
+        found = search.good_model([literals[item] for item in items])
+        if isinstance(found, Model):
+            good = search.completion(found)
+            return Fails([item for item in bad if good[item] != bad[item]])
+        return Holds([item for item in items if literals[item] in found])
+
+    if search.some_good() is None:
+        return Minimal([])
+    return minimal(search.open, all_bad, prefer)
+
+
+def _partial(search: Completions, values: Completion, items: Sequence[Open]) -> Partial:
+    facts, numbers = [], []
+    for item in items:
+        if isinstance(item, int):
+            key = search.circuit.keys[item]
+            assert isinstance(key, FactInput)
+            facts.append((key, bool(values[item])))
+        else:
+            numbers.append((item, values[item]))
+    return Partial(tuple(facts), tuple(numbers))

@@ -1,0 +1,250 @@
+"""Good and bad completions by counterexamples: the solvers that causes and questions ask.
+
+A completion is good if the plan is safe in it for all outcomes. The *finder* looks for completions that are good for
+the outcomes met so far; the *judge* looks for an outcome that makes the found one bad. Outcomes are remembered for all
+later searches (counterexample-guided expansion of the universal quantifier: Janota, Klieber, Marques-Silva, Clarke,
+"Solving QBF with counterexample guided refinement", 2016). Where nothing depends on outcomes the judge is not needed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+
+from plansafe.verifier.engine.state import NumberTooLarge
+from plansafe.verifier.model import Number
+from plansafe.verifier.symbolic import terms
+from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Circuit, Literal
+from plansafe.verifier.symbolic.decision import Decision, Open
+from plansafe.verifier.symbolic.minimal import GaveUp
+from plansafe.verifier.symbolic.model import AuxiliaryInput, FactInput, World
+from plansafe.verifier.symbolic.renaming import OpenNumber, Template, mentioned, reach
+from plansafe.verifier.symbolic.solvers import Model, Solver, solver_for
+from plansafe.verifier.symbolic.terms import Comparison
+
+Completion = dict[Open, bool | Number]
+"""The values of what is open and matters."""
+
+
+class Completions:
+    """Searches among the completions of a decision. They share solvers, so ask causes and questions of one object.
+
+    ``open`` lists the facts and numbers on which goodness can depend: those in ``good``, then those tied to them by
+    ``allowed``, numbers last. What ``allowed`` says about others is left out; that is exact, since some completion
+    exists. Building is linear in what literals reach; each search asks NP questions, as many as outcomes are met.
+
+    :raises Unsupported: from the solver, where ``engine`` cannot take the comparisons
+    """
+
+    def __init__(self, decision: Decision, engine: str = "auto", deadline: float | None = None) -> None:
+        circuit = decision.circuit
+        self.circuit = circuit
+        self.safe = circuit.both(decision.outcomes_allowed, decision.good)
+        self.good = circuit.either(decision.outcomes_allowed ^ 1, decision.good)
+        self._engine, self._deadline = engine, deadline
+        near = reach(circuit, [self.good, self.safe])
+        self.allowed = _relevant(circuit, decision.allowed, near.nodes, near.numbers)
+        far = reach(circuit, [self.allowed])
+        facts, numbers = set(decision.facts), set(decision.numbers)
+        near_facts = [node for node in near.nodes if node in facts]
+        far_facts = sorted(facts.intersection(far.nodes).difference(near_facts))
+        near_numbers = sorted(near.numbers & numbers)
+        far_numbers = sorted((far.numbers - near.numbers) & numbers)
+        self._near: list[Open] = [*near_facts, *near_numbers]
+        self.open: list[Open] = [*near_facts, *far_facts, *near_numbers, *far_numbers]
+        self.all_numbers = near.numbers | far.numbers
+        self._outcomes = [
+            node
+            for node in near.nodes
+            if circuit.gates[node] is None and node not in facts and not isinstance(circuit.keys[node], Comparison)
+        ]
+        self._outcome_numbers = sorted(near.numbers - numbers)
+        self.decided_by_outcomes = bool(self._outcomes or self._outcome_numbers)
+        self._finder: Solver | None = None
+        self._judge: Solver | None = None
+        self._template: Template | None = None
+        self._bad: Completion | None = None
+        self._some_good: Completion | None = None
+        self._searched_bad = self._searched_good = False
+
+    def close(self) -> None:
+        """Free the solvers."""
+        for solver in (self._finder, self._judge):
+            if solver is not None:
+                solver.close()
+        self._finder = self._judge = None
+
+    # -- completions --------------------------------------------------------------------------------------------------
+
+    def bad(self) -> Completion | None:
+        """Some bad completion.
+
+        :raises GaveUp: time is up
+        """
+        if not self._searched_bad:
+            solver = self.judge if self.decided_by_outcomes else self.finder
+            if self._ask(solver, [self.allowed, self.good ^ 1]):
+                model = solver.model()
+                self._bad = self.completion(model)
+                if self.decided_by_outcomes:
+                    self._remember(model)
+            self._searched_bad = True
+        return self._bad
+
+    def some_good(self) -> Completion | None:
+        """Some good completion.
+
+        :raises GaveUp: time is up
+        """
+        if not self._searched_good:
+            found = self.good_model([])
+            self._some_good = self.completion(found) if isinstance(found, Model) else None
+            self._searched_good = True
+        return self._some_good
+
+    def good_model(self, assumptions: Sequence[Literal]) -> Model | set[Literal]:
+        """A model of the assumptions in which the completion is good, or assumptions that no good one satisfies.
+
+        Assumptions must not mention outcomes unless they are about another copy of the facts.
+
+        :raises GaveUp: time is up
+        """
+        goodness = [] if self.decided_by_outcomes else [self.good]
+        while True:
+            if not self._ask(self.finder, [*goodness, *assumptions]):
+                return set(self.finder.core()).intersection(assumptions)
+            model = self.finder.model()
+            if not self.decided_by_outcomes or not self._refuted(self.completion(model)):
+                return model
+
+    def of_world(self, world: World) -> Completion | None:
+        """The completion of a world; ``None`` if it does not give all numbers that matter."""
+        found: Completion = {}
+        for item in self.open:
+            if isinstance(item, int):
+                key = self.circuit.keys[item]
+                found[item] = isinstance(key, FactInput) and (key.predicate, key.code) in world.facts
+            elif item in world.values:
+                found[item] = world.values[item]
+            else:
+                return None
+        return found
+
+    def completion(self, model: Model) -> Completion:
+        """The completion of a model; what the solver has not met does not matter to it."""
+        values = model.values
+        return {
+            item: model.inputs.get(item, False) if isinstance(item, int) else values.get(item, 0) for item in self.open
+        }
+
+    def literal(self, item: Open, value: bool | Number) -> Literal:
+        """That an open fact or number has a value."""
+        if isinstance(item, int):
+            return 2 * item + (not value)
+        return terms.compared(self.circuit, "=", terms.variable(*item), terms.constant(value))
+
+    def safe_in_bad(self) -> bool:
+        """Whether some world of some bad completion is SAFE.
+
+        :raises GaveUp: time is up
+        """
+        if not self.decided_by_outcomes:
+            return False
+        circuit = self.circuit
+        beyond = 1 + max([function for function, _ in self.all_numbers], default=0)
+        others = {node: circuit.input(AuxiliaryInput("other outcome", node)) for node in self._outcomes}
+        numbers = {(f, c): terms.variable(f + beyond, c) for f, c in self._outcome_numbers}
+        (safe,) = Template(circuit, [self.safe], others, numbers).copy(others, numbers)
+        return self._ask(self.judge, [self.allowed, self.good ^ 1, safe])
+
+    # -- solvers ------------------------------------------------------------------------------------------------------
+
+    @property
+    def finder(self) -> Solver:
+        """Knows what is allowed, and what is good for the outcomes met so far."""
+        if self._finder is None:
+            self._finder = solver_for(self.circuit, [self.allowed, self.good], self._engine, self._deadline)
+            self._finder.require(self.allowed)
+        return self._finder
+
+    @property
+    def judge(self) -> Solver:
+        """Knows all outcomes."""
+        if self._judge is None:
+            self._judge = solver_for(self.circuit, [self.allowed, self.good, self.safe], self._engine, self._deadline)
+        return self._judge
+
+    def _refuted(self, completion: Completion) -> bool:
+        """Whether some outcome makes the completion bad; it is remembered."""
+        fixed = [self.literal(item, completion[item]) for item in self._near]
+        if not self._ask(self.judge, [self.good ^ 1, *fixed]):
+            return False
+        self._remember(self.judge.model())
+        return True
+
+    def _remember(self, model: Model) -> None:
+        if self._template is None:
+            self._template = Template(self.circuit, [self.good], self._outcomes, self._outcome_numbers)
+        inputs = {node: TRUE if model.inputs.get(node, False) else FALSE for node in self._outcomes}
+        numbers = {item: terms.constant(model.values.get(item, 0)) for item in self._outcome_numbers}
+        try:
+            (good,) = self._template.copy(inputs, numbers)
+        except NumberTooLarge:
+            raise GaveUp("a number grew too large") from None
+        self.finder.require(good)
+
+    def _ask(self, solver: Solver, assumptions: Sequence[Literal]) -> bool:
+        answer = None if self._late() else solver.solve(assumptions)
+        if answer is None:
+            raise GaveUp("time ran out" if self._late() else f"{solver.name} could not decide")
+        return answer
+
+    def _late(self) -> bool:
+        return self._deadline is not None and time.monotonic() > self._deadline
+
+
+def _relevant(circuit: Circuit, allowed: Literal, near: Iterable[int], numbers: Iterable[OpenNumber]) -> Literal:
+    """The conjuncts that share something with ``near`` and ``numbers``, or with a conjunct that does, and so on."""
+    parts: list[Literal] = []
+    stack, seen = [allowed], set()
+    while stack:
+        literal = stack.pop()
+        if literal not in seen:
+            seen.add(literal)
+            children = None if literal & 1 else circuit.gates[literal >> 1]
+            if children is None:
+                parts.append(literal)
+            else:
+                stack.extend(children)
+    parent = list(range(len(circuit.gates)))  # of a forest: what hangs together; 0 stands for what is near
+    places: dict[OpenNumber, int] = {}
+
+    def place(number: OpenNumber) -> int:
+        if number not in places:
+            places[number] = len(parent)
+            parent.append(len(parent))
+        return places[number]
+
+    def root(node: int) -> int:
+        while parent[node] != node:
+            parent[node] = node = parent[parent[node]]
+        return node
+
+    for node in near:
+        parent[node] = 0
+    for number in numbers:
+        parent[place(number)] = 0
+    for node in reach(circuit, parts).nodes:
+        children = circuit.gates[node]
+        tied: list[int] = []
+        if children is None:
+            key = circuit.keys[node]
+            if not isinstance(key, Comparison):
+                continue
+            children, found = mentioned(key.sum)
+            tied = [place(number) for number in found]
+        own = root(node)
+        for other in [*[child >> 1 for child in children], *tied]:
+            parent[root(other)] = own
+    centre = root(0)
+    return circuit.conjunction([part for part in parts if part < 2 or root(part >> 1) == centre])
