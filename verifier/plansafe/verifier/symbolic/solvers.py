@@ -210,8 +210,8 @@ class SmtSolver:
         if self._late:
             return None
         self._declare()
-        given = {self._expression(literal).get_id(): literal for literal in assumptions}
         expressions = [self._expression(literal) for literal in assumptions]
+        given = {of.get_id(): literal for of, literal in zip(expressions, assumptions, strict=True)}
         answer = self._check(expressions, FIRST_MS)
         if answer is None:
             core = counted_out(self.circuit, [*self._required, *assumptions], self.deadline)
