@@ -38,7 +38,7 @@ _PYTHON = {"=": "==", "<": "<", ">": ">", "<=": "<=", ">=": ">="}
 
 def divide(left: Number, right: Number) -> Number:
     """Exact division; integral results are ``int``."""
-    return model.normal_number(Fraction(left) / right)
+    return model.normal_number((Fraction(left) if isinstance(left, int) else left) / right)
 
 
 class Emitter:

@@ -211,7 +211,7 @@ class Run:
         self.log: list[Change] = []
         self.state = engine.initial()
         self.before_start()
-        self.runtime = engine.runtime(timed, self.state) if observer is None else None
+        self.runtime = self.monitors() if observer is None else None
         self.failures: list[Failure] = []
         self.executed = 0
         self.letter = 0
@@ -222,6 +222,10 @@ class Run:
 
     def before_start(self) -> None:
         """What a timed run prepares before its monitors start."""
+
+    def monitors(self) -> Runtime | None:
+        """Fresh monitors at S0."""
+        return self.engine.runtime(self.timed, self.state)
 
     # -- untimed plans ------------------------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import NamedTuple
 
 from plansafe.verifier.model import Number, Task
@@ -20,6 +21,8 @@ def checked(value: Number) -> Number:
         if -_SMALL < value < _SMALL or value.bit_length() <= MAX_BITS:
             return value
         raise NumberTooLarge
+    if not isinstance(value, Fraction):
+        return value  # a number of a kind that minds its size itself
     if value.denominator == 1:
         return checked(value.numerator)
     if value.numerator.bit_length() > MAX_BITS or value.denominator.bit_length() > MAX_BITS:

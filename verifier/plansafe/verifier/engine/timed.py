@@ -6,6 +6,7 @@ no two of its parts may interfere.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
 from typing import NamedTuple
 
@@ -77,11 +78,6 @@ class TimedRun(Run):
     ) -> None:
         self.plan_steps = steps
         self.tolerance = tolerance
-        last: Number = 0
-        for step in steps:
-            if isinstance(step.taken, Taken):
-                last = max(last, step.time + (step.duration or 0) if step.taken.action.end is not None else step.time)
-        self.last = last
         super().__init__(engine, reading, timed=True, deadline=deadline, observer=observer)
         self.running: list[TimedStep] = []
         self._recent: list[tuple[Number, Event, Footprint]] = []
@@ -92,7 +88,11 @@ class TimedRun(Run):
 
     def before_start(self) -> None:
         """Literals of time 0 are part of S0 already; those after the plan's end do not happen."""
-        self._literals = [literal for literal in self.task.timed_literals if 0 < literal.time <= self.last]
+        last: Number = 0
+        for step in self.plan_steps:
+            if isinstance(step.taken, Taken):
+                last = max(last, step.time + (step.duration or 0) if step.taken.action.end is not None else step.time)
+        self._literals = [literal for literal in self.task.timed_literals if 0 < literal.time <= last]
 
     def run(self) -> None:
         """Run all happenings, by this run's reading."""
@@ -104,6 +104,16 @@ class TimedRun(Run):
             self.limit = Limit("SC503", "a rule has more instances than the limit allows")
 
     def _run(self) -> None:
+        from time import monotonic  # noqa: PLC0415
+
+        for time, events in self.agenda():
+            if self.deadline is not None and monotonic() > self.deadline:
+                raise TimeUp
+            if not self._happening(time, events):
+                return
+
+    def agenda(self) -> Iterator[tuple[Number, list[Event]]]:
+        """The happenings in order: what is at one time."""
         agenda: dict[Number, list[Event]] = {}
         for step in self.plan_steps:
             if isinstance(step.taken, IllFormed):
@@ -114,17 +124,13 @@ class TimedRun(Run):
                 agenda.setdefault(step.time + (step.duration or 0), []).append(Event(END, step))
         for literal in self._literals:
             agenda.setdefault(literal.time, []).append(Event("literal", None, literal))
-        from time import monotonic  # noqa: PLC0415
-
         for time in sorted(agenda):
-            if self.deadline is not None and monotonic() > self.deadline:
-                raise TimeUp
             events = agenda[time]
             # An action of no duration ends in a happening of its own, right after its start.
             zero = [e for e in events if e.kind == END and e.step is not None and e.step.time == time]
             for batch in ([e for e in events if e not in zero], zero):
-                if batch and not self._happening(time, batch):
-                    return
+                if batch:
+                    yield time, batch
 
     def _happening(self, time: Number, events: list[Event]) -> bool:
         """One happening; False if the trace halts before it."""

@@ -224,7 +224,9 @@ class Program:
         for component in self._components:
             if component.kind in ("within", "hold-during", "hold-after"):
                 low, high = component.bounds[0], component.bounds[-1]
-                flags = (moment.time <= low, moment.later_at_most(low), moment.time < high, moment.later_before(high))
+                flags = [moment.time <= low, moment.later_at_most(low), False, False]
+                if component.kind == "hold-during":
+                    flags[2:] = moment.time < high, moment.later_before(high)
                 for flag in flags:
                     bits |= flag << shift
                     shift += 1

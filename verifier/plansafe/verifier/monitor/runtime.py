@@ -292,7 +292,7 @@ class Runtime:
 
     def fork(self) -> Runtime:
         """An independent copy. Code and automata are shared, so this costs as much as there are live instances."""
-        copy = Runtime.__new__(Runtime)
+        copy = type(self).__new__(type(self))
         copy.plan, copy.indexes, copy.too_large = self.plan, self.indexes, self.too_large
         twins = {monitor: monitor.fork() for monitor in self.monitors}
         copy.monitors = list(twins.values())
