@@ -244,8 +244,12 @@ class Checker:
         """The report where many worlds are left open, which explicit replay cannot judge."""
         from plansafe.verifier.one_world import refusal  # noqa: PLC0415 - for open descriptions alone
 
-        diagnostic = refusal(self, "explicit replay", read)
+        diagnostic = refusal(self, "the explicit engine", read)
         assert diagnostic is not None
+        if self.options.engine == "explicit":
+            from plansafe.verifier.symbolic.refusals import not_explicit  # noqa: PLC0415 - for a mistake alone
+
+            return unreadable(plan.name, (*self.diagnostics, not_explicit(diagnostic)))
         steps = 0 if read is None else len(read.steps)
         unknown = Worlds.UNKNOWN
         diagnostics = (*self.diagnostics, diagnostic)

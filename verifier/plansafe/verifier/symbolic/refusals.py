@@ -21,10 +21,11 @@ def missing_solver(error: ModuleNotFoundError) -> Diagnostic | None:
     )
 
 
-def not_explicit(what: str) -> Diagnostic:
-    """Say that ``--engine explicit`` replays one world, and that ``what`` is open (SC609)."""
+def not_explicit(refused: Diagnostic) -> Diagnostic:
+    """Make a mistake in the options (SC609) of the refusal to replay, where ``--engine explicit`` asked for it."""
     return Diagnostic(
         "SC609",
-        f"the explicit engine replays one world, and {what}",
+        refused.message,
+        refused.labels,
         help="leave --engine out, or take --engine sat or --engine smt",
     )
