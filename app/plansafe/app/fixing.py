@@ -19,7 +19,7 @@ from plansafe.app.render.text import visible
 from plansafe.app.repairing import Examined, Wishes, examine
 from plansafe.app.running import REPORT, complain, replace_file, unwritable, wants_color, written
 from plansafe.app.service import Settings, combined_exit_code
-from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
 from plansafe.verifier.repair.model import RepairOptions
 
@@ -79,7 +79,7 @@ def _differences(results: Iterator[Examined], stream: TextIO) -> int:
             new = examined.text.splitlines(keepends=True)
             for line in difflib.unified_diff(old, new, name, name):
                 stream.write(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n")
-        _say(examined, "--fix would")
+        _say(examined, "--fix would", reported=False)
         codes.add(examined.exit_code)
     return combined_exit_code(codes)
 
@@ -103,8 +103,8 @@ def _fixed(examined: Examined) -> int:
     return examined.exit_code
 
 
-def _say(examined: Examined, did: str = "fixed:") -> None:
-    """What was done, in a line or two."""
+def _say(examined: Examined, did: str = "fixed:", reported: bool = True) -> None:
+    """What was done, in a line or two; where no report is shown, also why a plan was not examined at all."""
     name = visible(examined.result.plan)
     if examined.result.failure is not None:
         print(examined.result.failure + REPORT, file=sys.stderr)
@@ -114,3 +114,7 @@ def _say(examined: Examined, did: str = "fixed:") -> None:
         print(f"{name}: {did} {visible(sentence(examined.original, examined.best))}", file=sys.stderr)
         if len(examined.repair.repairs) > 1:
             print(f"{name}: other plans are as near: safecheck repair {name}", file=sys.stderr)
+    elif examined.repair is None and not reported:
+        for diagnostic in examined.result.report.diagnostics:
+            if diagnostic.severity is Severity.ERROR:
+                print(f"{name}: not fixed [{diagnostic.code}]: {visible(diagnostic.message)}", file=sys.stderr)

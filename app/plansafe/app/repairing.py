@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from plansafe.app.diagnosing import Because, causes, drawn, located, published_label
 from plansafe.app.patch import patched
 from plansafe.app.service import Prepared, Result, Session, Settings, unjudged
-from plansafe.grammar.diagnostics import Diagnostic, Label
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.grammar.source import Source
 from plansafe.verifier.diagnose.model import Witness
 from plansafe.verifier.repair.model import Repair, RepairOptions, RepairResult, RepairStatus
 from plansafe.verifier.report import Headline
 
 if TYPE_CHECKING:
-    from plansafe.verifier.api import ReadSteps
+    from plansafe.verifier.api import Checker, ReadSteps
     from plansafe.verifier.diagnose.labels import PublishedLabel
     from plansafe.verifier.diagnose.localise import Localisation
 
@@ -91,7 +91,8 @@ def examine(
 ) -> Iterator[Examined]:
     """Look for the nearest safe plan of each plan, and say what is wrong with it.
 
-    Plans are given as to :func:`plansafe.app.service.audit`, whose settings say what to check with. The search is
+    Plans are given as to :func:`plansafe.app.service.audit`, whose settings say what to check with. Where something is
+    left open, so that there are many worlds, a plan is refused (SC507). The search is
     exponential in the cost of the repair; ``wishes.options`` bound it.
     """
     settings, wishes = settings or Settings(), wishes or Wishes()
@@ -108,9 +109,11 @@ def examine(
 
 def _examine(session: Session, prepared: Prepared, wishes: Wishes) -> Examined:
     checker, plan = prepared.checker, prepared.plan
+    read = checker.read(plan)
+    if (checker.open or read.open) and not read.text.diagnostics:
+        return Examined(session.result(prepared, unjudged(plan.name, _many_worlds(checker, read))))
     if wishes.labels is not None:
         return _labelled(session, prepared, wishes.labels)
-    read = checker.read(plan)
     reference = session.reference(wishes.reference, prepared) if wishes.reference is not None else None
     problems = [*checker.diagnostics, *read.text.diagnostics] if read.text.diagnostics else []
     problems += _protection_problems(plan, read, wishes.options.protected) if not problems else []
@@ -122,6 +125,15 @@ def _examine(session: Session, prepared: Prepared, wishes: Wishes) -> Examined:
     if wishes.where and not isinstance(reference, tuple):
         done = done._replace(where=located(prepared, reference, wishes.regret, wishes.options.time_limit_s))
     return done
+
+
+def _many_worlds(checker: Checker, read: ReadSteps) -> Diagnostic:
+    """Why a plan is not repaired or diagnosed where the description leaves something open."""
+    from plansafe.verifier.one_world import refusal  # noqa: PLC0415 - for open descriptions alone
+
+    refused = refusal(checker, "the search for repairs", read)
+    assert refused is not None
+    return refused._replace(severity=Severity.ERROR, help="`safecheck audit` judges the plan over all worlds")
 
 
 def _labelled(session: Session, prepared: Prepared, scheme: str) -> Examined:

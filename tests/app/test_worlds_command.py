@@ -1,0 +1,185 @@
+"""Flags for what a description leaves open: engines, certificates, solvers that are missing, commands that refuse."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from plansafe.app.main import app
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker, Options
+from plansafe.verifier.report import Headline, Report, Worlds
+from plansafe.verifier.symbolic.refusals import missing_solver
+
+Run = Callable[..., tuple[int, str, str]]
+
+DOMAIN = """(define (domain kitchen) (:requirements :adl)
+  (:predicates (metal ?x) (inside ?x) (running))
+  (:action put-in :parameters (?x) :effect (inside ?x))
+  (:action start :effect (running)))
+"""
+OPEN = "(define (problem p) (:domain kitchen) (:objects cup) (:init (unknown (metal cup))) (:goal (running)))\n"
+CLOSED = OPEN.replace("(unknown (metal cup))", "")
+RULES = """(define (safety kitchen)
+  (:process no-metal :parameters (?x) :forbid (and (running) (inside ?x) (metal ?x)) :message "{?x} is metal"))
+"""
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    monkeypatch.chdir(tmp_path)
+    Path("d.pddl").write_text(DOMAIN)
+    Path("p.pddl").write_text(OPEN)
+    Path("kitchen.safe").write_text(RULES)
+    Path("warm.plan").write_text("(put-in cup)\n(start)\n")
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as stop:
+            app([*arguments, "--memory-limit", "0", "--spec", "kitchen.safe"], prog_name="safecheck")
+        out, err = capsys.readouterr()
+        return int(stop.value.code or 0), out, err
+
+    return call
+
+
+def test_the_explicit_engine_is_refused_where_something_is_open(run: Run) -> None:
+    code, out, _ = run("warm.plan", "--engine", "explicit")
+    assert code == 2
+    assert "error[SC609]: the explicit engine needs complete information" in out
+    assert "  = help: leave --engine out, or take --engine sat or --engine smt" in out
+    Path("p.pddl").write_text(CLOSED)
+    assert run("warm.plan", "--engine", "explicit")[0] == 0
+
+
+@pytest.mark.parametrize("command", [["repair"], ["diagnose"], ["diagnose", "--labels", "safel"], ["audit", "--fix"]])
+def test_other_commands_refuse_what_is_open(run: Run, command: list[str]) -> None:
+    before = Path("warm.plan").read_text()
+    code, out, err = run(*command, "warm.plan")
+    assert code == 2
+    assert "error[SC507]: the search for repairs needs complete information" in out
+    assert "`safecheck audit` judges the plan over all worlds" in out
+    assert "Traceback" not in err
+    assert Path("warm.plan").read_text() == before
+
+
+def test_a_difference_says_why_there_is_none(run: Run) -> None:
+    code, out, err = run("warm.plan", "--diff")
+    assert (code, out) == (2, "")
+    assert err.startswith("warm.plan: not fixed [SC507]: the search for repairs needs complete information")
+
+
+@pytest.mark.parametrize(("module", "package"), [("pysat", "python-sat"), ("z3", "z3-solver")])
+def test_a_missing_solver_is_a_diagnostic(monkeypatch: pytest.MonkeyPatch, module: str, package: str) -> None:
+    def fail(self: Checker, plan: Source, deadline: float | None) -> Report:
+        monkeypatch.setitem(sys.modules, module, None)
+        __import__(module)
+        raise AssertionError
+
+    monkeypatch.setattr(Checker, "_check", fail)
+    checker = Checker(Source("d", DOMAIN), Source("p", CLOSED), [Source("s", RULES)])
+    report = checker.check(Source("plan", "(start)"))
+    assert report.headline is None
+    assert report.exit_code == 2
+    (diagnostic,) = report.diagnostics
+    assert diagnostic.code == "SC608"
+    assert package in diagnostic.message
+    assert diagnostic.help == "pip install 'plansafe[solve]'"
+
+
+def test_another_missing_module_is_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(self: Checker, plan: Source, deadline: float | None) -> Report:
+        raise ModuleNotFoundError("no", name="plansafe.nothing")
+
+    monkeypatch.setattr(Checker, "_check", fail)
+    checker = Checker(Source("d", DOMAIN), Source("p", CLOSED))
+    with pytest.raises(ModuleNotFoundError):
+        checker.check(Source("plan", "(start)"))
+    assert missing_solver(ModuleNotFoundError("no")) is None
+
+
+# -- certificates
+
+
+@pytest.fixture
+def certified(monkeypatch: pytest.MonkeyPatch) -> Callable[[Headline | None, str | None], list[Options]]:
+    """Let every check end with this headline and this certificate; the options it was asked with."""
+
+    def arrange(headline: Headline | None, text: str | None) -> list[Options]:
+        asked: list[Options] = []
+
+        def check(self: Checker, plan: Source) -> Report:
+            asked.append(self.options)
+            return Report(plan.name, headline, Worlds.ALL, Worlds.ALL, Worlds.ALL, 2, certificate=text)
+
+        monkeypatch.setattr(Checker, "check", check)
+        return asked
+
+    return arrange
+
+
+def test_a_certificate_is_written_beside_the_report(run: Run, certified: Callable[..., list[Options]]) -> None:
+    asked = certified(Headline.SAFE, "c a proof\n0\n")
+    code, out, err = run("warm.plan", "--certificate", "warm.proof")
+    assert code == 0
+    assert Path("warm.proof").read_text() == "c a proof\n0\n"
+    assert "SAFE   " in out
+    assert err == "warm.plan: certificate written to warm.proof\n"
+    assert asked[0].certificate
+    assert sorted(p.name for p in Path().glob("*warm*")) == ["warm.plan", "warm.proof"]
+
+
+@pytest.mark.parametrize(
+    ("headline", "said"),
+    [
+        (Headline.UNSAFE, "warm.plan: no certificate: the plan is UNSAFE; warm.proof is from before, "),
+        (Headline.SAFE, "warm.plan: no certificate: no solver was needed; warm.proof is from before, "),
+        (None, ""),
+    ],
+)
+def test_no_certificate_leaves_the_file_alone(
+    run: Run, certified: Callable[..., list[Options]], headline: Headline | None, said: str
+) -> None:
+    certified(headline, None)
+    Path("warm.proof").write_text("old")
+    code, _, err = run("warm.plan", "--certificate", "warm.proof")
+    assert code == {Headline.UNSAFE: 1, Headline.SAFE: 0, None: 2}[headline]
+    assert err.startswith(said)
+    assert bool(err) == bool(said)
+    assert Path("warm.proof").read_text() == "old"
+
+
+def test_a_certificate_that_cannot_be_written_is_no_success(
+    run: Run, certified: Callable[..., list[Options]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(path: str, data: bytes) -> None:
+        raise OSError(28, "No space left on device")
+
+    certified(Headline.SAFE, "proof")
+    monkeypatch.setattr("plansafe.app.certificate.replace_file", fail)
+    code, _, err = run("warm.plan", "--certificate", "warm.proof")
+    assert code == 2
+    assert "error[SC607]: cannot write warm.proof: no space left on device" in err
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["warm.plan", "--certificate", "c", "--fix"], "--certificate goes with neither --fix nor --diff"),
+        (["warm.plan", "warm.plan", "--certificate", "c"], "--certificate takes one plan, not 2"),
+        (["warm.plan", "--certificate", "c", "--engine", "explicit"], "the explicit engine asks no solver"),
+        (["warm.plan", "--certificate", "."], "cannot write .: it is a folder"),
+        (["warm.plan", "--certificate", "no/where"], "cannot write no/where: there is no folder no"),
+        (["warm.plan", "--engine", "guess"], "guess"),
+    ],
+)
+def test_options_that_make_no_sense(
+    run: Run, certified: Callable[..., list[Options]], flags: list[str], said: str
+) -> None:
+    asked = certified(Headline.SAFE, "proof")
+    code, out, err = run(*flags)
+    assert (code, out, asked) == (2, "", [])
+    assert said in err
+    assert not Path("c").exists()
