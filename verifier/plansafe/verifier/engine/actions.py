@@ -56,18 +56,21 @@ class ActionCode:
         self.task = task
         self.emitter = emitter
         self.watched = watched
-        self._runs: dict[str, Run] = {}
-        self._preconditions: dict[str, Callable[..., bool]] = {}
-        self._effects: dict[str, Callable[..., Happening]] = {}
-        self._reads_numbers: dict[str, bool] = {}
+        # By identity: a world's outcomes give one action several versions (docs/worlds.md). Kept alive in _actions.
+        self._runs: dict[int, Run] = {}
+        self._preconditions: dict[int, Callable[..., bool]] = {}
+        self._effects: dict[int, Callable[..., Happening]] = {}
+        self._reads_numbers: dict[int, bool] = {}
+        self._actions: list[Action] = []
         emitter.namespace["checked"] = checked
 
     def run(self, action: Action) -> Run:
         """The function that takes an instantaneous action; compiled at first use."""
-        found = self._runs.get(action.name)
+        found = self._runs.get(id(action))
         if found is None:
             found = self._fused(action) if self._simple(action.start) else self._general(action)
-            self._runs[action.name] = found
+            self._runs[id(action)] = found
+            self._actions.append(action)
         return found
 
     def _simple(self, snap: Snap) -> bool:
@@ -151,9 +154,10 @@ class ActionCode:
 
     def precondition(self, action: Action, slots: list[int]) -> Callable[..., bool]:
         """The precondition alone, as ``f(S, F, *objects)``; compiled at first use."""
-        found = self._preconditions.get(action.name)
+        found = self._preconditions.get(id(action))
         if found is None:
-            found = self._preconditions[action.name] = self.condition(action.start.condition, slots)
+            self._actions.append(action)
+            found = self._preconditions[id(action)] = self.condition(action.start.condition, slots)
         return found
 
     def effects_probe(self, action: Action, state: State, objects: tuple[int, ...]) -> None:
@@ -161,16 +165,18 @@ class ActionCode:
         if not self._numeric(action):
             return
         slots = [v.slot for v in action.parameters]
-        found = self._effects.get(action.name)
+        found = self._effects.get(id(action))
         if found is None:
-            found = self._effects[action.name] = self.effects(action.start, slots)
+            self._actions.append(action)
+            found = self._effects[id(action)] = self.effects(action.start, slots)
         combine(state.fluents, [found(state.facts, state.fluents, None, *objects)])
 
     def _numeric(self, action: Action) -> bool:
-        known = self._reads_numbers.get(action.name)
+        known = self._reads_numbers.get(id(action))
         if known is None:
             known = any([bool(e.assignments) or reads_numbers(e.condition) for e in action.start.effects])
-            self._reads_numbers[action.name] = known
+            self._actions.append(action)
+            self._reads_numbers[id(action)] = known
         return known
 
     def condition(self, parts: tuple[Formula, ...], slots: list[int]) -> Callable[..., bool]:

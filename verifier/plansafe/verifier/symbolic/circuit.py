@@ -19,17 +19,18 @@ class Circuit:
         self.gates: list[tuple[Literal, ...] | None] = [None]
         self.keys: dict[int, Hashable] = {}
         """Node -> what the input stands for."""
-        self._inputs: dict[Hashable, Literal] = {}
+        self._inputs: dict[tuple[type, Hashable], Literal] = {}
         self._known: dict[tuple[Literal, ...], Literal] = {}
 
     def input(self, key: Hashable) -> Literal:
         """The input that stands for ``key``; made at first use."""
-        found = self._inputs.get(key)
+        kind = type(key), key  # named tuples of two sorts are equal where their fields are
+        found = self._inputs.get(kind)
         if found is None:
             node = len(self.gates)
             self.gates.append(None)
             self.keys[node] = key
-            found = self._inputs[key] = 2 * node
+            found = self._inputs[kind] = 2 * node
         return found
 
     def both(self, a: Literal, b: Literal) -> Literal:
@@ -82,6 +83,18 @@ class Circuit:
     def equal(self, a: Literal, b: Literal) -> Literal:
         """Whether two literals have the same value."""
         return self.choose(a, b, b ^ 1)
+
+    def at_most_one(self, parts: Iterable[Literal]) -> Literal:
+        """At most one of the literals is true; linear in their number."""
+        some, clash = FALSE, []
+        for part in parts:
+            clash.append(self.both(some, part))
+            some = self.either(some, part)
+        return self.disjunction(clash) ^ 1
+
+    def exactly_one(self, parts: list[Literal]) -> Literal:
+        """Exactly one of the literals is true; linear in their number."""
+        return self.both(self.disjunction(parts), self.at_most_one(parts))
 
     # -- looking at it ------------------------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from plansafe.verifier.model import Number
@@ -30,13 +31,19 @@ class Decision(NamedTuple):
     outcomes_allowed: Literal = TRUE
 
 
-def decision_of(encoding: Encoding) -> Decision:
-    """The decision about an encoding: a completion is good if the plan is SAFE, or VALID, whatever the outcomes."""
+def decision_of(
+    encoding: Encoding, outcomes_allowed: Literal = TRUE, outcome_numbers: Collection[OpenNumber] = ()
+) -> Decision:
+    """The decision about an encoding: a completion is good if the plan is SAFE, or VALID, whatever the outcomes.
+
+    ``outcome_numbers`` are not open but chosen by the world, such as durations.
+    """
     circuit = encoding.circuit
     good = circuit.conjunction([encoding.executable, encoding.goal, encoding.violated ^ 1, encoding.undecided ^ 1])
-    nodes = reach(circuit, [encoding.allowed, good]).nodes
+    nodes, numbers = reach(circuit, [encoding.allowed, good])
     facts = tuple([node for node in nodes if isinstance(circuit.keys.get(node), FactInput)])
-    return Decision(circuit, encoding.allowed, good, facts, encoding.values)
+    given = tuple(sorted(numbers.difference(outcome_numbers)))
+    return Decision(circuit, encoding.allowed, good, facts, given, outcomes_allowed)
 
 
 class Partial(NamedTuple):

@@ -61,8 +61,10 @@ class Encoding(NamedTuple):
     """A plan as circuits: each literal says in which worlds something is so.
 
     ``allowed``: the world exists. ``executable``, ``goal``; ``violated``: some hard rule is violated; ``undecided``:
-    some hard rule reads an undefined number, and is not violated. ``values``: the open numbers (function, code) with
-    an input or in a comparison. ``limits`` say what was left out: then no answer may be better than UNKNOWN.
+    some hard rule reads an undefined number, and no rule is violated. ``checked``: some hard rule has an instance where
+    all steps are taken. ``values``: the open numbers, as (function, code). ``open_facts``, ``open_numbers``,
+    ``outcomes``: how much is left open. ``limits`` say why the trace is not known: then nothing is; ``skipped``: why a
+    rule is undecided in every world.
     """
 
     circuit: Circuit
@@ -72,9 +74,13 @@ class Encoding(NamedTuple):
     violated: Literal
     undecided: Literal
     violations: tuple[InstanceLiteral, ...]
-    checked: bool  # some hard rule had an instance, if all steps are taken
+    checked: bool
     values: tuple[tuple[int, int], ...]
+    open_facts: int
+    open_numbers: int
+    outcomes: dict[tuple[int, int, tuple[int, ...]], int]  # each choice, with the number of its alternatives
     limits: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
     alive: tuple[Literal, ...] = ()  # alive[i]: steps 1..i are taken
 
 

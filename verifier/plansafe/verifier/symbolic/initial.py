@@ -1,0 +1,168 @@
+"""S0 in all worlds: an input for each open fact, and which completions there are (docs/worlds.md, section 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import NamedTuple
+
+from plansafe.verifier.model import (
+    InitialLiteral,
+    Number,
+    OpenPredicate,
+    Task,
+    Unknowns,
+    WorldInvariant,
+)
+from plansafe.verifier.symbolic import terms
+from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Circuit, Literal
+from plansafe.verifier.symbolic.evaluation import Evaluation
+from plansafe.verifier.symbolic.model import FactInput
+from plansafe.verifier.symbolic.state import Quantity, SymbolicState
+
+MAX_OPEN = 2_000_000
+"""Open facts, beyond which nothing is judged."""
+
+
+class TooManyUnknowns(Exception):
+    """A specification opens more facts than can be kept."""
+
+
+class Group(NamedTuple):
+    """Facts (predicate, code) of which at most one, or exactly one, is true in S0."""
+
+    facts: tuple[tuple[int, int], ...]
+    exactly_one: bool
+
+
+class Initial(NamedTuple):
+    """S0 without derived facts, what restricts completions, and how much is open."""
+
+    state: SymbolicState
+    statements: list[Literal]
+    open_facts: int
+    open_values: tuple[tuple[int, int], ...]
+
+
+def initial(task: Task, circuit: Circuit, openings: Sequence[OpenPredicate], groups: Sequence[Group] = ()) -> Initial:
+    """S0 with an input for each open fact, and a literal for each statement that restricts them.
+
+    Invariants that are formulas come later (:func:`invariants`): they may read derived facts.
+    Raises :class:`TooManyUnknowns`.
+    """
+    state = SymbolicState.empty(task)
+    size = len(task.predicates)
+    for predicate, codes in enumerate(task.initial_facts):
+        state.facts[predicate] |= codes
+        state.facts[size + predicate] |= codes
+    for function, values in enumerate(task.initial_fluents):
+        state.quantities[function] = {code: Quantity(TRUE, terms.constant(v)) for code, v in values.items()}
+    for literal in task.timed_literals:
+        if literal.time == 0 and not literal.fluent:
+            state.put(literal.predicate, task.encode(literal.arguments), TRUE if literal.value else FALSE)
+    unknowns = task.unknowns
+    count = 0
+    for predicate, code in open_facts(task, openings):
+        state.put(predicate, code, circuit.input(FactInput(predicate, code)))
+        count += 1
+    statements: list[Literal] = []
+    numbers: list[tuple[int, int]] = []
+    if unknowns is not None:
+        for function, intervals in enumerate(unknowns.values):
+            for code in intervals:
+                state.quantities[function][code] = Quantity(TRUE, terms.variable(function, code))
+                numbers.append((function, code))
+        statements += _statements(circuit, state, unknowns)
+    for group in groups:
+        literals = [state.get(predicate, code) for predicate, code in group.facts]
+        statements.append(circuit.exactly_one(literals) if group.exactly_one else circuit.at_most_one(literals))
+    return Initial(state, [s for s in statements if s != TRUE], count, tuple(numbers))
+
+
+def open_facts(task: Task, openings: Sequence[OpenPredicate]) -> Iterator[tuple[int, int]]:
+    """Every open fact once: those that ``:init`` leaves open, and those of open predicates that it does not give."""
+    named = task.unknowns.facts if task.unknowns is not None else []
+    total = 0
+    for predicate, codes in enumerate(named):
+        total += len(codes)
+        yield from [(predicate, code) for code in sorted(codes)]
+    seen: set[tuple[int, int]] = set()
+    size = max(len(task.objects), 1)
+    for opening in openings:
+        predicate = opening.predicate
+        given = task.initial_facts[predicate]
+        by_name = named[predicate] if predicate < len(named) else set()
+        variables = sorted(set(opening.arguments))
+        domains = [task.domains[opening.domains[opening.arguments.index(v)]] for v in variables]
+        members = [task.domain_sets[d] for d in opening.domains]
+        place = [variables.index(v) for v in opening.arguments]
+        bound = 1
+        for domain in domains:
+            bound *= len(domain)
+        if total + bound > MAX_OPEN:
+            raise TooManyUnknowns
+        for objects in product(*domains):
+            code = 0
+            for position, index in enumerate(place):
+                if objects[index] not in members[position]:
+                    break
+                code = code * size + objects[index]
+            else:
+                fact = (predicate, code)
+                if code not in given and code not in by_name and fact not in task.denied and fact not in seen:
+                    seen.add(fact)
+                    total += 1
+                    yield fact
+
+
+def _statements(circuit: Circuit, state: SymbolicState, unknowns: Unknowns) -> Iterator[Literal]:
+    """What ``:init`` says of its open facts and numbers."""
+    supports: dict[tuple[int, int], list[Literal]] = {}
+    for choice in unknowns.choices:
+        alternatives = []
+        for literals in choice.alternatives:
+            alternative = circuit.conjunction([_literal(circuit, state, literal) for literal in literals])
+            alternatives.append(alternative)
+            for literal in literals:
+                if choice.exactly_one and not literal.fluent and literal.value:
+                    supports.setdefault((literal.predicate, literal.code), []).append(alternative)
+        yield circuit.exactly_one(alternatives) if choice.exactly_one else circuit.disjunction(alternatives)
+    for predicate, codes in enumerate(unknowns.supported):
+        for code in sorted(codes):
+            support = circuit.disjunction(supports.get((predicate, code), ()))
+            yield circuit.either(state.get(predicate, code) ^ 1, support)
+    for function, intervals in enumerate(unknowns.values):
+        for code, interval in sorted(intervals.items()):
+            value = terms.variable(function, code)
+            if interval.low is not None:
+                yield _bound(circuit, interval.low, "<" if interval.low_open else "<=", value, True)
+            if interval.high is not None:
+                yield _bound(circuit, interval.high, "<" if interval.high_open else "<=", value, False)
+
+
+def _bound(circuit: Circuit, bound: Number, operator: str, value: terms.Sum, low: bool) -> Literal:
+    limit = terms.constant(bound)
+    return terms.compared(circuit, operator, limit, value) if low else terms.compared(circuit, operator, value, limit)
+
+
+def _literal(circuit: Circuit, state: SymbolicState, literal: InitialLiteral) -> Literal:
+    if literal.fluent:
+        value = terms.variable(literal.predicate, literal.code)
+        return terms.compared(circuit, "=", value, terms.constant(literal.value))
+    return state.get(literal.predicate, literal.code) ^ (not literal.value)
+
+
+def invariants(
+    task: Task, evaluation: Evaluation, state: SymbolicState, declared: Sequence[WorldInvariant]
+) -> list[Literal]:
+    """What the formulas of declared invariants require of S0, derived facts included."""
+    out = []
+    for invariant in declared:
+        if invariant.kind != "holds":
+            continue
+        slots = [v.slot for v in invariant.parameters]
+        holds = evaluation.true(invariant.formula)
+        for objects in product(*[task.domains[v.domain] for v in invariant.parameters]):
+            binding = dict(zip(slots, objects, strict=True))
+            out.append(holds(state, binding))
+    return [literal for literal in dict.fromkeys(out) if literal != TRUE]

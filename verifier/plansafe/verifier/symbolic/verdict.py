@@ -1,0 +1,130 @@
+"""The verdict over all worlds: three values, each with a world in which it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from plansafe.verifier.report import Worlds
+from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Circuit, Literal
+from plansafe.verifier.symbolic.model import Encoding, FactInput, OutcomeInput, Verdict, World
+from plansafe.verifier.symbolic.solvers import Model, Solver, solver_for
+
+FOLDED = "constant folding"
+
+
+class NoWorld(Exception):
+    """What the description says of its open facts contradicts itself (SC117)."""
+
+
+class Value(NamedTuple):
+    """In which worlds something is true, and in which it is false; in the others it is undecided."""
+
+    true: Literal
+    false: Literal
+
+
+class Judge:
+    """Asks one solver about one encoding. What folds to a constant needs none."""
+
+    def __init__(self, encoding: Encoding, engine: str = "auto", deadline: float | None = None) -> None:
+        self.encoding = encoding
+        self.circuit: Circuit = encoding.circuit
+        self.engine = engine
+        self.deadline = deadline
+        self.asked = False
+        self._solver: Solver | None = None
+        self._known: dict[Literal, bool | None] = {}
+        self._models: dict[Literal, Model] = {}
+
+    @property
+    def solver(self) -> Solver:
+        """The solver; made at first use, with the completions that are allowed."""
+        if self._solver is None:
+            roots = [self.encoding.allowed, *self._roots()]
+            self._solver = solver_for(self.circuit, roots, self.engine, self.deadline)
+            self._solver.require(self.encoding.allowed)
+            self.asked = True
+        return self._solver
+
+    @property
+    def name(self) -> str:
+        """What decided."""
+        return self._solver.name if self._solver is not None else FOLDED
+
+    def _roots(self) -> list[Literal]:
+        e = self.encoding
+        return [e.executable, e.goal, e.violated, e.undecided, *[v.literal for v in e.violations]]
+
+    def some(self, literal: Literal) -> bool | None:
+        """Whether some world that exists is one in which a literal is true; ``None`` if that was not decided."""
+        if literal == FALSE:
+            return False
+        if literal not in self._known:
+            if literal == TRUE and self.encoding.allowed == TRUE:
+                self._models[literal] = Model({}, {})
+                self._known[literal] = True
+            else:
+                found = self._known[literal] = self.solver.solve([literal])
+                if found:
+                    self._models[literal] = self.solver.model()
+        return self._known[literal]
+
+    def world(self, literal: Literal) -> World | None:
+        """A world in which a literal is true, if there is one and it was found."""
+        return self._world(self._models[literal]) if self.some(literal) else None
+
+    def _world(self, model: Model) -> World:
+        facts = set()
+        chosen: set[OutcomeInput] = set()
+        for node, value in model.inputs.items():
+            key = self.circuit.keys.get(node)
+            if value and isinstance(key, FactInput):
+                facts.add((key.predicate, key.code))
+            elif value and isinstance(key, OutcomeInput):
+                chosen.add(key)
+        outcomes = {}
+        for (step, number, objects), alternatives in self.encoding.outcomes.items():
+            inputs = [OutcomeInput(step, number, objects, k) in chosen for k in range(alternatives - 1)]
+            outcomes[step, number, objects] = inputs.index(True) if True in inputs else alternatives - 1
+        values = {key: model.values.get(key, 0) for key in self.encoding.values}
+        return World(frozenset(facts), values, outcomes)
+
+    def over_worlds(self, value: Value) -> Worlds:
+        """ALL, SOME, NONE or UNKNOWN (docs/worlds.md, section 2)."""
+        if self.encoding.limits:
+            return Worlds.UNKNOWN
+        otherwise = self.circuit.both(value.true ^ 1, value.false ^ 1)
+        yes, no, neither = self.some(value.true), self.some(value.false), self.some(otherwise)
+        if yes and no:
+            return Worlds.SOME
+        if None in (yes, no, neither) or neither:
+            return Worlds.UNKNOWN
+        return Worlds.ALL if yes else Worlds.NONE
+
+    def decide(self) -> Verdict:
+        """The three values. Raises :class:`NoWorld`, and what :func:`.solvers.solver_for` raises."""
+        if self.encoding.allowed == FALSE or self.some(TRUE) is False:
+            raise NoWorld
+        e = self.encoding
+        safe = Value(self.circuit.both(e.violated ^ 1, e.undecided ^ 1), e.violated)
+        return Verdict(
+            self.over_worlds(Value(e.executable, e.executable ^ 1)),
+            self.over_worlds(Value(e.goal, e.goal ^ 1)),
+            self.over_worlds(safe),
+            self.world(e.executable ^ 1),
+            self.world(e.goal ^ 1),
+            self.world(e.violated),
+            e.limits,
+        )
+
+    def close(self) -> None:
+        """Give back the solver's memory."""
+        if self._solver is not None:
+            self._solver.close()
+
+
+def relevant(encoding: Encoding, roots: Iterable[Literal]) -> list[int]:
+    """The inputs that stand for something open and that some of the roots depend on."""
+    kinds = (FactInput, OutcomeInput)
+    return [node for node in encoding.circuit.inputs(roots) if isinstance(encoding.circuit.keys[node], kinds)]
