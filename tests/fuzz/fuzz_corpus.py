@@ -69,9 +69,14 @@ def _household() -> tuple[bytes, list[bytes]]:
 def _examples() -> Iterator[Case]:
     domain, specs = _household()
     for number, plan in enumerate(sorted((ROOT / "examples").rglob("*.plan"))):
-        problem = (plan.parent / "problem.pddl").read_bytes()
+        problem, own = (plan.parent / "problem.pddl").read_bytes(), plan.parent / "domain.pddl"
+        rules = [path.read_bytes() for path in sorted(plan.parent.glob("*.safe"))] if own.exists() else specs
         yield Case(
-            f"examples/{plan.parent.name}/{plan.name}", domain, problem, plan.read_bytes(), specs[number % len(specs)]
+            f"examples/{plan.parent.name}/{plan.name}",
+            own.read_bytes() if own.exists() else domain,
+            problem,
+            plan.read_bytes(),
+            rules[number % len(rules)],
         )
 
 

@@ -39,6 +39,9 @@ def _entries(folder: Path, task: Task, names: dict[str, str]) -> list[Entry]:
     return [Entry(str(path), kind, read(path), task) for path, kind in found if path.is_file()]
 
 
+_KINDS = {".plan": "plan", ".safe": "specification"}
+
+
 def shipped() -> list[Entry]:
     """What is in the repository."""
     out: list[Entry] = []
@@ -51,13 +54,13 @@ def shipped() -> list[Entry]:
     problems = sorted((ROOT / "examples").rglob("problem.pddl"))
     task = Task(read(HOUSEHOLD), read(problems[0]))
     out.append(Entry(str(HOUSEHOLD), "domain", task.domain, task))
-    out += [Entry(str(path), "problem", read(path), task) for path in problems]
-    out += [Entry(str(path), "plan", read(path), task) for path in sorted((ROOT / "examples").rglob("*.plan"))]
-    out += [
-        Entry(str(path), "specification", read(path), task)
-        for top in ("specs", "examples")
-        for path in sorted((ROOT / top).rglob("*.safe"))
-    ]
+    out += [Entry(str(path), "specification", read(path), task) for path in sorted((ROOT / "specs").rglob("*.safe"))]
+    for path in sorted((ROOT / "examples").rglob("*.*")):
+        own = path.parent / "domain.pddl"
+        kind = {"domain.pddl": "domain", "problem.pddl": "problem"}.get(path.name) or _KINDS.get(path.suffix)
+        if kind is not None:
+            about = Task(read(own), read(path.parent / "problem.pddl")) if own.exists() else task
+            out.append(Entry(str(path), kind, read(path), about))
     return out
 
 

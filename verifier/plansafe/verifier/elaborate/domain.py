@@ -41,6 +41,8 @@ REQUIREMENTS = frozenset(
         ":typed-objects",
         ":timed-effects",
         ":multi-agent",
+        ":non-deterministic",
+        ":contingent",
     ]
 )
 UNSUPPORTED = {
