@@ -1,0 +1,1 @@
+"""Timed plans whose durations have a tolerance: the verdict over all durations, exactly."""

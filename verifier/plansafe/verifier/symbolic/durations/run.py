@@ -1,0 +1,202 @@
+"""A run of the explicit timed engine in one world, which also says in what other worlds it would go alike.
+
+Only the order of partners is noted (see :mod:`.events`). Events that are no partners may be taken in any order: neither
+reads what the other changes, and no condition over all and no rule sees both. So wherever partners stand in the same
+order and the engine's other decisions come out the same, every condition, number and rule instance meets the same
+history, apart from repetitions that it does not notice. If a step fails, the trace ends before it; then it matters,
+too, what has happened by that time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from plansafe.verifier.engine.replay import HALT, Engine, Failure
+from plansafe.verifier.engine.steps import IllFormed, Taken, TimedStep
+from plansafe.verifier.engine.timed import END, START, Event, Footprint, TimedRun
+from plansafe.verifier.evaluate import Binding
+from plansafe.verifier.model import Formula, Number
+from plansafe.verifier.monitor.program import Moment
+from plansafe.verifier.monitor.runtime import Runtime
+from plansafe.verifier.symbolic.durations.affine import Affine
+from plansafe.verifier.symbolic.durations.events import ILL_FORMED, Schedule, components
+from plansafe.verifier.symbolic.durations.monitors import Monitors, Patient
+
+
+class DurationRun(TimedRun):
+    """The reading *halt* in the world of the trail that the schedule's times belong to.
+
+    ``first``: events that are taken before others of the same time. Raises ``NotLinear`` and ``TimeUp``.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        schedule: Schedule,
+        prototype: Monitors | None,
+        tolerance: Number,
+        deadline: float | None,
+        first: frozenset[int] = frozenset(),
+    ) -> None:
+        self.schedule = schedule
+        self.first = first
+        self.prototype = prototype
+        self.present: dict[int, Event] = {}
+        self.late: set[int] = set()  # ends of actions without duration: after all else of their time
+        self.batch: list[int] = []
+        self.taken: dict[int, None] = {}
+        self.failed: list[int] = []  # events of the happening before which the trace ended, without which it would not
+        self._prints: dict[int, Footprint] = {}
+        self._clashing: list[int] = []
+        super().__init__(engine, HALT, schedule.steps, tolerance, deadline)
+
+    def before_start(self) -> None:
+        """The literals are among the events of the schedule."""
+
+    def monitors(self) -> Runtime | None:
+        """A copy of the monitors that have read S0."""
+        if self.prototype is None:
+            return None
+        copy = self.prototype.fork()
+        copy.own_indexes(self.state.facts)
+        return copy
+
+    def moment(self) -> Moment:
+        """The present letter."""
+        kind = Moment if self.schedule.exact else Patient
+        return kind(self.letter, self.time, True)
+
+    def note_reasons(
+        self, number: int, condition: tuple[Formula, ...], binding: Binding, duration: Number | None = None
+    ) -> None:
+        """Nobody asks for reasons here, and finding them would compare more numbers."""
+
+    def _preferences(self, taken: Taken) -> None:
+        """Nor for preferences."""
+
+    # -- happenings ---------------------------------------------------------------------------------------------------
+
+    def agenda(self) -> Iterator[tuple[Number, list[Event]]]:
+        """Partners of one time are one happening; others follow each other."""
+        times = self.schedule.times
+        self._attend()
+        groups: dict[tuple[Number, bool], list[int]] = {}
+        for event in self.present:
+            groups.setdefault(self._place(event), []).append(event)
+        for place in sorted(groups):
+            found = components(groups[place], self.schedule.partners)
+            for batch in sorted(found, key=lambda batch: not self.first & {*batch}):
+                self.batch = batch
+                when = [times[e] for e in batch]
+                fixed = [time for time in when if not isinstance(time, Affine)]
+                yield (fixed or when)[0], [self.present[e] for e in batch]
+
+    def _place(self, event: int) -> tuple[Number, bool]:
+        """Where an event comes in the world of this run."""
+        time = self.schedule.times[event]
+        return time.value if isinstance(time, Affine) else time, event in self.late
+
+    def _attend(self) -> None:
+        """Which events there are in this world."""
+        wrong: dict[int, IllFormed | None] = {}
+        for number, event in enumerate(self.schedule.events):
+            step = event.step
+            if step is None:
+                continue
+            if event.kind == START:
+                wrong[step.number] = self._ill_formed(step)
+                found = wrong[step.number]
+                if found is not None:
+                    event = Event(ILL_FORMED, step._replace(taken=found))
+            elif event.kind == END:
+                if wrong[step.number] is not None:
+                    continue
+                if step.duration == 0:
+                    self.late.add(number)
+            self.present[number] = event
+        acting = [e for e, event in self.present.items() if event.kind != ILL_FORMED]
+        for number, event in enumerate(self.schedule.events):
+            if event.literal is not None and self._lasts_until(acting, event.literal.time):
+                self.present[number] = event
+
+    def _ill_formed(self, step: TimedStep) -> IllFormed | None:
+        """What is wrong with an open duration in this world; that of others is known to be right."""
+        if not isinstance(step.duration, Affine) or not isinstance(step.taken, Taken):
+            return None
+        if step.taken.action.end is not None:
+            return IllFormed("SC406", "the duration is negative", 0) if step.duration < 0 else None
+        if -self.tolerance <= step.duration <= self.tolerance:
+            return None
+        return IllFormed("SC406", f"`{step.taken.action.name}` is instantaneous, but has a duration", 0)
+
+    def _lasts_until(self, acting: list[int], time: Number) -> bool:
+        """Whether an action ends or happens at a time or later: one that does so anyway, or the last in this world."""
+        times = self.schedule.times
+        if any([times[e] >= time for e in acting if not isinstance(times[e], Affine)]):
+            return True
+        last = sorted(acting, key=self._place)[-1:]
+        if any([times[e] >= time for e in last]):
+            return True
+        return any([times[e] >= time for e in acting])
+
+    def _happening(self, time: Number, events: list[Event]) -> bool:
+        """One happening; False if the trace halts before it."""
+        known = len(self.failures)
+        if super()._happening(time, events):
+            self.taken.update(dict.fromkeys(self.batch))
+            return True
+        self.failed = next(filter(None, [self._to_blame(f) for f in self.failures[known:]]), self.batch)
+        return False
+
+    def _to_blame(self, failure: Failure) -> list[int]:
+        """The events of the present happening without which this failure would not be."""
+        if failure.code == "SC304":
+            return self._clashing
+        if failure.code == "SC306":
+            return [e for e in self.batch if e in self.schedule.under_way[failure.step]]
+        return [e for e in self.batch if (step := self.present[e].step) is not None and step.number == failure.step]
+
+    def _interference(self, time: Number, taking: list[Event]) -> list[Failure]:  # noqa: ARG002
+        """As for any run; but how close two events are is asked last, and of each event's own time."""
+        number_of = {id(event): e for e, event in self.present.items()}
+        times, now = self.schedule.times, [number_of[id(event)] for event in taking]
+        out: list[Failure] = []
+        for place, (own, event) in enumerate(zip(now, taking, strict=True)):
+            if not self.schedule.close[own]:
+                continue
+            self._prints[own] = self._footprint(event)
+            for other in self.schedule.close[own]:
+                if other not in self.taken and other not in now[:place]:
+                    continue
+                steps = [s.number for e in (own, other) if (s := self.present[e].step) is not None]
+                what = self._clash(self._prints[own], self._prints[other]) if steps else None
+                if what is not None and (other not in self.taken or times[own] - times[other] < self.tolerance):
+                    out.append(Failure(max(steps), "SC304", what, None, min(steps) if len(steps) > 1 else 0))
+                    self._clashing = [own] if other in self.taken else [own, other]
+                    break
+        return out
+
+    # -- what has been decided ----------------------------------------------------------------------------------------
+
+    def tied(self) -> bool:
+        """Whether something was taken at the time at which the trace ended: the failure must come first."""
+        return bool(self.failed) and any([self._place(e) == self._place(self.failed[0]) for e in self.taken])
+
+    def note_order(self) -> None:
+        """Note on the trail the orders on which the run rested."""
+        seen = {*self.taken, *self.failed}
+        for one, other in self.schedule.open_pairs:
+            if one in seen and other in seen and not self._before(one, other):
+                self._before(other, one)
+        if not self.failed:
+            return
+        first = self.failed[0]
+        for event in self.present:
+            if event in self.taken or (
+                event not in seen and (self.present[event].kind != END or event - 1 in self.taken)
+            ):
+                self._before(event, first)
+
+    def _before(self, one: int, other: int) -> bool:
+        a, b = self.schedule.times[one], self.schedule.times[other]
+        return a <= b if other in self.late and one not in self.late else a < b

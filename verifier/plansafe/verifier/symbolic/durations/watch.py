@@ -1,0 +1,127 @@
+"""Which instances of the rules an event touches, and which rules see every happening.
+
+An instance reads some ground facts and fluents. Most formulas do not notice happenings that change none of these
+(stuttering), so the order of two events matters to a rule only if one of its instances reads what both change. What
+counts letters (``next``, ``yesterday``) or names actions inside a formula sees all of them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from plansafe.verifier.compile.normal import is_temporal, mentions, reads, subformulas
+from plansafe.verifier.engine.replay import Engine
+from plansafe.verifier.engine.steps import Taken
+from plansafe.verifier.engine.timed import END, START, Event
+from plansafe.verifier.model import Atom, Formula, Temporal
+from plansafe.verifier.rules.model import Part, step_predicate
+from plansafe.verifier.symbolic.durations.footprint import Footprint, Footprints, Ground
+
+COUNTING = frozenset(("next", "weak-next", "yesterday", "weak-yesterday"))
+Partial = dict[int, int]
+"""Objects for some of a part's parameters, by slot: the instances that have them."""
+
+
+class Touch(NamedTuple):
+    """Instances of a part that an event touches. ``matches``: it is a step that the part is about."""
+
+    instances: Partial
+    matches: bool
+
+
+class Watcher:
+    """What a part of a rule looks at.
+
+    ``momentary``: it is judged where a step matches, by a condition on that state alone. Then the events that it reads
+    have an order with the steps it matches, and none among themselves.
+    """
+
+    def __init__(self, part: Part, engine: Engine, prints: Footprints) -> None:
+        formulas = [part.body] if part.guard is None else [part.body, part.guard]
+        momentary = engine.plan.momentary
+        about = part.step is not None and step_predicate(part.step) in momentary
+        self.engine = engine
+        self.everything = _counts(formulas, momentary) or (part.step is not None and part.after and not about)
+        self.last_only = part.mode == "end" and not is_temporal(part.body)
+        self.momentary = about and not any([is_temporal(f) for f in formulas])
+        self._domains = {v.slot: engine.task.domain_sets[v.domain] for v in part.parameters}
+        self._matched = [_atom(part.step)] if part.step is not None and about else []
+        self._read: dict[int, list[tuple[int, ...]]] = {}
+        self._behind: set[int] = set()
+        if part.step is not None and not about:
+            formulas.append(part.step)
+        for formula in formulas:
+            for read in reads(formula):
+                predicate = read.predicate if isinstance(read, Atom) else -1 - read.function
+                self._read.setdefault(predicate, []).append(read.arguments)
+                if isinstance(read, Atom):
+                    self._behind |= prints.inputs_of(read.predicate)
+
+    def touches(self, event: Event, own: Footprint) -> list[Touch]:
+        """The instances that an event touches; none if no order matters to the part."""
+        if self.last_only:
+            return []
+        mirrors = _mirrors(self.engine, event)
+        out = []
+        for predicate, code in [*own.changes, *mirrors]:
+            if predicate in self._behind:
+                out.append(Touch({}, False))
+            for arguments in self._read.get(predicate, ()):
+                found = self._match(arguments, code)
+                if found is not None:
+                    out.append(Touch(found, False))
+        for atom in self._matched:
+            for predicate, code in mirrors:
+                found = self._match(atom.arguments, code) if predicate == atom.predicate else None
+                if found is not None:
+                    out.append(Touch(found, True))
+        return out
+
+    def _match(self, arguments: tuple[int, ...], code: int) -> Partial | None:
+        """The objects that a ground fact gives to the parameters; ``None`` if no instance reads it."""
+        objects = self.engine.task.decode(code, len(arguments))
+        out: Partial = {}
+        for argument, given in zip(arguments, objects, strict=True):
+            if argument >= 0:
+                fits = argument == given
+            else:
+                domain = self._domains.get(-1 - argument)  # none of a variable that is quantified inside
+                fits = domain is None or (given in domain and out.setdefault(-1 - argument, given) == given)
+            if not fits:
+                return None
+        return out
+
+    def ordered(self, one: list[Touch], other: list[Touch]) -> bool:
+        """Whether the part may see in which order two events happen that touch these instances."""
+        for a in one:
+            for b in other:
+                if self.momentary and not (a.matches or b.matches):
+                    continue
+                if all([b.instances.get(slot, given) == given for slot, given in a.instances.items()]):
+                    return True
+        return False
+
+
+def _counts(formulas: list[Formula], momentary: frozenset[int]) -> bool:
+    return any(
+        [
+            mentions(formula, momentary)
+            or any([isinstance(p, Temporal) and p.operator in COUNTING for p in subformulas(formula)])
+            for formula in formulas
+        ]
+    )
+
+
+def _atom(step: Formula) -> Atom:
+    atom = next(iter(reads(step)))
+    assert isinstance(atom, Atom)
+    return atom
+
+
+def _mirrors(engine: Engine, event: Event) -> list[Ground]:
+    """The mirror facts that change with an event."""
+    if event.step is None or not isinstance(event.step.taken, Taken):
+        return []
+    kinds = (START, "during") if event.kind == START else (END, "during")
+    found = [engine.mirror(kind, event.step.taken) for kind in kinds]
+    return [mirror for mirror in found if mirror is not None]
