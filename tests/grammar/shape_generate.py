@@ -460,6 +460,19 @@ class Generator:
             parts.append(self.maybe(f":{self.one('forbid-after', 'require-after')} {past()}"))
         return f"(:{kind.split()[0]} {name} {self.sections(*parts)})"
 
+    def opening(self) -> str:
+        name = self.one(*PREDICATES)
+        variables, names = self.variables(PREDICATES[name], "o")
+        return f"({name} {self.one(variables, ' '.join(names[:1] * len(names)))})"
+
+    def invariant(self) -> str:
+        variables, names = self.variables(self.random.randint(0, 2), "i")
+        counted = [*names, "?counted", "?other"]
+        holds = f":holds {self.formula(names, 2)}"
+        count = f":{self.one('exactly-one', 'at-most-one')} ({self.many(lambda: self.applied(PREDICATES, counted), 1)})"
+        fields = self.sections(self.one(holds, count), f":parameters ({variables})")
+        return f"(:invariant {self.one('inv', '5', 'and')} {fields})"
+
     def specification(self) -> str:
         parts = [
             self.maybe("(:domain home)"),
@@ -473,6 +486,8 @@ class Generator:
                  (:obligation $name :parameters (?x - $q) :when ($p ?x) :then $f :within $n))""",
             f"(:apply forbidden made-1 holds {self.one('item', 'room')} {self.formula([], 2, 'past')} {self.time()})",
             "(:process uses-far :parameters (?x) :require (far ?x 5))",
+            self.maybe(f"(:open {self.many(self.opening)})", 0.4),
+            self.maybe(self.invariant(), 0.5),
             *[self.rule(f"r{i}") for i in range(self.random.randint(0, 4))],
         ]
         head, rest = parts[:4], parts[4:]

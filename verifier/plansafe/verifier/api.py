@@ -22,6 +22,7 @@ from plansafe.verifier.elaborate.task import Elaborated, elaborate
 from plansafe.verifier.engine.replay import FORCE, HALT, SKIP, Engine, Outcome, Run, TimeUp
 from plansafe.verifier.engine.steps import IllFormed, Taken, TimedStep
 from plansafe.verifier.engine.timed import TimedRun
+from plansafe.verifier.model import OpenPredicate, WorldInvariant
 from plansafe.verifier.one_world import task_is_open
 from plansafe.verifier.report import Headline, Report, Worlds
 from plansafe.verifier.rules.elaborate import Rules
@@ -127,6 +128,8 @@ class Checker:
         self.elaborated: Elaborated | None = None
         self.expanded = Expanded([], [], {})
         self.rules: list[Rule] = []
+        self.openings: tuple[OpenPredicate, ...] = ()
+        self.invariants: tuple[WorldInvariant, ...] = ()
         self.condition_labels: dict[tuple[str, str], Label] = {}
         self.changers: dict[tuple[int, bool], list[str]] = {}
         self._confirmer: Confirmer | None = None
@@ -146,7 +149,7 @@ class Checker:
         self._open = False
         if self.ok:
             assert self.elaborated is not None
-            self._open = task_is_open(self.elaborated.task)
+            self._open = bool(self.openings or self.invariants) or task_is_open(self.elaborated.task)
             self.engine = Engine(
                 self.elaborated.task,
                 self.rules,
@@ -197,6 +200,7 @@ class Checker:
                 )
                 self.context.errors += 1
         self.rules = rules.rules
+        self.openings, self.invariants = tuple(rules.openings), tuple(rules.invariants)
 
     @property
     def ok(self) -> bool:
@@ -240,6 +244,14 @@ class Checker:
         """Whether the description leaves anything open: then there are many worlds (docs/worlds.md)."""
         return self._open
 
+    def _over_worlds(self, plan: Source, read: ReadSteps, deadline: float | None) -> Report:
+        """The verdict over all worlds."""
+        if self.options.engine == "explicit" or read.timed is not None or read.ordering is not None:
+            return self._undecided(plan, read)
+        from plansafe.verifier.symbolic.audit import audit  # noqa: PLC0415 - for open descriptions alone
+
+        return audit(self, plan, read, deadline)
+
     def _undecided(self, plan: Source, read: ReadSteps | None) -> Report:
         """The report where many worlds are left open, which explicit replay cannot judge."""
         from plansafe.verifier.one_world import refusal  # noqa: PLC0415 - for open descriptions alone
@@ -260,11 +272,11 @@ class Checker:
         assert engine is not None
         from plansafe.verifier.summary import summarise  # noqa: PLC0415 - imports the report's parts
 
-        if self._open:
+        if self._open or self.options.engine in ("sat", "smt"):
             read = self.read(plan)
             if read.text.diagnostics:
                 return unreadable(plan.name, (*self.diagnostics, *read.text.diagnostics))
-            return self._undecided(plan, read)
+            return self._over_worlds(plan, read, deadline)
         halt: Run | None = None
         blocks = plain_chunks(plan.text)
         if blocks is not None and not any([literal.time for literal in engine.task.timed_literals]):
@@ -278,7 +290,7 @@ class Checker:
         if read.text.diagnostics:
             return unreadable(plan.name, (*self.diagnostics, *read.text.diagnostics))
         if read.open:
-            return self._undecided(plan, read)
+            return self._over_worlds(plan, read, deadline)
         if halt is not None and halt.failures:
             before = halt.failures[0].step - 1
             others = [halt.resume(reading) for reading in (SKIP, FORCE)]

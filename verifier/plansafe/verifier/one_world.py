@@ -78,4 +78,8 @@ def _what_is_open(checker: Checker) -> tuple[str, Label | None] | None:
         node = task.actions[name].node
         label = context.label(At(node, 1), "`oneof` in its effect") if isinstance(node, list) else None
         return f"what action `{name}` does is left open", label
+    places = [("leaves facts open", opening.at) for opening in checker.openings]
+    places += [("says what is so in every world", invariant.at) for invariant in checker.invariants]
+    for what, place in places:
+        return f"the specification {what}", context.label(place, "here") if isinstance(place, At) else None
     return None

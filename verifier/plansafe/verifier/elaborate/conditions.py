@@ -124,6 +124,7 @@ class Symbols:
         self.parameter_types: dict[str, tuple[tuple[int, ...], ...]] = {}
         self.pseudo: dict[tuple[str, str], int] = {}
         """Predicates that mirror actions in rules: (kind, action) -> predicate."""
+        self.derived: frozenset[int] = frozenset()
 
     def ground_atom(self, node: Node) -> Atom | None:
         """A well-typed ground atom read without ceremony, or ``None`` for anything else (right or wrong)."""

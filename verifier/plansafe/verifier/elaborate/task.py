@@ -63,7 +63,7 @@ def elaborate(context: Context, domain_top: list[Node], problem_top: list[Node])
         domains.declare_predicates(symbols, in_domain.single[":predicates"])
     if ":functions" in in_domain.single:
         domains.declare_functions(symbols, in_domain.single[":functions"])
-    derived = domains.derived_heads(symbols, in_domain.many)
+    symbols.derived = derived = domains.derived_heads(symbols, in_domain.many)
     actions = domains.Actions(symbols, derived)
     axioms = []
     axiom_at = []

@@ -210,3 +210,12 @@ class TypeTable:
         self.domains.append(members)
         self.domain_sets.append(frozenset(members))
         return self._domain_index[alternatives]
+
+    def subset(self, objects: tuple[int, ...]) -> int:
+        """The number of a domain with these objects, in order, whether types have this name or not."""
+        try:
+            return self.domains.index(objects)
+        except ValueError:
+            self.domains.append(objects)
+            self.domain_sets.append(frozenset(objects))
+            return len(self.domains) - 1

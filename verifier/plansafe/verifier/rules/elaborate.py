@@ -19,8 +19,9 @@ from plansafe.verifier.elaborate.domain import read_fields, value_of
 from plansafe.verifier.elaborate.task import Constraint
 from plansafe.verifier.elaborate.types import typed_list
 from plansafe.verifier.model import TRUE, And, Atom, Formula, Not, Or, Quantified, Temporal, Variable
-from plansafe.verifier.rules.expand import FORMULA_FIELDS, Expanded, Name, PlainRule
+from plansafe.verifier.rules.expand import ATOMS_FIELDS, FORMULA_FIELDS, Expanded, Name, PlainRule
 from plansafe.verifier.rules.model import Match, Part, Rule
+from plansafe.verifier.rules.open import open_predicate, world_invariant
 from plansafe.verifier.rules.split import PAST_OPERATORS, mode_of, required
 
 META = (":hazard", ":target", ":severity", ":message", ":rationale", ":fix")
@@ -57,6 +58,8 @@ class Rules:
         self.symbols = symbols
         self.context = symbols.context
         self.rules: list[Rule] = []
+        self.openings: list[model.OpenPredicate] = []
+        self.invariants: list[model.WorldInvariant] = []
 
     # -- constraints --------------------------------------------------------------------------------------------------
 
@@ -88,9 +91,9 @@ class Rules:
     # -- rules of specifications --------------------------------------------------------------------------------------
 
     def specifications(self, expanded: Expanded) -> None:
-        """Add the rules of specifications.
+        """Add the rules of specifications, what they leave open, and their invariants.
 
-        Rules that need vocabulary which the domain lacks are kept as not applicable.
+        Rules that need vocabulary which the domain lacks are kept as not applicable; the others are left out.
         """
         missing = self._missing(expanded)
         for rule in expanded.rules:
@@ -110,6 +113,29 @@ class Rules:
                 )
             else:
                 self._rule(rule)
+        for opening in expanded.openings:
+            lacking: set[Name] = set()
+            _types(opening.typed, lacking)
+            _formula(opening.atom, lacking)
+            if not self._lacks(lacking, missing, f"nothing of `{opening.typed[0]}` is open", At(opening.typed)):
+                found = open_predicate(self.symbols, opening)
+                if found is not None and not any([found[:3] == known[:3] for known in self.openings]):
+                    self.openings.append(found)
+        for plain in expanded.invariants:
+            name = word(plain.node[1])
+            if not self._lacks(_mentioned(plain.node), missing, f"invariant `{name}` says nothing", At(plain.node, 1)):
+                invariant = world_invariant(self.symbols, plain.node)
+                if invariant is not None:
+                    self.invariants.append(invariant)
+
+    def _lacks(self, mentioned: set[Name], missing: dict[Name, At], what: str, at: At) -> bool:
+        """Whether something needs vocabulary that is missing; then a warning says so."""
+        lacks = sorted(mentioned & missing.keys())
+        if lacks:
+            needs = ", ".join([f"{kind} `{lack}`" for kind, lack in lacks])
+            message = f"{what}: this domain has no {needs}"
+            self.context.warning("SC702", message, at, "left out", help="bind it with a mapping")
+        return bool(lacks)
 
     def _missing(self, expanded: Expanded) -> dict[Name, At]:
         """Vocabulary that neither the domain nor a mapping has.
@@ -485,6 +511,9 @@ def _mentioned(rule: list[Node]) -> set[Name]:
                 _step(step, out)
         elif key in FORMULA_FIELDS:
             _formula(value, out)
+        elif key in ATOMS_FIELDS:
+            for atom in value:
+                _formula(atom, out)
     return out
 
 

@@ -12,13 +12,20 @@ from typing import NamedTuple
 
 from plansafe.grammar.sexpr import Node, Places, problems, read_all
 from plansafe.grammar.source import Source
+from plansafe.verifier.elaborate.conditions import RESERVED
 from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_name, is_object_name, is_variable, word
 from plansafe.verifier.elaborate.types import typed_list
 
 RULE_KINDS = frozenset((":process", ":trajectory", ":termination", ":obligation"))
-FORMULA_FIELDS = frozenset((":when", ":forbid", ":require", ":forbid-after", ":require-after", ":formula", ":then"))
+FORMULA_FIELDS = frozenset(
+    (":when", ":forbid", ":require", ":forbid-after", ":require-after", ":formula", ":then", ":holds")
+)
 STEP_FIELDS = frozenset((":on", ":at-end", ":during"))
-_SECTIONS = frozenset((":domain", ":extends", ":vocabulary", ":disable", ":define", ":template", ":apply")) | RULE_KINDS
+ATOMS_FIELDS = frozenset((":exactly-one", ":at-most-one"))
+_NAMED = RULE_KINDS | {":invariant"}
+_SECTIONS = (
+    frozenset((":domain", ":extends", ":vocabulary", ":disable", ":define", ":template", ":apply", ":open")) | _NAMED
+)
 _MAPPING = frozenset((":specification", ":domain", ":types", ":predicates", ":functions", ":actions", ":constants"))
 MAX_DEPTH = 20
 MAX_NODES = 1_000_000
@@ -27,10 +34,18 @@ Resolver = Callable[[str, Source], "Source | None"]
 
 
 class PlainRule(NamedTuple):
-    """A rule with everything expanded: the tree, and the specification it came from."""
+    """A rule or an invariant with everything expanded: the tree, and the specification it came from."""
 
     node: list[Node]
     specification: str
+    source: str
+
+
+class PlainOpening(NamedTuple):
+    """An open predicate: ``(name ?x - type ..)`` with types mapped, and the atom that ``(name ?x ..)`` stands for."""
+
+    typed: list[Node]
+    atom: list[Node]
     source: str
 
 
@@ -51,6 +66,8 @@ class Expanded(NamedTuple):
     rules: list[PlainRule]
     vocabularies: list[Vocabulary]
     mapped: dict[str, set[Name]]
+    openings: tuple[PlainOpening, ...] = ()
+    invariants: tuple[PlainRule, ...] = ()
 
 
 class Definitions(NamedTuple):
@@ -81,6 +98,7 @@ class Expander:
         self._used: set[str] = set()
         self._serial = 0
         self._nodes = 0
+        self._openings: list[PlainOpening] = []
         self._alive: list[Node] = []  # identity is the key of Context.origin, so what was made must stay alive
 
     def expand(self, sources: list[Source]) -> Expanded:
@@ -107,7 +125,9 @@ class Expander:
             if specification not in self._used and not self.context.errors:
                 message = f"the mapping for `{specification}` is not used: no such specification is among those given"
                 self.context.warning("SC120", message, at, "for this one", help=did_you_mean(specification, self._used))
-        return Expanded(list(rules.values()), vocabularies, mapped)
+        plain = [rule for rule in rules.values() if rule.node[0] in RULE_KINDS]
+        invariants = tuple([rule for rule in rules.values() if rule.node[0] == ":invariant"])
+        return Expanded(plain, vocabularies, mapped, tuple(self._openings), invariants)
 
     def _merge(self, rules: dict[str, PlainRule], more: dict[str, PlainRule]) -> None:
         for name, rule in more.items():
@@ -176,6 +196,7 @@ class Expander:
         mapping = self._mappings.get(name)
         self._used.add(name)
         plain: list[list[Node]] = []
+        opened: list[list[Node]] = []
         disabled: list[At] = []
         inherited: dict[str, PlainRule] = {}
         for child in range(2, len(form)):
@@ -212,8 +233,10 @@ class Expander:
                     templates[word(section[1])] = ([word(p) for p in section[2]], section[3:], At(section))
             elif head == ":apply":
                 plain += self._apply(section, templates)
-            elif head in RULE_KINDS:
+            elif head in _NAMED:
                 plain.append(section)
+            elif head == ":open":
+                opened.append(section)
             elif head not in _SECTIONS:
                 context.error(
                     "SC003",
@@ -232,6 +255,9 @@ class Expander:
                     "nothing to disable",
                     help=did_you_mean(word(wanted), inherited),
                 )
+        for section in opened:
+            for position in range(1, len(section)):
+                self._opening(section[position], At(section, position), macros, mapping, source)
         rules.update(inherited)
         own: dict[str, At] = {}
         for rule in plain:
@@ -416,12 +442,48 @@ class Expander:
                 made.append(self._formula(child, macros, mapping))
             elif key in STEP_FIELDS:
                 made.append(self._step(child, mapping))
+            elif key in ATOMS_FIELDS and isinstance(child, list):
+                atoms = [self._counted(atom, At(child, at), macros, mapping) for at, atom in enumerate(child)]
+                made.append(self._made(atoms, child))
             elif key == ":parameters":
                 made.append(self._types(child, mapping))
             else:
                 made.append(child)
             key = child if isinstance(child, str) else ""
         return self._made(made, rule)
+
+    def _opening(
+        self, entry: Node, at: At, macros: dict[str, tuple[list[str], Node]], mapping: Mapping | None, source: Source
+    ) -> None:
+        """An element of ``(:open ..)``."""
+        if not isinstance(entry, list) or not entry or not is_name(entry[0]) or entry[0] in RESERVED:
+            message = "expected a predicate to leave open"
+            self.context.error("SC003", message, at, "expected `(name ?x - type ..)`")
+            return
+        places = {token: place for place, token in enumerate(entry) if place and is_variable(token)}
+        named: list[Node] = [entry[0], *[token for token in _untyped(entry[1:]) if is_variable(token)]]
+        atom = self._made(named, entry)
+        for child, token in enumerate(named[1:], 1):
+            self.context.replaced[id(atom), child] = At(entry, places[word(token)])
+        mapped = self._counted(atom, at, macros, mapping)
+        typed = self._types(entry, mapping)
+        if isinstance(mapped, list) and mapped and isinstance(typed, list):
+            self._openings.append(PlainOpening(typed, mapped, source.name))
+
+    def _counted(self, atom: Node, at: At, macros: dict[str, tuple[list[str], Node]], mapping: Mapping | None) -> Node:
+        """An atom where no other formula can stand; ``()`` after a diagnostic."""
+        errors = self.context.errors
+        made = self._formula(atom, macros, mapping)
+        head = atom[0] if isinstance(atom, list) and atom else None
+        if not isinstance(head, str) or not (head in macros or (mapping is not None and head in mapping.atoms)):
+            return made
+        if self.context.errors == errors and not (isinstance(made, list) and made and is_name(made[0])):
+            made = ["or"]
+        if self.context.errors == errors and isinstance(made, list) and made[0] in RESERVED:
+            message = f"`{head}` stands for a formula here, but only a fact can be left open or counted"
+            help = "bind it to a single predicate, or leave its predicates open one by one"
+            self.context.error("SC120", message, at, "mapped to a formula", help=help)
+        return made if self.context.errors == errors else []
 
     def _made(self, made: list[Node], origin: list[Node]) -> list[Node]:
         self.context.origin[id(made)] = At(origin)
