@@ -10,7 +10,7 @@ import pytest
 
 from plansafe.app.discovery import Input
 from plansafe.app.render import renderer
-from plansafe.app.render.worlds import asking, lines, of_finding, scenes, where
+from plansafe.app.render.worlds import asking, lines, notes, of_finding, outcome, scenes, where
 from plansafe.app.service import Result, Settings
 from plansafe.grammar.diagnostics import Label, Span
 from plansafe.grammar.source import Source
@@ -121,7 +121,7 @@ CASES: dict[str, Result] = {
             1,
             (witness("goal", outcomes=(BROKEN,)), witness("safe", outcomes=(BROKEN,))),
             cause=(),
-            question_note="no question helps: the outcomes of steps decide",
+            question_note="every completion is bad: outcomes alone decide",
             solver="cadical195",
         ),
         finding(4, "no-shards", SOME, 1),
@@ -165,7 +165,7 @@ CASES: dict[str, Result] = {
                 ),
             ),
             cause=(),
-            question_note="no question helps: the order and the durations of steps decide",
+            question_note="every completion is bad: order and durations alone decide",
             solver="z3 5.4.0",
             durations=1,
             unordered=2,
@@ -181,7 +181,8 @@ CASES: dict[str, Result] = {
             2,
             0,
             2,
-            question_note="no question was looked for: the verdict is not known",
+            cause_note="not found: out of time",
+            question_note="not found: out of time",
             solver="z3 5.4.0",
             advice="raise --time-limit, or give (temperature oven) a value",
         ),
@@ -327,7 +328,38 @@ def test_fractions_are_decimals_where_that_is_exact(value: str, shown: str) -> N
 def test_an_outcome_without_effect() -> None:
     said = witness("goal", outcomes=(BROKEN._replace(alternative=1, effect="(and)"),))
     worlds = WorldsReport(0, 0, 1, 1, (said,))
-    assert lines(scenes(worlds)[0], worlds) == ["step 4 (drop robot glass kitchen): nothing happens, 1 of 2"]
+    assert lines(scenes(worlds)[0], worlds) == ["step 4 (drop robot glass kitchen): nothing happens  [1 of 2]"]
+
+
+def test_an_outcome_of_several_effects() -> None:
+    effect = "(and (broken glass) (when (wet (floor)) (shards kitchen)))"
+    shown = outcome(BROKEN._replace(effect=effect))
+    assert shown.endswith(": its outcome is (broken glass) (when (wet (floor)) (shards kitchen))  [2 of 2]")
+
+
+def test_what_may_not_be_minimal_is_said() -> None:
+    worlds = WorldsReport(
+        2, 0, 0, 2, (witness("safe", METAL),), (METAL,), "not minimal: out of time", ("(metal cup)",), "not minimal: .."
+    )
+    assert lines(scenes(worlds)[0], worlds) == [
+        "whatever else is so, this is enough (perhaps less is, too): (metal cup) is true"
+    ]
+    assert asking(worlds).endswith("settles the verdict (perhaps fewer questions do, too)")
+
+
+@pytest.mark.parametrize(
+    ("values", "relevant", "said"),
+    [
+        ((ALL, ALL, ALL), 0, "left open: 2 facts; the verdict does not depend on it"),
+        ((ALL, NONE, ALL), 2, "left open: 2 facts; the verdict does not depend on it"),
+        ((ALL, ALL, SOME), 1, "left open: 2 facts; the verdict can depend on 1 of them"),
+        ((ALL, ALL, SOME), 2, "left open: 2 facts"),
+        ((ALL, ALL, UNKNOWN), 0, "left open: 2 facts"),
+    ],
+)
+def test_how_much_the_verdict_depends_on(values: tuple[Worlds, Worlds, Worlds], relevant: int, said: str) -> None:
+    report = result(values, Headline.UNKNOWN, WorldsReport(2, 0, 0, relevant)).report
+    assert said in notes(report)
 
 
 def test_a_witness_that_the_kernel_did_not_replay_is_said() -> None:

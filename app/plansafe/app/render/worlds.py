@@ -92,7 +92,8 @@ def lines(scene: Scene, worlds: WorldsReport) -> list[str]:
     if cause == () and worlds.open_facts + worlds.open_numbers:
         out.append("whatever is so of what is open in the initial state")
     elif cause:
-        out += _hanging("whatever else is so, this is enough:", [_is(said) for said in cause])
+        more = " (perhaps less is, too)" if worlds.cause_note else ""
+        out += _hanging(f"whatever else is so, this is enough{more}:", [_is(said) for said in cause])
     rest = [said for said in world.facts if said not in (cause or ())]
     shown = [_is(said) for said in rest[:_FACTS]]
     if len(rest) > _FACTS:
@@ -140,8 +141,9 @@ def _value(text: str) -> str:
 def outcome(said: OutcomeSaid) -> str:
     """``step 3 (drop glass): its outcome is (broken glass)``."""
     nothing = said.effect in ("", "()", "(and)")
-    what = "nothing happens" if nothing else f"its outcome is {said.effect}"
-    return f"step {said.step} {said.action}: {what}, {said.alternative} of {said.alternatives}"
+    effect = said.effect.removeprefix("(and ")[:-1] if said.effect.startswith("(and ") else said.effect
+    what = "nothing happens" if nothing else f"its outcome is {effect}"
+    return f"step {said.step} {said.action}: {what}  [{said.alternative} of {said.alternatives}]"
 
 
 def of_finding(finding: Finding, worlds: WorldsReport) -> str:
@@ -189,12 +191,12 @@ def notes(report: Report) -> list[str]:
         if asked:
             out.append(f"worth asking: {asked}")
         elif worlds.question_note:
-            out.append(worlds.question_note)
+            out.append(_no_question(worlds.question_note))
         if worlds.cause and not any([_agrees(worlds.cause, scene.world) for scene in scenes(worlds)]):
             out.append(f"enough, whatever else is so: {', '.join([_is(said) for said in worlds.cause])}")
         elif worlds.cause is None and worlds.cause_note:
-            out.append(worlds.cause_note)
-        out.append(_left_open(worlds))
+            out.append(_not_found("a least cause", worlds.cause_note) or f"no cause: {worlds.cause_note}")
+        out.append(_left_open(report, worlds))
         unreplayed = [w for w in worlds.witnesses if w.replayed is None]
         if unreplayed:
             out.append(f"not independently replayed: {_counted(len(_distinct(unreplayed)), 'world')}")
@@ -214,7 +216,18 @@ def asking(worlds: WorldsReport) -> str:
     numbers = {said.what for said in _all_said(worlds) if said.value not in ("true", "false")}
     asked = [f"what is {what}?" if what in numbers else f"is {what} so?" for what in worlds.question]
     settled = "the answer settles" if len(asked) == 1 else "the answers settle"
-    return f"{' '.join(asked)} {settled} the verdict"
+    more = " (perhaps fewer questions do, too)" if worlds.question_note else ""
+    return f"{' '.join(asked)} {settled} the verdict{more}"
+
+
+def _no_question(note: str) -> str:
+    """Why nothing is asked, without the word for a world's initial state."""
+    note = note.removeprefix("every completion is bad: ")
+    return _not_found("what to ask", note) or f"no question helps: {note}"
+
+
+def _not_found(what: str, note: str) -> str:
+    return f"{what} was {note}" if note.startswith("not found") else ""
 
 
 def _all_said(worlds: WorldsReport) -> Iterable[Said]:
@@ -223,7 +236,7 @@ def _all_said(worlds: WorldsReport) -> Iterable[Said]:
     yield from worlds.cause or ()
 
 
-def _left_open(worlds: WorldsReport) -> str:
+def _left_open(report: Report, worlds: WorldsReport) -> str:
     kinds = (
         (worlds.open_facts, "fact"),
         (worlds.open_numbers, "number"),
@@ -235,9 +248,9 @@ def _left_open(worlds: WorldsReport) -> str:
     if worlds.unordered:
         left[-1] += " of steps in either order"
     total = sum([number for number, _ in kinds])
-    if not worlds.relevant:
+    if {report.executable, report.goal, report.safe} <= {Worlds.ALL, Worlds.NONE}:
         depends = "; the verdict does not depend on it"
-    elif worlds.relevant < total:
+    elif 0 < worlds.relevant < total:
         depends = f"; the verdict can depend on {worlds.relevant:,} of them"
     else:
         depends = ""
