@@ -112,6 +112,9 @@ def row(f: Formula, b: Binding, t: Trace) -> Row:  # linear in the trace, apart 
         case ("forall", v, objects, g): return fold(min, (row(g, {**b, v: o}, t) for o in objects), [2] * n, [0] * n)
         case ("exists", v, objects, g): return fold(max, (row(g, {**b, v: o}, t) for o in objects), [0] * n, [2] * n)
         case ("preference", *_): return [2] * n
+        case ("count", wanted, *atoms):
+            every = {ground(atom, c) for domains, atom in atoms for c in bindings(domains, b)}
+            return [2 * (sum(v) // 2 in wanted) for v in zip([0] * n, *(t.values(f, 0) for f in every), strict=True)]
         case ("taken", *pattern): return [2 * any(unify(pattern, x, b) is not None for x in here) for here in t.taken]
         case (str(op), g) if op[0] == "@": return row(g, b, t) if b["@"] == op else [2] * n
         case (op, x, y) if op in COMPARE:

@@ -1,14 +1,15 @@
-"""Plans executed by definition, and the judgement on them (docs/language.md, sections 3, 5 and 6)."""
+"""Plans executed by definition, and the judgement on them (docs/language.md, sections 3, 5 and 6; docs/worlds.md)."""
 
 # fmt: off
 # ruff: noqa: I001, D103, D204, E701, E702, RUF021
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
+from functools import partial
+from itertools import compress, pairwise, product
 from math import prod
 from typing import Any, NamedTuple
 
@@ -17,12 +18,26 @@ from .formulas import (ASSIGN, BOUNDS, FUTURE, PDDL3, WHOLE, Binding, Fact, Form
 from .reader import NUMBER, KernelLimit, KernelRejects, Sexp, bounded, definition, need, number, read
 from .task import Action, Rule, Task, constraints, specification, trajectory
 
-GAP = re.compile(rf"\s*(?:\[\s*({NUMBER.pattern})\s*\])?\s*(?:({NUMBER.pattern})\s*:)?\s*")
+LAST = rf"\[\s*({NUMBER.pattern})\s*(?:\s\+-\s+({NUMBER.pattern})\s*)?\]"
+GAP = re.compile(rf"\s*(?:{LAST})?\s*(?:({NUMBER.pattern})\s*:)?\s*")
 FOLDED = {"atom", "not", "and", "or", "imply", "forall", "exists"}  # operators of formulas that are seldom constant
 BLAME = ("introduced", None, "worsened", "pre-existing")  # of several parts that give one finding, the first counts
 Bound = tuple[tuple[str, str], ...]  # variables with objects, sorted
 Places = list[tuple[int, int]]  # letters at which a step of a rule is taken, with the step's number
+Line = tuple[Any, ...]  # of a plan: time, duration, its tolerance (None where not given), step
+States = Sequence[Iterable[Fact]]
+State = tuple[set[Fact], dict[Fact, Fraction]]  # the basic facts and the numbers
 Change = tuple[str, Fact, Any]  # "add", "del" or an assignment; the fact or fluent; the number
+
+class World(NamedTuple):
+    """One way in which all that is open can be; ``facts`` are the open ones that are true.
+
+    ``choose(step, number, objects, alternatives)``: the effect of the action's oneof statement ``number`` that happens
+    (both from 0), ``objects`` being bound by the quantifiers around it. In ``order``, steps count as the text has them.
+    """
+    facts: Collection[Fact] = (); numbers: Mapping[Fact, Fraction] = {}  # (function, object ..) -> value
+    choose: Callable[[int, int, tuple[str, ...], int], int] | None = None
+    order: Sequence[int] = (); durations: Mapping[int, Fraction] = {}
 
 class Step(NamedTuple):
     """A step of a plan, or a timed literal (number 0). ``action`` is None if the step is ill-formed."""
@@ -38,13 +53,8 @@ class Finding(NamedTuple):
 
     ``exact_step`` is False where another reader may rightly find the violation earlier than the kernel, at the end.
     """
-    rule: str
-    binding: Bound
-    step: int
-    at_end: bool = False
-    exact_step: bool = True
-    blame: str | None = "introduced"
-    readings: frozenset[str] = frozenset({"halt"})
+    rule: str; binding: Bound; step: int; at_end: bool = False; exact_step: bool = True
+    blame: str | None = "introduced"; readings: frozenset[str] = frozenset({"halt"})
 
 @dataclass(frozen=True)
 class Judgement:
@@ -54,27 +64,39 @@ class Judgement:
     findings: frozenset[Finding]; undecided: frozenset[tuple[str, Bound]]
     instances: dict[str, int]; preferences: dict[str, int]  # of each rule; how often each preference is violated
 
-def parse(text: str) -> Iterator[tuple[Fraction | None, Fraction | None, Sexp]]:  # (time, duration, step) ..
-    items, gaps, steps = read(text.replace("[", " [ ").replace("]", " ] ")), [""], list[Sexp]()
+def parse(text: str) -> tuple[list[Line], set[tuple[int, int]] | None]:  # and, of a partial order, its pairs of steps
+    items, gaps, steps, lines = read(text.replace("[", " [ ").replace("]", " ] ")), [""], list[Sexp](), list[Line]()
     if len(items) == 1 and items[0][:1] == ("define",) and not all(isinstance(x, str) for x in items[0]):
-        for e in definition(items, "plan", ":domain :problem :steps", "").get(":steps", [()])[0]:
-            timed = isinstance(e, tuple) and len(e) in (3, 4) and e[0] == "at" and isinstance(e[2], tuple)
-            yield (number(e[1]), number(e[3]) if len(e) == 4 else None, e[2]) if timed else (None, None, e)
-        return
+        body, labels = definition(items, "plan", ":domain :problem :steps :ordering", ""), dict[str, int]()
+        for i, e in enumerate(body.get(":steps", [()])[0], 1):
+            label, e = e if isinstance(e, tuple) and len(e) == 2 and isinstance(e[1], tuple) else (str(i), e)
+            need(isinstance(label, str) and label not in labels, "not a new label"); labels[label] = i
+            timed = isinstance(e, tuple) and len(e) in (3, 4, 5) and e[0] == "at" and isinstance(e[2], tuple)
+            given = [*map(number, (e[1], *e[3:])), None, None] if timed else [None, None, None]
+            lines.append((*given[:3], e[2] if timed else e))
+        order = body.get(":ordering", [()])[0]
+        known = all(isinstance(c, tuple) and c[:1] == ("<",) and {*c[1:]} <= {*labels} for c in order)
+        need(known and (not order or all(line[0] is None for line in lines)), "an order of unknown or timed steps")
+        pairs = {(labels[x], labels[y]) for c in order for x, y in pairwise(c[1:])}
+        return lines, pairs if ":ordering" in body else None
     for item in items:
         if isinstance(item, str): gaps[-1] += " " + item
         else: steps.append(item); gaps.append("")
     found = [m.groups() for m in map(GAP.fullmatch, gaps) if m]
-    need(len(found) == len(gaps) and not found[0][0] and not found[-1][1], "not a plan")
-    for (_, time), step, (duration, _) in zip(found, steps, found[1:], strict=False):
-        yield number(time) if time else None, number(duration) if duration else None, step
+    need(len(found) == len(gaps) and not found[0][0] and not found[-1][2], "not a plan")
+    for (_, _, at), step, last in zip(found, steps, found[1:], strict=False):
+        lines.append((*(number(x) if x else None for x in (at, *last[:2])), step))
+    return lines, None
 
 def outcome(e: Formula, b: Binding, now: Trace) -> Iterator[Change]:  # what an effect does, read in the state before
     match e:
         case ("and", *parts):
             for part in parts: yield from outcome(part, b, now)
         case ("forall", v, objects, f):
-            for o in objects: yield from outcome(f, {**b, v: o}, now)
+            for o in objects: yield from outcome(f, {**b, v: o, "@bound": (*b.get("@bound", ()), o)}, now)
+        case ("oneof", i, *parts):
+            chosen = b["@choose"](i, b.get("@bound", ()), len(parts)); need(chosen in range(len(parts)), "no effect")
+            yield from outcome(parts[chosen], b, now)
         case ("when", condition, f):  # at an end, its conjuncts ``at start`` are read in the state before the start
             then = [b["@start"]] if "@start" in b and "@action" in operators(condition) else []
             before = [row(condition, {**b, "@": "@action"}, start)[0] for start in then]
@@ -131,14 +153,49 @@ class Kernel:
     def __init__(self, domain: str, problem: str, safety: Sequence[str] = (), *, lenient: bool = False,
                  tolerance: Fraction = Fraction(1, 1000)) -> None:
         self._task = task = Task(domain, problem, lenient, tolerance)
-        self._base, self._numbers, self._last = set[Fact](), dict[Fact, Fraction](), ("", Trace(set(), {}))
-        for kind, fact, value in (c for time, e in task.initial if time <= 0 for c in outcome(e, {}, self._last[1])):
+        self._base, self._numbers, start, opened = set[Fact](), dict[Fact, Fraction](), Trace(set(), {}), set[Fact]()
+        self._last: tuple[str, World | None, Trace] = "", None, start
+        early = sorted((x for x in task.initial if x[0] <= 0), key=lambda x: x[0])
+        for kind, fact, value in (c for _, e in early for c in outcome(e, {}, start)):
             if kind == "assign": self._numbers[fact] = value
             else: self._base = self._base - {fact} | ({fact} if kind == "add" else set())
         hard = enumerate((c for f in task.constraints for c in constraints(f)), 1)
         self._rules = [trajectory(f"constraint-{i}", params, f) for i, (params, f) in hard]
-        for text in safety: self._rules += specification(task, text)
+        self._said = [s for s in task.statements if s[0] in ("and", "or")]  # of S0, with the invariants
+        for text in safety: self._rules += specification(task, text, opened, self._said)
         self.rules = tuple(rule.name for rule in self._rules)
+        given, named = {e[1] if e[0] == "assign" else e[1:] for _, e in early}, dict[str, set[Fact]]()
+        for s in task.statements: named.setdefault(s[0], set()).update(f for f, _ in reads(s, {}))
+        need(not given & named.get("unknown", set()), "unknown, but given")
+        once = named.pop("oneof", set()); opened = opened.union(*named.values())
+        self._backed, every = once - opened, sorted((once | opened) - given)  # false unless a true alternative has it
+        limits = [c for s in task.statements if s[0] == "and" for c in s[1:]]
+        self.open = (tuple(f for f in every if f[0] != "#"),
+                     {f[1:]: frozenset((op, z[1]) for op, y, z in limits if y == f) for f in every if f[0] == "#"})
+
+    def _begin(self, facts: Collection[Fact], values: Mapping[Fact, Any]) -> State | None:
+        # S0 in a completion, without derived facts; None if it is not allowed.
+        if not {*facts} <= {*self.open[0]} or values.keys() != self.open[1].keys(): return None
+        base, numbers = self._base | {*facts}, self._numbers | {("#", *x): Fraction(v) for x, v in values.items()}
+        t = Trace(self._close(base, numbers), numbers)
+        oneofs = [[x for x in s[1:] if row(x, {}, t) == [2]] for s in self._task.statements if s[0] == "oneof"]
+        backing = {f for alternatives in oneofs for f, no in reads(("and", *alternatives), {}) if not no}
+        fine = all(len(x) == 1 for x in oneofs) and all(row(f, {}, t) == [2] for f in self._said)
+        return (base, numbers) if fine and not {*facts} & self._backed - backing else None
+
+    @limited()
+    def allows(self, facts: Collection[Fact], numbers: Mapping[Fact, Any]) -> bool:
+        """Whether what is said of S0 holds with these open facts true, no other, and these values of open fluents."""
+        return self._begin(facts, numbers) is not None
+
+    def completions(self) -> Iterator[tuple[frozenset[Fact], dict[Fact, Fraction]]]:
+        """All that is allowed, by enumeration (exponential); ``KernelLimit`` if that may be infinitely much."""
+        parts = [part for s in self._task.statements if s[0] == "oneof" for part in s[1:]]
+        values = [sorted({x[2][1] for part in parts for x in part[1:] if ("#", *f) in x}) for f in self.open[1]]
+        need(all(values), "a fluent that may have infinitely many values", KernelLimit)
+        for true, chosen in product(product((False, True), repeat=len(self.open[0])), product(*values)):
+            facts, value = frozenset(compress(self.open[0], true)), dict(zip(self.open[1], chosen, strict=True))
+            if self.allows(facts, value): yield facts, value
 
     def _close(self, base: set[Fact], values: dict[Fact, Fraction]) -> set[Fact]:  # with derived facts, least fixpoints
         facts = base
@@ -151,19 +208,29 @@ class Kernel:
                 facts = facts | new
         return facts
 
-    def _steps(self, text: str) -> list[Step]:  # in the order of their times
-        plan, table, result = list(parse(text)), {a: x.params for a, x in self._task.actions.items()}, list[Step]()
-        need(all(isinstance(e, tuple) and e and all(isinstance(x, str) for x in e) for _, _, e in plan), "not a step")
-        need(len({time is None for time, _, _ in plan}) < 2, "some steps with, some without time")
-        for i, (time, duration, e) in enumerate(sorted(plan, key=lambda x: x[0] or 0), 1):
+    def _steps(self, text: str, world: World) -> list[Step]:  # in the order in which they are taken
+        (plan, pairs), table, result = parse(text), {a: x.params for a, x in self._task.actions.items()}, list[Step]()
+        need(all(isinstance(e, tuple) and e and all(isinstance(x, str) for x in e) for *_, e in plan), "not a step")
+        need(len({time is None for time, *_ in plan}) < 2, "some steps with, some without time")
+        order = [*enumerate(sorted(plan, key=lambda x: x[0] or 0), 1)]
+        if pairs is not None:
+            need(sorted(world.order) == [i for i, _ in order], "not an order of the steps")
+            need(all(world.order.index(x) < world.order.index(y) for x, y in pairs), "an order that is not allowed")
+            order = [order[i - 1] for i in world.order]
+        for place, (i, (time, duration, slack, e)) in enumerate(order, 1):
+            if duration is not None and slack:
+                need(i in world.durations and abs(world.durations[i] - duration) <= slack, "not a duration of it")
+                duration = Fraction(world.durations[i])
             action = self._task.actions.get(e[0])
             try: self._task.terms(e, table, {})
             except KernelRejects: action = None
             if action and action.durative: fits = time is not None and duration is not None and duration >= 0
             else: fits = duration in (None, 0, self._task.tolerance)
             if (time or 0) < 0 or not fits: action = None
+            need(not action or world.choose or "oneof" not in operators(action.effect), "outcomes that are open")
             b = {**dict(zip(action.params, e[1:], strict=True)), "?duration": duration} if action else {}
-            result.append(Step(i, Fraction(i) if time is None else time, duration or Fraction(0), e, action, b))
+            if world.choose: b["@choose"] = partial(world.choose, i)
+            result.append(Step(i, Fraction(place) if time is None else time, duration or Fraction(0), e, action, b))
         self._gap = self._task.tolerance if plan and plan[0][0] is not None else None  # least separation, if timed
         return result
 
@@ -178,9 +245,14 @@ class Kernel:
         allowed = row(step.action.condition, b, now) == [2] and does is not None
         return Act(mode, step, allowed, does, seen, [*unmet(step.action.condition, b, now)])
 
-    def _run(self, steps: Sequence[Step], reading: str, soft: list[str]) -> tuple[Trace, tuple[int, ...]]:
+    def _ready(self, plan: str, world: World | None) -> tuple[list[Step], State]:
+        start = self._begin(*(world or World())[:2]) if world or not any(self.open) else None
+        if start is None: raise KernelRejects("no world, or one that is not allowed")
+        return self._steps(plan, world or World()), start
+
+    def _run(self, steps: list[Step], start: State, reading: str, soft: list[str]) -> tuple[Trace, tuple[int, ...]]:
         # The trace under a reading, and the steps that failed; ``soft`` gets the preferences unmet in conditions.
-        base, t = self._base, Trace(self._close(self._base, self._numbers), self._numbers)
+        base, t = start[0], Trace(self._close(*start), start[1])
         failed, dropped, running, recent = set[int](), set[int](), list[Step](), list[tuple[Fraction, Act]]()
         agenda = dict[tuple[Fraction, bool], list[tuple[str, Step]]]()  # an end at the time of its start comes after it
         for s in steps:
@@ -251,12 +323,15 @@ class Kernel:
         return [*found.values()], frozenset((name, b) for name, value, b, _ in every if value == 1)
 
     @limited()
-    def judge(self, plan: str) -> Judgement:
-        """The verdict on a plan. Raises ``KernelRejects`` if its text is unreadable; ill-formed steps are listed."""
-        steps, soft, found, instances = self._steps(plan), list[str](), dict[Any, Finding](), dict[str, int]()
-        ill, runs = tuple(s.number for s in steps if s.action is None), {"halt": self._run(steps, "halt", soft)}
+    def judge(self, plan: str, world: World | None = None, others: Sequence[str] = ("skip", "force")) -> Judgement:
+        """The verdict on a plan, in a world if anything is open; and in which ``others`` of the readings it is found.
+
+        Raises ``KernelRejects`` if its text is unreadable (ill-formed steps are listed) or the world not allowed.
+        """
+        ready, soft, found, instances = self._ready(plan, world), list[str](), dict[Any, Finding](), dict[str, int]()
+        ill, runs = tuple(sorted(s.number for s in ready[0] if not s.action)), {"halt": self._run(*ready, "halt", soft)}
         halt, failed = runs["halt"]; undecided = self._findings(halt)[1]
-        for other in ("skip", "force"): runs[other] = self._run(steps, other, []) if ill or failed else runs["halt"]
+        for other in others: runs[other] = self._run(*ready, other, []) if ill or failed else runs["halt"]
         for reading, (t, _) in runs.items():
             for f in self._findings(t)[0]:
                 old = found.setdefault(f[:3], f._replace(readings=frozenset()))
@@ -273,24 +348,25 @@ class Kernel:
         return Judgement(headline, not failed and not ill, goal, safe, ill, {r: x for r, (_, x) in runs.items()},
                          frozenset(found.values()), undecided, instances, {name: soft.count(name) for name in {*soft}})
 
-    def _halt(self, plan: str) -> Trace:
-        if self._last[0] != plan or not plan: self._last = plan, self._run(self._steps(plan), "halt", [])[0]
-        return self._last[1]
+    def _halt(self, plan: str, world: World | None) -> Trace:
+        if self._last[0] != plan or self._last[1] is not world or not plan:
+            self._last = plan, world, self._run(*self._ready(plan, world), "halt", [])[0]
+        return self._last[2]
 
     @limited()
-    def states(self, plan: str) -> tuple[frozenset[Fact], ...]:
+    def states(self, plan: str, world: World | None = None) -> tuple[frozenset[Fact], ...]:
         """The states of the halt trace: facts, derived ones included, as (predicate, object ..)."""
-        return self._halt(plan).states()
+        return self._halt(plan, world).states()
 
     @limited()
-    def check_finding(self, plan: str, rule: str, binding: Mapping[str, str], step: int) -> bool:
+    def check_finding(self, plan: str, rule: str, binding: Mapping[str, str], step: int, world: World | None = None
+                      ) -> bool:
         """Whether the rule has this finding on the halt trace; evaluates the instances that agree with the binding."""
-        every = (x for r in self._rules if r.name == rule for x in self._inspect(r, self._halt(plan), binding))
+        every = (x for r in self._rules if r.name == rule for x in self._inspect(r, self._halt(plan, world), binding))
         return any(dict(f.binding) == dict(binding) and f.step == step for *_, fs in every for f in fs)
 
-    def _trace(self, states: Sequence[Iterable[Fact]], times: Sequence[Fraction] | None,
-               actions: Sequence[Iterable[Fact]] | None) -> Trace:
-        closed = [self._close({*facts}, self._numbers) for facts in states]
+    def _trace(self, states: States, times: Sequence[Fraction] | None, actions: States | None) -> Trace:
+        closed = [self._close({*facts}, self._numbers) for facts in states]; need(not self.open[1], "numbers are open")
         t = Trace(closed[0], self._numbers); t.timed = times is not None
         for i, facts in enumerate(closed[1:], 1):
             t.append(facts, self._numbers, Fraction(i if times is None else times[i]), i)
@@ -298,15 +374,14 @@ class Kernel:
         return t
 
     @limited()
-    def judge_trace(self, states: Sequence[Iterable[Fact]], times: Sequence[Fraction] | None = None,
-                    actions: Sequence[Iterable[Fact]] | None = None) -> frozenset[Finding]:
+    def judge_trace(self, states: States, times: Sequence[Fraction] | None = None, actions: States | None = None
+                    ) -> frozenset[Finding]:
         """The findings on a given trace; ``actions[i]`` are taken at letter i. Numbers keep their initial values."""
         return frozenset(self._findings(self._trace(states, times, actions))[0])
 
     @limited()
-    def instance_value(self, rule: str, binding: Mapping[str, str], states: Sequence[Iterable[Fact]],
-                       times: Sequence[Fraction] | None = None, actions: Sequence[Iterable[Fact]] | None = None
-                       ) -> bool | None:
+    def instance_value(self, rule: str, binding: Mapping[str, str], states: States,
+                       times: Sequence[Fraction] | None = None, actions: States | None = None) -> bool | None:
         """The value of a rule on a given trace under a binding (of all its parameters, or some); None if undefined."""
         t = self._trace(states, times, actions)
         value = min((v for r in self._rules if r.name == rule for v, *_ in self._inspect(r, t, binding)), default=2)

@@ -2,13 +2,14 @@
 
 # fmt: off
 # ruff: noqa: I001, D102, D103, D204, E701, E702, RUF021
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
+from itertools import count, pairwise
 from re import Pattern
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from .formulas import (ARITHMETIC, ASSIGN, BOUNDS, COMPARE, FUTURE, PAST, PDDL3, WHOLE, Domains, Formula,
-                       operators, reads)
+from .formulas import (ARITHMETIC, ASSIGN, BOUNDS, COMPARE, FUTURE, PAST, PDDL3, WHOLE, Domains, Fact, Formula,
+                       bindings, ground, operators, reads)
 from .reader import NAME, NUMBER, OBJECT, VARIABLE, Sexp, definition, keywords, need, number, read
 
 Params = dict[str, tuple[str, ...]]  # variables (or objects) with the alternatives of their type
@@ -17,8 +18,11 @@ PHASES = {"at start": "@action", "at end": "@action-end", "over all": "@all"}
 RESERVED = {"and", "or", "not", "imply", "forall", "exists", "when", "preference", *ASSIGN, *COMPARE, *PDDL3}
 DOMAIN = ":requirements :types :constants :predicates :functions :constraints"
 PROBLEM = ":domain :requirements :objects :init :goal :constraints :metric :length"
+TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+COUNTS = {":exactly-one": (1,), ":at-most-one": (0, 1)}  # how many atoms of an invariant are true
 KEYS = {":process": ":on :at-end :during :when :forbid :require :forbid-after :require-after",
-        ":trajectory": ":formula", ":termination": ":when :forbid :require", ":obligation": ":when :then :within"}
+        ":trajectory": ":formula", ":termination": ":when :forbid :require", ":obligation": ":when :then :within",
+        ":invariant": ":holds :exactly-one :at-most-one"}
 META = " :hazard :target :severity :message :rationale :fix :parameters"
 STEPS = {":on": "action", ":at-end": "action-end", ":during": "action-during"}
 DUAL = {"and": "or", "or": "and", "forall": "exists", "exists": "forall"}
@@ -62,10 +66,9 @@ class Task:
         self.predicates = self._signatures(d.get(":predicates", [()])[0], RESERVED)
         functions = iter(d.get(":functions", [()])[0])
         self.functions = self._signatures([h for h in functions if h != "-" or next(functions, "") != "number"], set())
-        self.derived, self.actions = set[str](), dict[str, Action]()
+        self.derived, self.actions, self.statements = set[str](), dict[str, Action](), list[Formula]()
         self.strata = self._strata([self._axiom(body) for body in d.get(":derived", [])])
-        bodies = [(body, key) for key in (":action", ":durative-action") for body in d.get(key, [])]
-        for body, key in bodies:
+        for body, key in ((body, k) for k in (":action", ":durative-action") for body in d.get(k, [])):
             need(body and isinstance(body[0], str) and NAME.fullmatch(body[0]), "an action without name")
             need(body[0] not in self.actions, "an action declared twice")
             self.actions[body[0]] = self._action(body[1:], key == ":durative-action")
@@ -93,8 +96,10 @@ class Task:
             table[head[0]] = self.known(head[1:])
         return table
 
-    def ranges(self, params: Params) -> Domains:  # with the objects of their types, in the order of declaration
-        return tuple((v, tuple(o for o in self.every if self._fits(o, types, {}))) for v, types in params.items())
+    def ranges(self, params: Params, more: Iterable[tuple[str, tuple[str, ...]]] = ()) -> Domains:
+        pairs = [*params.items(), *more]  # each with the objects that fit all its types, in the order of declaration
+        return tuple((v, tuple(o for o in self.every if all(self._fits(o, types, {}) for x, types in pairs if x == v)))
+                     for v in dict(pairs))
 
     def _fits(self, term: str, types: tuple[str, ...], env: Params) -> bool:
         # One type of an object has to be below one of the types; all alternatives of a variable, below or above.
@@ -109,6 +114,23 @@ class Task:
         need(all(x in env or x in self.objects for x, _ in pairs), "an unknown variable or object")
         need(self.lenient or all(self._fits(x, types, env) for x, types in pairs), "an argument of a wrong type")
         return tuple(e)
+
+    def instances(self, e: Sexp, env: Params, more: list[tuple[str, tuple[str, ...]]]) -> tuple[Domains, Fact]:
+        free = {x: () for x in e[1:] if x[:1] == "?" and x not in env}
+        atom = self.terms(e, self.predicates, env | free)
+        own = zip(atom[1:], self.predicates[atom[0]].values(), strict=True)
+        return self.ranges({}, [*more, *(x for x in own if x[0] in free)]), atom
+
+    def opened(self, e: Sexp) -> Iterator[Fact]:  # the facts of (predicate ?x - type ..)
+        need(isinstance(e, tuple) and e and e[0] not in self.derived, "not open"); pairs = typed(e[1:], VARIABLE)
+        for v, types in pairs: self.known((v, "-", ("either", *types)))
+        domains, atom = self.instances((e[0], *(v for v, _ in pairs)), {}, pairs)
+        return (ground(atom, b) for b in bindings(domains, {}))
+
+    def invariant(self, keys: dict[str, Sexp]) -> Formula:
+        params = keys.pop(":parameters", ()); need(len(keys) == 1, "not one thing is said"); [(kind, e)] = keys.items()
+        return self._quantified("forall", params, {}, lambda env: self.formula(e, env) if kind == ":holds" else
+                                ("count", COUNTS[kind], *(self.instances(atom, env, []) for atom in e)))
 
     def _quantified(self, op: str, variables: Sexp, env: Params, inside: Callable[[Params], Formula]) -> Formula:
         params = self.known(variables); result = inside(env | params)
@@ -164,6 +186,8 @@ class Task:
             case () | ("and", *_): return "and", *(self._effect(part, env, timed) for part in e[1:])
             case ("forall", variables, f):
                 return self._quantified("forall", variables, env, lambda inner: self._effect(f, inner, timed))
+            case ("oneof", *parts) if parts and all(isinstance(part, tuple) for part in parts):
+                return "oneof", next(self.oneofs), *(self._effect(part, env, timed) for part in parts)
             case ("when", condition, f):
                 asked, done = self.formula(condition, env, "timed" if timed else "state"), self._effect(f, env, timed)
                 late = {"@all"} | ({"@action-end"} if "@action" in operators(done) else set())
@@ -181,7 +205,7 @@ class Task:
 
     def _action(self, body: tuple[Sexp, ...], durative: bool) -> Action:
         asks, level = (":condition", "timed") if durative else (":precondition", "goal")
-        keys = keywords(body, f":parameters {asks} :effect" + durative * " :duration")
+        keys = keywords(body, f":parameters {asks} :effect" + durative * " :duration"); self.oneofs = count()
         params = self.known(keys.get(":parameters", ())); env = params | {"?duration": ("",)} if durative else params
         asked = "and", *(self.formula(keys.get(k, ()), env, level) for k in (asks, ":duration"))
         return Action(params, durative, asked, self._effect(keys.get(":effect", ()), env, durative))
@@ -204,22 +228,40 @@ class Task:
             need(max(level.values()) <= len(level), "derived predicates that are not stratified")
         return [[a for a in axioms if level[a[0]] == i] for i in sorted({*level.values()})]
 
+    def _literal(self, e: Sexp) -> Formula:  # a fact, its negation, or the value of a fluent, as an effect
+        value = isinstance(e, tuple) and len(e) == 3 and e[0] == "="
+        effect = self._effect(("assign", *e[1:]) if value else e, {})
+        need(effect[0] in ("add", "del") or value and effect[2][0] == "given", "not a fact"); return effect
+
+    def _statement(self, e: Sexp) -> Formula | None:  # what :init leaves open; None if it gives a fact or a value
+        def said(x: Sexp) -> Formula:
+            kind, *f = self._literal(x)
+            return ("=", *f) if kind == "assign" else ("atom", *f) if kind == "add" else ("not", ("atom", *f))
+        match e:
+            case ("unknown", (str(name), *_) as x) if name in self.predicates: return "unknown", said(x)
+            case ("unknown", tuple(x)): return "unknown", said(("=", x, "0"))[1]
+            case (("or" | "oneof") as op, *xs) if xs and all(isinstance(x, tuple) for x in xs):
+                parts = [("and", *map(said, x[1:] if x[:1] == ("and",) else (x,))) for x in xs]
+                fluents = [{f for f, _ in reads(part, {}) if f[0] == "#"} for part in parts]
+                need(all(x == fluents[0] for x in fluents) and (op == "oneof" or not fluents[0]), "values of others")
+                return op, *parts
+            case (("<" | "<=" | ">" | ">=") as op, _, _, *more) if len(more) < 2:
+                terms = [self._number(x, {}) for x in e[1:]]
+                need(sorted(x[0] for x in terms) == ["#", *["given"] * len(e[2:])], "not an interval of a fluent")
+                return "and", *((op, x, y) if x[0] == "#" else (TURNED[op], y, x) for x, y in pairwise(terms))
+        return None
+
     def _initial(self, items: Sexp) -> list[tuple[Fraction, Formula]]:  # (time, effect); what is not timed has time -1
         result = list[tuple[Fraction, Formula]]()
         for e in items:
+            if said := self._statement(e): self.statements.append(said); continue
             timed = isinstance(e, tuple) and len(e) == 3 and e[0] == "at" and isinstance(e[2], tuple)
-            time, what = (number(e[1]), e[2]) if timed else (Fraction(-1), e)
-            value = isinstance(what, tuple) and len(what) == 3 and what[0] == "="
-            effect = self._effect(("assign", what[1], what[2]) if value else what, {}); result.append((time, effect))
-            need(effect[0] in ("add", "del") or value and effect[2][0] == "given", "not a fact")
-            need(time >= 0 or not timed, "a negative time")
-        start = {effect for time, effect in result if time < 0}; fluents = [x[1] for x in start if x[0] == "assign"]
-        need(not any(("del", *x[1:]) in start for x in start if x[0] == "add"), "a fact and its negation")
-        need(len({*fluents}) == len(fluents), "two values of one fluent")
-        timed = {}  # (time, fact or fluent) -> what happens to it
+            result.append((number(e[1]), self._literal(e[2])) if timed else (Fraction(-1), self._literal(e)))
+            need(result[-1][0] >= 0 or not timed, "a negative time")
+        done = dict[Any, Any]()  # (time, fact or fluent) -> what happens to it
         for time, (kind, fact, *rest) in result:
             key, value = ((time, fact), rest) if kind == "assign" else ((time, fact, *rest), [kind])
-            need(time < 0 or timed.setdefault(key, value) == value, "timed literals that contradict each other")
+            need(done.setdefault(key, value) == value, "a fact and its negation, or two values, at one time")
         return result
 
 def split(f: Formula, params: Domains, trajectory: bool = False) -> Iterator[tuple[Domains, Formula]]:
@@ -250,13 +292,17 @@ def constraints(f: Formula, params: Domains = ()) -> Iterator[tuple[Domains, For
         case ("forall", v, objects, g) if v not in dict(params): yield from constraints(g, (*params, (v, objects)))
         case _ if f[0] != "preference": yield params, f
 
-def specification(task: Task, text: str) -> Iterator[Rule]:  # one that needs no expansion any more
-    names = set[str]()
-    for kind, bodies in definition(read(text, True), "safety", ":domain :vocabulary", " ".join(KEYS)).items():
+def specification(task: Task, text: str, opened: set[Fact], said: list[Formula]) -> Iterator[Rule]:
+    names = set[str]()  # the text is expanded; ``opened`` gets the facts of open predicates, ``said`` the invariants
+    sections = definition(read(text, True), "safety", ":domain :vocabulary", " ".join((*KEYS, ":open")))
+    opened.update(fact for body in sections.pop(":open", []) for e in body for fact in task.opened(e))
+    for kind, bodies in sections.items():
         for body in bodies if kind in KEYS else ():
             need(body and isinstance(body[0], str) and NAME.fullmatch(body[0]), "a rule without name")
             need(body[0] not in names, "a rule declared twice"); names.add(body[0])
-            yield _rule(task, kind, body[0], keywords(body[1:], KEYS[kind] + META))
+            keys = keywords(body[1:], KEYS[kind] + META)
+            if kind == ":invariant": said.append(task.invariant(keys))
+            else: yield _rule(task, kind, body[0], keys)
 
 def _rule(task: Task, kind: str, name: str, keys: dict[str, Sexp]) -> Rule:
     env = task.known(keys.get(":parameters", ()))
