@@ -14,7 +14,7 @@ from plansafe.app.render.worlds import asking, lines, notes, of_finding, outcome
 from plansafe.app.service import Result, Settings
 from plansafe.grammar.diagnostics import Label, Span
 from plansafe.grammar.source import Source
-from plansafe.verifier.report import Finding, FindingClass, Headline, Report, RuleCount, Worlds
+from plansafe.verifier.report import Finding, FindingClass, Headline, Reading, Report, RuleCount, Worlds
 from plansafe.verifier.symbolic.model import OutcomeSaid, Said, Witness, WorldSaid, WorldsReport
 
 Golden = Callable[[str, str], None]
@@ -304,6 +304,18 @@ def test_a_long_world_is_cut_and_a_long_list_of_invariants_too() -> None:
     assert "assumed: 3 more inferred invariants (all with --format json)" in text
     object_ = json.loads(rendered("json", result((ALL, ALL, SOME), Headline.UNSAFE, worlds)))
     assert len(object_["worlds"]["witnesses"][0]["facts"]) == 40
+
+
+def test_readings_are_those_of_the_first_world() -> None:
+    readings = (Reading("halt", 1, NONE, ALL), Reading("skip", 4, ALL, ALL))
+    for name, said in (
+        ("worlds-order", "the world above"),
+        ("worlds-two", "world 1"),
+        ("worlds-safe", "one of the wor"),
+    ):
+        one = CASES[name]
+        failed = one._replace(report=one.report._replace(readings=readings))
+        assert f"reading skip  4 steps executed, goal ALL, safe ALL (in {said}" in rendered("full", failed)
 
 
 def test_questions() -> None:

@@ -225,6 +225,11 @@ def _rules(report: Report) -> str:
 def _summary_notes(report: Report) -> list[str]:
     """List what a reader must not miss: rules that checked nothing, limits, assumptions, other readings."""
     out = []
+    worlds = ""
+    if report.worlds is not None:
+        from plansafe.app.render.worlds import first_world  # noqa: PLC0415 - where something is open
+
+        worlds = first_world(report.worlds)
     for status in ("never applied", "not applicable", "undecided"):
         names = [rule.name for rule in report.rules if rule.status == status]
         if names:
@@ -232,6 +237,7 @@ def _summary_notes(report: Report) -> list[str]:
     if len(report.readings) > 1:
         out += [
             f"reading {pad(r.name, 5)} {_count(r.executed, 'step')} executed, goal {r.goal.value}, safe {r.safe.value}"
+            + worlds
             for r in report.readings
         ]
     if report.suppressed:
@@ -244,7 +250,8 @@ def _summary_notes(report: Report) -> list[str]:
     if report.metric is not None:
         out.append(f"metric: {report.metric}")
     if report.preferences_violated:
-        out.append("preferences violated: " + ", ".join(f"{name} ({n})" for name, n in report.preferences_violated))
+        names = ", ".join(f"{name} ({n})" for name, n in report.preferences_violated)
+        out.append(f"preferences violated: {names}{worlds}")
     out += [f"assumed: {a}" for a in report.assumptions]
     if report.worlds is not None:
         from plansafe.app.render.worlds import notes  # noqa: PLC0415 - where something is open

@@ -146,6 +146,16 @@ def outcome(said: OutcomeSaid) -> str:
     return f"step {said.step} {said.action}: {what}  [{said.alternative} of {said.alternatives}]"
 
 
+def first_world(worlds: WorldsReport) -> str:
+    """In which world the readings of a failed plan, and what is counted, are told: the first that is shown."""
+    if not is_open(worlds):
+        return ""
+    shown = scenes(worlds)
+    if not shown:
+        return " (in one of the worlds)"
+    return f" (in world {shown[0].number})" if shown[0].number else " (in the world above)"
+
+
 def of_finding(finding: Finding, worlds: WorldsReport) -> str:
     """In which worlds a finding is there; empty with complete information."""
     if finding.worlds is None or not is_open(worlds):
