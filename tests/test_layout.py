@@ -12,7 +12,7 @@ import pytest
 
 FOLDERS = ("grammar", "verifier", "specs", "domains", "llm", "align", "app")
 HEAVY = ("numpy", "z3", "networkx", "torch", "lark", "rich", "hypothesis", "pydantic", "unified_planning", "asyncio")
-KERNEL_LINES = 890
+KERNEL_LINES = 1000
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
