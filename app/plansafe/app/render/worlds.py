@@ -88,17 +88,18 @@ def lines(scene: Scene, worlds: WorldsReport) -> list[str]:
     """What is so in a world, the cause first."""
     world = scene.world
     out = []
-    cause = worlds.cause if worlds.cause is not None and _agrees(worlds.cause, world) else None
-    if cause == () and worlds.open_facts + worlds.open_numbers:
-        out.append("whatever is so of what is open in the initial state")
-    elif cause:
+    # An empty cause says that no completion is good; this failure may still depend on the facts below.
+    cause = worlds.cause if worlds.cause and _shows_cause(scene, worlds) else ()
+    if cause:
         more = " (perhaps less is, too)" if worlds.cause_note else ""
-        out += _hanging(f"whatever else is so, this is enough{more}:", [_is(said) for said in cause])
-    rest = [said for said in world.facts if said not in (cause or ())]
+        chance = worlds.choices + worlds.durations + worlds.unordered
+        what = "for the plan to be able to fail" if chance else "for the plan to fail"
+        out += _hanging(f"whatever else is so, this is enough {what}{more}:", [_is(said) for said in cause])
+    rest = [said for said in world.facts if said not in cause]
     shown = [_is(said) for said in rest[:_FACTS]]
     if len(rest) > _FACTS:
         shown.append(f"and {len(rest) - _FACTS} more {_MORE}")
-    if cause is None:
+    if not cause:
         out += shown
     elif shown:
         out += _hanging("beside it, in this world:", shown)
@@ -109,6 +110,13 @@ def lines(scene: Scene, worlds: WorldsReport) -> list[str]:
         out.append("the steps are taken in this order:")
         out += [f"  {place:>{size}}  {step}" for place, step in enumerate(world.order, 1)]
     return out
+
+
+def _shows_cause(scene: Scene, worlds: WorldsReport) -> bool:
+    """Whether a world is the first that is an instance of the cause."""
+    cause = worlds.cause or ()
+    first = next((s.witnesses for s in scenes(worlds) if _agrees(cause, s.world)), None)
+    return scene.witnesses == first
 
 
 def _agrees(cause: Sequence[Said], world: WorldSaid) -> bool:
