@@ -283,7 +283,7 @@ def test_a_cause_is_told_in_a_world_that_has_it_and_else_beside_it() -> None:
     seen = witness("safe", METAL, WET)
     world = scenes(WorldsReport(2, 0, 0, 2, (seen,), cause=(METAL,)))[0]
     assert lines(world, WorldsReport(2, 0, 0, 2, (seen,), cause=(METAL,))) == [
-        "whatever else is so, this is enough for the plan to fail: (metal cup) is true",
+        "(metal cup) is true: this is enough for the plan to fail, whatever else is so",
         "beside it, in this world: (wet-floor kitchen) is false",
     ]
     other = WorldsReport(2, 0, 0, 2, (seen,), cause=(Said("(metal cup)", "false"),))
@@ -298,14 +298,14 @@ def test_a_cause_is_told_once_and_promises_no_more_than_it_says() -> None:
     dry = Said("(wet-floor kitchen)", "true")
     two = WorldsReport(2, 0, 0, 2, (witness("safe", METAL, WET), witness("goal", METAL, dry)), cause=(METAL,))
     assert [line for scene in scenes(two) for line in lines(scene, two)] == [
-        "whatever else is so, this is enough for the plan to fail: (metal cup) is true",
+        "(metal cup) is true: this is enough for the plan to fail, whatever else is so",
         "beside it, in this world: (wet-floor kitchen) is false",
         "(metal cup) is true",
         "(wet-floor kitchen) is true",
     ]
     chance = two._replace(choices=1)
     assert lines(scenes(chance)[0], chance)[0] == (
-        "whatever else is so, this is enough for the plan to be able to fail: (metal cup) is true"
+        "(metal cup) is true: this is enough for the plan to be able to fail, whatever else is so"
     )
 
 
@@ -369,7 +369,7 @@ def test_what_may_not_be_minimal_is_said() -> None:
         2, 0, 0, 2, (witness("safe", METAL),), (METAL,), "not minimal: out of time", ("(metal cup)",), "not minimal: .."
     )
     assert lines(scenes(worlds)[0], worlds) == [
-        "whatever else is so, this is enough for the plan to fail (perhaps less is, too): (metal cup) is true"
+        "(metal cup) is true: this is enough for the plan to fail, whatever else is so (perhaps less is, too)"
     ]
     assert asking(worlds).endswith("settles the verdict (perhaps fewer questions do, too)")
 

@@ -91,10 +91,7 @@ def lines(scene: Scene, worlds: WorldsReport) -> list[str]:
     # An empty cause says that no completion is good; this failure may still depend on the facts below.
     cause = worlds.cause if worlds.cause and _shows_cause(scene, worlds) else ()
     if cause:
-        more = " (perhaps less is, too)" if worlds.cause_note else ""
-        chance = worlds.choices + worlds.durations + worlds.unordered
-        what = "for the plan to be able to fail" if chance else "for the plan to fail"
-        out += _hanging(f"whatever else is so, this is enough {what}{more}:", [_is(said) for said in cause])
+        out += _enough([_is(said) for said in cause], worlds)
     rest = [said for said in world.facts if said not in cause]
     shown = [_is(said) for said in rest[:_FACTS]]
     if len(rest) > _FACTS:
@@ -122,6 +119,16 @@ def _shows_cause(scene: Scene, worlds: WorldsReport) -> bool:
 def _agrees(cause: Sequence[Said], world: WorldSaid) -> bool:
     """Whether a world is an instance of the cause."""
     return set(cause) <= set(world.facts)
+
+
+def _enough(cause: Sequence[str], worlds: WorldsReport) -> list[str]:
+    """The cause, and what it is enough for."""
+    chance = worlds.choices + worlds.durations + worlds.unordered
+    what = "for the plan to be able to fail" if chance else "for the plan to fail"
+    more = " (perhaps less is, too)" if worlds.cause_note else ""
+    if len(cause) == 1:
+        return [f"{cause[0]}: this is enough {what}, whatever else is so{more}"]
+    return [*cause, f"these are enough {what}, whatever else is so{more}"]
 
 
 def _hanging(title: str, items: Sequence[str]) -> list[str]:
