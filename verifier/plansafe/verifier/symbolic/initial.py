@@ -81,38 +81,43 @@ def initial(task: Task, circuit: Circuit, openings: Sequence[OpenPredicate], gro
 
 def open_facts(task: Task, openings: Sequence[OpenPredicate]) -> Iterator[tuple[int, int]]:
     """Every open fact once: those that ``:init`` leaves open, and those of open predicates that it does not give."""
+    if task.unknowns is not None:
+        for predicate, named in enumerate(task.unknowns.facts):
+            yield from [(predicate, code) for code in sorted(named)]
+    for predicate, codes in opened_codes(task, openings).items():
+        yield from [(predicate, code) for code in codes]
+
+
+def opened_codes(task: Task, openings: Sequence[OpenPredicate]) -> dict[int, list[int]]:
+    """For each open predicate the facts that are open because of it: ``:init`` neither gives nor names them.
+
+    Raises :class:`TooManyUnknowns`.
+    """
     named = task.unknowns.facts if task.unknowns is not None else []
-    total = 0
-    for predicate, codes in enumerate(named):
-        total += len(codes)
-        yield from [(predicate, code) for code in sorted(codes)]
-    seen: set[tuple[int, int]] = set()
+    total = sum([len(codes) for codes in named])
+    known: dict[int, set[int]] = {}
+    out: dict[int, list[int]] = {}
     size = max(len(task.objects), 1)
     for opening in openings:
-        predicate = opening.predicate
-        given = task.initial_facts[predicate]
-        by_name = named[predicate] if predicate < len(named) else set()
-        variables = sorted(set(opening.arguments))
-        domains = [task.domains[opening.domains[opening.arguments.index(v)]] for v in variables]
-        members = [task.domain_sets[d] for d in opening.domains]
-        place = [variables.index(v) for v in opening.arguments]
-        bound = 1
-        for domain in domains:
-            bound *= len(domain)
-        if total + bound > MAX_OPEN:
-            raise TooManyUnknowns
-        for objects in product(*domains):
-            code = 0
-            for position, index in enumerate(place):
-                if objects[index] not in members[position]:
-                    break
-                code = code * size + objects[index]
-            else:
-                fact = (predicate, code)
-                if code not in given and code not in by_name and fact not in task.denied and fact not in seen:
-                    seen.add(fact)
-                    total += 1
-                    yield fact
+        predicate, arity = opening.predicate, len(opening.arguments)
+        if predicate not in known:
+            denied = [code for p, code in task.denied if p == predicate]
+            known[predicate] = task.initial_facts[predicate].union(denied, *named[predicate : predicate + 1])
+        codes = [0]
+        for number in sorted(set(opening.arguments)):
+            places = [place for place, other in enumerate(opening.arguments) if other == number]
+            weight = sum([size ** (arity - 1 - place) for place in places])
+            members = set.intersection(*[set(task.domains[opening.domains[place]]) for place in places])
+            if total + len(codes) * len(members) > MAX_OPEN:
+                raise TooManyUnknowns
+            steps = [weight * o for o in task.domains[opening.domains[places[0]]] if o in members]
+            codes = [code + step for code in codes for step in steps]
+        known_here = known[predicate]
+        fresh = [code for code in codes if code not in known_here]
+        known_here.update(fresh)
+        total += len(fresh)
+        out.setdefault(predicate, []).extend(fresh)
+    return out
 
 
 def _statements(circuit: Circuit, state: SymbolicState, unknowns: Unknowns) -> Iterator[Literal]:
