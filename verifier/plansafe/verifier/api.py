@@ -331,20 +331,25 @@ class Checker:
             )
         resolver = self.engine.resolver
         steps = [resolver.step(step.tokens) for step in text.steps]
-        if not timed and (
-            any([t.time > 0 for t in self.engine.task.timed_literals])
-            and not any([isinstance(s, Taken) and s.action.end for s in steps])
+        if (
+            not timed
+            and text.ordering is None
+            and (
+                any([t.time > 0 for t in self.engine.task.timed_literals])
+                and not any([isinstance(s, Taken) and s.action.end for s in steps])
+            )
         ):
             # Timed literals need times: step i of an untimed plan happens at time i.
             text = text._replace(steps=tuple([step._replace(time=i) for i, step in enumerate(text.steps, 1)]))
             timed = list(text.steps)
         steps = [self._formed(step, taken) for step, taken in zip(text.steps, steps, strict=True)]
         if not timed or text.diagnostics:
-            return ReadSteps(text, tuple(steps), None, tuple([step.span for step in text.steps]))
+            return ReadSteps(text, tuple(steps), None, tuple([step.span for step in text.steps]), text.ordering)
         order = sorted(range(len(steps)), key=lambda i: text.steps[i].time or 0)
-        placed = [
-            TimedStep(n, i, text.steps[i].time or 0, text.steps[i].duration, steps[i]) for n, i in enumerate(order, 1)
-        ]
+        placed = []
+        for number, i in enumerate(order, 1):
+            step = text.steps[i]
+            placed.append(TimedStep(number, i, step.time or 0, step.duration, steps[i], step.tolerance or None))
         return ReadSteps(text, tuple([steps[i] for i in order]), placed, tuple([text.steps[i].span for i in order]))
 
     def _formed(self, step: Step, taken: Taken | IllFormed) -> Taken | IllFormed:
@@ -365,6 +370,10 @@ class Checker:
                 )
             if duration < 0:
                 return IllFormed("SC406", f"the duration {duration} is negative", 0)
+            if duration < (step.tolerance or 0):
+                return IllFormed("SC406", f"the duration {duration} +- {step.tolerance} may be negative", 0)
+        elif step.tolerance:
+            return IllFormed("SC406", f"`{name}` is instantaneous, but its duration varies", 0, "leave it out")
         elif duration is not None and not -self.options.tolerance <= duration <= self.options.tolerance:
             return IllFormed(
                 "SC406", f"`{name}` is instantaneous, but has a duration of {duration}", 0, "leave the duration out"

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 
 FALSE, TRUE = 0, 1
+SMALL = 8
+"""Conjunctions of up to this many literals are merged into those above them."""
 Literal = int
 
 
@@ -44,8 +46,7 @@ class Circuit:
         key = (a, b) if a < b else (b, a)
         found = self._known.get(key)
         if found is None:
-            found = self._known[key] = 2 * len(self.gates)
-            self.gates.append(key)
+            found = self._known[key] = self._conjunction(key)
         return found
 
     def either(self, a: Literal, b: Literal) -> Literal:
@@ -54,20 +55,56 @@ class Circuit:
 
     def conjunction(self, parts: Iterable[Literal]) -> Literal:
         """Conjunction of any number; empty is true."""
-        children = set(parts)
-        children.discard(TRUE)
-        if FALSE in children:
-            return FALSE
-        if len(children) < 2:
-            return next(iter(children), TRUE)
-        for child in children:
-            if child ^ 1 in children:
-                return FALSE
-        key = tuple(sorted(children))
+        key = tuple(sorted(set(parts)))
+        if len(key) == 1:
+            return key[0]
         found = self._known.get(key)
         if found is None:
-            found = self._known[key] = 2 * len(self.gates)
-            self.gates.append(key)
+            found = self._known[key] = self._conjunction(key)
+        return found
+
+    def _conjunction(self, parts: tuple[Literal, ...]) -> Literal:
+        """Conjunction, simplified by what is seen one level below.
+
+        Small conjunctions among the parts are merged into it. A negated conjunction ``not (a and b)`` is true where
+        ``not a`` is a part, and ``not b`` where ``a`` is. This is what makes the state after a step fold: what was
+        sorted out is not there any more, without asking a solver.
+        """
+        gates = self.gates
+        out: set[Literal] = set()
+        for part in parts:
+            children = gates[part >> 1]
+            if part & 1 or children is None or len(children) > SMALL:
+                out.add(part)
+            else:
+                out.update(children)
+        out.discard(TRUE)
+        again = True
+        while again:
+            again = False
+            for part in out:
+                if part ^ 1 in out:
+                    return FALSE
+            if FALSE in out:
+                return FALSE
+            for part in [p for p in out if p & 1 and gates[p >> 1] is not None]:
+                inner = gates[part >> 1]
+                assert inner is not None
+                if out.isdisjoint(inner):
+                    if any([child ^ 1 in out for child in inner]):
+                        out.discard(part)
+                    continue
+                out.discard(part)
+                if not any([child ^ 1 in out for child in inner]):
+                    out.add(self.conjunction([child for child in inner if child not in out]) ^ 1)
+                    again = True
+        if len(out) < 2:
+            return next(iter(out), TRUE)
+        key = tuple(sorted(out))
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = 2 * len(gates)
+            gates.append(key)
         return found
 
     def disjunction(self, parts: Iterable[Literal]) -> Literal:
