@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from plansafe.verifier.engine.replay import HALT, Engine, Run
 from plansafe.verifier.engine.steps import IllFormed, Taken
+from plansafe.verifier.monitor.finding import Violation
 
 
 class Judged(NamedTuple):
@@ -31,18 +32,19 @@ def replayed(
     run = Run(engine, HALT, deadline=deadline)
     run.steps([steps[number - 1] for number in order])
     outcome = run.outcome(len(steps))
-    plan = engine.plan
-    counted = blame if "introduced" in blame else ()
     safe: bool | None = True
-    if any(
-        [
-            not plan.rules[plan.parts[v.part].rule].preference and (not counted or v.blame in counted)
-            for v in outcome.violations
-        ]
-    ):
+    if any([counts(engine, violation, blame) for violation in outcome.violations]):
         safe = False
     elif outcome.undecided or outcome.limit is not None:
         safe = None
     if outcome.limit is not None and not outcome.failures:
         return Judged(None, None, safe)
     return Judged(not outcome.failures, outcome.goal is True, safe)
+
+
+def counts(engine: Engine, violation: Violation, blame: Sequence[str]) -> bool:
+    """Whether a violation makes a plan unsafe: no preference, and, if what the plan caused is asked for, caused so."""
+    plan = engine.plan
+    if plan.rules[plan.parts[violation.part].rule].preference:
+        return False
+    return "introduced" not in blame or violation.blame in blame

@@ -1,0 +1,188 @@
+"""Small partially ordered plans at random, and their verdicts by the replay of every order.
+
+``strips`` and ``effects`` are little tasks whose steps depend on each other; the other streams are those of
+``tests/property``, whose rules say everything that rules can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import permutations
+from random import Random
+from typing import NamedTuple
+
+import generate
+from case import plan_text
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker
+from plansafe.verifier.engine.steps import IllFormed, Taken
+from plansafe.verifier.report import Worlds
+from plansafe.verifier.symbolic.orders.partial import PartialOrder
+from plansafe.verifier.symbolic.orders.replay import Judged, replayed
+
+STREAMS = ("strips", "effects", "numbers", *[s for s in generate.STREAMS if s != "timed"])
+MAX_STEPS = 6
+
+
+class OrderCase(NamedTuple):
+    """A task, its rules, and steps of which pairs (numbers from 1) are ordered."""
+
+    name: str
+    domain: str
+    problem: str
+    safety: str
+    plan: tuple[str, ...]
+    pairs: tuple[tuple[int, int], ...]
+
+    def checker(self) -> Checker:
+        """The task, compiled."""
+        specs = [Source("s.safe", self.safety)] if self.safety else []
+        return Checker(Source("d.pddl", self.domain), Source("p.pddl", self.problem), specs)
+
+    def shown(self) -> str:
+        """All of it, to reproduce a difference."""
+        return "\n".join([self.name, self.domain, self.problem, self.safety, *self.plan, str(self.pairs)])
+
+
+def order_case(stream: str, seed: int, number: int) -> OrderCase:
+    """The case with this number."""
+    random = Random(f"{stream} {seed} {number}")
+    if stream in ("strips", "effects", "numbers"):
+        domain, problem, safety, plan = _Tiny(random, stream).task()
+    else:
+        made = generate.case(stream, seed, number, rules=random.choice((0, 1, 1, 2)), plans=8)
+        plans = [p for p in made.plans if len(p) > 1]
+        words = plan_text(random.choice(plans)).splitlines() if plans else []
+        start = random.randrange(max(1, len(words) - MAX_STEPS + 1))
+        plan = tuple(words[start : start + MAX_STEPS])
+        domain, problem, safety = made.domain_text(), made.problem_text(), made.safety_text()
+    return OrderCase(f"{stream}-{seed}-{number}", domain, problem, safety, plan, _pairs(random, len(plan)))
+
+
+def _pairs(random: Random, size: int) -> tuple[tuple[int, int], ...]:
+    """Mostly along the list, so that plans which make sense stay so in some order."""
+    listed = [*range(1, size + 1)]
+    if random.random() < 0.3:
+        random.shuffle(listed)
+    density = random.choice((0.0, 0.1, 0.2, 0.4))
+    return tuple((a, b) for i, a in enumerate(listed) for b in listed[i + 1 :] if random.random() < density)
+
+
+class _Tiny:
+    """Tasks over a few facts, whose steps make and break each other's conditions."""
+
+    def __init__(self, random: Random, stream: str) -> None:
+        self.random = random
+        self.conditional = stream != "strips"
+        self.numeric = stream == "numbers"
+        self.facts = [f"({name})" for name in "pqrst"[: random.randint(2, 5)]]
+        self.true: set[str] = set()
+
+    def literal(self) -> str:
+        fact = self.random.choice(self.facts)
+        return fact if self.random.random() < 0.6 else f"(not {fact})"
+
+    def state(self, depth: int = 1) -> str:
+        roll = self.random.random()
+        if self.numeric and roll < 0.3:
+            operator = self.random.choice(("<", "<=", "=", ">="))
+            return f"({operator} ({self.random.choice('fg')}) {self.random.randint(0, 3)})"
+        if not depth or roll < 0.6:
+            return self.literal()
+        if roll < 0.7:
+            return f"(not {self.state(depth - 1)})"
+        return f"({self.random.choice(('and', 'or'))} {self.state(depth - 1)} {self.state(depth - 1)})"
+
+    def effect(self) -> str:
+        roll = self.random.random()
+        literal = self.literal()
+        if self.numeric and roll < 0.4:
+            kind = self.random.choice(("increase", "increase", "decrease", "assign", "scale-up"))
+            amount = self.random.choice(("1", "1", "2", "(g)")) if kind != "scale-up" else "2"
+            literal = f"({kind} ({self.random.choice('fg')}) {amount})"
+        if self.conditional and self.random.random() < 0.4:
+            return f"(when {self.state()} {literal})"
+        return literal
+
+    def action(self, number: int) -> str:
+        if self.conditional:
+            condition = " ".join(self.state() for _ in range(self.random.choice((0, 0, 1, 1))))
+        else:
+            condition = " ".join(self.literal() for _ in range(self.random.choice((0, 1, 1, 2))))
+        # Most conditions hold in the order of the list, as those of a plan would.
+        if not self.conditional and self.random.random() < 0.75:
+            held = [f for f in self.facts if f in self.true] + [f"(not {f})" for f in self.facts if f not in self.true]
+            condition = " ".join(self.random.sample(held, min(len(held), self.random.choice((0, 1, 1, 2)))))
+        effects = [self.effect() for _ in range(self.random.choice((1, 1, 2, 3)))]
+        if not self.conditional:
+            self.true -= {e[5:-1] for e in effects if e.startswith("(not")}
+            self.true |= {e for e in effects if not e.startswith("(not")}
+        return f"(:action a{number} :precondition (and {condition}) :effect (and {' '.join(effects)}))"
+
+    def rule(self, number: int, size: int) -> str:
+        step = f"(a{self.random.randint(1, size)})"
+        state = self.state
+        return self.random.choice(
+            (
+                f"(:process r{number} :forbid (and {state()} {state()}))",
+                f"(:process r{number} :on {step} :require {state()})",
+                f"(:process r{number} :on {step} :when {state()} :require-after {state()})",
+                f"(:process r{number} :on {step} :require (once {state()}))",
+                f"(:process r{number} :on {step} :require (once (action (a{self.random.randint(1, size)}))))",
+                f"(:trajectory r{number} :formula (sometime-before {state()} {state()}))",
+                f"(:trajectory r{number} :formula (until {state()} {state()}))",
+                f"(:trajectory r{number} :formula (at-most-once {state()}))",
+                f"(:obligation r{number} :when {state()} :then {state()})",
+                f"(:termination r{number} :require {state()})",
+            )
+        )
+
+    def task(self) -> tuple[str, str, str, tuple[str, ...]]:
+        random = self.random
+        init = [fact for fact in self.facts if random.random() < 0.5]
+        self.true = set(init)
+        size = random.randint(2, MAX_STEPS)
+        actions = [self.action(number) for number in range(1, size + 1)]
+        numbers = ["(= (f) 0)", "(= (g) 1)"] if self.numeric else []
+        functions = "(:functions (f) (g))" if self.numeric else ""
+        goal = " ".join(self.state() for _ in range(random.choice((0, 1, 1, 2))))
+        rules = [self.rule(number, size) for number in range(random.choice((0, 1, 1, 2)))]
+        head = f"(define (domain d) (:predicates {' '.join(self.facts)}) {functions}"
+        return (
+            "\n  ".join([head, *actions]) + ")\n",
+            f"(define (problem p) (:domain d) (:init {' '.join([*init, *numbers])}) (:goal (and {goal})))\n",
+            "(define (safety s)\n  " + "\n  ".join(rules) + ")\n" if rules else "",
+            tuple(f"(a{number})" for number in range(1, size + 1)),
+        )
+
+
+def steps_of(case: OrderCase, checker: Checker) -> list[Taken | IllFormed]:
+    """The resolved steps."""
+    return list(checker.read(Source("plan", "\n".join(case.plan))).steps)
+
+
+def orders(order: PartialOrder) -> Iterator[tuple[int, ...]]:
+    """All linear extensions."""
+    return (p for p in permutations(range(1, order.size + 1)) if order.allows(p))
+
+
+def values(judgements: set[Judged]) -> tuple[Worlds, Worlds, Worlds]:
+    """What the judgements of all orders come to (docs/worlds.md, section 2)."""
+    out = []
+    for which in range(3):
+        found = {judged[which] for judged in judgements}
+        if {True, False} <= found:
+            out.append(Worlds.SOME)
+        elif None in found:
+            out.append(Worlds.UNKNOWN)
+        else:
+            out.append(Worlds.ALL if True in found else Worlds.NONE)
+    return out[0], out[1], out[2]
+
+
+def by_replay(case: OrderCase, checker: Checker) -> set[Judged]:
+    """The judgements of all orders, by the engine."""
+    assert checker.engine is not None
+    steps = steps_of(case, checker)
+    return {replayed(checker.engine, steps, order) for order in orders(PartialOrder(len(steps), case.pairs))}

@@ -1,0 +1,94 @@
+"""Verdicts on partially ordered plans against the replay of every order."""
+
+from __future__ import annotations
+
+import traceback
+from itertools import islice
+from typing import NamedTuple
+
+from orders_cases import OrderCase, by_replay, order_case, orders, steps_of, values
+
+from plansafe.verifier.kernel import Kernel, KernelLimit, KernelRejects
+from plansafe.verifier.report import Worlds
+from plansafe.verifier.symbolic.model import Verdict
+from plansafe.verifier.symbolic.orders import judge
+from plansafe.verifier.symbolic.orders.partial import PartialOrder
+from plansafe.verifier.symbolic.orders.replay import Judged, replayed
+
+MAX_ORDERS = 12
+"""How many orders the kernel judges at most: it is far slower than the engine."""
+
+
+class OrderCompared(NamedTuple):
+    """What was found about one case: the values, what decided, and what differs."""
+
+    name: str
+    values: tuple[Worlds, ...]
+    enumerated: str
+    limits: tuple[str, ...]
+    problem: str | None
+
+
+def compared(stream: str, seed: int, number: int, kernel: bool = False) -> OrderCompared:
+    """Compare one case."""
+    case = order_case(stream, seed, number)
+    try:
+        return _compared(case, kernel)
+    except Exception:
+        return OrderCompared(case.name, (), "", (), f"crash\n{traceback.format_exc()}\n{case.shown()}")
+
+
+def _compared(case: OrderCase, kernel: bool) -> OrderCompared:
+    checker = case.checker()
+    assert checker.ok and checker.engine is not None, checker.diagnostics
+    steps = steps_of(case, checker)
+    order = PartialOrder(len(steps), case.pairs)
+    judging = judge.Judge(checker.engine, steps, order, None, (), None, "auto")
+    verdict = judging.verdict()
+    expected = values(by_replay(case, checker))
+    found = (verdict.executable, verdict.goal, verdict.safe)
+    problem = None
+    if found != expected:
+        problem = f"verdict {found} instead of {expected}; {verdict.limits}"
+    elif verdict.limits:
+        problem = f"limits {verdict.limits}"
+    problem = problem or _witnesses(case, verdict, order)
+    if problem is None and kernel:
+        problem = _by_kernel(case, order, expected)
+    if problem is not None:
+        problem = f"{problem}\n{case.shown()}"
+    return OrderCompared(case.name, found, judging.enumerated, verdict.limits, problem)
+
+
+def _witnesses(case: OrderCase, verdict: Verdict, order: PartialOrder) -> str | None:
+    checker = case.checker()
+    assert checker.engine is not None
+    steps = steps_of(case, checker)
+    properties = zip(verdict[:3], verdict[3:6], range(3), strict=True)
+    for value, world, which in properties:
+        assert isinstance(value, Worlds)
+        if value in (Worlds.SOME, Worlds.NONE) and world is None:
+            return f"no witness for property {which}"
+        if world is not None:
+            if value is Worlds.ALL or not order.allows(world.order):
+                return f"a wrong witness for property {which}: {world.order}"
+            if replayed(checker.engine, steps, world.order)[which] is not False:
+                return f"the witness {world.order} does not fail property {which}"
+    return None
+
+
+def _by_kernel(case: OrderCase, order: PartialOrder, expected: tuple[Worlds, ...]) -> str | None:
+    """The replay kernel, on every order of a plan that has few."""
+    if sum(1 for _ in islice(orders(order), MAX_ORDERS + 1)) > MAX_ORDERS:
+        return None
+    try:
+        kernel = Kernel(case.domain, case.problem, [case.safety] if case.safety else [])
+        judgements = set()
+        for p in orders(order):
+            found = kernel.judge("\n".join([case.plan[step - 1] for step in p]))
+            judgements.add(Judged(found.executable, found.goal, found.safe))
+    except (KernelLimit, KernelRejects):
+        return None
+    if values(judgements) != expected:
+        return f"the kernel says {values(judgements)}, the engine {expected}"
+    return None

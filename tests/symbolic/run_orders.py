@@ -1,0 +1,58 @@
+"""Hold verdicts on partially ordered plans against the replay of every order, and print what differs.
+
+usage: python tests/symbolic/run_orders.py [--count 2000] [--seed 1] [--stream NAME ..] [--kernel] [--show 3]
+
+Exit code 0 if nothing differs, else 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "property")]
+
+from orders_cases import STREAMS  # noqa: E402
+from orders_compare import compared  # noqa: E402
+
+
+def main() -> int:
+    """Run the comparison and print it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--show", type=int, default=3)
+    parser.add_argument("--kernel", action="store_true", help="judge every order by the replay kernel, too")
+    parser.add_argument("--stream", nargs="+", choices=STREAMS, default=list(STREAMS))
+    options = parser.parse_args()
+    started, shown, wrong = time.monotonic(), 0, 0
+    reasons: Counter[str] = Counter()
+    rows: dict[str, Counter[str]] = {stream: Counter() for stream in options.stream}
+    for i in range(options.count):
+        stream = options.stream[i % len(options.stream)]
+        found = compared(stream, options.seed, i // len(options.stream), options.kernel)
+        row = rows[stream]
+        row["cases"] += 1
+        row["enumerated"] += bool(found.enumerated)
+        reasons[found.enumerated] += 1
+        row["differ"] += found.problem is not None
+        for name, value in zip(("exec", "goal", "safe"), found.values, strict=False):
+            row[f"{name} {value.value}"] += 1
+        if found.problem is not None:
+            wrong += 1
+            if shown < options.show:
+                shown += 1
+                print(found.problem, file=sys.stderr)
+    for stream, row in rows.items():
+        print(f"{stream:9}", " ".join(f"{name}={count}" for name, count in sorted(row.items())))
+    print("\n".join([f"{count:6} enumerated: {reason}" for reason, count in reasons.most_common() if reason]))
+    print(f"{options.count} cases, {wrong} differ, {time.monotonic() - started:.0f} s")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,90 @@
+"""All orders of a small plan, by the explicit engine: for what the encoding does not cover.
+
+Orders that have taken the same steps and stand in the same state with the same memory of their rules have the same
+futures, so each such point is looked at once: orders that differ by steps that commute come together again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from time import monotonic
+
+from plansafe.verifier.engine.replay import Engine, TimeUp
+from plansafe.verifier.engine.state import NumberTooLarge
+from plansafe.verifier.engine.steps import IllFormed, Taken
+from plansafe.verifier.monitor.finding import TooManyInstances
+from plansafe.verifier.monitor.program import Moment
+from plansafe.verifier.planning.execution import Execution
+from plansafe.verifier.symbolic.orders.partial import PartialOrder, members
+from plansafe.verifier.symbolic.orders.replay import Judged, counts
+from plansafe.verifier.symbolic.orders.template import TooHard
+
+MAX_POINTS = 30_000
+"""Points of executions that are looked at."""
+UNDECIDED = Judged(None, None, None)
+
+
+def enumerate_orders(
+    engine: Engine,
+    steps: Sequence[Taken | IllFormed],
+    order: PartialOrder,
+    blame: Sequence[str],
+    deadline: float | None,
+    note: Callable[[Judged, tuple[int, ...]], bool],
+) -> None:
+    """Call ``note`` with a judgement and an order for every way in which a trace may end, until it returns ``True``.
+
+    An order lists the steps up to the trace's end, the failing one included. Raises ``TimeUp`` and, past the limit,
+    :class:`TooHard`.
+    """
+    stack: list[tuple[int, tuple[int, ...], Execution]] = [(0, (), Execution.initial(engine, True, blame))]
+    seen: set[tuple[int, object]] = set()
+    while stack:
+        taken, path, execution = stack.pop()
+        if taken == order.all:
+            if note(_judged(execution, True), path):
+                return
+            continue
+        failing = 0
+        for step in members(order.all & ~taken):
+            if order.before[step] & ~taken:
+                continue
+            if deadline is not None and monotonic() > deadline:
+                raise TimeUp
+            try:
+                resolved = steps[step - 1]
+                after = None if isinstance(resolved, IllFormed) else execution.after(resolved)
+            except (NumberTooLarge, TooManyInstances):
+                if note(UNDECIDED, (*path, step)):
+                    return
+                continue
+            if after is None:
+                failing = failing or step
+                continue
+            key = (taken | 1 << step, after.key())
+            if key in seen:
+                continue
+            seen.add(key)
+            if len(seen) > MAX_POINTS:
+                raise TooHard(f"the orders come to more than {MAX_POINTS} different points")
+            stack.append((taken | 1 << step, (*path, step), after))
+        if failing and note(_judged(execution, False), (*path, failing)):
+            return
+
+
+def _judged(execution: Execution, executable: bool) -> Judged:
+    """The judgement where the trace ends."""
+    engine, runtime = execution.engine, execution.runtime
+    goal = engine.goal(execution.state) is True
+    safe: bool | None = None if engine.limit is not None else True
+    if runtime is not None:
+        try:
+            end = runtime.fork()
+            end.finish(execution.state, Moment(execution.letter, execution.letter, False))
+            if any([counts(engine, violation, execution.blame) for violation in end.violations()]):
+                safe = False
+            elif end.undecided() or end.too_large:
+                safe = None
+        except TooManyInstances:
+            safe = None
+    return Judged(executable, goal, safe) if engine.limit is None or not executable else UNDECIDED

@@ -1,0 +1,253 @@
+"""The verdict on a partially ordered plan over all of its orders, and over whatever else is open.
+
+An order that the plan is written in, one that is as different as can be, and the orders that the criterion of threats
+constructs are replayed first. What they leave open, a solver decides, or, where no circuit covers the plan, an
+enumeration. Worlds that are found count for what their replay says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from plansafe.verifier.engine.replay import Engine, TimeUp
+from plansafe.verifier.engine.state import NumberTooLarge
+from plansafe.verifier.engine.steps import IllFormed, Taken
+from plansafe.verifier.report import Worlds
+from plansafe.verifier.symbolic.circuit import TRUE, Literal
+from plansafe.verifier.symbolic.model import Verdict, World
+from plansafe.verifier.symbolic.orders.enumeration import enumerate_orders
+from plansafe.verifier.symbolic.orders.moments import Moments
+from plansafe.verifier.symbolic.orders.partial import Pair, PartialOrder
+from plansafe.verifier.symbolic.orders.refine import Search
+from plansafe.verifier.symbolic.orders.replay import Judged, replayed
+from plansafe.verifier.symbolic.orders.rules import RuleEncoding, goal_reached
+from plansafe.verifier.symbolic.orders.template import Openings, Template, TooHard, closed
+from plansafe.verifier.symbolic.orders.threats import certain, failing_order
+from plansafe.verifier.symbolic.solvers import Unsupported
+
+EXECUTABLE, GOAL, SAFE = range(3)
+MAX_FAILING = 3
+"""Orders of the criterion that are replayed."""
+
+
+class Open(NamedTuple):
+    """What is open beside the order, and how a world is judged in which it is not.
+
+    The replay takes the steps in the order of the world, from its initial facts and numbers, with its outcomes.
+    """
+
+    openings: Openings
+    replay: Callable[[World], Judged]
+
+
+def judge_orders(
+    engine: Engine,
+    steps: Sequence[Taken | IllFormed],
+    pairs: Sequence[Pair],
+    deadline: float | None = None,
+    *,
+    blame: Sequence[str] = (),
+    open_worlds: Open | None = None,
+    solver: str = "auto",
+) -> Verdict:
+    """Judge steps of which ``pairs`` (numbers from 1) say which come before which.
+
+    ``deadline`` is a ``time.monotonic`` value; what is not decided by then is UNKNOWN, and ``limits`` say why.
+    ``blame`` as in :class:`plansafe.verifier.api.Options`; ``solver`` is ``auto``, ``sat`` or ``smt``. Raises
+    ``Cyclic``, and ``SolverMissing`` if a solver is needed and not installed. Whether all orders can be executed is
+    polynomial for steps that add and delete unconditionally, under conditions that are conjunctions; the rest is not,
+    in general.
+    """
+    order = PartialOrder(len(steps), pairs)
+    return Judge(engine, steps, order, deadline, tuple(blame), open_worlds, solver).verdict()
+
+
+class Judge:
+    """A verdict in the making: for each of the three properties, a world in which it is so, and one where it is not."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        steps: Sequence[Taken | IllFormed],
+        order: PartialOrder,
+        deadline: float | None,
+        blame: tuple[str, ...],
+        open_worlds: Open | None,
+        solver: str,
+    ) -> None:
+        self.engine = engine
+        self.steps = steps
+        self.order = order
+        self.deadline = deadline
+        self.blame = blame
+        self.open = open_worlds
+        self.solver = solver
+        self.seen: list[dict[bool | None, World]] = [{}, {}, {}]
+        self.settled: list[set[bool]] = [set(), set(), set()]
+        """For each property the values that are known to have a world, or to have none."""
+        self.limits: dict[str, None] = {}
+        self.enumerated = ""
+        self.moments: Moments | None = None
+        self.search: Search | None = None
+
+    def verdict(self) -> Verdict:
+        """The verdict."""
+        try:
+            if self.open is None:
+                self._replay_some()
+            if not self._complete():
+                self._decide()
+        except TimeUp:
+            self.limits["the time limit has passed"] = None
+        values = [self._value(which) for which in range(3)]
+        failing = [seen.get(False) for seen in self.seen]
+        executable, goal, safe = values
+        return Verdict(executable, goal, safe, failing[0], failing[1], failing[2], tuple(self.limits))
+
+    def _value(self, which: int) -> Worlds:
+        seen, settled = self.seen[which], self.settled[which]
+        if True in seen and False in seen:
+            return Worlds.SOME
+        if None in seen or settled != {True, False}:
+            return Worlds.UNKNOWN
+        return Worlds.ALL if True in seen else Worlds.NONE
+
+    # -- replays ------------------------------------------------------------------------------------------------------
+
+    def _note(self, judged: Judged, world: World) -> None:
+        for which, value in enumerate(judged):
+            self.seen[which].setdefault(value, world)
+            if value is not None:
+                self.settled[which].add(value)
+
+    def _replay(self, world: World) -> Judged:
+        if self.open is not None:
+            judged = self.open.replay(world)
+        else:
+            judged = replayed(self.engine, self.steps, world.order, self.blame, self.deadline)
+        self._note(judged, world)
+        return judged
+
+    def _replay_order(self, order: tuple[int, ...]) -> Judged:
+        return self._replay(World(frozenset(), {}, {}, order))
+
+    def _replay_some(self) -> None:
+        listed = self.order.extension()
+        assert listed is not None
+        self._replay_order(listed)
+        backwards = self.order.extension([1 << step for step in range(self.order.size, 0, -1)])
+        assert backwards is not None
+        if backwards != listed:
+            self._replay_order(backwards)
+        else:  # the order is linear
+            self.settled = [{True, False} for _ in range(3)]
+
+    def _missing(self, which: int) -> list[bool]:
+        return [value for value in (True, False) if value not in self.settled[which]]
+
+    def _complete(self) -> bool:
+        return not any([self._missing(which) for which in range(3)])
+
+    # -- circuits -----------------------------------------------------------------------------------------------------
+
+    def _decide(self) -> None:
+        try:
+            openings = self.open.openings if self.open is not None else closed(self.engine)
+            template = Template(self.engine, openings, self.steps, self.deadline)
+            self.moments = Moments(template, self.order, self.deadline)
+            self.search = Search(self.moments, openings.allowed, self.solver)
+            if self.open is not None:
+                self._ask(TRUE)  # some world, to begin with
+            self._executability(self.moments)
+            for which in (GOAL, SAFE):
+                if self._missing(which):
+                    self._settle(which, goal_reached(self.moments) if which == GOAL else self._safe(self.moments))
+        except (TooHard, NumberTooLarge, Unsupported) as reason:
+            self._enumerate(str(reason) or "a number grew beyond 65,536 bits")
+
+    def _executability(self, moments: Moments) -> None:
+        doubtful = list(self._doubtful(moments))
+        if not doubtful:
+            self.settled[EXECUTABLE] |= {True, False}
+            moments.assure()
+            return
+        for step, condition in doubtful[:MAX_FAILING]:
+            if False not in self._missing(EXECUTABLE):
+                break
+            self._replay_failing(moments, step, condition)
+        if self._missing(EXECUTABLE):
+            self._settle(EXECUTABLE, moments.executable())
+        if False in self.settled[EXECUTABLE] and False not in self.seen[EXECUTABLE]:
+            moments.assure()
+
+    def _doubtful(self, moments: Moments) -> Iterator[tuple[int, Literal]]:
+        """Steps, with the parts of their conditions that need not hold in every order as far as the criterion tells."""
+        for step in range(1, self.order.size + 1):
+            for part in moments.conjuncts(moments.template.steps[step].able):
+                fact = moments.held(part)
+                if fact is None:
+                    if moments.at(part, step) != TRUE:
+                        yield step, part
+                elif not certain(self.order, moments.writers(fact), step, not part & 1):
+                    yield step, part
+
+    def _replay_failing(self, moments: Moments, step: int, condition: Literal) -> None:
+        """Replay an order in which the condition of a step fails, where the criterion constructs one."""
+        fact = moments.held(condition)
+        if fact is None or self.open is not None or not moments.writers(fact).plain:
+            return
+        order = failing_order(self.order, moments.writers(fact), step, not condition & 1)
+        if order is not None:
+            self._replay_order(order)
+
+    def _safe(self, moments: Moments) -> Literal:
+        if "introduced" in self.blame:
+            raise TooHard("blame is judged on single orders")
+        return moments.circuit.disjunction([v.literal for v in RuleEncoding(moments).violated()]) ^ 1
+
+    def _settle(self, which: int, literal: Literal) -> None:
+        """Look for a world for each value that has none yet; finding none settles that value."""
+        for value in self._missing(which):
+            judged = self._ask(literal ^ (not value))
+            if judged is None:
+                continue
+            if not judged:
+                self.settled[which].add(value)
+            elif value not in judged[which : which + 1]:
+                self.limits["a replay does not confirm a world that the solver gave"] = None
+
+    def _ask(self, literal: Literal) -> Judged | tuple[()] | None:
+        """The judgement on a world in which a literal is true; nothing if there is none, ``None`` if that is open."""
+        assert self.search is not None
+        answer = self.search.find(literal)
+        if answer.world is not None:
+            return self._replay(answer.world)
+        if not answer.decided:
+            self.limits["the solver gave up"] = None
+            return None
+        return ()
+
+    # -- orders one by one --------------------------------------------------------------------------------------------
+
+    def _enumerate(self, reason: str) -> None:
+        """Decide what is still missing by looking at all orders."""
+        if self.open is not None:
+            self.limits[reason] = None
+            return
+        self.enumerated = reason
+        try:
+            enumerate_orders(self.engine, self.steps, self.order, self.blame, self.deadline, self._enumerated)
+        except TooHard as limit:
+            self.limits[reason] = None
+            self.limits[str(limit)] = None
+        else:
+            self.settled = [{True, False} for _ in range(3)]
+
+    def _enumerated(self, judged: Judged, path: tuple[int, ...]) -> bool:
+        if any([value not in self.seen[which] for which, value in enumerate(judged)]):
+            order = self.order.extension([1 << step for step in path])
+            assert order is not None
+            if self._replay_order(order) != judged:
+                self._note(judged, World(frozenset(), {}, {}, order))
+        return self._complete()

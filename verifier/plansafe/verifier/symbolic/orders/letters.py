@@ -1,0 +1,298 @@
+"""Temporal formulas over the letters of all orders at once.
+
+A letter is a moment. In general there is one before each step, with that step as its action, and one at the end.
+Formulas that ask neither for actions nor for the next or the last letter cannot tell how often a state is repeated; for
+them S0 and the moments after the steps that write what they read are enough. An operator is its definition, written
+with the order of the letters: quadratic for most, cubic for ``since``, ``until`` and their like. A letter is there only
+in worlds whose trace has it; letters before one that is there are there, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from plansafe.verifier.compile.normal import is_temporal, subformulas
+from plansafe.verifier.model import And, Formula, Not, Or, Temporal
+from plansafe.verifier.monitor.program import WHOLE_TRACE
+from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Literal
+from plansafe.verifier.symbolic.orders.moments import Moment, Moments
+from plansafe.verifier.symbolic.orders.template import TooHard
+from plansafe.verifier.symbolic.orders.threats import END
+
+SHIFTS = frozenset(("next", "weak-next", "yesterday", "weak-yesterday"))
+
+
+def repeats(formula: Formula) -> bool:
+    """Whether a formula cannot tell how often a state is repeated."""
+    return not any([isinstance(part, Temporal) and part.operator in SHIFTS for part in subformulas(formula)])
+
+
+def rewritten(formula: Formula) -> Formula:
+    """A ground formula with ``sometime-after`` spelt out; leaves stay the objects they are."""
+    if not is_temporal(formula):
+        return formula
+    match formula:
+        case Not():
+            return Not(rewritten(formula.body))
+        case And() | Or():
+            parts = tuple([rewritten(part) for part in formula.parts])
+            return And(parts) if isinstance(formula, And) else Or(parts)
+        case Temporal():
+            operands = tuple([rewritten(operand) for operand in formula.operands])
+            if formula.operator == "sometime-after":
+                return Temporal("always", (Or((Not(operands[0]), Temporal("sometime", (operands[1],)))),))
+            return Temporal(formula.operator, operands, formula.bounds)
+        case _:
+            return formula
+
+
+class Letters:
+    """The letters of one formula; ``leaf(formula, moment)`` gives the literals of its state formulas.
+
+    ``writers``: the steps that write what the leaves read, if repetitions do not matter; else ``None``.
+    """
+
+    def __init__(
+        self, moments: Moments, leaf: Callable[[Formula, Moment], Literal], writers: Sequence[int] | None
+    ) -> None:
+        self.moments = moments
+        self.circuit = moments.circuit
+        self.leaf = leaf
+        self.merged = writers is not None
+        if writers is not None:
+            self.letters: list[Moment] = [moments.start, *[moments.following(step) for step in writers]]
+        else:
+            self.letters = [*range(1, moments.order.size + 1), END]
+        self._values: dict[tuple[int, Moment], Literal] = {}
+        self._kept: list[Formula] = []
+
+    # -- the order of letters -----------------------------------------------------------------------------------------
+
+    def there(self, letter: Moment) -> Literal:
+        """In which worlds the trace has a letter."""
+        moments = self.moments
+        if letter == END:
+            return moments.executable()
+        if letter == moments.start:
+            return TRUE
+        size = moments.order.size
+        return moments.reached(letter) if letter <= size else moments.taken(letter - size)
+
+    def up_to(self, letter: Moment, moment: Moment) -> Literal:
+        """In which orders a letter is not after a moment, which may be a letter too."""
+        moments, size = self.moments, self.moments.order.size
+        if letter == moment or moment == END or letter == moments.start:
+            return TRUE
+        if letter == END or moment == moments.start:
+            return FALSE
+        # The letter after a step is at or before the one before a later step.
+        first = letter - size if letter > size else letter
+        second = moment - size if moment > size else moment
+        if first == second:
+            return TRUE if moment > size else FALSE
+        return moments.precedes(first, second)
+
+    def earlier(self, letter: Moment, other: Moment) -> Literal:
+        """In which orders a letter is before another."""
+        return FALSE if letter == other else self.up_to(letter, other)
+
+    def follows(self, letter: Moment, other: Moment) -> Literal:
+        """In which orders ``other`` is the letter right after ``letter``; not for merged letters."""
+        between = [
+            self.circuit.both(self.earlier(letter, middle), self.earlier(middle, other)) ^ 1
+            for middle in self.letters
+            if middle not in (letter, other)
+        ]
+        self.moments.check()
+        return self.circuit.conjunction([self.earlier(letter, other), *between])
+
+    def last(self, letter: Moment) -> Literal:
+        """In which worlds the trace ends with a letter."""
+        later = [self.circuit.both(self.earlier(letter, other), self.there(other)) ^ 1 for other in self.letters]
+        return self.circuit.conjunction([self.there(letter), *later])
+
+    def first(self, letter: Moment) -> Literal:
+        """In which orders a letter is letter 0; not for merged letters."""
+        return self.circuit.conjunction([self.earlier(other, letter) ^ 1 for other in self.letters])
+
+    # -- values -------------------------------------------------------------------------------------------------------
+
+    def at_start(self, formula: Formula) -> Literal:
+        """The value of a formula over the trace, at letter 0."""
+        circuit = self.circuit
+        match formula:
+            case _ if not is_temporal(formula):
+                return self._first_letter(formula)
+            case Not():
+                return self.at_start(formula.body) ^ 1
+            case And() | Or():
+                join = circuit.conjunction if isinstance(formula, And) else circuit.disjunction
+                return join([self.at_start(part) for part in formula.parts])
+            case Temporal() if formula.operator in WHOLE_TRACE:
+                return self._whole(formula)
+            case Temporal() if formula.operator in ("always", "sometime"):
+                flip = formula.operator == "always"
+                body = formula.operands[0]
+                found = [circuit.both(self.there(k), self.at(body, k) ^ flip) for k in self.letters]
+                return circuit.disjunction(found) ^ flip
+            case Temporal() if formula.operator in ("until", "release"):
+                return self._operator(formula, self.moments.start)
+            case _:
+                return self._first_letter(formula)
+
+    def _first_letter(self, formula: Formula) -> Literal:
+        if self.merged:
+            return self.at(formula, self.moments.start)
+        circuit = self.circuit
+        return circuit.disjunction([circuit.both(self.first(k), self.at(formula, k)) for k in self.letters])
+
+    def at_end(self, formula: Formula) -> Literal:
+        """The value of a past formula at the last letter."""
+        if self.moments.assured:
+            return self.at(formula, END)
+        circuit = self.circuit
+        return circuit.disjunction([circuit.both(self.last(k), self.at(formula, k)) for k in self.letters])
+
+    def _whole(self, formula: Temporal) -> Literal:
+        match formula.operator:
+            case "at-end":
+                return self.at_end(formula.operands[0])
+            case "sometime-before":
+                return self._preceded(*formula.operands)
+            case "at-most-once":
+                return self._one_block(formula.operands[0])
+            case _:
+                raise TooHard(f"`{formula.operator}` counts steps")
+
+    def _preceded(self, formula: Formula, wanted: Formula) -> Literal:
+        """Whether before each letter with a formula there is one with another."""
+        circuit = self.circuit
+        bad = []
+        for k in self.letters:
+            value = circuit.both(self.there(k), self.at(formula, k))
+            if value != FALSE:
+                before = [circuit.both(self.earlier(j, k), self.at(wanted, j)) ^ 1 for j in self.letters if j != k]
+                bad.append(circuit.conjunction([value, *before]))
+                self.moments.check()
+        return circuit.disjunction(bad) ^ 1
+
+    def _one_block(self, formula: Formula) -> Literal:
+        """Whether no letter without a formula is between two with it."""
+        circuit = self.circuit
+        bad = []
+        for k in self.letters:
+            value = self.at(formula, k) ^ 1
+            if value != FALSE:
+                before = [circuit.both(self.earlier(j, k), self.at(formula, j)) for j in self.letters]
+                after = [
+                    circuit.conjunction([self.earlier(k, j), self.there(j), self.at(formula, j)]) for j in self.letters
+                ]
+                bad.append(circuit.conjunction([value, circuit.disjunction(before), circuit.disjunction(after)]))
+                self.moments.check()
+        return circuit.disjunction(bad) ^ 1
+
+    def at(self, formula: Formula, moment: Moment) -> Literal:
+        """The value of a past or future formula at a moment that is there."""
+        if not is_temporal(formula):
+            return self.leaf(formula, moment)
+        key = (id(formula), moment)
+        found = self._values.get(key)
+        if found is None:
+            self._kept.append(formula)  # lives as long as its key
+            found = self._values[key] = self._at(formula, moment)
+            self.moments.check()
+        return found
+
+    def _at(self, formula: Formula, moment: Moment) -> Literal:
+        circuit = self.circuit
+        match formula:
+            case Not():
+                return self.at(formula.body, moment) ^ 1
+            case And() | Or():
+                join = circuit.conjunction if isinstance(formula, And) else circuit.disjunction
+                return join([self.at(part, moment) for part in formula.parts])
+            case Temporal():
+                return self._operator(formula, moment)
+            case _:
+                raise AssertionError("quantifiers over temporal formulas are ground")
+
+    def _operator(self, formula: Temporal, moment: Moment) -> Literal:
+        circuit = self.circuit
+        first, second = formula.operands[0], formula.operands[-1]
+        match formula.operator:
+            case "once":
+                return self._some(first, moment, past=True, flip=0)
+            case "historically":
+                return self._some(first, moment, past=True, flip=1) ^ 1
+            case "sometime":
+                return self._some(first, moment, past=False, flip=0)
+            case "always":
+                return self._some(first, moment, past=False, flip=1) ^ 1
+            case "since":
+                return self._reaching(first, second, moment, past=True, flip=0)
+            case "until":
+                return self._reaching(first, second, moment, past=False, flip=0)
+            case "release":
+                return self._reaching(first, second, moment, past=False, flip=1) ^ 1
+            case "yesterday" | "weak-yesterday":
+                flip = formula.operator == "weak-yesterday"
+                found = [
+                    circuit.both(before, self.at(first, k) ^ flip)
+                    for k in self.letters
+                    if k != moment and (before := self.follows(k, moment)) != FALSE
+                ]
+                return circuit.disjunction(found) ^ flip
+            case "next" | "weak-next":
+                flip = formula.operator == "weak-next"
+                found = [
+                    circuit.conjunction([after, self.there(k), self.at(first, k) ^ flip])
+                    for k in self.letters
+                    if k != moment and (after := self.follows(moment, k)) != FALSE
+                ]
+                return circuit.disjunction(found) ^ flip
+            case _:
+                raise TooHard(f"`{formula.operator}` below another operator")
+
+    def _some(self, body: Formula, moment: Moment, *, past: bool, flip: int) -> Literal:
+        """Whether a formula has a value (false, with ``flip``) at a moment, or at some letter on one side of it."""
+        circuit = self.circuit
+        out = [self.at(body, moment) ^ flip]
+        for k in self.letters:
+            if k == moment or TRUE in out:
+                continue
+            if past:
+                side = self.up_to(k, moment)
+            else:
+                side = circuit.both(self.up_to(moment, k), self.there(k))
+            if side != FALSE:
+                out.append(circuit.both(side, self.at(body, k) ^ flip))
+        return circuit.disjunction(out)
+
+    def _reaching(self, stay: Formula, goal: Formula, moment: Moment, *, past: bool, flip: int) -> Literal:
+        """Whether ``goal`` is so at a letter on one side of a moment (or there), and ``stay`` at all on the way."""
+        circuit = self.circuit
+        letter = self.merged or moment != self.moments.start  # else it stands for whichever letter is the first
+        out = [self.at(goal, moment) ^ flip] if letter else []
+        for k in self.letters:
+            if k == moment or TRUE in out:
+                continue
+            side = self.up_to(k, moment) if past else circuit.both(self.up_to(moment, k), self.there(k))
+            if side == FALSE:
+                continue
+            value = circuit.both(side, self.at(goal, k) ^ flip)
+            if value == FALSE:
+                continue
+            parts = [value, self.at(stay, moment) ^ flip] if letter else [value]
+            for m in self.letters:
+                if m in (k, moment):
+                    continue
+                inside = (
+                    circuit.both(self.earlier(k, m), self.up_to(m, moment))
+                    if past
+                    else circuit.both(self.up_to(moment, m), self.earlier(m, k))
+                )
+                if inside != FALSE:
+                    parts.append(circuit.both(inside, self.at(stay, m) ^ flip ^ 1) ^ 1)
+            out.append(circuit.conjunction(parts))
+            self.moments.check()
+        return circuit.disjunction(out)

@@ -1,0 +1,362 @@
+"""What holds at the moments of an order, as circuits over the order.
+
+A fact has at a moment the value that its last writer before the moment gave it: it is true iff some step (or S0) makes
+it true and no step between that one and the moment makes it false. Which step is before which is an input for each pair
+that the plan does not order and that some value depends on. Whether a conditional effect happens depends on values
+before its step, which may depend on effects in turn, in an order's own way: such a condition is an input of its own,
+with a definition that whoever solves has to require. In a linear order the definitions have exactly one solution.
+
+Values are those of the trace in which every step is taken. Up to the first step that cannot be taken, that is the
+plan's trace; beyond it, nothing asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from time import monotonic
+
+from plansafe.verifier.engine.replay import TimeUp
+from plansafe.verifier.symbolic import terms
+from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Literal
+from plansafe.verifier.symbolic.model import AuxiliaryInput, OrderInput
+from plansafe.verifier.symbolic.orders.numbers import Numbers
+from plansafe.verifier.symbolic.orders.partial import PartialOrder, members
+from plansafe.verifier.symbolic.orders.template import Fact, Held, Template, TooHard
+from plansafe.verifier.symbolic.orders.threats import END, Writers, certain
+
+MAX_GATES = 1_500_000
+"""Gates beyond which an encoding is given up: about a gigabyte."""
+Moment = int
+"""``END``, a step (the moment before it), or one of :meth:`Moments.following` and :attr:`Moments.start`."""
+
+
+class Write:
+    """In which worlds a step makes a fact true, and in which false; ``plain`` if it does so in all of them."""
+
+    __slots__ = ("breaks", "makes", "plain")
+
+    def __init__(self, makes: Literal, breaks: Literal) -> None:
+        self.makes = makes
+        self.breaks = breaks
+        self.plain = TRUE in (makes, breaks)
+
+
+class Moments:
+    """Literals for what holds when. ``assured``: every step is known to be taken in every order."""
+
+    def __init__(self, template: Template, order: PartialOrder, deadline: float | None = None) -> None:
+        self.template = template
+        self.circuit = template.circuit
+        self.order = order
+        self.deadline = deadline
+        self.start = 2 * order.size + 1
+        self.assured = False
+        self.definitions: dict[int, tuple[Literal, Moment]] = {}
+        """Node of an auxiliary input -> the template literal that it stands for, and the moment."""
+        self._defined: dict[int, Literal] = {}
+        self._writes: dict[Fact, dict[int, Write]] = {}
+        self._writers: dict[Fact, Writers] = {}
+        self._values: dict[tuple[Fact, Moment], Literal] = {}
+        self._known: dict[Moment, dict[int, Literal]] = {}
+        self._fires: dict[tuple[Literal, int], Literal] = {}
+        self._open: dict[Literal, bool] = {}
+        self._reached: dict[int, Literal] = {}
+        self._count = 0
+        self._slots = {held >> 1: fact for fact, held in template.held.items()}
+        self._actions: dict[Fact, list[int]] = {}
+        for step, fact in template.mirrors.items():
+            self._actions.setdefault(fact, []).append(step)
+        self._numbers = Numbers(self)
+        by_fact: dict[Fact, dict[int, Literal]] = {}
+        for step, found in enumerate(template.steps):
+            for fact, after in found.facts.items():
+                by_fact.setdefault(fact, {})[step] = after
+        self._after = by_fact
+
+    # -- the order ----------------------------------------------------------------------------------------------------
+
+    def following(self, step: int) -> Moment:
+        """The moment after a step."""
+        return self.order.size + step
+
+    def precedes(self, first: int, second: int) -> Literal:
+        """In which orders one step is taken before another."""
+        if self.order.after[first] >> second & 1:
+            return TRUE
+        if self.order.before[first] >> second & 1 or first == second:
+            return FALSE
+        if first < second:
+            return self.circuit.input(OrderInput(first, second))
+        return self.circuit.input(OrderInput(second, first)) ^ 1
+
+    def between(self, first: int, middle: int, moment: int) -> Literal:
+        """In which orders a step is taken after another and before a moment (a step, or the end)."""
+        late = TRUE if moment == END else self.precedes(middle, moment)
+        return self.circuit.both(self.precedes(first, middle), late)
+
+    # -- facts --------------------------------------------------------------------------------------------------------
+
+    def writes(self, fact: Fact) -> dict[int, Write]:
+        """The steps that may write a fact, and when they do."""
+        found = self._writes.get(fact)
+        if found is None:
+            held = self.template.held[fact]
+            found = {step: self._write(held, after) for step, after in self._after.get(fact, {}).items()}
+            self._writes[fact] = found = {step: w for step, w in found.items() if (w.makes, w.breaks) != (0, 0)}
+        return found
+
+    def _write(self, held: Literal, after: Literal) -> Write:
+        circuit = self.circuit
+        if after <= TRUE:
+            return Write(after, after ^ 1)
+        on, off = circuit.substitute([after], {held >> 1: TRUE})[0], circuit.substitute([after], {held >> 1: FALSE})[0]
+        # ``off`` is the condition of adding and ``on`` that of not deleting. Where conditions read the fact itself, a
+        # write of the value that it has may be left out, and one of the other value depends on it.
+        if off == FALSE or on == TRUE or self._excluded(off, on):
+            return Write(off, on ^ 1)
+        return Write(
+            circuit.both(off, circuit.either(on, held ^ 1)),
+            circuit.both(on ^ 1, circuit.either(off ^ 1, held)),
+        )
+
+    def _excluded(self, off: Literal, on: Literal) -> bool:
+        """Whether ``off`` and not ``on`` contradict each other, as far as their gates show."""
+        children = self.circuit.gates[on >> 1]
+        return bool(on & 1 and children and off ^ 1 in children)
+
+    def writers(self, fact: Fact) -> Writers:
+        """The same, as masks for the criterion."""
+        found = self._writers.get(fact)
+        if found is None:
+            masks = [0, 0, 0, 0]
+            for step, write in self.writes(fact).items():
+                for index, literal in enumerate((write.makes, write.breaks)):
+                    masks[index] |= (literal == TRUE) << step
+                    masks[2 + index] |= (literal != FALSE) << step
+            initial = self.template.initial[fact]
+            found = self._writers[fact] = Writers(initial == TRUE if initial <= TRUE else None, *masks)
+        return found
+
+    def fact(self, fact: Fact, moment: Moment) -> Literal:
+        """In which worlds a fact holds at a moment."""
+        key = (fact, moment)
+        found = self._values.get(key)
+        if found is None:
+            found = self._values[key] = self._fact(fact, moment)
+        return found
+
+    def _fact(self, fact: Fact, moment: Moment) -> Literal:
+        if moment == self.start:
+            return self.template.initial[fact]
+        if moment > self.order.size:
+            step = moment - self.order.size
+            after = self._after[fact].get(step)
+            return self.fact(fact, step) if after is None else self.at(after, step)
+        if certain(self.order, self.writers(fact), moment, True):
+            return TRUE
+        if certain(self.order, self.writers(fact), moment, False):
+            return FALSE
+        return self._last_writer(fact, moment)
+
+    def _last_writer(self, fact: Fact, moment: Moment) -> Literal:
+        circuit, order = self.circuit, self.order
+        mask, writes = self.writers(fact), self.writes(fact)
+        before = order.all if moment == END else order.before[moment]
+        plain = (mask.makes | mask.breaks) & before
+        candidates = (mask.may_makes | mask.may_breaks) & ~(0 if moment == END else order.after[moment] | 1 << moment)
+        # Who is necessarily overwritten before the moment does not matter.
+        live = [step for step in members(candidates) if not plain & order.after[step]]
+        breaking = [(step, self.fires(writes[step].breaks, step)) for step in live if writes[step].breaks != FALSE]
+        parts = []
+        initial = self.template.initial[fact]
+        if initial != FALSE and not plain:
+            stays = [self.circuit.both(self._early(step, moment), fires) ^ 1 for step, fires in breaking]
+            parts.append(circuit.conjunction([initial, *stays]))
+        for step in live:
+            makes = writes[step].makes
+            if makes == FALSE:
+                continue
+            stays = [
+                circuit.both(self.between(step, other, moment), fires) ^ 1 for other, fires in breaking if other != step
+            ]
+            parts.append(circuit.conjunction([self.fires(makes, step), self._early(step, moment), *stays]))
+        self.check()
+        return circuit.disjunction(parts)
+
+    def _early(self, step: int, moment: Moment) -> Literal:
+        return TRUE if moment == END else self.precedes(step, moment)
+
+    def fires(self, condition: Literal, step: int) -> Literal:
+        """A condition of an effect, read before its step; an input with a definition where it depends on the order."""
+        if not self.varies(condition):
+            return condition
+        key = (condition & ~1, step)
+        found = self._fires.get(key)
+        if found is None:
+            self._count += 1
+            found = self._fires[key] = self.circuit.input(AuxiliaryInput("fires", self._count))
+            self.definitions[found >> 1] = (key[0], step)
+        return found ^ (condition & 1)
+
+    def varies(self, literal: Literal) -> bool:
+        """Whether a template literal depends on the moment."""
+        found = self._open.get(literal)
+        if found is None:
+            found = any([self.depends(node) for node in self.circuit.inputs([literal])])
+            self._open[literal] = found
+        return found
+
+    def depends(self, node: int) -> bool:
+        """Whether an input of the template depends on the moment."""
+        key = self.circuit.keys[node]
+        return isinstance(key, Held) or (isinstance(key, terms.Comparison) and self._numbers.varies(key.sum))
+
+    def conjuncts(self, literal: Literal) -> Iterator[Literal]:
+        """The literals whose conjunction a literal is, as far as its gates show."""
+        stack = [literal]
+        while stack:
+            part = stack.pop()
+            children = self.circuit.gates[part >> 1]
+            if children is not None and not part & 1:
+                stack.extend(children)
+            elif part != TRUE:
+                yield part
+
+    def held(self, literal: Literal) -> Fact | None:
+        """The fact that a template literal says holds, or does not; ``None`` if it says something else."""
+        return self._slots.get(literal >> 1)
+
+    def reading(self, literals: Iterable[Literal]) -> int | None:
+        """The steps that may change what template literals read, as a mask; ``None`` if they read actions."""
+        mask = 0
+        for node in self.circuit.inputs(literals):
+            fact = self._slots.get(node)
+            key = self.circuit.keys[node]
+            if fact is not None:
+                writers = self.writers(fact)
+                mask |= writers.may_makes | writers.may_breaks
+            elif isinstance(key, Held):
+                return None
+            elif isinstance(key, terms.Comparison):
+                for fluent in self._numbers.fluents(key.sum):
+                    mask |= sum([1 << step for step in self._numbers.changes(fluent)])
+                inner = self.reading(self._numbers.literals(key))
+                if inner is None:
+                    return None
+                mask |= inner
+        return mask
+
+    # -- formulas -----------------------------------------------------------------------------------------------------
+
+    def at(self, literal: Literal, moment: Moment) -> Literal:
+        """A template literal at a moment."""
+        if literal <= TRUE:
+            return literal
+        known = self._known.setdefault(moment, {0: FALSE})
+        circuit = self.circuit
+        stack = [literal >> 1]
+        while stack:
+            node = stack[-1]
+            if node in known:
+                stack.pop()
+                continue
+            children = circuit.gates[node]
+            if children is None:
+                known[node] = self._input(node, moment)
+                continue
+            missing = [child >> 1 for child in children if child >> 1 not in known]
+            if missing:
+                stack += missing
+                continue
+            known[node] = circuit.conjunction([known[child >> 1] ^ (child & 1) for child in children])
+        return known[literal >> 1] ^ (literal & 1)
+
+    def _input(self, node: int, moment: Moment) -> Literal:
+        fact = self._slots.get(node)
+        if fact is not None:
+            return self.fact(fact, moment)
+        key = self.circuit.keys[node]
+        if isinstance(key, Held):
+            return self._action((key.predicate, key.code), moment)
+        if isinstance(key, terms.Comparison) and self._numbers.varies(key.sum):
+            value = self._numbers.at(key.sum, moment)
+            return terms.compared(self.circuit, key.operator, value, terms.constant(0))
+        return 2 * node
+
+    def _action(self, mirror: Fact, moment: Moment) -> Literal:
+        """Whether the step that leaves a letter is one of those with this mirror fact."""
+        assert moment <= self.order.size, "letters that mention actions are moments before steps, and the end"
+        if moment not in self._actions[mirror]:
+            return FALSE
+        return self.able(moment)
+
+    # -- which steps are taken ----------------------------------------------------------------------------------------
+
+    def assure(self) -> None:
+        """Every step is known to be taken in every order from now on."""
+        self.assured = True
+        self._known.clear()
+        self._reached.clear()
+
+    def able(self, step: int) -> Literal:
+        """In which worlds a step can be taken, if all steps before it are."""
+        return TRUE if self.assured else self.at(self.template.steps[step].able, step)
+
+    def reached(self, step: int) -> Literal:
+        """In which worlds all steps before a step are taken."""
+        if self.assured:
+            return TRUE
+        found = self._reached.get(step)
+        if found is None:
+            circuit = self.circuit
+            found = circuit.conjunction(
+                [
+                    circuit.both(self.precedes(other, step), self.able(other) ^ 1) ^ 1
+                    for other in range(1, self.order.size + 1)
+                    if other != step
+                ]
+            )
+            self._reached[step] = found
+        return found
+
+    def taken(self, step: int) -> Literal:
+        """In which worlds a step is taken."""
+        return self.circuit.both(self.reached(step), self.able(step))
+
+    def executable(self) -> Literal:
+        """In which worlds all steps are taken."""
+        return self.circuit.conjunction([self.able(step) for step in range(1, self.order.size + 1)])
+
+    # -- definitions --------------------------------------------------------------------------------------------------
+
+    def defining(self, roots: Iterable[Literal]) -> list[Literal]:
+        """What has to be true for the auxiliary inputs that the roots depend on to mean what they stand for."""
+        out: dict[int, Literal] = {}
+        seen: set[int] = set()
+        stack = [root >> 1 for root in roots]
+        gates = self.circuit.gates
+        while stack:
+            node = stack.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            children = gates[node]
+            if children is not None:
+                stack.extend([child >> 1 for child in children])
+            elif node in self.definitions:
+                literal = self._defined.get(node)
+                if literal is None:
+                    condition, moment = self.definitions[node]
+                    literal = self._defined[node] = self.circuit.equal(2 * node, self.at(condition, moment))
+                out[node] = literal
+                stack.append(literal >> 1)
+            elif isinstance(self.circuit.keys.get(node), terms.Comparison):
+                stack.extend([literal >> 1 for literal in self._numbers.literals(self.circuit.keys[node])])
+        return list(out.values())
+
+    def check(self) -> None:
+        """Raise ``TimeUp`` or :class:`TooHard` where a limit is passed."""
+        if len(self.circuit.gates) > MAX_GATES:
+            raise TooHard("the encoding of the orders is too large")
+        if self.deadline is not None and monotonic() > self.deadline:
+            raise TimeUp

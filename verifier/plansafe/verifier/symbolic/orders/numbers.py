@@ -1,0 +1,187 @@
+"""Numbers at the moments of an order: sums over the steps that change them.
+
+Covered are steps that add an amount to a fluent, or give it a value, where neither depends on a number that changes. A
+fluent has at a moment the value that was assigned last, or the one of S0, and all amounts added since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from plansafe.verifier.symbolic import terms
+from plansafe.verifier.symbolic.circuit import TRUE, Literal
+from plansafe.verifier.symbolic.orders.template import Fact, TooHard
+from plansafe.verifier.symbolic.orders.threats import END
+from plansafe.verifier.symbolic.terms import Atom, Comparison, Sum
+
+if TYPE_CHECKING:
+    from plansafe.verifier.symbolic.orders.moments import Moment, Moments
+
+
+class Change(NamedTuple):
+    """A step assigns ``amount`` to a fluent, where ``condition`` holds, or adds it."""
+
+    condition: Literal
+    assigned: bool
+    amount: Sum
+
+
+class Numbers:
+    """Sums of the template at moments of an order. Methods raise :class:`TooHard` and ``NumberTooLarge``."""
+
+    def __init__(self, moments: Moments) -> None:
+        self.moments = moments
+        self._varies: dict[Sum, bool] = {}
+        self._changes: dict[Fact, dict[int, Change]] = {}
+        self._values: dict[tuple[Fact, Moment], Sum] = {}
+
+    def varies(self, total: Sum) -> bool:
+        """Whether a sum of the template depends on the moment."""
+        found = self._varies.get(total)
+        if found is None:
+            found = any([atom[0] == "here" for atom in _atoms(total)])
+            found = found or any([self.moments.varies(literal) for literal in _literals(total)])
+            self._varies[total] = found
+        return found
+
+    def literals(self, comparison: object) -> list[Literal]:
+        """The literals that a comparison depends on."""
+        assert isinstance(comparison, Comparison)
+        return list(_literals(comparison.sum))
+
+    def fluents(self, total: Sum) -> set[Fact]:
+        """The fluents that a sum of the template reads at its moment."""
+        out = set()
+        for atom in _atoms(total):
+            if atom[0] == "here":
+                _, function, code = atom
+                assert isinstance(function, int) and isinstance(code, int)
+                out.add((function, code))
+        return out
+
+    def at(self, total: Sum, moment: Moment) -> Sum:
+        """A sum of the template at a moment."""
+        return self._mapped(total, moment, early=False)
+
+    def _mapped(self, total: Sum, moment: Moment, early: bool) -> Sum:
+        """``early``: the sum is read by a step's effect, where conditions are inputs with a definition."""
+        out = Sum(total.constant)
+        for atom, factor in total.items:
+            out = terms.plus(out, self._atom(atom, moment, early), factor)
+        return out
+
+    def _atom(self, atom: Atom, moment: Moment, early: bool) -> Sum:
+        kind = atom[0]
+        if kind == "here":
+            _, function, code = atom
+            assert isinstance(function, int) and isinstance(code, int)
+            return self._value((function, code), moment)
+        if kind == "value":
+            return Sum(0, ((atom, 1),))
+        if kind in ("indicator", "choice"):
+            literal = atom[1]
+            assert isinstance(literal, int)
+            condition = self.moments.fires(literal, moment) if early else self.moments.at(literal, moment)
+            if kind == "indicator":
+                return terms.chosen(condition, Sum(1), Sum(0))
+            then, otherwise = [self._mapped(part, moment, early) for part in _parts(atom)]
+            return terms.chosen(condition, then, otherwise)
+        left, right = [self._mapped(part, moment, early) for part in _parts(atom)]
+        return terms.times(left, right) if kind == "product" else terms.divided(left, right)
+
+    def _value(self, fluent: Fact, moment: Moment) -> Sum:
+        key = (fluent, moment)
+        found = self._values.get(key)
+        if found is None:
+            found = self._values[key] = self._computed(fluent, moment)
+        return found
+
+    def _computed(self, fluent: Fact, moment: Moment) -> Sum:
+        moments = self.moments
+        template, order, circuit = moments.template, moments.order, moments.circuit
+        if moment == moments.start:
+            return template.values[fluent]
+        if moment > order.size:
+            step = moment - order.size
+            after = template.steps[step].numbers.get(fluent)
+            return self._value(fluent, step) if after is None else self.at(after, step)
+        before = {
+            step: change
+            for step, change in self.changes(fluent).items()
+            if moment == END or moments.precedes(step, moment) != 0
+        }
+        assigning = [(step, moments.fires(c.condition, step)) for step, c in before.items() if c.assigned]
+        value = template.values[fluent]
+        total = Sum(0)
+        for step, change in before.items():
+            stays = [
+                circuit.both(moments.between(step, other, moment), fires) ^ 1
+                for other, fires in assigning
+                if other != step
+            ]
+            early = TRUE if moment == END else moments.precedes(step, moment)
+            counts = circuit.conjunction([early, moments.fires(change.condition, step), *stays])
+            amount = self._mapped(change.amount, step, early=True)
+            if change.assigned:
+                value = terms.chosen(counts, amount, value)
+            else:
+                total = terms.plus(total, terms.chosen(counts, amount, Sum(0)))
+            moments.check()
+        return terms.plus(value, total)
+
+    def changes(self, fluent: Fact) -> dict[int, Change]:
+        """What each step does to a fluent."""
+        found = self._changes.get(fluent)
+        if found is None:
+            found = {}
+            for step, template in enumerate(self.moments.template.steps):
+                if fluent in template.numbers:
+                    change = self._change(fluent, template.numbers[fluent])
+                    if change is not None:
+                        found[step] = change
+            self._changes[fluent] = found
+        return found
+
+    def _change(self, fluent: Fact, after: Sum) -> Change | None:
+        here = Sum(0, ((("here", *fluent), 1),))
+        amount = terms.plus(after, here, -1)
+        if amount == Sum(0):
+            return None
+        if not _moving(amount):
+            return Change(TRUE, False, amount)
+        if not _moving(after):
+            return Change(TRUE, True, after)
+        if after.constant == 0 and len(after.items) == 1 and after.items[0][1] == 1:
+            atom = after.items[0][0]
+            if atom[0] == "choice" and isinstance(atom[1], int):
+                then, otherwise = _parts(atom)
+                if otherwise == here and not _moving(then):
+                    return Change(atom[1], True, then)
+                if then == here and not _moving(otherwise):
+                    return Change(atom[1] ^ 1, True, otherwise)
+        raise TooHard("a step changes a number by an amount that depends on numbers that change")
+
+
+def _parts(atom: Atom) -> list[Sum]:
+    return [part for part in atom if isinstance(part, Sum)]
+
+
+def _atoms(total: Sum) -> Iterator[Atom]:
+    """All atoms of a sum, those inside others too."""
+    stack = [total]
+    while stack:
+        for atom, _ in stack.pop().items:
+            yield atom
+            stack.extend(_parts(atom))
+
+
+def _literals(total: Sum) -> Iterator[Literal]:
+    for atom in _atoms(total):
+        if atom[0] in ("indicator", "choice") and isinstance(atom[1], int):
+            yield atom[1]
+
+
+def _moving(total: Sum) -> bool:
+    """Whether a sum reads numbers that change."""
+    return any([atom[0] == "here" for atom in _atoms(total)])

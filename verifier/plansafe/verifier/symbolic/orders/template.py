@@ -1,0 +1,164 @@
+"""The steps of a plan as functions of the state before them, whatever that is.
+
+In the template state every fact that some step may change is an input of its own (:class:`Held`), and a fact that none
+changes keeps its value in S0. Conditions, effects and rules are evaluated there once; at a moment of an order their
+inputs are replaced by what holds at that moment (:mod:`.moments`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import monotonic
+from typing import NamedTuple
+
+from plansafe.verifier.engine.replay import Engine, TimeUp
+from plansafe.verifier.engine.state import NumberTooLarge
+from plansafe.verifier.engine.steps import IllFormed, Taken
+from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Circuit, Literal
+from plansafe.verifier.symbolic.derived import Derived, TooManyRounds
+from plansafe.verifier.symbolic.doubled import Doubled
+from plansafe.verifier.symbolic.evaluation import Evaluation
+from plansafe.verifier.symbolic.initial import initial
+from plansafe.verifier.symbolic.state import Quantity, SymbolicState
+from plansafe.verifier.symbolic.steps import Steps
+from plansafe.verifier.symbolic.terms import Sum
+
+Fact = tuple[int, int]
+"""(predicate, code); or, past the predicates, (number of predicates + function, code): that the fluent has a value."""
+
+
+class TooHard(Exception):
+    """What the encoding over orders does not cover, or not within its limits."""
+
+
+class Held(NamedTuple):
+    """An input of the template: whether a fact holds at the moment that is asked about.
+
+    Of a mirror predicate: whether the step that is about to be taken there is this one.
+    """
+
+    predicate: int
+    code: int
+
+
+class StepTemplate(NamedTuple):
+    """A step: in which worlds it can be taken, and what it leaves behind where it is, over the template's inputs."""
+
+    able: Literal
+    facts: dict[Fact, Literal]
+    numbers: dict[Fact, Sum]
+
+
+class Openings(NamedTuple):
+    """What is open beside the order: a circuit with inputs for it, S0 over them, and the worlds that there are."""
+
+    circuit: Circuit
+    start: SymbolicState
+    evaluation: Evaluation
+    allowed: Literal = TRUE
+
+
+def closed(engine: Engine) -> Openings:
+    """Nothing is open beside the order."""
+    circuit = Circuit()
+    evaluation = Evaluation(engine.task, circuit, Doubled(engine.task))
+    return Openings(circuit, initial(engine.task, circuit, ()).state, evaluation)
+
+
+class Template:
+    """The template of a plan. Raises :class:`TooHard`, ``TimeUp``.
+
+    Finding what may change takes as many rounds over the plan as a fact needs to spread, most often two.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        openings: Openings,
+        steps: Sequence[Taken | IllFormed],
+        deadline: float | None = None,
+    ) -> None:
+        self.engine = engine
+        self.task = engine.task
+        self.circuit = openings.circuit
+        self.evaluation = openings.evaluation
+        self.start = openings.start.copy()
+        self.state = openings.start.copy()
+        self.size = len(self.task.predicates)
+        self.stepper = Steps(openings.evaluation)
+        self.held: dict[Fact, Literal] = {}
+        self.initial: dict[Fact, Literal] = {}
+        self.values: dict[Fact, Sum] = {}
+        self.mirrors: dict[int, Fact] = {}
+        """Step -> its fact of a mirror predicate, where rules read one."""
+        self._derived = Derived(self.task, openings.evaluation) if self.task.axioms else None
+        try:
+            self._derive()
+            self.steps = self._settle(steps, deadline)
+        except NumberTooLarge:
+            raise TooHard("a number grew beyond 65,536 bits") from None
+        except TooManyRounds:
+            raise TooHard("a recursive derived predicate depends on too many facts") from None
+        for number, step in enumerate(steps, 1):
+            mirror = engine.mirror("start", step) if isinstance(step, Taken) else None
+            if mirror is not None:
+                self.mirrors[number] = mirror
+                self.state.put(*mirror, self.circuit.input(Held(*mirror)))
+
+    def _derive(self) -> None:
+        if self._derived is not None:
+            self._derived.compute(self.state)
+
+    def _settle(self, steps: Sequence[Taken | IllFormed], deadline: float | None) -> list[StepTemplate]:
+        while True:
+            out, changed = [StepTemplate(TRUE, {}, {})], False
+            for number, step in enumerate(steps, 1):
+                if deadline is not None and monotonic() > deadline:
+                    raise TimeUp
+                if isinstance(step, IllFormed):
+                    out.append(StepTemplate(FALSE, {}, {}))
+                    continue
+                able, changes = self.stepper.take(self.state, step, number)
+                facts = {(predicate, code): literal for predicate, code, literal in changes.facts}
+                numbers: dict[Fact, Sum] = {}
+                for function, code, quantity in changes.quantities:
+                    facts[self.size + function, code] = quantity.defined
+                    numbers[function, code] = quantity.value
+                    changed |= self._vary(function, code)
+                for fact, literal in list(facts.items()):
+                    if literal == self._now(fact):
+                        del facts[fact]
+                    elif fact not in self.held:
+                        self._hold(fact)
+                        changed = True
+                out.append(StepTemplate(able, facts, numbers))
+            if not changed:
+                return out
+            self._derive()
+
+    def _now(self, fact: Fact) -> Literal:
+        predicate, code = fact
+        if predicate < self.size:
+            return self.state.get(predicate, code)
+        return self.state.quantity(predicate - self.size, code).defined
+
+    def _hold(self, fact: Fact) -> None:
+        """Give a fact that changes an input of its own."""
+        predicate, code = fact
+        self.initial[fact] = self._now(fact)
+        held = self.held[fact] = self.circuit.input(Held(predicate, code))
+        if predicate < self.size:
+            self.state.put(predicate, code, held)
+        else:
+            quantities = self.state.quantities[predicate - self.size]
+            quantities[code] = Quantity(held, quantities[code].value if code in quantities else Sum(0))
+
+    def _vary(self, function: int, code: int) -> bool:
+        """Give a fluent that changes a variable of its own."""
+        if (function, code) in self.values:
+            return False
+        before = self.state.quantity(function, code)
+        self.values[function, code] = before.value
+        here = Sum(0, ((("here", function, code), 1),))
+        self.state.quantities[function][code] = Quantity(before.defined, here)
+        return True
