@@ -402,9 +402,10 @@ class Generator:
         return self.case(f"(define (problem {self.one('p', 'problem', '1')})\n  {self.sections(*parts)})\n")
 
     def plan(self) -> str:
-        form = self.one("lines", "timed", "define", "define timed")
+        form = self.one("lines", "timed", "define", "define timed", "define ordered")
         count = self.random.randint(0, 5)
-        steps = []
+        steps: list[str] = []
+        names: list[str] = []
         for _ in range(count):
             durative = "timed" in form and self.random.random() < 0.5
             name = self.one(*(DURATIVE if durative else ACTIONS))
@@ -413,10 +414,18 @@ class Generator:
             step = f"({' '.join([name, *arguments])})"
             time = self.one("0", "1.5", ".25", "12")
             duration = f"{self.one('1', '2.5')}" if durative else self.one("", "0")
+            tolerance = self.one("", "0", ".5", "+1") if duration else ""
             if form == "timed":
-                step = f"{time}{self.one(':', ' :')} {step}" + (f" [{duration}]" if duration else "")
+                plus_minus = self.one("+-", " +- ", "±", " ± ")
+                within = f"{duration}{plus_minus}{tolerance}" if tolerance else duration
+                step = f"{time}{self.one(':', ' :')} {step}" + (f" [{within}]" if duration else "")
             elif form == "define timed":
-                step = f"(at {time} {step} {duration})"
+                step = f"(at {time} {step} {duration} {tolerance})"
+            elif form == "define ordered" and self.random.random() < 0.7:
+                names.append(self.one("s", "at", "ordering", "<", "2nd") + str(len(steps)) * bool(names))
+                step = f"({names[-1]} {step})"
+            else:
+                names.append(str(len(steps) + 1))
             steps.append(step)
         if form in ("lines", "timed"):
             if steps and steps[0].startswith("(define"):
@@ -427,6 +436,10 @@ class Generator:
             self.maybe('(:domain "a b.pddl")'),
             self.maybe("(:problem ../home/p.pddl)"),
         ]
+        if form == "define ordered":
+            before = [f"(< {' '.join(sorted(self.random.sample(names, 2), key=names.index))})" for _ in names[1:]]
+            whole = [f"(< {' '.join(names)})"] if count > 1 else []
+            parts.append(f"(:ordering {' '.join(self.random.choice((before, whole, [])))})")
         return self.case(f"(define (plan mine)\n  {self.sections(*parts)})")
 
     def meta(self) -> list[str]:

@@ -17,6 +17,7 @@ number minimize define domain problem plan safety
 (:goal ()) (:init) (?x) (5) (unknown (clear)) oneof (oneof (clear) (and)) (or (and (clear)) (clear)) (<= 2 total-cost 8)
 (oneof (= total-cost 1)) (and (clear) (= total-cost 1)) (< total-cost 5) (oneof () (and)) unknown
 (:open (clear)) (:invariant i :holds (clear)) :exactly-one :at-most-one :holds ((clear)) (holds ?x) (:open)
+[1 +- 2] [1±2] +- ± (:ordering) (:ordering (< 1 2)) (< 1 2) (< 1) (a (move 5 5)) < (at 1 (move 5 5) 2 3)
 """
 _PIECE = r'\((?=\S)(?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\)|"[^"\n]*"|\S+'
 POOL = ("\ud812", "x\ud812", *re.findall(_PIECE, _WORDS))

@@ -10,7 +10,7 @@ places by :func:`read_plan`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -20,28 +20,41 @@ from plansafe.grammar.source import Source
 
 _COMMENT = re.compile(r";[^\r\n]*")
 _TOKEN = re.compile(r";[^\r\n]*|[()\[\]]|[^\s()\[\];]+")
+_PIECES = re.compile(r"\+-|±|(?:(?!\+-)[^±])+")
+_PLUS_MINUS = ("+-", "±")
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)\Z", re.ASCII)
 _DEFINE = re.compile(r"(?:\s|;[^\r\n]*(?:[\r\n]|\Z))*\(\s*(?:;[^\r\n]*[\r\n]\s*)*define\b", re.IGNORECASE)
+SECTIONS = (":domain", ":problem", ":steps", ":ordering")
 _BLOCK = 1 << 20
 MAX_PROBLEMS = 50
 
 
 class Step(NamedTuple):
-    """One step as written: its tokens in lower case, its time and duration, and its place."""
+    """One step as written: its tokens in lower case, its time and duration, and its place.
+
+    ``tolerance``: how much shorter or longer than ``duration`` it may be. ``label``: its name in an ordering.
+    """
 
     tokens: tuple[str, ...]
     time: int | Fraction | None
     duration: int | Fraction | None
     span: Span
+    label: str | None = None
+    tolerance: int | Fraction | None = None
 
 
 class PlanText(NamedTuple):
-    """A plan as written. ``domain`` and ``problem`` are what a ``define`` form names, in its own spelling."""
+    """A plan as written. ``domain`` and ``problem`` are what a ``define`` form names, in its own spelling.
+
+    ``ordering``: pairs of steps, numbered from 1, of which the first comes before the second; ``None`` if the steps are
+    taken as they are listed.
+    """
 
     steps: tuple[Step, ...]
     diagnostics: tuple[Diagnostic, ...]
     domain: str | None = None
     problem: str | None = None
+    ordering: tuple[tuple[int, int], ...] | None = None
 
 
 def plain_chunks(text: str) -> Iterator[list[str]] | None:
@@ -135,6 +148,8 @@ class _Lines:
         self.steps: list[Step] = []
         self.found: list[Diagnostic] = []
         self.colon = True  # whether the time just read had its colon
+        self.tolerance = False  # whether the tolerance of a duration comes next
+        self.wrong = False  # whether a mistake in these brackets has been reported
 
     def problem(self, code: str, message: str, span: Span, text: str, help: str | None = None) -> None:
         if len(self.found) < MAX_PROBLEMS:
@@ -207,23 +222,49 @@ def _read_lines(source: Source) -> PlanText:
 
 
 def _in_bracket(state: _Lines, token: str, start: int, end: int, bracket: int) -> int | None:
+    """A token of ``[duration]`` or ``[duration +- tolerance]``; of what is wrong there, the first is reported."""
     if token == "]":
-        if state.steps and state.steps[-1].duration is None and state.steps[-1].time is not None:
+        step = state.steps[-1] if state.steps else None
+        if state.tolerance:
+            state.problem("SC003", "a tolerance is missing after `+-`", Span(bracket, end), "expected a number")
+        elif not state.wrong and step is not None and step.duration is None and step.time is not None:
             state.problem("SC003", "an empty duration", Span(bracket, end), "expected a number in the brackets")
+        state.tolerance = state.wrong = False
         return None
-    value = number(token)
-    if value is None or (state.steps and state.steps[-1].duration is not None):
-        state.problem("SC003", f"`{_short(token)}` is not a duration", Span(start, end), "expected a number")
-        if state.steps and state.steps[-1].duration is None:
-            state.steps[-1] = state.steps[-1]._replace(duration=0)  # said once is enough
-        return None if token in "()" else bracket
-    if state.steps and state.steps[-1].time is None:
-        state.problem(
-            "SC003", "a duration without a time", Span(bracket, end), "expected `time: (action ..) [duration]`"
-        )
-    elif state.steps:
-        state.steps[-1] = state.steps[-1]._replace(duration=value)
+    for piece in _PIECES.finditer(token):
+        if not state.wrong:
+            state.wrong = not _duration(state, piece.group(), Span(start + piece.start(), start + piece.end()), bracket)
+    if token in ("(", ")"):
+        state.tolerance = state.wrong = False
+        return None
     return bracket
+
+
+def _duration(state: _Lines, text: str, span: Span, bracket: int) -> bool:
+    """One number or ``+-`` of a duration; whether it is right there."""
+    step = state.steps[-1] if state.steps else None
+    value = number(text)
+    if step is None:
+        return True  # that no step comes before it has been said
+    if state.tolerance:
+        state.tolerance = False
+        if value is None or value < 0:
+            label = "expected a number" if value is None else "negative"
+            state.problem("SC003", f"`{_short(text)}` is not a tolerance", span, label)
+            return False
+        state.steps[-1] = step._replace(tolerance=value)
+    elif text in _PLUS_MINUS and step.duration is not None and step.tolerance is None:
+        state.tolerance = True
+    elif value is None or step.duration is not None:
+        state.problem("SC003", f"`{_short(text)}` is not a duration", span, "expected a number")
+        return False
+    elif step.time is None:
+        message = "a duration without a time"
+        state.problem("SC003", message, Span(bracket, span.end), "expected `time: (action ..) [duration]`")
+        return False
+    else:
+        state.steps[-1] = step._replace(duration=value)
+    return True
 
 
 def _time(
@@ -240,6 +281,14 @@ def _time(
     help = "write each step as `(action object ..)`" if token[0].isalpha() or token[0] == "_" else None
     state.problem("SC003", f"expected a step, found `{_short(token)}`", Span(start, end), "not a step", help)
     return None, None
+
+
+def near(name: str, known: Sequence[str]) -> str | None:
+    """A help text with the nearest of the names, if one is near."""
+    import difflib  # noqa: PLC0415 - needed for mistakes alone
+
+    found = difflib.get_close_matches(name[:60], known[:1000], n=1)
+    return f"did you mean `{found[0]}`?" if found else None
 
 
 def _short(text: str) -> str:
@@ -262,16 +311,18 @@ def _read_definition(source: Source) -> PlanText:
         state.problem("SC003", "expected `(define (plan name) ..)`", places.span(form), "not a plan")
         return PlanText((), tuple(state.found))
     references: dict[str, str] = {}
+    ordering: list[Node] | None = None
     seen: set[str] = set()
     for child in range(2, len(form)):
         section = form[child]
         head = section[0] if isinstance(section, list) and section else None
-        if head not in (":domain", ":problem", ":steps"):
+        if head not in SECTIONS:
             state.problem(
                 "SC003",
-                "expected `(:domain ..)`, `(:problem ..)` or `(:steps ..)`",
+                "expected `(:domain ..)`, `(:problem ..)`, `(:steps ..)` or `(:ordering ..)`",
                 places.span(form, child),
                 "not a section of a plan",
+                near(head, SECTIONS) if isinstance(head, str) else None,
             )
             continue
         assert isinstance(section, list)
@@ -282,6 +333,8 @@ def _read_definition(source: Source) -> PlanText:
         if head == ":steps":
             for position in range(1, len(section)):
                 _definition_step(state, places, section, position)
+        elif head == ":ordering":
+            ordering = section
         elif len(section) == 2 and isinstance(section[1], str):
             written = source.slice(places.span(section, 1))
             references[str(head)] = written[1:-1] if written.startswith('"') else written
@@ -293,24 +346,42 @@ def _read_definition(source: Source) -> PlanText:
         state.problem(
             "SC003", "the plan has no `(:steps ..)`", places.span(form, 1), "expected a section `(:steps step ..)`"
         )
-    return PlanText(tuple(state.steps), tuple(state.found), references.get(":domain"), references.get(":problem"))
+    pairs = None
+    if ordering is not None or any([step.label is not None for step in state.steps]):
+        from plansafe.grammar.plan_order import read_ordering  # noqa: PLC0415 - for plans with labels alone
+
+        pairs = read_ordering(source.name, places, state.steps, ordering, state.found)
+    domain, problem = references.get(":domain"), references.get(":problem")
+    return PlanText(tuple(state.steps), tuple(state.found[:MAX_PROBLEMS]), domain, problem, pairs)
 
 
 def _definition_step(state: _Lines, places: Places, section: list[Node], position: int) -> None:
     node = section[position]
     span = places.span(section, position)
-    time = duration = None
-    if isinstance(node, list) and node and node[0] == "at" and len(node) in (3, 4) and isinstance(node[2], list):
+    time = duration = tolerance = label = None
+    if isinstance(node, list) and node and node[0] == "at" and len(node) in (3, 4, 5) and isinstance(node[2], list):
         time = number(node[1]) if isinstance(node[1], str) else None
         if time is None:
             state.problem("SC003", "expected a time", places.span(node, 1), "expected a number")
-        if len(node) == 4:
+        if len(node) >= 4:
             duration = number(node[3]) if isinstance(node[3], str) else None
             if duration is None:
                 state.problem("SC003", "expected a duration", places.span(node, 3), "expected a number")
+        if len(node) == 5:
+            tolerance = number(node[4]) if isinstance(node[4], str) else None
+            if tolerance is None or tolerance < 0:
+                text = "expected a number" if tolerance is None else "negative"
+                state.problem("SC003", "expected a tolerance of the duration", places.span(node, 4), text)
         span = places.span(node, 2)
         node = node[2]
+    elif isinstance(node, list) and len(node) == 2 and isinstance(node[0], str) and isinstance(node[1], list):
+        label = node[0]
+        if number(label) is not None:
+            problem = f"`{_short(label)}` cannot label a step"
+            state.problem("SC003", problem, places.span(node, 0), "numbers name the steps without a label")
+        span = places.span(node, 1)
+        node = node[1]
     if not isinstance(node, list) or not node or any([not isinstance(token, str) for token in node]):
         state.problem("SC003", "expected a step", span, "expected `(action object ..)`")
         return
-    state.steps.append(Step(tuple([str(token) for token in node]), time, duration, span))
+    state.steps.append(Step(tuple([str(token) for token in node]), time, duration, span, label, tolerance))
