@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -69,6 +70,14 @@ def test_a_difference_says_why_there_is_none(run: Run) -> None:
     code, out, err = run("warm.plan", "--diff")
     assert (code, out) == (2, "")
     assert err.startswith("warm.plan: not fixed [SC507]: the search for repairs needs complete information")
+
+
+def test_a_partially_ordered_plan_is_refused_by_other_commands(run: Run) -> None:
+    Path("p.pddl").write_text(CLOSED)
+    Path("warm.plan").write_text("(define (plan warm) (:steps (a (put-in cup)) (b (start))) (:ordering))\n")
+    code, out, _ = run("repair", "warm.plan")
+    assert code == 2
+    assert "error[SC507]" in out
 
 
 @pytest.mark.parametrize(("module", "package"), [("pysat", "python-sat"), ("z3", "z3-solver")])
@@ -183,3 +192,40 @@ def test_options_that_make_no_sense(
     assert (code, out, asked) == (2, "", [])
     assert said in err
     assert not Path("c").exists()
+
+
+# -- the real engine
+
+
+def test_a_verdict_over_worlds(run: Run) -> None:
+    code, out, err = run("warm.plan")
+    assert (code, err) == (1, "")
+    assert "the plan is not safe in a world where:\n  (metal cup) is true: this is enough" in out
+    assert "UNSAFE   in some worlds: 1 finding, 2 steps" in out
+    assert "worth asking: is (metal cup) so? the answer settles the verdict" in out
+    Path("p.pddl").write_text(CLOSED)
+    code, out, _ = run("warm.plan")
+    assert code == 0
+    assert "world" not in out.partition("assumed")[0]
+
+
+@pytest.mark.parametrize("module", ["pysat", "pysat.solvers"])
+def test_without_a_solver_nothing_is_judged(run: Run, monkeypatch: pytest.MonkeyPatch, module: str) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "pysat"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, module, None)
+    code, out, err = run("warm.plan")
+    assert (code, err) == (2, "")
+    assert "error[SC608]: something is left open, and the solver for it is not installed" in out
+    assert "  = help: pip install 'plansafe[solve]'" in out
+
+
+def test_engines_agree(run: Run) -> None:
+    said = []
+    for engine in ("auto", "sat", "smt"):
+        code, out, _ = run("warm.plan", "--engine", engine, "--format", "json")
+        report = json.loads(out)
+        assert code == 1
+        said.append((report["headline"], report["safe"], report["worlds"]["cause"], report["worlds"]["question"]))
+        assert report["engine"]["name"] == ("smt" if engine == "smt" else "sat")
+    assert len({json.dumps(one) for one in said}) == 1

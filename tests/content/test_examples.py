@@ -32,6 +32,15 @@ def test_verdict(name: str) -> None:
         if "step" in finding:
             assert {f.step for f in same} == {finding["step"]}
 
+    if "worlds" in expected:
+        assert report.worlds is not None
+        assert report.safe.value == expected["worlds"]
+        for finding in expected["findings"]:
+            same = [f for f in found if f.rule == finding["rule"]]
+            assert {f.worlds.value if f.worlds else None for f in same} == {finding["worlds"]}
+    else:
+        assert report.worlds is None
+
     failures = [f for f in report.findings if f.finding_class.value in ("ill-formed", "inexecutable")]
     assert min((f.step for f in failures), default=None) == expected.get("failed_step")
 
