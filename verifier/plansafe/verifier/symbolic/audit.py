@@ -7,25 +7,22 @@ encoding disagreeing is an internal error, never a verdict.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
-from plansafe.verifier.engine.replay import FORCE, HALT, SKIP, Engine, Run
 from plansafe.verifier.engine.steps import IllFormed, Taken
 from plansafe.verifier.report import Finding, FindingClass, Headline, Report, RuleCount, Worlds
 from plansafe.verifier.rules.model import shown_names
-from plansafe.verifier.summary import summarise
 from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.encode import encode
 from plansafe.verifier.symbolic.model import Encoding, FactInput, OutcomeInput, Verdict, Witness, World, WorldsReport
 from plansafe.verifier.symbolic.reasons import Reasons, reasons
+from plansafe.verifier.symbolic.replaying import in_world
 from plansafe.verifier.symbolic.solvers import Unsupported
 from plansafe.verifier.symbolic.texts import world_said
 from plansafe.verifier.symbolic.verdict import Judge, NoWorld
-from plansafe.verifier.symbolic.witness import closed_task, resolved
 
 if TYPE_CHECKING:
     from plansafe.verifier.api import Checker, ReadSteps
@@ -306,30 +303,6 @@ def _headline(verdict: Verdict, encoding: Encoding) -> Headline:
     return Headline.SAFE if encoding.checked else Headline.VALID
 
 
-def in_world(checker: Checker, plan: Source, read: ReadSteps, world: World) -> Report:
-    """What the explicit engine says of a plan in one world."""
-    assert checker.engine is not None
-    assert checker.elaborated is not None
-    closed = copy.copy(checker)
-    closed.engine = Engine(
-        closed_task(checker.engine.task, world),
-        checker.rules,
-        checker.elaborated.symbols.pseudo,
-        lenient_types=checker.options.lenient_types,
-        max_instances=checker.options.max_instances,
-    )
-    steps = tuple(resolved(read.steps, world))
-    own = read._replace(steps=steps)
-    outcomes = []
-    for reading in (HALT, SKIP, FORCE):
-        run = Run(closed.engine, reading)
-        run.steps(steps)
-        outcomes.append(run.outcome(len(steps)))
-        if not outcomes[0].failures:
-            break
-    return summarise(closed, plan, own, outcomes)
-
-
 def audit(checker: Checker, plan: Source, read: ReadSteps, deadline: float | None = None) -> Report:
-    """The verdict on one plan over all worlds."""
+    """The verdict on one plan over all worlds. Raises :class:`~.engine.replay.TimeUp`, ``SolverMissing``."""
     return Audit(checker, plan, read, deadline).report()

@@ -73,6 +73,7 @@ def initial(task: Task, circuit: Circuit, openings: Sequence[OpenPredicate], gro
                 state.quantities[function][code] = Quantity(TRUE, terms.variable(function, code))
                 numbers.append((function, code))
         statements += _statements(circuit, state, unknowns)
+        statements += _supported(task, circuit, state, unknowns, openings)
     for group in groups:
         literals = [state.get(predicate, code) for predicate, code in group.facts]
         statements.append(circuit.exactly_one(literals) if group.exactly_one else circuit.at_most_one(literals))
@@ -120,22 +121,46 @@ def opened_codes(task: Task, openings: Sequence[OpenPredicate]) -> dict[int, lis
     return out
 
 
-def _statements(circuit: Circuit, state: SymbolicState, unknowns: Unknowns) -> Iterator[Literal]:
-    """What ``:init`` says of its open facts and numbers."""
+def _supported(
+    task: Task, circuit: Circuit, state: SymbolicState, unknowns: Unknowns, openings: Sequence[OpenPredicate]
+) -> Iterator[Literal]:
+    """Facts that ``oneof`` alone mentions are false unless an alternative that is true has them."""
     supports: dict[tuple[int, int], list[Literal]] = {}
     for choice in unknowns.choices:
-        alternatives = []
-        for literals in choice.alternatives:
+        for literals in choice.alternatives if choice.exactly_one else ():
             alternative = circuit.conjunction([_literal(circuit, state, literal) for literal in literals])
-            alternatives.append(alternative)
             for literal in literals:
-                if choice.exactly_one and not literal.fluent and literal.value:
+                if not literal.fluent and literal.value:
                     supports.setdefault((literal.predicate, literal.code), []).append(alternative)
-        yield circuit.exactly_one(alternatives) if choice.exactly_one else circuit.disjunction(alternatives)
     for predicate, codes in enumerate(unknowns.supported):
         for code in sorted(codes):
-            support = circuit.disjunction(supports.get((predicate, code), ()))
-            yield circuit.either(state.get(predicate, code) ^ 1, support)
+            if not any([_opens(task, opening, predicate, code) for opening in openings]):
+                support = circuit.disjunction(supports.get((predicate, code), ()))
+                yield circuit.either(state.get(predicate, code) ^ 1, support)
+
+
+def _opens(task: Task, opening: OpenPredicate, predicate: int, code: int) -> bool:
+    """Whether a fact is one that a specification opens."""
+    if opening.predicate != predicate:
+        return False
+    objects = task.decode(code, len(opening.arguments))
+    known: dict[int, int] = {}
+    return all(
+        [
+            value in task.domain_sets[domain] and known.setdefault(number, value) == value
+            for value, domain, number in zip(objects, opening.domains, opening.arguments, strict=True)
+        ]
+    )
+
+
+def _statements(circuit: Circuit, state: SymbolicState, unknowns: Unknowns) -> Iterator[Literal]:
+    """What ``:init`` says of its open facts and numbers."""
+    for choice in unknowns.choices:
+        alternatives = [
+            circuit.conjunction([_literal(circuit, state, literal) for literal in literals])
+            for literals in choice.alternatives
+        ]
+        yield circuit.exactly_one(alternatives) if choice.exactly_one else circuit.disjunction(alternatives)
     for function, intervals in enumerate(unknowns.values):
         for code, interval in sorted(intervals.items()):
             value = terms.variable(function, code)

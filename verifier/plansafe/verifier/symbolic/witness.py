@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from plansafe.verifier.engine.steps import IllFormed, Taken
-from plansafe.verifier.model import FALSE, Action, And, Effect, Equal, Formula, Or, Task, Variable, variable
+from plansafe.verifier.model import FALSE, Action, And, Equal, Formula, Or, Snap, Task, Variable, variable
 from plansafe.verifier.symbolic.model import World
 
 Outcomes = dict[tuple[int, int, tuple[int, ...]], int]
@@ -23,31 +23,46 @@ def closed_task(task: Task, world: World) -> Task:
 
 
 def resolved(steps: Sequence[Taken | IllFormed], world: World) -> list[Taken | IllFormed]:
-    """The steps with the outcomes of one world: a step whose action chooses gets an action of its own."""
+    """The steps with the outcomes of one world: a step whose action chooses gets an action of its own.
+
+    In a partially ordered plan, ``steps`` are in the order of the world, and its outcomes know them by their numbers.
+    """
+    numbers = world.order or range(1, len(steps) + 1)
     out: list[Taken | IllFormed] = []
-    for number, step in enumerate(steps, 1):
-        if isinstance(step, Taken) and any([effect.choices for effect in step.action.start.effects]):
+    for number, step in zip(numbers, steps, strict=True):
+        if isinstance(step, Taken) and chooses(step.action):
             step = Taken(_resolved_action(step.action, number, world.outcomes), step.objects)
         out.append(step)
     return out
 
 
+def chooses(action: Action) -> bool:
+    """Whether the action has a ``oneof`` in its effect."""
+    snaps = (action.start,) if action.end is None else (action.start, action.end)
+    return any([effect.choices for snap in snaps for effect in snap.effects])
+
+
 def _resolved_action(action: Action, step: int, outcomes: Outcomes) -> Action:
+    start = _resolved_snap(action.start, step, outcomes)
+    return action._replace(start=start, end=action.end and _resolved_snap(action.end, step, outcomes))
+
+
+def _resolved_snap(snap: Snap, step: int, outcomes: Outcomes) -> Snap:
     effects = []
-    for effect in action.start.effects:
-        condition = effect.condition
+    for effect in snap.effects:
+        conditions = []
         for choice in effect.choices:
-            slots = choice.variables
             agreeing = [
                 objects
                 for (s, number, objects), alternative in outcomes.items()
                 if s == step and number == choice.number and alternative == choice.alternative
             ]
-            condition = And((_is_one_of(slots, agreeing), condition))
-        effects.append(effect._replace(condition=condition, choices=()) if effect.choices else effect)
-    happening = [effect for effect in effects if not _never(effect)]
-    # The name tells the code of one step from that of another; rules know steps by their mirror predicates.
-    return action._replace(start=action.start._replace(effects=tuple(happening)))
+            conditions.append(_is_one_of(choice.variables, agreeing))
+        if not effect.choices:
+            effects.append(effect)
+        elif not any([condition is FALSE for condition in conditions]):
+            effects.append(effect._replace(condition=And((*conditions, effect.condition)), choices=()))
+    return snap._replace(effects=tuple(effects))
 
 
 def _is_one_of(variables: tuple[Variable, ...], tuples: list[tuple[int, ...]]) -> Formula:
@@ -56,7 +71,3 @@ def _is_one_of(variables: tuple[Variable, ...], tuples: list[tuple[int, ...]]) -
         for objects in tuples
     ]
     return Or(tuple(options)) if options else FALSE
-
-
-def _never(effect: Effect) -> bool:
-    return isinstance(effect.condition, And) and effect.condition.parts[0] is FALSE
