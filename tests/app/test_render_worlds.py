@@ -352,6 +352,15 @@ def test_fractions_are_decimals_where_that_is_exact(value: str, shown: str) -> N
     assert lines(scenes(worlds)[0], worlds) == [f"(f) is {shown}"]
 
 
+def test_where_nothing_can_be_asked_it_says_what_decides() -> None:
+    worlds = WorldsReport(0, 0, 2, 1, unordered=3)
+    some = result((ALL, ALL, SOME), Headline.UNSAFE, worlds).report
+    assert "no question helps: outcomes and orders alone decide" in notes(some)
+    none = result((ALL, ALL, NONE), Headline.UNSAFE, worlds).report
+    asked = some._replace(worlds=worlds._replace(open_facts=1))
+    assert not [line for report in (none, asked) for line in notes(report) if "question" in line]
+
+
 def test_an_outcome_without_effect() -> None:
     said = witness("goal", outcomes=(BROKEN._replace(alternative=1, effect="(and)"),))
     worlds = WorldsReport(0, 0, 1, 1, (said,))

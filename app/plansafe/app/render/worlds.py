@@ -217,13 +217,17 @@ def notes(report: Report) -> list[str]:
             out.append(f"worth asking: {asked}")
         elif worlds.question_note:
             out.append(_no_question(worlds.question_note))
+        elif Worlds.SOME in (report.executable, report.goal, report.safe):
+            decides = _beyond_asking(worlds)
+            if decides:
+                out.append(f"no question helps: {decides} alone decide")
         if worlds.cause and not any([_agrees(worlds.cause, scene.world) for scene in scenes(worlds)]):
             out.append(f"enough, whatever else is so: {', '.join([_is(said) for said in worlds.cause])}")
         elif worlds.cause is None and worlds.cause_note:
             out.append(_not_found("a least cause", worlds.cause_note) or f"no cause: {worlds.cause_note}")
         out.append(_left_open(report, worlds))
-        unreplayed = [w for w in worlds.witnesses if w.replayed is None]
-        if unreplayed:
+        unreplayed = [w for w in worlds.witnesses if not w.replayed and any(w.world)]
+        if unreplayed and all([finding.replayed for finding in report.findings]):  # else that is said of the findings
             out.append(f"not independently replayed: {_counted(len(_distinct(unreplayed)), 'world')}")
     if worlds.solver:
         out.append(f"decided by {worlds.solver}")
@@ -249,6 +253,14 @@ def _no_question(note: str) -> str:
     """Why nothing is asked, without the word for a world's initial state."""
     note = note.removeprefix("every completion is bad: ")
     return _not_found("what to ask", note) or f"no question helps: {note}"
+
+
+def _beyond_asking(worlds: WorldsReport) -> str:
+    """What decides where nothing of the initial state is open; empty if something is."""
+    if worlds.open_facts + worlds.open_numbers:
+        return ""
+    kinds = ((worlds.choices, "outcomes"), (worlds.durations, "durations"), (worlds.unordered, "orders"))
+    return _listed([what for number, what in kinds if number])
 
 
 def _not_found(what: str, note: str) -> str:
