@@ -13,6 +13,7 @@ from plansafe.app.main import app
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.report import Headline, Report, Worlds
+from plansafe.verifier.symbolic.model import WorldsReport
 from plansafe.verifier.symbolic.refusals import missing_solver
 
 Run = Callable[..., tuple[int, str, str]]
@@ -116,12 +117,13 @@ def test_another_missing_module_is_a_bug(monkeypatch: pytest.MonkeyPatch) -> Non
 def certified(monkeypatch: pytest.MonkeyPatch) -> Callable[[Headline | None, str | None], list[Options]]:
     """Let every check end with this headline and this certificate; the options it was asked with."""
 
-    def arrange(headline: Headline | None, text: str | None) -> list[Options]:
+    def arrange(headline: Headline | None, text: str | None, solver: str = "constant folding") -> list[Options]:
         asked: list[Options] = []
 
         def check(self: Checker, plan: Source) -> Report:
             asked.append(self.options)
-            return Report(plan.name, headline, Worlds.ALL, Worlds.ALL, Worlds.ALL, 2, certificate=text)
+            worlds = WorldsReport(1, 0, 0, 1, solver=solver)
+            return Report(plan.name, headline, *[Worlds.ALL] * 3, 2, worlds=worlds, certificate=text)
 
         monkeypatch.setattr(Checker, "check", check)
         return asked
@@ -141,17 +143,22 @@ def test_a_certificate_is_written_beside_the_report(run: Run, certified: Callabl
 
 
 @pytest.mark.parametrize(
-    ("headline", "said"),
+    ("headline", "solver", "said"),
     [
-        (Headline.UNSAFE, "warm.plan: no certificate: the plan is UNSAFE; warm.proof is from before, "),
-        (Headline.SAFE, "warm.plan: no certificate: no solver was needed; warm.proof is from before, "),
-        (None, ""),
+        (Headline.UNSAFE, "cadical195", "warm.plan: no certificate: the plan is UNSAFE; warm.proof is from before, "),
+        (
+            Headline.SAFE,
+            "constant folding",
+            "warm.plan: no certificate: no solver was needed; warm.proof is from before, ",
+        ),
+        (Headline.SAFE, "z3 5.4.0", "warm.plan: no certificate: z3 5.4.0 gave none; warm.proof is from before, "),
+        (None, "", ""),
     ],
 )
 def test_no_certificate_leaves_the_file_alone(
-    run: Run, certified: Callable[..., list[Options]], headline: Headline | None, said: str
+    run: Run, certified: Callable[..., list[Options]], headline: Headline | None, solver: str, said: str
 ) -> None:
-    certified(headline, None)
+    certified(headline, None, solver)
     Path("warm.proof").write_text("old")
     code, _, err = run("warm.plan", "--certificate", "warm.proof")
     assert code == {Headline.UNSAFE: 1, Headline.SAFE: 0, None: 2}[headline]

@@ -11,6 +11,9 @@ from plansafe.app.service import Result, Settings
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.verifier.report import Headline
 
+_FOLDED = "constant folding"
+"""What :attr:`WorldsReport.solver` says where no solver was asked."""
+
 
 def unusable(path: str, plans: int, settings: Settings, repairs: bool) -> Diagnostic | None:
     """Why no certificate could be written; better known before a long search."""
@@ -35,8 +38,9 @@ def save(path: str, result: Result) -> int:
     if report.certificate is None:
         if report.headline is None:
             return 0  # the report says why
+        solver = report.worlds.solver if report.worlds is not None else ""
         if report.headline in (Headline.SAFE, Headline.VALID):
-            reason = "no solver was needed"
+            reason = f"{solver} gave none" if solver and solver != _FOLDED else "no solver was needed"
         else:
             reason = f"the plan is {report.headline.value}"
         left = f"; {where} is from before, and left as it is" if os.path.exists(path) else ""
