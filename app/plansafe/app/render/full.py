@@ -250,8 +250,8 @@ def _summary_notes(report: Report) -> list[str]:
     if report.metric is not None:
         out.append(f"metric: {report.metric}")
     if report.preferences_violated:
-        names = ", ".join(f"{name} ({n})" for name, n in report.preferences_violated)
-        out.append(f"preferences violated: {names}{worlds}")
+        violated = ", ".join(f"{name} ({n})" for name, n in report.preferences_violated)
+        out.append(f"preferences violated: {violated}{worlds}")
     out += [f"assumed: {a}" for a in report.assumptions]
     if report.worlds is not None:
         from plansafe.app.render.worlds import notes  # noqa: PLC0415 - where something is open
