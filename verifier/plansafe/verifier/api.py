@@ -157,6 +157,10 @@ class Checker:
                 lenient_types=options.lenient_types,
                 max_instances=options.max_instances,
             )
+            if self._open:
+                from plansafe.verifier.one_world import refusal  # noqa: PLC0415 - for open descriptions alone
+
+                self.engine.refused = refusal(self, "the replay in one world")
         kinds = {domain.name: "domain", problem.name: "problem"}
         self.diagnostics: tuple[Diagnostic, ...] = self._expected(tuple(self.context.diagnostics), kinds)
 
@@ -246,7 +250,7 @@ class Checker:
 
     def _over_worlds(self, plan: Source, read: ReadSteps, deadline: float | None) -> Report:
         """The verdict over all worlds."""
-        if self.options.engine == "explicit" or read.timed is not None or read.ordering is not None:
+        if self.options.engine == "explicit" or (read.timed is not None and not (self._open or read.open)):
             return self._undecided(plan, read)
         from plansafe.verifier.symbolic.audit import audit  # noqa: PLC0415 - for open descriptions alone
 

@@ -17,13 +17,16 @@ from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.sexpr import write
 from plansafe.grammar.source import Source
 from plansafe.verifier.compile.normal import quantified, subformulas
-from plansafe.verifier.model import Formula, Task
+from plansafe.verifier.model import Formula, Predicate, Task
 from plansafe.verifier.report import Finding, FindingClass, Report, Worlds
 from plansafe.verifier.rules.model import shown_names
 
 if TYPE_CHECKING:
     from plansafe.verifier.api import Checker
     from plansafe.verifier.kernel import Judgement, Kernel
+    from plansafe.verifier.kernel import World as KernelWorld
+    from plansafe.verifier.rules.expand import PlainOpening
+    from plansafe.verifier.symbolic.model import World
 
 MAX_WORK = 5_000_000
 """Estimated evaluations of small formulas in one plan: about a second."""
@@ -73,6 +76,38 @@ class Confirmer:
             return self._disagreement(plan, report, message, None)
         return report._replace(findings=findings)
 
+    def confirm_world(self, plan: Source, report: Report, world: World) -> tuple[Report, str]:
+        """A report on one of many worlds with ``replayed`` filled in, and what the kernel says against it, if anything.
+
+        Worlds are few, so each is replayed where one is affordable at all.
+        """
+        mode = self.checker.options.replay
+        if mode == "never" or report.headline is None or (mode == "auto" and not self._cheap(report.steps)):
+            return report, ""
+        kernel = self._load()
+        if kernel is None:
+            return report, ""
+        from plansafe.verifier.kernel import KernelLimit, KernelRejects  # noqa: PLC0415
+
+        try:
+            with _shallow():
+                judgement = kernel.judge(plan.text, kernel_world(self.checker, world))
+        except KernelLimit:
+            return report, ""
+        except KernelRejects as rejection:
+            return report, f"the kernel does not take the world: {rejection}"
+        order = world.order
+        findings = []
+        for finding in report.findings:
+            placed = finding if not order or not finding.step else finding._replace(step=order[finding.step - 1])
+            findings.append(finding._replace(replayed=_agrees(placed, judgement)))
+        wrong = [f for f in findings if f.replayed is False]
+        if wrong:
+            return report, f"the kernel does not confirm in that world: {wrong[0].message}"
+        if not self.checker.options.blame and report.headline.value != judgement.headline:
+            return report, f"the engine says {report.headline.value} in one world, the kernel {judgement.headline}"
+        return report._replace(findings=tuple(findings)), ""
+
     def is_safe(self, plan: Source, steps: int) -> bool | None:
         """Whether the kernel finds a plan SAFE or VALID; ``None`` if it is not to be asked, or does not cover it."""
         mode = self.checker.options.replay
@@ -109,6 +144,8 @@ class Confirmer:
             checker, options = self.checker, self.checker.options
             names = {rule.name for rule in checker.rules if rule.applicable}
             rules = [write(r.node) for r in checker.expanded.rules if r.node[1] in names]
+            rules += [write(invariant.node) for invariant in checker.expanded.invariants]
+            rules += [f"(:open {_opened(opening)})" for opening in checker.expanded.openings]
             safety = [f"(define (safety rules) {' '.join(rules)})"] if rules else []
             texts = (checker.domain.text, checker.problem.text, safety)
             try:
@@ -132,6 +169,45 @@ class Confirmer:
             report.steps,
             diagnostics=(*report.diagnostics, Diagnostic("SC901", message, labels, help=help)),
         )
+
+
+def kernel_world(checker: Checker, world: World) -> KernelWorld:
+    """A world as the kernel is told of it: by names."""
+    from fractions import Fraction  # noqa: PLC0415 - loaded by now
+
+    from plansafe.verifier.kernel import World as KernelWorld  # noqa: PLC0415
+
+    assert checker.engine is not None
+    task = checker.engine.task
+
+    def named(declared: Predicate, code: int) -> tuple[str, ...]:
+        return (declared.name, *task.names(task.decode(code, len(declared.types))))
+
+    def choose(step: int, number: int, objects: tuple[str, ...], _alternatives: int) -> int:
+        key = step, number, tuple([task.object_index[name] for name in objects])
+        return world.outcomes.get(key, 0)  # what is not among them happens in no binding
+
+    facts = [named(task.predicates[predicate], code) for predicate, code in world.facts]
+    numbers = {named(task.functions[f], code): Fraction(value) for (f, code), value in world.values.items()}
+    durations = {number: Fraction(duration) for number, duration in world.durations}
+    return KernelWorld(facts, numbers, choose, world.order, durations)
+
+
+def _opened(opening: PlainOpening) -> str:
+    """An open predicate as the kernel reads it, mapped to the domain's own."""
+    types: dict[str, str] = {}
+    waiting: list[str] = []
+    items = list(opening.typed[1:])
+    while items:
+        item = items.pop(0)
+        if item == "-":
+            kind = write(items.pop(0))
+            types.update(dict.fromkeys(waiting, kind))
+            waiting = []
+        else:
+            waiting.append(str(item))
+    words = [f"{term} - {types[str(term)]}" if str(term) in types else str(term) for term in opening.atom[1:]]
+    return f"({' '.join([str(opening.atom[0]), *words])})"
 
 
 @contextmanager

@@ -199,6 +199,7 @@ def _checked(checker: Checker, steps: Sequence[Taken | IllFormed]) -> bool:
     """Whether some hard rule has an instance where all steps are taken (docs/language.md, "Instances")."""
     assert checker.engine is not None
     task = checker.engine.task
+    names = {predicate: action for (_, action), predicate in checker.engine.plan.mirrors.items()}
     for rule in checker.rules:
         if rule.preference or not rule.applicable:
             continue
@@ -206,13 +207,9 @@ def _checked(checker: Checker, steps: Sequence[Taken | IllFormed]) -> bool:
             if all([task.domains[v.domain] for v in rule.declared]):
                 return True
             continue
-        for part in rule.parts:
-            if part.step is None:
-                continue
-            match = matcher(task, part)
-            names = {p: action for (_, action), p in checker.engine.plan.mirrors.items()}
-            action = names.get(step_predicate(part.step))
-            taken = [s for s in steps if isinstance(s, Taken) and s.action.name == action]
-            if any([match(step.objects) is not None for step in taken]):
+        for found in rule.matches:
+            match, name = matcher(task, found.atom, rule.declared), names.get(found.atom.predicate)
+            taken = [s for s in steps if isinstance(s, Taken) and s.action.name == name]
+            if found.factor and any([match(step.objects) is not None for step in taken]):
                 return True
     return False

@@ -6,12 +6,12 @@ rule, and only the bindings under which the rule may be broken are evaluated.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from plansafe.verifier.compile.triggers import extension
 from plansafe.verifier.engine.steps import Taken
 from plansafe.verifier.model import TRUE as HOLDS
-from plansafe.verifier.model import And, Atom, Formula, Not, Quantified, Task
+from plansafe.verifier.model import And, Atom, Formula, Not, Quantified, Task, Variable
 from plansafe.verifier.monitor.index import FactIndexes
 from plansafe.verifier.rules.model import Part
 from plansafe.verifier.symbolic.circuit import FALSE, Circuit, Literal
@@ -89,7 +89,7 @@ class StepRule:
         self.after = part.after
         atom = part.step.body if isinstance(part.step, Quantified) else part.step
         assert isinstance(atom, Atom)
-        self.match = matcher(task, part)
+        self.match = matcher(task, atom, part.parameters)
         guard: Formula = part.guard if part.guard is not None else HOLDS
         body = part.body
         bound = {-1 - a for a in atom.arguments if a < 0}
@@ -141,11 +141,9 @@ class StepRule:
         found.note(self.number, tuple([binding[slot] for slot in self.slots]), letter, there, true, false)
 
 
-def matcher(task: Task, part: Part) -> Callable[[Objects], Binding | None]:
-    """The binding of a part's parameters under which its step pattern is a step with some objects; ``None`` if none."""
-    atom = part.step.body if isinstance(part.step, Quantified) else part.step
-    assert isinstance(atom, Atom)
-    domains = {v.slot: task.domain_sets[v.domain] for v in part.parameters}
+def matcher(task: Task, atom: Atom, parameters: Sequence[Variable]) -> Callable[[Objects], Binding | None]:
+    """The binding of a rule's parameters under which its step pattern is a step with some objects; ``None`` if none."""
+    domains = {v.slot: task.domain_sets[v.domain] for v in parameters}
 
     def match(objects: Objects) -> Binding | None:
         binding: Binding = {}

@@ -14,7 +14,7 @@ from itertools import product
 from plansafe.verifier.compile.normal import is_temporal, negate
 from plansafe.verifier.compile.triggers import patterns
 from plansafe.verifier.engine.steps import Taken
-from plansafe.verifier.model import And, Formula, Not, Or, Temporal, Truth
+from plansafe.verifier.model import And, Atom, Formula, Not, Or, Quantified, Temporal, Truth
 from plansafe.verifier.monitor.index import InstanceIndex
 from plansafe.verifier.monitor.program import ground_temporal
 from plansafe.verifier.rules.model import Part, step_predicate
@@ -60,7 +60,11 @@ class TemporalRule:
         )
         possible = doubled.possible(_now(self.formula), False)
         self._broken_at_start = doubled.search(possible, part.parameters, ())
-        self._match = matcher(task, part) if part.mode == "each" else None
+        self._match = None
+        if part.mode == "each":
+            atom = part.step.body if isinstance(part.step, Quantified) else part.step
+            assert isinstance(atom, Atom)
+            self._match = matcher(task, atom, part.parameters)
         self._step = step_predicate(part.step) if part.step is not None else -1
         self.instances: dict[Objects, list[Values]] = {}
         self._matched: dict[Objects, list[int]] = {}

@@ -1,0 +1,247 @@
+"""The report on a plan whose worlds are one circuit: untimed, with its steps in order.
+
+The encoding decides, says of each finding in which worlds it is there, and knows a cause and a question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.engine.steps import IllFormed, Taken
+from plansafe.verifier.report import Finding, FindingClass, Headline, Report, RuleCount, Worlds
+from plansafe.verifier.rules.model import shown_names
+from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Literal
+from plansafe.verifier.symbolic.encode import encode
+from plansafe.verifier.symbolic.groups import Restrictions
+from plansafe.verifier.symbolic.model import FactInput, OutcomeInput, Verdict, Witness, World, WorldsReport
+from plansafe.verifier.symbolic.reasons import Reasons, reasons
+from plansafe.verifier.symbolic.showing import Contradicted, Show, Shown, headline
+from plansafe.verifier.symbolic.solvers import Unsupported
+from plansafe.verifier.symbolic.terms import Comparison
+from plansafe.verifier.symbolic.texts import world_said
+from plansafe.verifier.symbolic.verdict import Judge, NoWorld
+
+if TYPE_CHECKING:
+    from plansafe.verifier.api import Checker, ReadSteps
+
+MAX_WITNESSES = 8
+"""Worlds that a report shows."""
+MAX_ASKED = 200
+"""Findings of which it is asked whether they are there in all worlds."""
+
+
+class Encoded(Show):
+    """One plan, judged over all worlds by an encoding."""
+
+    def __init__(
+        self, checker: Checker, plan: Source, read: ReadSteps, restricted: Restrictions, deadline: float | None
+    ) -> None:
+        super().__init__(checker, plan, read)
+        self.deadline = deadline
+        self.restricted = restricted
+        self.steps: Sequence[Taken | IllFormed] = read.steps
+        self.encoding = encode(checker, self.steps, restricted.groups, deadline)
+        self.judge = Judge(self.encoding, checker.options.engine, deadline)
+        e = self.encoding
+        self.good = e.circuit.conjunction([e.executable, e.goal, e.violated ^ 1, e.undecided ^ 1])
+        self.sample: Report | None = None
+
+    def report(self) -> Report:
+        """The report. Raises :class:`~.engine.replay.TimeUp`, ``SolverMissing``."""
+        try:
+            verdict = self.judge.decide()
+            self._witnesses(verdict)
+            if self.checker.options.double_check:
+                self._again(verdict)
+            return self._report(verdict)
+        except NoWorld:
+            return self.no_world()
+        except Contradicted as contradiction:
+            return self.disagreement(contradiction.what)
+        except Unsupported:
+            why = "the engine `sat` knows no numbers, and the verdict depends on some that are open"
+            return self.unsupported(why, "leave --engine out, or take --engine smt")
+        finally:
+            self.judge.close()
+
+    # -- worlds -------------------------------------------------------------------------------------------------------
+
+    def _witnesses(self, verdict: Verdict) -> None:
+        """Replay a world for each value that is not ALL, and for each rule that is broken elsewhere alone."""
+        e = self.encoding
+        asked = [
+            ("executable", e.executable ^ 1, verdict.not_executable),
+            ("goal", e.goal ^ 1, verdict.not_goal),
+            ("safe", e.violated, verdict.not_safe),
+        ]
+        for about, literal, world in asked:
+            if world is not None:  # one world for all that fails, if possible
+                known = [shown.world for shown in self.shown if self._holds(literal, shown.world)]
+                self.show(about, known[0] if known else world)
+        for name, literal in self._by_rule() if verdict.not_safe is not None else ():
+            if len(self.shown) >= MAX_WITNESSES:
+                break
+            if not any([f.rule == name for shown in self.shown for f in shown.report.findings]):
+                other = self.judge.world(literal)
+                if other is not None:
+                    self.show(name, other)
+        if not self.shown and not e.limits:
+            some = self.judge.world(TRUE)
+            if some is not None:
+                self.sample = self.replay(some)
+                if self.good == TRUE and self.sample.headline not in (Headline.SAFE, Headline.VALID):
+                    raise Contradicted("every world should be safe, and one is not")
+
+    def _again(self, verdict: Verdict) -> None:
+        """Let the other solver decide; what it finds otherwise is an error of ours or of a solver's."""
+        other = Judge(self.encoding, "smt" if not self.judge.name.startswith("z3") else "sat", self.deadline)
+        try:
+            second = other.decide()
+        except Unsupported:
+            return
+        finally:
+            other.close()
+        known = (Worlds.ALL, Worlds.SOME, Worlds.NONE)
+        for first, again in zip(verdict[:3], second[:3], strict=True):
+            if first in known and again in known and first is not again:
+                raise Contradicted(f"{self.judge.name} says {first.value}, {other.name} {again.value}")
+
+    def _holds(self, literal: Literal, world: World) -> bool:
+        """Whether a literal is true in a world; numbers are not looked at, so where they matter the answer is no."""
+        circuit = self.encoding.circuit
+        values = {}
+        for node in circuit.inputs([literal]):
+            key = circuit.keys[node]
+            if isinstance(key, FactInput):
+                values[node] = (key.predicate, key.code) in world.facts
+            elif isinstance(key, OutcomeInput):
+                values[node] = world.outcomes[key.step, key.number, key.objects] == key.alternative
+            else:
+                return False
+        return circuit.evaluate([literal], values)[0]
+
+    def _by_rule(self) -> Iterable[tuple[str, Literal]]:
+        parts = self.checker.engine.plan.parts  # type: ignore[union-attr]
+        found: dict[str, list[Literal]] = {}
+        for violation in self.encoding.violations:
+            found.setdefault(self.checker.rules[parts[violation.part].rule].name, []).append(violation.literal)
+        return [(name, self.encoding.circuit.disjunction(literals)) for name, literals in found.items()]
+
+    # -- the report ---------------------------------------------------------------------------------------------------
+
+    def _report(self, verdict: Verdict) -> Report:
+        encoding, checker = self.encoding, self.checker
+        said = headline(verdict, encoding.checked)
+        why = Reasons()
+        if self._open and self.shown:
+            why = reasons(encoding, self.task, checker.options.engine, self.deadline, self.shown[0].world)
+        inputs = [encoding.circuit.keys[node] for node in encoding.circuit.inputs([self.good])]
+        worlds = WorldsReport(
+            encoding.open_facts,
+            encoding.open_numbers,
+            len(encoding.outcomes),
+            len([key for key in inputs if not isinstance(key, Comparison)]) + self._relevant_numbers(inputs),
+            tuple([self._witness(shown) for shown in self.shown]),
+            why.cause,
+            why.cause_note,
+            why.question,
+            why.question_note,
+            self.restricted.texts,
+            self.judge.name,
+        )
+        base = self.shown[0].report if self.shown else self.sample
+        if base is None:
+            unknown = Worlds.UNKNOWN
+            base = Report(self.plan.name, said, unknown, unknown, unknown, len(self.steps))
+        return base._replace(
+            headline=said,
+            executable=verdict.executable,
+            goal=verdict.goal,
+            safe=verdict.safe,
+            findings=self._findings(verdict),
+            rules=self._rules(base),
+            metric=base.metric if not self._open else None,
+            engine="smt" if self.judge.name.startswith("z3") else "sat",
+            limits=(*base.limits, *encoding.limits, *encoding.skipped),
+            worlds=worlds if self._open else None,
+        )
+
+    def _relevant_numbers(self, inputs: Sequence[object]) -> int:
+        return len({atom for key in inputs if isinstance(key, Comparison) for atom in _variables(key)})
+
+    @property
+    def _open(self) -> bool:
+        e = self.encoding
+        return bool(e.open_facts or e.open_numbers or e.outcomes)
+
+    def _witness(self, shown: Shown) -> Witness:
+        circuit = self.encoding.circuit
+        e = self.encoding
+        literal = {"executable": e.executable, "goal": e.goal, "safe": e.violated}.get(shown.about)
+        roots = [literal] if literal is not None else [lit for name, lit in self._by_rule() if name == shown.about]
+        keys = [circuit.keys[node] for node in circuit.inputs(roots)]
+        facts = [(key.predicate, key.code) for key in keys if isinstance(key, FactInput)]
+        choices = {(key.step, key.number, key.objects) for key in keys if isinstance(key, OutcomeInput)}
+        values = e.values if len(facts) + len(choices) < len(keys) else ()
+        said = world_said(self.task, list(self.steps), shown.world, facts, values, choices)
+        replayed = all([f.replayed for f in shown.report.findings]) if shown.report.findings else None
+        return Witness(shown.about, said, replayed)
+
+    def _findings(self, verdict: Verdict) -> tuple[Finding, ...]:
+        """The findings of all worlds shown, with the worlds that they are there in."""
+        instances = self._instances()
+        out = []
+        for number, finding in self.findings().values():
+            if not self._open:
+                out.append(finding)
+                continue
+            worlds = self._worlds_of(finding, verdict, instances) if len(out) < MAX_ASKED else Worlds.UNKNOWN
+            out.append(finding._replace(worlds=worlds, world=number))
+        return tuple(out)
+
+    def _instances(self) -> dict[tuple[str, tuple[tuple[str, str], ...]], Literal]:
+        """For each rule and binding, the worlds in which it is violated."""
+        engine = self.checker.engine
+        assert engine is not None
+        found: dict[tuple[str, tuple[tuple[str, str], ...]], list[Literal]] = {}
+        for violation in self.encoding.violations:
+            part = engine.plan.parts[violation.part]
+            names = shown_names([v.name for v in part.parameters])
+            binding = tuple(sorted(zip(names, self.task.names(violation.binding), strict=True)))
+            found.setdefault((self.checker.rules[part.rule].name, binding), []).append(violation.literal)
+        return {key: self.encoding.circuit.disjunction(literals) for key, literals in found.items()}
+
+    def _worlds_of(
+        self, finding: Finding, verdict: Verdict, instances: dict[tuple[str, tuple[tuple[str, str], ...]], Literal]
+    ) -> Worlds:
+        e = self.encoding
+        match finding.finding_class:
+            case FindingClass.UNMET_GOAL:
+                return Worlds.ALL if verdict.goal is Worlds.NONE else Worlds.SOME
+            case FindingClass.ILL_FORMED | FindingClass.INEXECUTABLE if finding.step <= len(e.alive):
+                before = e.alive[finding.step - 1]
+                after = e.alive[finding.step] if finding.step < len(e.alive) else FALSE
+                literal = e.circuit.both(before, after ^ 1)
+            case _:
+                literal = instances.get((finding.rule or "", finding.binding), FALSE)
+        otherwise = self.judge.some(literal ^ 1)
+        return Worlds.UNKNOWN if otherwise is None else Worlds.SOME if otherwise else Worlds.ALL
+
+    def _rules(self, base: Report) -> tuple[RuleCount, ...]:
+        """The counts of one world, with the violations of all."""
+        broken: dict[str, int] = {}
+        for name, _ in self._instances():
+            broken[name] = broken.get(name, 0) + 1
+        out = []
+        for count in base.rules:
+            if count.name in broken and count.status in ("kept", "violated", "never applied", "undecided"):
+                out.append(count._replace(violations=max(broken[count.name], count.violations), status="violated"))
+            else:
+                out.append(count)
+        return tuple(out)
+
+
+def _variables(comparison: Comparison) -> set[tuple[object, ...]]:
+    return {atom for atom, _ in comparison.sum.items if atom[0] == "value"}

@@ -1,0 +1,219 @@
+"""The report on a plan whose order or whose durations are open, and on timed plans of which anything else is.
+
+What decides here (:mod:`.orders`, :mod:`.durations`, :mod:`.enumeration`) gives three values and worlds in which each
+fails. In which worlds a finding is there follows from the values as far as it does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.model import Number
+from plansafe.verifier.report import Finding, FindingClass, Headline, Report, Worlds
+from plansafe.verifier.symbolic.enumeration import Openness, judge_each
+from plansafe.verifier.symbolic.groups import Restrictions
+from plansafe.verifier.symbolic.model import Said, Verdict, Witness, World, WorldSaid, WorldsReport
+from plansafe.verifier.symbolic.replaying import Judged as Values
+from plansafe.verifier.symbolic.replaying import closed_checker, in_world, judged
+from plansafe.verifier.symbolic.showing import Contradicted, Show, Shown, headline
+from plansafe.verifier.symbolic.texts import world_said
+
+if TYPE_CHECKING:
+    from plansafe.verifier.api import Checker, ReadSteps
+
+_OF_BOOLEAN = {True: Worlds.ALL, False: Worlds.NONE, None: Worlds.UNKNOWN}
+
+
+class Judged(Show):
+    """One plan with times, or partially ordered, judged over all worlds."""
+
+    def __init__(
+        self, checker: Checker, plan: Source, read: ReadSteps, restricted: Restrictions, deadline: float | None
+    ) -> None:
+        super().__init__(checker, plan, read)
+        self.deadline = deadline
+        self.restricted = restricted
+        self.openness = Openness(checker, read, restricted.groups)
+        self.by = ""
+
+    def report(self) -> Report:
+        """The report. Raises :class:`~.engine.replay.TimeUp`, ``SolverMissing``."""
+        if next(self.openness.completions(), None) is None and self.openness.is_open:
+            return self.no_world()
+        try:
+            verdict = self._ordered() if self.read.ordering is not None else self._timed()
+            asked = (
+                ("executable", verdict.not_executable),
+                ("goal", verdict.not_goal),
+                ("safe", verdict.not_safe),
+            )
+            for about, world in asked:
+                if world is not None:
+                    self.show(about, world)
+            sample = self.shown[0].report if self.shown else self.replay(self._some_world())
+            if not self.shown and verdict.safe is Worlds.ALL and sample.headline is Headline.UNSAFE:
+                raise Contradicted("every world should be safe, and one is not")
+            return self._report(verdict, sample)
+        except Contradicted as contradiction:
+            return self.disagreement(contradiction.what)
+
+    # -- verdicts -----------------------------------------------------------------------------------------------------
+
+    def _ordered(self) -> Verdict:
+        from plansafe.verifier.symbolic.orders.judge import Open, judge_orders  # noqa: PLC0415 - for such plans alone
+        from plansafe.verifier.symbolic.orders.replay import Judged as OrderJudged  # noqa: PLC0415
+        from plansafe.verifier.symbolic.orders.template import Openings  # noqa: PLC0415
+
+        engine, options = self.checker.engine, self.checker.options
+        assert engine is not None
+        assert self.read.ordering is not None
+        self.by = "all orders"
+        open_worlds = None
+        if self.openness.is_open:
+            start = self.openness
+            openings = Openings(start.circuit, start.start, start.evaluation, start.allowed)
+            open_worlds = Open(openings, lambda world: OrderJudged(*self._values(world)))
+        return judge_orders(
+            engine,
+            self.read.steps,
+            self.read.ordering,
+            self.deadline,
+            blame=options.blame,
+            open_worlds=open_worlds,
+            solver=options.engine,
+        )
+
+    def _values(self, world: World) -> Values:
+        return judged(in_world(self.checker, self.plan, self.read, world, halt_only=True))
+
+    def _timed(self) -> Verdict:
+        intervals = self._intervals()
+        if intervals and not self.openness.is_open:
+            self.by = "all durations"
+            return self._over_durations(self.checker, World(frozenset(), {}, {}), intervals)
+        self.by = "one world after the other"
+
+        def judge(world: World) -> tuple[tuple[Worlds, Worlds, Worlds], Verdict]:
+            if intervals:
+                verdict = self._over_durations(closed_checker(self.checker, world), world, intervals)
+                return (verdict.executable, verdict.goal, verdict.safe), verdict
+            values = self._values(world)
+            failing = [world if value is False else None for value in values]
+            executable, goal, safe = [_OF_BOOLEAN[value] for value in values]
+            return (executable, goal, safe), Verdict(executable, goal, safe, failing[0], failing[1], failing[2])
+
+        return judge_each(self.openness, judge, self.deadline)
+
+    def _over_durations(self, checker: Checker, world: World, intervals: dict[int, tuple[Number, Number]]) -> Verdict:
+        from plansafe.verifier.symbolic.durations.judge import judge_durations  # noqa: PLC0415 - for such plans alone
+        from plansafe.verifier.symbolic.witness import resolved  # noqa: PLC0415
+
+        assert self.read.timed is not None
+        steps = resolved(self.read.steps, world)
+        timed = [step._replace(taken=taken) for step, taken in zip(self.read.timed, steps, strict=True)]
+        verdict = judge_durations(checker, timed, intervals, self.deadline)
+        failing = [
+            None if w is None else world._replace(durations=w.durations)
+            for w in (verdict.not_executable, verdict.not_goal, verdict.not_safe)
+        ]
+        return verdict._replace(not_executable=failing[0], not_goal=failing[1], not_safe=failing[2])
+
+    def _intervals(self) -> dict[int, tuple[Number, Number]]:
+        out: dict[int, tuple[Number, Number]] = {}
+        for step in self.read.timed or ():
+            if step.tolerance and step.duration is not None:
+                out[step.number] = max(step.duration - step.tolerance, 0), step.duration + step.tolerance
+        return out
+
+    def _some_world(self) -> World:
+        facts = next(self.openness.completions(), None) or frozenset()
+        order = _an_order(len(self.read.steps), self.read.ordering) if self.read.ordering is not None else ()
+        outcomes = {key: 0 for key, _ in self.openness.choices}
+        durations = tuple([(number, low) for number, (low, _) in self._intervals().items()])
+        return World(facts, self.openness.some_values(), outcomes, order, durations)
+
+    # -- the report ---------------------------------------------------------------------------------------------------
+
+    def _report(self, verdict: Verdict, sample: Report) -> Report:
+        pairs = _unordered(len(self.read.steps), self.read.ordering) if self.read.ordering is not None else 0
+        durations = len(self._intervals())
+        openness = self.openness
+        worlds = WorldsReport(
+            openness.open_facts,
+            len(openness.numbers),
+            len(openness.choices),
+            len(openness.facts) + len(openness.numbers) + len(openness.choices) + durations + pairs,
+            tuple([self._witness(shown) for shown in self.shown]),
+            invariants=self.restricted.texts,
+            solver=self.by,
+            durations=durations,
+            unordered=pairs,
+        )
+        findings = [
+            finding._replace(worlds=_worlds_of(finding, verdict), world=number)
+            for number, finding in self.findings().values()
+        ]
+        return sample._replace(
+            headline=headline(verdict, sample.headline is not Headline.VALID),
+            executable=verdict.executable,
+            goal=verdict.goal,
+            safe=verdict.safe,
+            findings=tuple(findings),
+            metric=None,
+            engine="smt",
+            limits=(*sample.limits, *verdict.limits),
+            worlds=worlds,
+        )
+
+    def _witness(self, shown: Shown) -> Witness:
+        openness, world = self.openness, shown.world
+        facts = [(key.predicate, key.code) for _, key in openness.facts]
+        choices = [key for key, _ in openness.choices if key in world.outcomes]
+        said = world_said(self.task, list(self.read.steps), world, facts, openness.numbers, choices)
+        durations = tuple([Said(self._step_text(number), str(duration)) for number, duration in world.durations])
+        order = tuple([self._step_text(number) for number in world.order])
+        replayed = all([f.replayed for f in shown.report.findings]) if shown.report.findings else None
+        return Witness(shown.about, WorldSaid(said.facts, said.outcomes, order, durations), replayed)
+
+    def _step_text(self, number: int) -> str:
+        index = number - 1
+        if self.read.timed is not None:
+            index = self.read.timed[number - 1].written
+        step = self.read.text.steps[index]
+        text = "(" + " ".join(step.tokens) + ")"
+        return f"{step.label} {text}" if step.label else f"step {number} {text}" if self.read.timed else text
+
+
+def _worlds_of(finding: Finding, verdict: Verdict) -> Worlds:
+    """A finding of one world is there in some; that it is not in all follows where something is fine in some."""
+    match finding.finding_class:
+        case FindingClass.UNMET_GOAL:
+            return Worlds.ALL if verdict.goal is Worlds.NONE else Worlds.SOME
+        case FindingClass.INEXECUTABLE | FindingClass.ILL_FORMED:
+            return Worlds.SOME if verdict.executable is Worlds.SOME else Worlds.UNKNOWN
+        case _:
+            return Worlds.SOME if verdict.safe is Worlds.SOME else Worlds.UNKNOWN
+
+
+def _an_order(steps: int, pairs: tuple[tuple[int, int], ...]) -> tuple[int, ...]:
+    """The first order that the pairs allow, as the plan lists its steps."""
+    waiting = {number: {a for a, b in pairs if b == number} for number in range(1, steps + 1)}
+    out: list[int] = []
+    while waiting:
+        number = next(n for n, before in waiting.items() if before <= set(out))
+        out.append(number)
+        del waiting[number]
+    return tuple(out)
+
+
+def _unordered(steps: int, pairs: tuple[tuple[int, int], ...]) -> int:
+    """How many pairs of steps may come in either order."""
+    after: dict[int, set[int]] = {number: set() for number in range(1, steps + 1)}
+    following: dict[int, list[int]] = {number: [] for number in after}
+    for a, b in pairs:
+        following[a].append(b)
+    for number in reversed(_an_order(steps, pairs)):
+        for later in following[number]:
+            after[number] |= {later} | after[later]
+    return steps * (steps - 1) // 2 - sum([len(later) for later in after.values()])
