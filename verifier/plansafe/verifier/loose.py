@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.loose_text import LIMIT, Block, Datum, Form, Line, LooseText, Table, read_text
-from plansafe.grammar.plan_text import is_definition, read_plan
+from plansafe.grammar.plan_text import PlanText, is_definition, read_plan
 from plansafe.grammar.sexpr import is_foreign
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
@@ -115,7 +115,14 @@ def _strict(text: Source, checker: Checker) -> LooseResult | None:
         written = f"({' '.join(step.tokens)})"
         steps.append(LooseStep(written, step.span, text.position(step.span.start)[0]))
         shown.append(_timed(written, _decimal(step.time), _decimal(step.duration)))
+    if _leaves_open(read):
+        return LooseResult(Source(_name(text), text.text), tuple(steps), (), ())
     return LooseResult(Source(_name(text), "\n".join(shown) + "\n"), tuple(steps), (), ())
+
+
+def _leaves_open(read: PlanText) -> bool:
+    """Whether a plan says more than a list of steps can: an order that is partial, or durations within tolerances."""
+    return read.ordering is not None or any([step.tolerance for step in read.steps])
 
 
 def _decimal(value: object) -> str | None:
@@ -658,6 +665,10 @@ class _Reader:
         if form.what != "plan" or read.diagnostics or not is_definition(text):
             message = read.diagnostics[0].message if read.diagnostics else f"`(define ({form.what} ..` is no plan"
             self.refuse(Refused("SC746", message), form.start, form.end)
+            return
+        if _leaves_open(read):
+            message = "an order or durations that are left open, among other text"
+            self.refuse(Refused("SC746", message, "write the plan alone"), form.start, form.end)
             return
         steps = []
         for step in read.steps:

@@ -26,7 +26,7 @@ _LED = re.compile(r"(?::|=>|->|\u2192|=|[ \t]-|\u2014|--)[ \t\n]{0,8}\Z")
 _COMMENT = re.compile(
     r"(?:;|#|//|--|\u2014|-[ \t]|:|\((?!\d)|=>|->|\u2192|because\b|so that\b|in order to\b|to\b|so\b|%)"
 )
-_DURATION = re.compile(r"[ \t]{0,8}\[[ \t]{0,8}(?:D:)?(\d{1,9}(?:\.\d{1,9})?)[^\]\n]{0,40}\]")
+_DURATION = re.compile(r"[ \t]{0,8}\[[ \t]{0,8}(?:D:)?(\d{1,9}(?:\.\d{1,9})?)(?![\d.]|\s{0,8}(?:\+|±))[^\]\n]{0,40}\]")
 _HARD = re.compile(
     r"[ \t]{0,8}(?:->|=>|\u2192|;|\.[ \t]|,?[ \t](?:and[ \t]{1,4})?"
     r"(?:then|next|finally|afterwards|after that),?[ \t])[ \t]{0,8}"

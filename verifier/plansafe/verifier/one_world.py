@@ -42,7 +42,7 @@ def first_choice(task: Task) -> str | None:
 
 def refusal(checker: Checker, what: str, read: ReadSteps | None = None) -> Diagnostic | None:
     """Why ``what`` (`the repair of plans`, ..) is refused; ``None`` if there is one world alone."""
-    found = _what_is_open(checker)
+    found = _what_is_open(checker) if checker.open else None
     if found is None and read is not None and read.open:
         found = "the plan leaves its order or its durations open", None
     if found is None:

@@ -35,6 +35,7 @@ from plansafe.verifier.monitor.program import (
     Moment,
 )
 from plansafe.verifier.monitor.runtime import Runtime
+from plansafe.verifier.one_world import require
 from plansafe.verifier.rules.model import shown_names
 from plansafe.verifier.simulate import Simulation
 
@@ -100,12 +101,17 @@ class ObservationError(ValueError):
 
 
 class Monitor:
-    """Watches one execution. Needs a checker that is ``ok``; raises ``ValueError`` otherwise."""
+    """Watches one execution.
+
+    Needs a checker that is ``ok`` and leaves nothing open; raises ``ValueError`` otherwise (where something is open,
+    :class:`~plansafe.verifier.one_world.LeavesOpen`).
+    """
 
     def __init__(self, checker: Checker) -> None:
         if checker.engine is None:
             first = checker.diagnostics[0].message if checker.diagnostics else "no task"
             raise ValueError(f"the domain, problem or specification has errors: {first}")
+        require(checker, "a monitor")
         self.checker = checker
         self.engine = checker.engine
         self.task = checker.engine.task

@@ -17,15 +17,19 @@ from plansafe.verifier.engine.steps import Taken
 from plansafe.verifier.evaluate import Evaluator, Undefined
 from plansafe.verifier.model import TRUE, Action, And
 from plansafe.verifier.monitor.index import FactIndexes
+from plansafe.verifier.one_world import LeavesOpen
 
 
 class Simulation:
     """A state of an engine's task, starting at S0.
 
-    Durative actions are not simulated (their starts and ends need a clock).
+    Durative actions are not simulated (their starts and ends need a clock). Raises
+    :class:`~plansafe.verifier.one_world.LeavesOpen` where a description leaves something open.
     """
 
     def __init__(self, engine: Engine, state: State | None = None) -> None:
+        if engine.refused is not None:
+            raise LeavesOpen(engine.refused)
         self.engine = engine
         self.task = engine.task
         self.state = engine.initial() if state is None else state

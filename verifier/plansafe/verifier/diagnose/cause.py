@@ -59,6 +59,8 @@ def minimal_cause(checker: Checker, plan: Source, finding: Finding, *, time_limi
         return Cause((finding.step,), (), True, f"step {finding.step} is no step of this domain")
     if read.timed is not None:
         raise NotCovered("the plan's steps have times")
+    if read.open:
+        raise NotCovered("the plan leaves the order of its steps open")
     worlds = _worlds(checker, read.steps, finding)
     found, minimum = _Search(worlds, time_limit_s).run()
     steps = tuple(sorted([number for index, number in found if index == STEP]))

@@ -19,6 +19,7 @@ from plansafe.verifier.engine.state import Delta, NumberTooLarge, State
 from plansafe.verifier.engine.steps import IllFormed, Taken
 from plansafe.verifier.evaluate import Binding, Evaluator, Reason, Undefined, formula_text
 from plansafe.verifier.model import And, Atom, Equal, Formula, Not, Or, Quantified, Task, Truth
+from plansafe.verifier.one_world import refusal
 from plansafe.verifier.simulate import Simulation
 
 SUCCESS = "success"
@@ -131,6 +132,9 @@ def steps_of(checker: Checker, plan: Source) -> list[Written] | None:
     read = checker.read(plan)
     if read.text.diagnostics:
         return None
+    refused = refusal(checker, "a published label", read)
+    if refused is not None:
+        raise NoLabel(refused.message)
     if any([literal.time > 0 for literal in engine.task.timed_literals]):
         raise NoLabel("the task has timed literals, which the published executors lack")
     order = range(len(read.steps)) if read.timed is None else [step.written for step in read.timed]

@@ -100,8 +100,10 @@ class Trace(NamedTuple):
 
 
 def refuse_time(checker: Checker, steps: Steps) -> None:
-    """Raise :class:`NotCovered` where steps alone do not say what happens."""
+    """Raise :class:`NotCovered` where steps alone do not say what happens: with time, or in many worlds."""
     assert checker.engine is not None
+    if checker.engine.refused is not None:
+        raise NotCovered(checker.engine.refused.message)
     if any([literal.time > 0 for literal in checker.engine.task.timed_literals]):
         raise NotCovered("timed literals change the world beside the plan's steps")
     if any([isinstance(step, Taken) and step.action.end is not None for step in steps]):

@@ -12,6 +12,7 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.engine.state import NumberTooLarge
 from plansafe.verifier.engine.steps import IllFormed, Taken
 from plansafe.verifier.monitor.finding import TooManyInstances
+from plansafe.verifier.one_world import require
 from plansafe.verifier.planning.chain import default_planners
 from plansafe.verifier.planning.execution import Execution
 from plansafe.verifier.planning.own_search import OwnSearch
@@ -77,7 +78,8 @@ def localise(
     """The indices of a plan; at most ceil(log2(n + 2)) calls of the planner for the point of no return.
 
     ``time_limit_s`` is for all calls together, once for the point of no return and once for the regret. Timed plans
-    are not searched: the interval is all that could be. Raises ``ValueError`` if the checker or a text has errors.
+    are not searched: the interval is all that could be. Raises ``ValueError`` if the checker or a text has errors,
+    or leaves something open.
     """
     if checker.engine is None:
         raise ValueError("the domain, problem or specification has errors")
@@ -87,6 +89,7 @@ def localise(
     read = checker.read(plan)
     if read.text.diagnostics:
         raise ValueError(f"the plan cannot be read: {read.text.diagnostics[0].message}")
+    require(checker, "localisation", read)
     steps = read.steps
     divergence = _divergence(checker, plan, reference)
     if read.timed is not None:
@@ -115,6 +118,7 @@ def _divergence(checker: Checker, plan: Source, reference: Source | None) -> int
     other = checker.read(reference)
     if other.text.diagnostics:
         raise ValueError(f"the reference plan cannot be read: {other.text.diagnostics[0].message}")
+    require(checker, "the comparison with a reference plan", other)
     ours = [step.tokens for step in checker.read(plan).text.steps]
     theirs = [step.tokens for step in other.text.steps]
     for number, (mine, wanted) in enumerate(zip(ours, theirs, strict=False), 1):

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from time import monotonic
 from typing import NamedTuple
 
+from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.verifier import model
 from plansafe.verifier.compile.emit import Emitter
 from plansafe.verifier.engine.actions import ActionCode, Conflict, combine, interpreted
@@ -95,6 +96,8 @@ class Engine:
         self.emitter = Emitter(task)
         self.axioms = Axioms(task, self.emitter) if task.axioms else None
         self.plan = Plan(task, rules, mirrors, max_instances)
+        self.refused: Diagnostic | None = None
+        """Why one state cannot stand for this task: something in it is left open."""
         self._initial = State.initial(task)
         for literal in task.timed_literals:
             if literal.time == 0:

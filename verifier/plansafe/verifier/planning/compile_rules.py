@@ -124,6 +124,8 @@ class _Compiler:
         self.engine = engine
         self.initial = engine.initial()
         self.source = task = task._replace(initial_fluents=self.initial.fluents)
+        if engine.refused is not None:
+            raise CannotCompile(engine.refused.message)
         if any([action.end is not None for action in task.actions.values()]):
             raise CannotCompile("durative actions")
         if any([literal.time > 0 for literal in task.timed_literals]):

@@ -102,6 +102,8 @@ def unsupported(checker: Checker, rules: bool) -> str:
     engine = checker.engine
     if engine is None:
         return "the domain, problem or specification has errors"
+    if engine.refused is not None:
+        return engine.refused.message
     if any([action.end is not None for action in engine.task.actions.values()]):
         return "durative actions are not searched"
     if any([literal.time > 0 for literal in engine.task.timed_literals]):

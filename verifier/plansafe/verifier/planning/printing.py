@@ -31,6 +31,7 @@ from plansafe.verifier.model import (
     Truth,
     Variable,
 )
+from plansafe.verifier.one_world import first_choice
 
 _WORDS = (
     "define domain problem requirements types constants predicates functions constraints action durative-action derived"
@@ -214,6 +215,8 @@ class _Printer:
     def __init__(self, task: Task, facts: Sequence[set[int]], fluents: Sequence[Mapping[int, Number]]) -> None:
         if any([action.end is not None for action in task.actions.values()]):
             raise Unprintable("durative actions")
+        if first_choice(task) is not None:
+            raise Unprintable("`oneof` in effects")
         if any([literal.time > 0 for literal in task.timed_literals]):
             raise Unprintable("timed initial literals")
         self.task, self.facts, self.fluents = task, facts, fluents

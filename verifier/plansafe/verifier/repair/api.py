@@ -12,6 +12,7 @@ from plansafe.verifier.api import Checker, ReadSteps
 from plansafe.verifier.engine.replay import HALT, Outcome, Run
 from plansafe.verifier.engine.steps import IllFormed, Taken
 from plansafe.verifier.model import Number
+from plansafe.verifier.one_world import refusal
 from plansafe.verifier.repair.extract import Aligned, alignments
 from plansafe.verifier.repair.fallback import align, lean
 from plansafe.verifier.repair.footprint import identity
@@ -48,6 +49,9 @@ def unsupported(checker: Checker, read: ReadSteps) -> str:
     """Why a plan is not repaired, if it is of a sort that is not."""
     if read.text.diagnostics:
         return "the plan cannot be read"
+    refused = refusal(checker, "the search for repairs", read)
+    if refused is not None:
+        return refused.message
     task = checker.engine.task if checker.engine is not None else None
     assert task is not None
     if read.timed is not None or any([literal.time > 0 for literal in task.timed_literals]):

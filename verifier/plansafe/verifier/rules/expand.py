@@ -225,7 +225,7 @@ class Expander:
             elif head == ":disable":
                 disabled += [At(section, position) for position in range(1, len(section))]
             elif head == ":define":
-                self._macro(section, macros)
+                self._macro(section, macros, mapping)
             elif head == ":template":
                 if not self._is_template(section):
                     context.error("SC003", "expected `(:template name ($p ..) rule ..)`", At(section), "not a template")
@@ -382,13 +382,13 @@ class Expander:
         rules = [isinstance(rule, list) and len(rule) > 0 and word(rule[0]) in RULE_KINDS for rule in section[3:]]
         return all(parameters) and all(rules)
 
-    def _macro(self, section: list[Node], macros: dict[str, tuple[list[str], Node]]) -> None:
+    def _macro(self, section: list[Node], macros: dict[str, tuple[list[str], Node]], mapping: Mapping | None) -> None:
         if len(section) != 3 or not isinstance(section[1], list) or not section[1] or not is_name(section[1][0]):
             self.context.error("SC003", "expected `(:define (name ?x ..) formula)`", At(section), "not a definition")
             return
         entries = typed_list(self.context, section[1], 1, is_variable, "a variable")
         parameters = [entry.name for entry in entries]
-        body = self._formula(section[2], macros, None)
+        body = self._formula(section[2], macros, mapping)
         macros[word(section[1][0])] = (parameters, body)
 
     def _mapping(self, form: list[Node]) -> None:

@@ -1,0 +1,611 @@
+"""What may be left open (docs/worlds.md, section 1), from text to the typed model.
+
+Mistakes have their cases in ``tests/verifier/diagnostics.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import pytest
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker, Options
+from plansafe.verifier.diagnose.api import diagnose
+from plansafe.verifier.diagnose.cause import minimal_cause
+from plansafe.verifier.diagnose.labels import safel_label
+from plansafe.verifier.diagnose.links import NotCovered, record
+from plansafe.verifier.diagnose.localise import localise
+from plansafe.verifier.elaborate.unknowns import is_empty, narrowed
+from plansafe.verifier.engine.steps import IllFormed
+from plansafe.verifier.loose import read_loose
+from plansafe.verifier.model import Effect, InitialLiteral, Interval, OpenPredicate, WorldInvariant
+from plansafe.verifier.one_world import CODE, LeavesOpen, refusal
+from plansafe.verifier.online import Monitor
+from plansafe.verifier.planning.compile_rules import CannotCompile, compile_rules
+from plansafe.verifier.planning.own_search import OwnSearch
+from plansafe.verifier.planning.port import Answer, Query
+from plansafe.verifier.planning.printing import Unprintable, print_task
+from plansafe.verifier.repair.api import repair
+from plansafe.verifier.repair.model import RepairStatus
+from plansafe.verifier.report import Finding, FindingClass, Headline
+from plansafe.verifier.simulate import Simulation
+
+DOMAIN = """(define (domain kitchen)
+  (:types thing place - object cup - thing fridge - place)
+  (:predicates (wet ?t - thing) (hot ?t - thing) (in ?t - thing ?p - place) (near ?a ?b - thing) (done)
+    (safe ?t - thing))
+  (:functions (weight ?t - thing) (total))
+  (:derived (safe ?t - thing) (not (hot ?t)))
+  {}
+  (:action dry :parameters (?t - thing) :effect (not (wet ?t)))
+  (:durative-action bake :parameters (?t - thing) :duration (>= ?duration 0) :effect (at end (hot ?t))))"""
+PROBLEM = """(define (problem p) (:domain kitchen)
+  (:objects mug - cup pan - thing cool - fridge hall - place) (:init {}) (:goal (and)))"""
+
+
+def checker_of(init: str = "", action: str = "", *specs: str, **options: object) -> Checker:
+    sources = [Source(f"spec{number}", text) for number, text in enumerate(specs, 1)]
+    found = {source.text.split()[2].rstrip(")"): source for source in sources}
+    checker = Checker(
+        Source("domain", DOMAIN.format(action)),
+        Source("problem", PROBLEM.format(init)),
+        sources[-1:] if len(sources) > 1 and "extends" in specs[-1] else sources,
+        Options(**options),  # type: ignore[arg-type]
+        resolve=lambda name, beside: found.get(name),
+    )
+    assert checker.ok, checker.diagnostics
+    return checker
+
+
+def safety(text: str, name: str = "s") -> str:
+    return f"(define (safety {name}) {text})"
+
+
+# -- the initial state ------------------------------------------------------------------------------------------------
+
+
+def literal_text(checker: Checker, literal: InitialLiteral) -> str:
+    assert checker.elaborated is not None
+    task = checker.elaborated.task
+    if literal.fluent:
+        function = task.functions[literal.predicate]
+        names = task.names(task.decode(literal.code, len(function.types)))
+        return f"({' '.join([function.name, *names])}) = {literal.value}"
+    return ("" if literal.value else "not ") + task.fact_text(literal.predicate, literal.code)
+
+
+def interval_text(interval: Interval) -> str:
+    low = "" if interval.low is None else f"{interval.low} {'<' if interval.low_open else '<='} "
+    high = "" if interval.high is None else f" {'<' if interval.high_open else '<='} {interval.high}"
+    return f"{low}.{high}"
+
+
+def left_open(init: str) -> list[str]:
+    """What a section ``:init`` leaves open, as text: facts (``+``: supported alone), choices, numbers."""
+    checker = checker_of(init)
+    assert checker.elaborated is not None
+    task = checker.elaborated.task
+    unknowns = task.unknowns
+    assert checker.open == (unknowns is not None)
+    if unknowns is None:
+        return []
+    assert isinstance(unknowns.node, list)
+    out = []
+    for predicate, codes in enumerate(unknowns.facts):
+        supported = unknowns.supported[predicate]
+        assert supported <= codes
+        assert not codes & task.initial_facts[predicate]
+        out += [task.fact_text(predicate, code) + (" +" if code in supported else "") for code in sorted(codes)]
+    for choice in unknowns.choices:
+        alternatives = [" & ".join([literal_text(checker, one) for one in each]) for each in choice.alternatives]
+        out.append(("one of: " if choice.exactly_one else "some of: ") + " | ".join(alternatives))
+    for function, values in enumerate(unknowns.values):
+        for code, interval in values.items():
+            assert code not in task.initial_fluents[function]
+            literal = InitialLiteral(function, code, 0, True)
+            out.append(f"{literal_text(checker, literal).removesuffix(' = 0')}: {interval_text(interval)}")
+    return out
+
+
+@pytest.mark.parametrize(
+    ("init", "expected"),
+    [
+        ("(wet mug) (= (total) 5) (not (wet pan))", []),
+        ("(unknown (wet mug))", ["(wet mug)"]),
+        ("(unknown (in pan hall)) (unknown (done)) (wet mug)", ["(in pan hall)", "(done)"]),
+        ("(unknown (wet mug)) (unknown (wet mug))", ["(wet mug)"]),
+        ("(or (wet mug) (wet pan))", ["(wet mug)", "(wet pan)", "some of: (wet mug) | (wet pan)"]),
+        ("(or (not (wet mug)))", ["(wet mug)", "some of: not (wet mug)"]),
+        ("(oneof (wet mug) (wet pan))", ["(wet mug) +", "(wet pan) +", "one of: (wet mug) | (wet pan)"]),
+        (
+            "(oneof (and (wet mug) (hot mug)) (and (wet pan) (not (hot pan))))",
+            [
+                "(wet mug) +",
+                "(wet pan) +",
+                "(hot mug) +",
+                "(hot pan) +",
+                "one of: (wet mug) & (hot mug) | (wet pan) & not (hot pan)",
+            ],
+        ),
+        # Given facts keep their values, and stay in the alternatives.
+        ("(wet mug) (oneof (wet mug) (wet pan))", ["(wet pan) +", "one of: (wet mug) | (wet pan)"]),
+        ("(or (wet mug) (wet pan)) (not (wet mug))", ["(wet pan)", "some of: (wet mug) | (wet pan)"]),
+        # Another statement that mentions a fact: then `oneof` alone does not say when it is false.
+        (
+            "(unknown (wet mug)) (oneof (wet mug) (wet pan))",
+            ["(wet mug)", "(wet pan) +", "one of: (wet mug) | (wet pan)"],
+        ),
+        (
+            "(oneof (wet mug) (wet pan)) (or (wet pan))",
+            ["(wet mug) +", "(wet pan)", "one of: (wet mug) | (wet pan)", "some of: (wet pan)"],
+        ),
+        ("(or (and (wet mug) (wet mug)))", ["(wet mug)", "some of: (wet mug)"]),
+        ("(unknown (total))", ["(total): ."]),
+        ("(unknown total)", ["(total): ."]),
+        ("(<= 2 (total) 8)", ["(total): 2 <= . <= 8"]),
+        ("(< 2 total 8)", ["(total): 2 < . < 8"]),
+        ("(>= 8 (total) 2)", ["(total): 2 <= . <= 8"]),
+        ("(> (total) 2)", ["(total): 2 < ."]),
+        ("(>= 2.5 (weight mug))", ["(weight mug): . <= 5/2"]),
+        ("(< (total) .5)", ["(total): . < 1/2"]),
+        ("(<= 1 2 (total))", ["(total): 2 <= ."]),
+        ("(<= (total) -2 -1)", ["(total): . <= -2"]),
+        ("(<= 2 (total) 8) (< (total) 8) (<= 3 (total)) (unknown (total))", ["(total): 3 <= . < 8"]),
+        ("(<= 2 (total)) (< 2 (total)) (<= 1 (total))", ["(total): 2 < ."]),
+        ("(<= 2 (total) 8) (= (total) 2) (unknown (wet mug))", ["(wet mug)"]),
+        (
+            "(oneof (= (total) 1) (= (total) 1.5))",
+            ["one of: (total) = 1 | (total) = 3/2", "(total): ."],
+        ),
+        (
+            "(oneof (= (total) 1) (and (= (total) 2) (wet mug))) (<= (total) 5)",
+            ["(wet mug) +", "one of: (total) = 1 | (total) = 2 & (wet mug)", "(total): . <= 5"],
+        ),
+        ("(= (total) 1) (oneof (= (total) 1) (= (total) 2))", ["one of: (total) = 1 | (total) = 2"]),
+        ("(UNKNOWN (Wet MUG))", ["(wet mug)"]),
+    ],
+)
+def test_initial_state(init: str, expected: list[str]) -> None:
+    assert left_open(init) == expected
+
+
+def test_given_values_stay_and_denied_facts_are_known() -> None:
+    checker = checker_of("(not (wet pan)) (wet mug) (unknown (hot mug)) (at 5 (hot mug)) (= (total) 5) (<= (total) 5)")
+    assert checker.elaborated is not None
+    task = checker.elaborated.task
+    index = {predicate.name: number for number, predicate in enumerate(task.predicates)}
+    assert task.denied == {(index["wet"], task.encode((task.object_index["pan"],)))}
+    assert task.initial_facts[index["wet"]] == {task.object_index["mug"]}
+    assert [literal.value for literal in task.timed_literals] == [True]
+    assert task.unknowns is not None
+    assert [len(values) for values in task.unknowns.values] == [0, 0]
+
+
+def test_a_predicate_of_the_name_of_a_statement() -> None:
+    domain = "(define (domain d) (:predicates (unknown ?x) (oneof ?x)) (:constants a b) (:action a :effect (oneof a)))"
+    problem = "(define (problem p) (:domain d) (:init (unknown a) (unknown (oneof a)) (oneof b)) (:goal (and)))"
+    checker = Checker(Source("d", domain), Source("p", problem))
+    assert checker.ok, checker.diagnostics
+    assert checker.elaborated is not None
+    task = checker.elaborated.task
+    assert task.initial_facts == [{0}, {1}]
+    assert task.unknowns is not None
+    assert task.unknowns.facts == [set(), {0}]
+    assert task.actions["a"].start.effects[0].choices == ()
+
+
+def test_intervals() -> None:
+    full, low, high = Interval(), Interval(2, None, True), Interval(None, 2)
+    assert narrowed(full, low) == narrowed(low, full) == low
+    assert narrowed(low, high) == Interval(2, 2, True, False)
+    assert narrowed(Interval(1, 5), Interval(2, 7, True)) == Interval(2, 5, True)
+    assert narrowed(Interval(2, 5), Interval(2, 5, True, True)) == Interval(2, 5, True, True)
+    assert [is_empty(i) for i in (full, low, narrowed(low, high), Interval(2, 2), Interval(3, 2))] == [
+        False,
+        False,
+        True,
+        False,
+        True,
+    ]
+
+
+# -- effects ----------------------------------------------------------------------------------------------------------
+
+
+def effect_text(checker: Checker, effect: Effect) -> str:
+    """``forall ?x [0:1/2] when: +(wet ?x)``: each choice as number:alternative/alternatives, with its variables."""
+    assert checker.elaborated is not None
+    task = checker.elaborated.task
+    choices = [
+        f"{c.number}:{c.alternative}/{c.alternatives}" + "".join([v.name for v in c.variables]) for c in effect.choices
+    ]
+    changes = [f"+{task.predicates[a.predicate].name}" for a in effect.adds]
+    changes += [f"-{task.predicates[a.predicate].name}" for a in effect.deletes]
+    changes += [f"{a.operator} {task.functions[a.function].name}" for a in effect.assignments]
+    guard = "" if type(effect.condition).__name__ == "Truth" else f"{type(effect.condition).__name__}: "
+    around = "".join([f"{v.name} " for v in effect.variables])
+    return f"{around}[{' '.join(choices)}] {guard}{' '.join(changes)}"
+
+
+def effects(effect: str, durative: bool = False) -> list[str]:
+    kind = "durative-action" if durative else "action"
+    time = ":duration (= ?duration 1)" if durative else ""
+    checker = checker_of("", f"(:{kind} act :parameters (?t - thing) {time} :effect {effect})")
+    assert checker.elaborated is not None
+    action = checker.elaborated.task.actions["act"]
+    found = [effect_text(checker, e) for e in action.start.effects]
+    ending = [effect_text(checker, e) for e in action.end.effects] if action.end else []
+    assert checker.open == any(":" in text.split("]")[0] for text in (*found, *ending))
+    return [*found, *[f"end {text}" for text in ending]]
+
+
+@pytest.mark.parametrize(
+    ("effect", "expected"),
+    [
+        ("(wet ?t)", ["[] +wet"]),
+        ("(oneof (wet ?t) (hot ?t))", ["[0:0/2] +wet", "[0:1/2] +hot"]),
+        ("(oneof (wet ?t))", ["[0:0/1] +wet"]),
+        ("(oneof (wet ?t) ())", ["[0:0/2] +wet"]),
+        ("(oneof (and) (and (hot ?t) (not (wet ?t))))", ["[0:1/2] +hot -wet"]),
+        ("(oneof (and) ())", []),
+        ("(and (done) (oneof (wet ?t) (hot ?t)) (not (hot ?t)))", ["[] +done -hot", "[0:0/2] +wet", "[0:1/2] +hot"]),
+        (
+            "(and (oneof (wet ?t) (hot ?t)) (oneof (done) (not (done)) (increase (total) 1)))",
+            ["[0:0/2] +wet", "[0:1/2] +hot", "[1:0/3] +done", "[1:1/3] -done", "[1:2/3] increase total"],
+        ),
+        # Nested, and numbered in the order of the text.
+        (
+            "(and (oneof (and (wet ?t) (oneof (hot ?t) (done))) (oneof (not (hot ?t)) (and))) (oneof (done) (and)))",
+            ["[0:0/2] +wet", "[0:0/2 1:0/2] +hot", "[0:0/2 1:1/2] +done", "[0:1/2 2:0/2] -hot", "[3:0/2] +done"],
+        ),
+        ("(when (done) (oneof (wet ?t) (hot ?t)))", ["[0:0/2] Atom: +wet", "[0:1/2] Atom: +hot"]),
+        (
+            "(oneof (when (done) (wet ?t)) (and (hot ?t) (when (hot ?t) (when (done) (not (wet ?t))))))",
+            ["[0:0/2] Atom: +wet", "[0:1/2] +hot", "[0:1/2] And: -wet"],
+        ),
+        (
+            "(forall (?x - cup) (oneof (wet ?x) (hot ?t)))",
+            ["?x [0:0/2?x] +wet", "?x [0:1/2?x] +hot"],
+        ),
+        # Quantifiers below a choice: it is one for all of them.
+        (
+            "(oneof (forall (?x - cup) (wet ?x)) (hot ?t))",
+            ["?x [0:0/2] +wet", "[0:1/2] +hot"],
+        ),
+        (
+            "(forall (?x - cup) (oneof (forall (?y - thing) (oneof (near ?x ?y) (and))) (done)))",
+            ["?x ?y [0:0/2?x 1:0/2?x?y] +near", "?x [0:1/2?x] +done"],
+        ),
+        ("(OneOf (wet ?t) (and))", ["[0:0/2] +wet"]),
+    ],
+)
+def test_effects(effect: str, expected: list[str]) -> None:
+    assert effects(effect) == expected
+
+
+@pytest.mark.parametrize(
+    ("effect", "expected"),
+    [
+        ("(at end (oneof (wet ?t) (hot ?t)))", ["end [0:0/2] +wet", "end [0:1/2] +hot"]),
+        ("(oneof (at start (wet ?t)) (at end (hot ?t)))", ["[0:0/2] +wet", "end [0:1/2] +hot"]),
+        (
+            "(and (at end (oneof (wet ?t) (and))) (at start (oneof (done) (hot ?t))))",
+            ["[1:0/2] +done", "[1:1/2] +hot", "end [0:0/2] +wet"],
+        ),
+        (
+            "(oneof (and (at start (wet ?t)) (at end (not (wet ?t)))) (and))",
+            ["[0:0/2] +wet", "end [0:0/2] -wet"],
+        ),
+    ],
+)
+def test_durative_effects(effect: str, expected: list[str]) -> None:
+    assert effects(effect, durative=True) == expected
+
+
+def test_choices_nest_200_deep_and_no_deeper() -> None:
+    def nested(depth: int) -> Checker:
+        effect = "(oneof " * depth + "(p)" + ")" * depth
+        domain = Source("d", f"(define (domain d) (:predicates (p)) (:action a :effect {effect}))")
+        return Checker(domain, Source("p", "(define (problem p) (:domain d) (:goal (and)))"))
+
+    assert nested(200).ok
+    deep = nested(201)
+    assert [d.code for d in deep.diagnostics] == ["SC004"]
+    assert deep.diagnostics[0].labels[0].span.start > 0
+
+
+# -- specifications ---------------------------------------------------------------------------------------------------
+
+
+def opening_text(checker: Checker, opening: OpenPredicate) -> str:
+    assert checker.elaborated is not None
+    task = checker.elaborated.task
+    shown = [
+        f"{number}:{','.join(task.names(task.domains[domain]))}"
+        for number, domain in zip(opening.arguments, opening.domains, strict=True)
+    ]
+    return " ".join([task.predicates[opening.predicate].name, *shown])
+
+
+def openings(*specs: str) -> list[str]:
+    checker = checker_of("", "", *specs)
+    assert checker.open == bool(checker.openings or checker.invariants)
+    return [opening_text(checker, opening) for opening in checker.openings]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        ("(:open)", []),
+        ("(:open (done))", ["done"]),
+        ("(:open (wet ?t))", ["wet 0:mug,pan"]),
+        ("(:open (wet ?t - cup))", ["wet 0:mug"]),
+        ("(:open (wet ?t - object))", ["wet 0:mug,pan"]),  # not wider than the predicate is
+        ("(:open (in ?t - cup ?p - fridge) (wet ?t))", ["in 0:mug 1:cool", "wet 0:mug,pan"]),
+        ("(:open (in ?t ?p - (either fridge place)))", ["in 0: 1:cool,hall"]),
+        ("(:open (near ?a ?b))", ["near 0:mug,pan 1:mug,pan"]),
+        ("(:open (near ?a ?a))", ["near 0:mug,pan 0:mug,pan"]),
+        ("(:open (near ?a - cup ?a - thing))", ["near 0:mug 0:mug"]),
+        ("(:open (wet ?t)) (:open (wet ?x) (wet ?t - cup))", ["wet 0:mug,pan", "wet 0:mug"]),
+        (
+            "(:vocabulary (:types cutlery) (:predicates (sharp ?t))) (:open (sharp ?t) (wet ?t - cutlery) (wet ?t))",
+            ["wet 0:mug,pan"],
+        ),
+    ],
+)
+def test_open_predicates(text: str, expected: list[str]) -> None:
+    if "either" in text:  # `?t` and `?p` share the type that follows them
+        text = text.replace("?t ?p", "?t - thing ?p")
+        expected = [entry.replace("0: ", "0:mug,pan ") for entry in expected]
+    assert openings(safety(text)) == expected
+
+
+def test_open_predicates_are_inherited() -> None:
+    base = safety("(:open (wet ?t)) (:invariant i :holds (done)) (:invariant j :holds (done))", "base")
+    heir = safety("(:extends base base) (:open (hot ?t)) (:disable j) (:invariant i :at-most-one ((wet ?t)))", "heir")
+    checker = checker_of("", "", base, heir)
+    assert [opening_text(checker, opening) for opening in checker.openings] == ["wet 0:mug,pan", "hot 0:mug,pan"]
+    assert [(i.name, i.kind) for i in checker.invariants] == [("i", "at-most-one")]
+
+
+@pytest.mark.parametrize(
+    ("mapping", "text", "expected"),
+    [
+        ("(:predicates ((moist ?x) (wet ?x)))", "(:open (moist ?x))", ["wet 0:mug,pan"]),
+        ("(:predicates ((moist ?x) (wet ?x))) (:types (cutlery cup))", "(:open (moist ?x - cutlery))", ["wet 0:mug"]),
+        ("(:predicates ((holds ?p ?t) (in ?t ?p)))", "(:open (holds ?a - fridge ?b))", ["in 0:mug,pan 1:cool"]),
+        ("(:predicates ((chilled ?t) (in ?t cool)))", "(:open (chilled ?t))", ["in 0:mug,pan 1:cool"]),
+        ("(:predicates ((lonely ?t) (near ?t ?t)))", "(:open (lonely ?t - cup))", ["near 0:mug 0:mug"]),
+        ("(:predicates ((pair ?a ?b) (wet ?a)))", "(:open (pair ?x - cup ?y))", ["wet 0:mug"]),
+        ("(:types (cutlery (either cup thing)))", "(:open (wet ?x - (either cutlery cup)))", ["wet 0:mug,pan"]),
+    ],
+)
+def test_mappings_of_open_predicates(mapping: str, text: str, expected: list[str]) -> None:
+    names = "(moist ?x) (holds ?a ?b) (chilled ?a) (lonely ?a) (pair ?a ?b)"
+    spec = safety(f"(:vocabulary (:predicates {names}) (:types cutlery)) {text}")
+    assert openings(f"{spec} (define (mapping m) (:specification s) {mapping})") == expected
+
+
+def invariant_text(checker: Checker, invariant: WorldInvariant) -> str:
+    assert checker.elaborated is not None
+    task = checker.elaborated.task
+    names = {v.slot: v.name for v in (*invariant.parameters, *invariant.counted)}
+
+    def term(argument: int) -> str:
+        return task.objects[argument] if argument >= 0 else names[-1 - argument]
+
+    domains = [f"{v.name}:{','.join(task.names(task.domains[v.domain]))}" for v in invariant.counted]
+    atoms = [" ".join([task.predicates[a.predicate].name, *map(term, a.arguments)]) for a in invariant.atoms]
+    around = "".join([f"{v.name} " for v in invariant.parameters])
+    formula = "" if invariant.atoms else type(invariant.formula).__name__
+    return f"{around}{invariant.kind} {formula}{' | '.join(atoms)}" + (f" ({' '.join(domains)})" if domains else "")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (":holds (or (wet mug) (<= (total) 5))", "holds Or"),
+        (":parameters (?t - thing) :holds (not (wet ?t))", "?t holds Not"),
+        (":holds ()", "holds Truth"),
+        (":exactly-one ((wet mug) (done))", "exactly-one wet mug | done"),
+        (":at-most-one ((in ?t ?p)) :parameters (?t - cup)", "?t at-most-one in ?t ?p (?p:cool,hall)"),
+        (
+            ":exactly-one ((in ?t ?p) (near ?t ?o) (hot ?o)) :parameters (?t - thing)",
+            "?t exactly-one in ?t ?p | near ?t ?o | hot ?o (?p:cool,hall ?o:mug,pan ?o:mug,pan)",
+        ),
+        (":at-most-one ((near ?o ?o))", "at-most-one near ?o ?o (?o:mug,pan)"),
+        (":at-most-one ((safe ?o))", "at-most-one safe ?o (?o:mug,pan)"),
+    ],
+)
+def test_invariants(text: str, expected: str) -> None:
+    checker = checker_of("", "", safety(f"(:invariant i {text})"))
+    assert checker.open
+    assert [invariant_text(checker, invariant) for invariant in checker.invariants] == [expected]
+    assert checker.invariants[0].name == "i"
+
+
+def test_macros_and_mappings_in_invariants() -> None:
+    spec = safety(
+        "(:vocabulary (:predicates (moist ?x))) (:define (soaked ?x) (and (moist ?x) (hot ?x)))"
+        " (:invariant i :at-most-one ((moist ?x) (done))) (:invariant j :holds (soaked mug))"
+    )
+    checker = checker_of("", "", f"{spec} (define (mapping m) (:specification s) (:predicates ((moist ?x) (wet ?x))))")
+    shown = [invariant_text(checker, invariant) for invariant in checker.invariants]
+    assert shown == ["at-most-one wet ?x | done (?x:mug,pan)", "holds And"]
+
+
+# -- plans ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "ordering"),
+    [
+        ("(dry mug)", None),
+        ("(define (plan p) (:steps (a (dry mug)) (b (dry pan))))", None),
+        ("(define (plan p) (:steps (a (dry mug)) (b (dry pan))) (:ordering))", ()),
+        ("(define (plan p) (:steps (a (dry mug)) (b (dry pan))) (:ordering (< b a)))", ((2, 1),)),
+        ("(define (plan p) (:ordering (< a 2 c)) (:steps (a (dry mug)) (dry pan) (c (dry mug))))", ((1, 2), (2, 3))),
+        ("(define (plan p) (:steps (dry mug) (A (dry pan))) (:ordering (< 1 a) (< 1 a)))", ((1, 2),)),
+        ("(define (plan p) (:steps (at (dry mug)) (steps (dry pan))) (:ordering (< at steps)))", ((1, 2),)),
+        ("(define (plan p) (:steps) (:ordering))", ()),
+    ],
+)
+def test_orderings(text: str, ordering: tuple[tuple[int, int], ...] | None) -> None:
+    read = checker_of().read(Source("plan", text))
+    assert read.text.diagnostics == ()
+    assert read.text.ordering == read.ordering == ordering
+    assert read.open == (ordering is not None)
+    assert read.timed is None
+    assert not any([isinstance(step, IllFormed) for step in read.steps])
+
+
+def test_labels_and_places() -> None:
+    text = "(define (plan p) (:steps (a (dry mug)) (dry pan)))"
+    steps = checker_of().read(Source("plan", text)).text.steps
+    assert [step.label for step in steps] == ["a", None]
+    assert [text[step.span.start : step.span.end] for step in steps] == ["(dry mug)", "(dry pan)"]
+
+
+def test_a_long_order_and_a_long_cycle() -> None:
+    count = 20_000
+    steps = " ".join(["(dry mug)"] * count)
+    chain = " ".join(map(str, range(1, count + 1)))
+    checker = checker_of()
+    read = checker.read(Source("plan", f"(define (plan p) (:steps {steps}) (:ordering (< {chain})))"))
+    assert read.text.diagnostics == ()
+    assert len(read.ordering or ()) == count - 1
+    (found,) = checker.read(Source("plan", f"(define (plan p) (:steps {steps}) (:ordering (< {chain} 1)))")).text[1]
+    assert found.code == "SC407"
+    assert found.message.endswith(f"1 < 2 < 3 < 4 < 5 < 6 < 7 < 8 < 9 < 10 < .. < {1}")
+
+
+TOLERANT = (
+    "0: (bake mug) [30 +- 2]",
+    "0: (bake mug) [30+-2]",
+    "0 : (bake mug)[30 ± 2]",
+    "0: (bake mug) [30±2.0]",
+    "0: (bake mug) [ 30 +-\n +2 ]",
+    "(define (plan p) (:steps (at 0 (bake mug) 30 2)))",
+)
+
+
+@pytest.mark.parametrize("text", TOLERANT)
+def test_tolerances(text: str) -> None:
+    read = checker_of().read(Source("plan", text))
+    assert read.text.diagnostics == ()
+    assert read.timed is not None
+    assert read.open
+    assert [(step.duration, step.tolerance) for step in read.timed] == [(30, 2)]
+    assert not isinstance(read.steps[0], IllFormed)
+
+
+def test_a_tolerance_of_nothing_is_none() -> None:
+    read = checker_of().read(Source("plan", "0: (bake mug) [30 +- 0] 1: (bake pan) [2.5]"))
+    assert read.timed is not None
+    assert [(step.duration, step.tolerance) for step in read.timed] == [(30, None), (Fraction(5, 2), None)]
+    assert not read.open
+
+
+@pytest.mark.parametrize("text", ["0: (bake mug) [1 +- 2]", "0: (dry mug) [0 +- 2]"])
+def test_impossible_tolerances(text: str) -> None:
+    (step,) = checker_of().read(Source("plan", text)).steps
+    assert isinstance(step, IllFormed)
+    assert step.code == "SC406"
+
+
+def test_loose_texts_keep_what_is_open_or_are_refused() -> None:
+    checker = checker_of()
+    order = "(define (plan p) (:steps (a (dry mug)) (b (dry pan))) (:ordering (< b a)))"
+    for text in (*TOLERANT, order):
+        plan = read_loose(Source("plan", text), checker).plan
+        assert plan is not None
+        assert checker.read(plan).open
+        among = read_loose(Source("plan", f"Here is the plan:\n{text}\nGood luck!"), checker)
+        assert among.plan is None, among.plan
+        assert among.diagnostics
+
+
+# -- nothing that looks at one world takes part -----------------------------------------------------------------------
+
+OPEN: tuple[tuple[str, Callable[[], Checker], str], ...] = (
+    ("init", lambda: checker_of("(unknown (wet mug))"), "the initial state"),
+    (
+        "effect",
+        lambda: checker_of("", "(:action spill :parameters (?t - thing) :effect (oneof (wet ?t) (and)))"),
+        "spill",
+    ),
+    ("open", lambda: checker_of("", "", safety("(:open (wet ?t))")), "leaves facts open"),
+    ("invariant", lambda: checker_of("", "", safety("(:invariant i :holds (not (done)))")), "every world"),
+)
+PLAN = Source("plan", "(dry mug)\n(dry nobody)\n")
+
+
+@pytest.mark.parametrize(("name", "make", "says"), OPEN, ids=[name for name, _, _ in OPEN])
+def test_refusals(name: str, make: Callable[[], Checker], says: str) -> None:
+    checker = make()
+    assert checker.open
+    engine = checker.engine
+    assert engine is not None
+    diagnostic = refusal(checker, "this")
+    assert diagnostic is not None
+    assert diagnostic.code == CODE
+    assert says in diagnostic.message
+    span = diagnostic.labels[0].span
+    assert checker.sources[diagnostic.labels[0].source].text[span.start : span.end]
+    for door in (Monitor, lambda checker: Simulation(checker.engine), lambda checker: localise(checker, PLAN)):
+        with pytest.raises(LeavesOpen) as raised:
+            door(checker)
+        assert raised.value.diagnostic.code == CODE
+        assert says in str(raised.value)
+    answer = OwnSearch().solve(Query(checker))
+    assert answer.answer is Answer.UNSUPPORTED
+    assert says in answer.detail
+    with pytest.raises(CannotCompile, match=says):
+        compile_rules(engine, True)
+    read = checker.read(PLAN)
+    with pytest.raises(NotCovered, match=says):
+        record(checker, read.steps)
+    finding = Finding("SC310", FindingClass.UNMET_GOAL, "", 2)
+    with pytest.raises(NotCovered, match=says):
+        minimal_cause(checker, PLAN, finding)
+    with pytest.raises(ValueError, match=says):
+        safel_label(checker, PLAN)
+
+
+@pytest.mark.parametrize(("name", "make", "says"), OPEN, ids=[name for name, _, _ in OPEN])
+def test_repairs_and_explicit_replay_are_refused(name: str, make: Callable[[], Checker], says: str) -> None:
+    checker = make()
+    checker.options = checker.options._replace(engine="explicit")
+    report = checker.check(PLAN)
+    assert report.headline not in (Headline.SAFE, Headline.VALID)
+    assert any(says in d.message for d in report.diagnostics)
+    found = repair(checker, PLAN)
+    assert found.status is RepairStatus.NOT_FOUND
+    assert says in found.detail
+    assert says in diagnose(checker, PLAN).repair.detail
+
+
+@pytest.mark.parametrize("text", [TOLERANT[0], "(define (plan p) (:steps (dry mug) (dry pan)) (:ordering))"])
+def test_plans_that_leave_something_open_are_refused(text: str) -> None:
+    checker = checker_of(engine="explicit")
+    plan = Source("plan", text)
+    assert not checker.open
+    report = checker.check(plan)
+    assert report.headline not in (Headline.SAFE, Headline.VALID)
+    with pytest.raises(LeavesOpen):
+        localise(checker, plan)
+    assert repair(checker, plan).status is RepairStatus.NOT_FOUND
+    with pytest.raises(ValueError, match=r"order or its durations|takes time"):
+        safel_label(checker, plan)
+
+
+def test_tasks_with_choices_are_not_printed() -> None:
+    checker = checker_of("", "(:action spill :parameters (?t - thing) :effect (oneof (wet ?t) (and)))")
+    assert checker.elaborated is not None
+    task = checker.elaborated.task
+    task = task._replace(actions={"spill": task.actions["spill"]})
+    with pytest.raises(Unprintable):
+        print_task(task, task.initial_facts, task.initial_fluents)
