@@ -75,6 +75,16 @@ def infer(
     return search.largest()
 
 
+class _Threat(NamedTuple):
+    """A step after which two instances may be true, where at most one was.
+
+    ``bound`` are the parameters of the group; an atom for ``known`` facts about them may take the threat away.
+    """
+
+    bound: list[int]
+    known: list[tuple[int, tuple[int, ...]]]
+
+
 class _Search:
     """Candidates, smallest first; those that hold are grown as long as an action makes them gain or lose a fact."""
 
@@ -109,34 +119,36 @@ class _Search:
 
     def _examine(self, atoms: tuple[GroupAtom, ...]) -> None:
         proofs = self.proofs
-        broken = proofs.broken(atoms)
-        if broken is not None:
-            for atom in self._beside(atoms, *broken, deleted=True):
+        threat = proofs.threat(atoms)
+        if threat is not None:
+            for atom in self._about(atoms, threat.bound, threat.known):
                 self._propose((*atoms, atom))
             return
         lost = list(proofs.lost(atoms))
         gained = list(proofs.gained(atoms))
         for changes, deleted in ((gained, True), (lost, False)):
             for atom, change in changes:
-                for other in self._beside(atoms, atom, change, deleted):
+                bound = _bound(atom, change.arguments)
+                for other in self._about(atoms, bound, proofs.facts(change.moment, deleted)):
                     if COUNTED not in other.arguments or proofs.adders.get(other.predicate):
                         self._propose((*atoms, other))
         if self._speaks_for(atoms) and not self._divisible(atoms):
             self.found.append(InferredInvariant(_parameters(atoms), atoms, not lost))
+            for atom in atoms:  # what may explain the group
+                for place in [p for p, a in enumerate(atom.arguments) if a == COUNTED]:
+                    self._propose((_divided(atom, place, _parameters(atoms)),))
 
-    def _beside(
-        self, atoms: tuple[GroupAtom, ...], atom: GroupAtom, change: Change, deleted: bool
+    def _about(
+        self, atoms: tuple[GroupAtom, ...], bound: list[int], facts: Iterable[tuple[int, tuple[int, ...]]]
     ) -> Iterator[GroupAtom]:
-        """Atoms that the moment of a change also deletes, or adds, for the same parameters."""
-        wanted = _bound(atom, change.arguments)
-        for predicate, other in self.proofs.within(change.moment, deleted):
+        """Atoms of which some of the facts are instances, for these values of the parameters."""
+        for predicate, arguments in facts:
             if predicate not in self.usable:
                 continue
-            arguments = other.arguments
-            for places in permutations(range(len(arguments)), len(wanted)):
+            for places in permutations(range(len(arguments)), len(bound)):
                 if not _allowed(len(arguments), len(arguments) - len(places)):
                     break
-                if [arguments[p] for p in places] == wanted:
+                if [arguments[p] for p in places] == bound:
                     numbers = [places.index(p) if p in places else COUNTED for p in range(len(arguments))]
                     found = GroupAtom(predicate, tuple(numbers))
                     if found not in atoms:
@@ -154,7 +166,7 @@ class _Search:
         places = [[p for p, a in enumerate(atom.arguments) if a == COUNTED] for atom in atoms]
         for chosen in islice(product(*places), MAX_DIVISIONS):
             divided = tuple([_divided(atom, p, number) for atom, p in zip(atoms, chosen, strict=True)])
-            if self.proofs.broken(divided) is None and next(self.proofs.gained(divided), None) is None:
+            if self.proofs.threat(divided) is None and next(self.proofs.gained(divided), None) is None:
                 return True
         return False
 
@@ -219,27 +231,31 @@ class _Proofs:
         """All that a moment deletes, or adds: predicate and change."""
         return self._within.get((id(moment), deleted), [])
 
+    def facts(self, moment: Moment, deleted: bool) -> list[tuple[int, tuple[int, ...]]]:
+        """All that a moment deletes, or adds: predicate and arguments."""
+        return [(predicate, change.arguments) for predicate, change in self.within(moment, deleted)]
+
     def _on_time(self) -> None:
         if self.deadline is not None and monotonic() > self.deadline:
             raise _TimeUp
 
     # -- at most one --------------------------------------------------------------------------------------------------
 
-    def broken(self, atoms: tuple[GroupAtom, ...]) -> tuple[GroupAtom, Change] | None:
-        """An addition after which two instances may be true where at most one was; ``None`` if there is none."""
+    def threat(self, atoms: tuple[GroupAtom, ...]) -> _Threat | None:
+        """What may break a group; ``None`` if nothing can."""
         for atom in atoms:
             for change in self.adders.get(atom.predicate, ()):
-                self._on_time()
-                if not all([self._alone(atoms, atom, change, other) for other in atoms]):
-                    return atom, change
+                for other in atoms:
+                    self._on_time()
+                    found = self._stays(atoms, atom, change, other) or self._comes(atoms, atom, change, other)
+                    if found is not None:
+                        return found
         return None
 
-    def _alone(self, atoms: tuple[GroupAtom, ...], atom: GroupAtom, change: Change, other: GroupAtom) -> bool:
-        """Whether a fact that is added is never beside another instance of ``other``."""
+    def _stays(self, atoms: tuple[GroupAtom, ...], atom: GroupAtom, change: Change, other: GroupAtom) -> _Threat | None:
+        """Beside a fact that is added, another one that was true and stays true. What is deleted might have been it."""
         bound = _bound(atom, change.arguments)
-        law = _law(atoms, bound)
-        # Another instance that was true, and stays true.
-        before = self._situation(change, law)
+        before = self._situation(change, _law(atoms, bound))
         arguments = self._instance(before, other, bound)
         before.assume(Literal(True, other.predicate, arguments))
         if atom.predicate == other.predicate:
@@ -247,13 +263,15 @@ class _Proofs:
         for predicate, deletion in self.within(change.moment, True):
             if predicate == other.predicate:
                 _does_not_happen(before, deletion, list(range(len(arguments))), list(arguments))
-        if not before.refuted():
-            return False
-        # Another instance that is added, too.
+        return None if before.refuted() else _Threat(bound, self.facts(change.moment, True))
+
+    def _comes(self, atoms: tuple[GroupAtom, ...], atom: GroupAtom, change: Change, other: GroupAtom) -> _Threat | None:
+        """Beside a fact that is added, another one. What was true may exclude that."""
+        bound = _bound(atom, change.arguments)
         for predicate, addition in self.within(change.moment, False):
             if predicate != other.predicate:
                 continue
-            before = self._situation(change, law)
+            before = self._situation(change, _law(atoms, bound))
             before.know(change.moment.happens(addition.effect, TWIN))
             arguments = change.moment.copied(addition, TWIN)
             for own, term in zip(bound, _bound(other, arguments), strict=True):
@@ -261,8 +279,8 @@ class _Proofs:
             if atom.predicate == other.predicate:
                 _distinct(before, change.arguments, arguments)
             if not before.refuted():
-                return False
-        return True
+                return _Threat([before.find(term) for term in bound], before.truths())
+        return None
 
     def _situation(self, change: Change, law: Law | None) -> Situation:
         before = change.moment.situation(self.domains, change.effect)

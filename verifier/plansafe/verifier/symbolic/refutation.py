@@ -245,6 +245,10 @@ class Situation:
                     return value
         return None
 
+    def truths(self) -> list[tuple[int, tuple[int, ...]]]:
+        """The atoms that are known to be true, equal terms by the one that stands for them."""
+        return [(p, tuple([self.find(a) for a in row])) for p, rows in self._true.items() for row in rows]
+
     # -- refutation ---------------------------------------------------------------------------------------------------
 
     def refuted(self, depth: int = SPLITS) -> bool:

@@ -1,0 +1,168 @@
+"""Groups of facts by definition: all instances, all steps, all outcomes of a choice drawn at random."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from random import Random
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker, Options
+from plansafe.verifier.evaluate import Evaluator
+from plansafe.verifier.model import TRUE, Action, And, Number, Task
+from plansafe.verifier.symbolic.invariants import COUNTED, GroupAtom, InferredInvariant
+
+Facts = list[set[int]]
+
+
+def checker(domain: str, problem: str, *rules: str, lenient: bool = False) -> Checker:
+    """A compiled task; it must be right."""
+    sources = [Source(f"rules{i}.safe", text) for i, text in enumerate(rules)]
+    options = Options(lenient_types=lenient)
+    found = Checker(Source("domain.pddl", domain), Source("problem.pddl", problem), sources, options)
+    assert found.ok, [d.message for d in found.diagnostics]
+    return found
+
+
+def task_of(domain: str, objects: str, init: str = "", lenient: bool = False) -> Task:
+    """The task of a domain with these objects."""
+    problem = f"(define (problem p) (:domain d) (:objects {objects}) (:init {init}) (:goal (and)))"
+    engine = checker(f"(define (domain d) {domain})", problem, lenient=lenient).engine
+    assert engine is not None
+    return engine.task
+
+
+# ---- groups ---------------------------------------------------------------------------------------------------------
+
+
+def shown(task: Task, invariant: InferredInvariant) -> str:
+    """``x: (on x *) (holding x) =1``."""
+    names = "xyzuv"
+    atoms = []
+    for atom in invariant.atoms:
+        words = ["*" if n == COUNTED else names[n] for n in atom.arguments]
+        atoms.append(f"({' '.join([task.predicates[atom.predicate].name, *words])})")
+    count = "=1" if invariant.exact else "<=1"
+    return f"{names[: invariant.parameters]}: {' '.join(sorted(atoms))} {count}"
+
+
+def key(atom: GroupAtom, objects: tuple[int, ...]) -> tuple[int, ...]:
+    """The binding of the parameters of which a fact is an instance."""
+    own = {number: o for number, o in zip(atom.arguments, objects, strict=True) if number != COUNTED}
+    return tuple([own[number] for number in range(len(own))])
+
+
+def counts(task: Task, invariant: InferredInvariant, facts: Facts) -> dict[tuple[int, ...], set[tuple[int, int]]]:
+    """For each binding the instances that are true; bindings without one are left out."""
+    out: dict[tuple[int, ...], set[tuple[int, int]]] = {}
+    for atom in invariant.atoms:
+        for code in facts[atom.predicate]:
+            objects = task.decode(code, len(atom.arguments))
+            out.setdefault(key(atom, objects), set()).add((atom.predicate, code))
+    return out
+
+
+def thin(task: Task, invariant: InferredInvariant, facts: Facts, random: Random) -> None:
+    """Take facts away until no group has more than one."""
+    crowded = True
+    while crowded:
+        crowded = False
+        for found in counts(task, invariant, facts).values():
+            for predicate, code in random.sample(sorted(found), len(found) - 1):
+                facts[predicate].discard(code)
+                crowded = True
+
+
+def broken(task: Task, invariant: InferredInvariant, before: Facts, after: Facts) -> str | None:
+    """What a step did to a group that had at most one true fact, if it did something."""
+    old, new = counts(task, invariant, before), counts(task, invariant, after)
+    for binding, found in new.items():
+        if len(found) > 1:
+            return f"{[task.fact_text(*fact) for fact in sorted(found)]} of {task.names(binding)}"
+    if invariant.exact:
+        for binding in old:
+            if len(new.get(binding, ())) != 1:
+                return f"none left of {task.names(binding)}"
+    return None
+
+
+# ---- steps ----------------------------------------------------------------------------------------------------------
+
+
+def random_state(task: Task, random: Random) -> tuple[Facts, list[dict[int, Number]]]:
+    """Any well-typed facts and numbers; derived predicates stay empty."""
+    derived = {axiom.predicate for stratum in task.axioms for axiom in stratum}
+    facts: Facts = [set() for _ in task.predicates]
+    for number, predicate in enumerate(task.predicates):
+        density = random.choice((0.1, 0.3, 0.5, 0.8, 1.0))
+        if number not in derived:
+            for objects in product(*[task.domains[d] for d in predicate.domains]):
+                if random.random() < density:
+                    facts[number].add(task.encode(objects))
+    fluents: list[dict[int, Number]] = [
+        {task.encode(objects): random.randint(-1, 1) for objects in product(*[task.domains[d] for d in f.domains])}
+        for f in task.functions
+    ]
+    return facts, fluents
+
+
+def bindings(task: Task, action: Action) -> Iterator[tuple[int, ...]]:
+    """The objects that an action can be taken with."""
+    yield from product(*[task.domains[v.domain] for v in action.parameters])
+
+
+def successor(
+    task: Task, facts: Facts, fluents: list[dict[int, Number]], action: Action, objects: tuple[int, ...], random: Random
+) -> Facts | None:
+    """The facts after a step, outcomes drawn at random; ``None`` if its precondition does not hold.
+
+    Of a durative action: after its end, if that could happen now.
+    """
+    evaluator = Evaluator(task, facts, fluents)
+    snap = action.start if action.end is None or random.random() < 0.5 else action.end
+    binding = dict(zip([v.slot for v in action.parameters], objects, strict=True))
+    if evaluator.holds(And(snap.condition), binding) is not True:
+        return None
+    outcomes: dict[tuple[int, tuple[int, ...]], int] = {}
+    adds: set[tuple[int, int]] = set()
+    deletes: set[tuple[int, int]] = set()
+    for effect in snap.effects:
+        for chosen in product(*[task.domains[v.domain] for v in effect.variables]):
+            inner = {**binding, **dict(zip([v.slot for v in effect.variables], chosen, strict=True))}
+            happens = evaluator.holds(effect.condition, inner) is True
+            for choice in effect.choices:
+                which = choice.number, tuple([inner[v.slot] for v in choice.variables])
+                happens &= outcomes.setdefault(which, random.randrange(choice.alternatives)) == choice.alternative
+            if happens and (effect.at_start is TRUE or random.random() < 0.5):
+                adds |= {(a.predicate, task.encode(evaluator.arguments(a.arguments, inner))) for a in effect.adds}
+                deletes |= {(a.predicate, task.encode(evaluator.arguments(a.arguments, inner))) for a in effect.deletes}
+    after = [set(codes) for codes in facts]
+    for predicate, code in deletes:
+        after[predicate].discard(code)
+    for predicate, code in adds:
+        after[predicate].add(code)
+    return after
+
+
+def counterexample(task: Task, invariant: InferredInvariant, random: Random, states: int, steps: int) -> str | None:
+    """Random walks from random states that keep a group; the first step that does not."""
+    actions = list(task.actions.values())
+    every = {action.name: list(bindings(task, action)) for action in actions}
+    for _ in range(states):
+        facts, fluents = random_state(task, random)
+        thin(task, invariant, facts, random)
+        taken = 0
+        for _ in range(8 * steps):
+            action = random.choice(actions)
+            if taken >= steps or not every[action.name]:
+                continue
+            objects = random.choice(every[action.name])
+            after = successor(task, facts, fluents, action, objects, random)
+            if after is None:
+                continue
+            taken += 1
+            wrong = broken(task, invariant, facts, after)
+            if wrong is not None:
+                return f"{action.name} {task.names(objects)}: {wrong}"
+            facts = after
+    return None

@@ -1,0 +1,53 @@
+"""Look for steps that break inferred invariants of random domains, and print each with its domain.
+
+usage: python tests/symbolic/run_invariants.py [--count 1000] [--seed 1] [--states 60] [--steps 12]
+
+Exit code 0 if none was found, else 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from random import Random
+
+from invariants_oracle import counterexample, shown, task_of
+from invariants_random import OBJECTS, domain
+
+from plansafe.verifier.symbolic.invariants import infer
+
+
+def main() -> int:
+    """Run the search and print what it finds."""
+    parser = argparse.ArgumentParser()
+    for name, value in (("count", 1000), ("seed", 1), ("states", 60), ("steps", 12)):
+        parser.add_argument(f"--{name}", type=int, default=value)
+    options = parser.parse_args()
+    wrong = right = exact = refused = 0
+    spent = 0.0
+    for number in range(options.count):
+        random = Random(f"{options.seed} {number}")
+        text = domain(random)
+        try:
+            task = task_of(text, OBJECTS)
+        except AssertionError:
+            refused += 1
+            continue
+        started = time.perf_counter()
+        found = infer(task)
+        spent += time.perf_counter() - started
+        for invariant in found:
+            trouble = counterexample(task, invariant, random, options.states, options.steps)
+            right += trouble is None
+            exact += invariant.exact
+            if trouble is not None:
+                wrong += 1
+                print(f"{options.seed} {number}: {shown(task, invariant)}\n  {trouble}\n  {text}")
+    checked = options.count - refused
+    print(f"{checked} domains ({refused} refused), {right} invariants held, {exact} of all exact, {wrong} broken")
+    print(f"inference: {1000 * spent / max(checked, 1):.1f} ms a domain")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
