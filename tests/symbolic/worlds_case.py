@@ -1,0 +1,20 @@
+"""A task with something open, a plan and specifications, as texts."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class WorldsCase(NamedTuple):
+    """What is judged. The name says where it came from: mode, seed and number."""
+
+    domain: str
+    problem: str
+    specs: tuple[str, ...]
+    plan: str
+    name: str = ""
+
+    def show(self) -> str:
+        """All of it, for a report."""
+        parts = [self.name, self.domain, self.problem, *self.specs, self.plan]
+        return "\n".join(part.rstrip("\n") for part in parts) + "\n"

@@ -1,0 +1,387 @@
+"""Random small tasks with something open, specifications of all kinds, and plans that fit some of their worlds.
+
+The vocabulary and the formulas are those of ``tests/property``. ``worlds_case(mode, seed, number)`` is a function of
+its arguments. Modes: ``facts`` (open facts, numbers with finitely many values, outcomes), ``intervals`` (numbers of
+intervals, too) and ``orders`` (partially ordered plans, too).
+"""
+
+from __future__ import annotations
+
+from math import prod
+from random import Random
+
+from case import PREDICATES, Case, Plan, Sexp, Step, plan_text, write
+from formulas import SUBTYPES, Formulas, Scope, Style, heads, related
+from generate import _Generator
+from worlds_brute import orders_of, samples_of
+from worlds_case import WorldsCase
+
+from plansafe.verifier.kernel import Kernel, KernelRejects, World
+
+MODES = ("facts", "intervals", "orders")
+STREAMS = ("pddl3", "ltl", "past", "steps", "ends", "mixed")
+MAX_WORLDS = 2_000
+MAX_OPEN = 7
+VALUES = ("0", "1", "2", "-1", "0.5")
+LIMITS = ("0", "1", "2", "3")
+
+
+def worlds_case(mode: str, seed: int, number: int) -> WorldsCase:
+    """The case of a mode with this number. Its worlds are at most some 2,000, mostly fewer than 100."""
+    random = Random(f"worlds {mode} {seed} {number}")
+    impossible = random.random() < 0.02
+    while True:
+        maker = _WorldsGenerator(mode, random)
+        found = maker.worlds(f"{mode}-{seed}-{number}", impossible)
+        if found is not None:
+            return found
+
+
+def atoms(expression: Sexp, inside: bool) -> list[Sexp]:
+    """The atoms in the conditions of an action: below ``:precondition`` and in the first part of a ``when``."""
+    if isinstance(expression, str):
+        return []
+    if inside and expression and expression[0] in ("p", "q", "r", "s", "n"):
+        return [expression]
+    found: list[Sexp] = []
+    for i, part in enumerate(expression):
+        asked = expression[i - 1] == ":precondition" or (expression[0] == "when" and i == 1)
+        found += atoms(part, inside or asked)
+    return found
+
+
+class _WorldsGenerator(_Generator):
+    def __init__(self, mode: str, random: Random) -> None:
+        self.mode = mode
+        self.stream = random.choice(STREAMS)
+        self.random = random
+        objects = [("c1", "cup"), ("p1", "pan"), ("c2", "cup"), ("a1", "agent")]
+        objects = objects[: random.choice((2, 3, 3, 3, 4))]
+        random.shuffle(objects)
+        self.objects = dict(objects)
+        self.constants = frozenset(o for o in self.objects if random.random() < 0.6)
+        self.style = Style(
+            numeric=mode == "intervals" or random.random() < 0.35,
+            partial=random.random() < 0.15,
+            derived=random.random() < 0.15,
+            actions=random.random() < 0.5,
+            timed=False,
+        )
+        self.formulas = Formulas(random, self.objects, self.style)
+        self.in_domain = Formulas(random, {o: self.objects[o] for o in self.constants}, self.style)
+        self.outcomes = random.choice((0.0, 0.25, 0.25, 0.4))
+        self.choices: dict[str, Sexp] = {}  # the effects of actions
+        self.read: list[Sexp] = []  # atoms in their conditions
+
+    # -- the whole ----------------------------------------------------------------------------------------------------
+
+    def worlds(self, name: str, impossible: bool) -> WorldsCase | None:
+        """A case; ``None`` if what is open does not fit: no completion, or too many."""
+        structures = [*self.axioms(), *self.some_free_actions(), *self.actions()]
+        for structure in structures:
+            if structure[0] == ":action":
+                self.choices[str(structure[1])] = structure[structure.index(":effect") + 1]
+                self.read += atoms(structure, False)
+        given, statements = self.open_initial()
+        opening = self.openings()
+        case = Case(
+            name,
+            tuple(self.objects.items()),
+            self.constants,
+            tuple(structures),
+            (*given, *statements),
+            ("and",),
+            (),
+            (),
+            (),
+            (),
+        )
+        domain = case.domain_text()
+        specs = [f"(define (safety open)\n  {' '.join(map(write, opening))})\n"] if opening else []
+        try:
+            kernel = Kernel(domain, case.problem_text(), specs)
+        except KernelRejects:  # nothing of this generator is wrong but by chance: two values, a fact and its negation
+            return None
+        if len(kernel.open[0]) > MAX_OPEN or len(kernel.open[1]) > 2:
+            return None
+        starts = self.starts(kernel)
+        if not starts:
+            return WorldsCase(domain, case.problem_text(), tuple(specs), "", name) if impossible else None
+        if not any(kernel.open) and self.random.random() < 0.9:
+            return None
+        plan = self.open_plan(kernel, starts)
+        goal, rules = self.judged_by(case, specs, plan, starts)
+        constraints = (self.constraint(self.formulas),) if self.random.random() < 0.15 else ()
+        case = case._replace(goal=goal, constraints=constraints)
+        worlds = prod(self.width(self.choices[step.words[0]]) for step in plan) * len(starts)
+        text = plan_text(plan) if self.mode != "orders" else self.ordered(plan, worlds)
+        return WorldsCase(domain, case.problem_text(), (*specs, *self.written(rules)), text, name)
+
+    def starts(self, kernel: Kernel) -> list[World]:
+        """Completions: all, or with numbers of intervals some."""
+        if self.mode != "intervals":
+            return [World(facts, numbers) for facts, numbers in kernel.completions()]
+        found = []
+        for _ in range(40):
+            facts = frozenset(fact for fact in kernel.open[0] if self.random.random() < 0.5)
+            grids = {fluent: samples_of(limits) for fluent, limits in kernel.open[1].items()}
+            if not all(grids.values()):
+                return []
+            numbers = {fluent: self.random.choice(grid) for fluent, grid in grids.items()}
+            if kernel.allows(facts, numbers):
+                found.append(World(facts, numbers))
+        return found
+
+    def chooser(self) -> World:
+        """A world with outcomes at random, the same whenever they are asked for."""
+        salt = self.random.random()
+        return World(choose=lambda *key: Random(f"{salt} {key[:3]}").randrange(key[3]))
+
+    def sample(self, starts: list[World], count: int) -> list[World]:
+        """Some worlds, in the order of the plan's text."""
+        return [self.random.choice(starts)._replace(choose=self.chooser().choose) for _ in range(count)]
+
+    # -- what is open -------------------------------------------------------------------------------------------------
+
+    def open_initial(self) -> tuple[list[Sexp], list[Sexp]]:
+        """What ``:init`` gives, and what it leaves open."""
+        random, ground = self.random, self.formulas
+        given: list[Sexp] = sorted({ground.atom({}, ground.basic) for _ in range(random.randint(0, 6))})
+        fluents: list[Sexp] = [*[("f", o) for o in self.objects], ("g",)]
+        numbers: list[Sexp] = []
+        statements: list[Sexp] = []
+        if self.style.numeric:
+            random.shuffle(fluents)
+            count = random.choice((1, 1, 2)) if self.mode == "intervals" else random.choice((0, 1, 1, 2))
+            numbers, closed = fluents[:count], fluents[count:]
+            given += [
+                ("=", f, random.choice(VALUES)) for f in closed if not self.style.partial or random.random() < 0.8
+            ]
+        for fluent in numbers:
+            statements += self.interval(fluent) if self.mode == "intervals" else [self.values(fluent)]
+        for _ in range(random.choice((0, 1, 2, 3, 3, 4, 5))):
+            statements.append(self.statement(given))
+        random.shuffle(statements)
+        return given, statements
+
+    def fact(self) -> Sexp:
+        """A fact, mostly one that some action asks for."""
+        names = self.formulas.basic
+        if self.read and self.random.random() < 0.7:
+            names = [str(self.random.choice(self.read)[0])]
+        return self.formulas.atom({}, names)
+
+    def literal(self) -> Sexp:
+        """A fact, or the negation of one."""
+        atom = self.fact()
+        return ("not", atom) if self.random.random() < 0.25 else atom
+
+    def statement(self, given: list[Sexp]) -> Sexp:
+        """``unknown``, ``or`` or ``oneof`` about facts."""
+        kind = self.random.choice(("unknown", "unknown", "or", "oneof", "oneof"))
+        if kind == "unknown":
+            atom = self.fact()
+            return ("or", atom, ("not", atom)) if atom in given else ("unknown", atom)
+        alternatives: list[Sexp] = []
+        for _ in range(self.random.choice((1, 2, 2, 2, 3))):
+            both = self.random.random() < 0.3
+            alternatives.append(("and", *[self.literal() for _ in range(2)]) if both else self.literal())
+        return (kind, *alternatives)
+
+    def values(self, fluent: Sexp) -> Sexp:
+        """``oneof`` about a fluent, facts beside some of its values."""
+        alternatives: list[Sexp] = []
+        for value in self.random.sample(VALUES, self.random.choice((2, 2, 3))):
+            beside = [self.literal()] if self.random.random() < 0.2 else []
+            alternatives.append(("and", ("=", fluent, value), *beside) if beside else ("=", fluent, value))
+        return ("oneof", *alternatives)
+
+    def interval(self, fluent: Sexp) -> list[Sexp]:
+        """One or two statements about where a number lies."""
+        low, high = sorted(self.random.sample(LIMITS, 2), key=float)
+        roll = self.random.random()
+        less, more = self.random.choice(("<", "<=", "<=")), self.random.choice((">", ">=", ">="))
+        if roll < 0.55:
+            return [(less, low, fluent, high) if roll < 0.4 else (more, high, fluent, low)]
+        if roll < 0.7:
+            return [(less, fluent, high), (less, low, fluent)]
+        if roll < 0.85:
+            return [self.random.choice([(less, fluent, high), (more, fluent, low), (less, low, fluent)])]
+        return [("unknown", fluent)]
+
+    def openings(self) -> list[Sexp]:
+        """``:open`` and ``:invariant`` sections."""
+        random = self.random
+        sections: list[Sexp] = []
+        if random.random() < 0.4:
+            names = ["p", "q", "s", "n", *(["r"] if len(self.objects) < 3 else [])]
+            sections.append((":open", *[self.opened(name) for name in random.sample(names, random.choice((1, 1, 2)))]))
+        for i in range(random.choice((0, 1, 2)) if sections else random.choice((0, 0, 0, 1))):
+            scope, declared = self.rule_parameters()
+            head: tuple[Sexp, ...] = (":invariant", f"law-{i}", *((":parameters", declared) if scope else ()))
+            if random.random() < 0.5:
+                sections.append((*head, ":holds", self.formulas.formula(random.randint(1, 2), scope)))
+            else:
+                kind = random.choice((":exactly-one", ":at-most-one", ":at-most-one"))
+                sections.append((*head, kind, tuple(self.pattern(scope) for _ in range(random.choice((1, 1, 2))))))
+        return sections
+
+    def opened(self, name: str) -> Sexp:
+        """A predicate with variables, some of them with types, or one twice."""
+        words: list[str] = [name]
+        types = heads(PREDICATES[name])
+        if len(types) == 2 and types[0] == types[1] and self.random.random() < 0.2:
+            return (name, "?x", "?x")
+        for i, kind in enumerate(types):
+            words.append(f"?x{i}")
+            if self.random.random() < 0.4 or i + 1 < len(types):  # a later type would be this one's, too
+                words += ["-", self.random.choice(SUBTYPES[kind])]
+        return tuple(words)
+
+    def pattern(self, scope: Scope) -> Sexp:
+        """An atom with parameters, objects, and variables of its own."""
+        name = self.random.choice(self.formulas.names)
+        words = [name]
+        for i, kind in enumerate(heads(PREDICATES[name])):
+            fitting = [v for v, own in scope.items() if related(own, kind)]
+            roll = self.random.random()
+            known = self.formulas.term(kind, {}) if roll < 0.2 else None
+            words.append(known or (self.random.choice(fitting) if fitting and roll < 0.6 else f"?u{i}"))
+        return tuple(words)
+
+    # -- actions ------------------------------------------------------------------------------------------------------
+
+    def some_free_actions(self) -> list[Sexp]:
+        """Some of the actions that set and clear, and what the plans may use."""
+        every = self.free_actions()
+        kept = self.random.sample(every, min(len(every), self.random.randint(2, 5)))
+        names = {str(structure[1]) for structure in kept}
+        for formulas in (self.formulas, self.in_domain):
+            formulas.actions = {name: types for name, types in formulas.actions.items() if name in names}
+        return kept
+
+    def effect(self, scope: Scope, depth: int) -> Sexp:
+        """An effect as elsewhere, with outcomes among them."""
+        if depth and self.random.random() < self.outcomes:
+            count = self.random.choice((2, 2, 2, 3))
+            alternatives: list[Sexp] = [self.effect(scope, depth - 1) for _ in range(count)]
+            if self.random.random() < 0.3:
+                alternatives[self.random.randrange(count)] = ("and",)
+            return ("oneof", *alternatives)
+        return super().effect(scope, depth)
+
+    def width(self, effect: Sexp) -> int:
+        """At most how many outcomes an effect has, those counted once that differ in choices asked for."""
+        match effect:
+            case ("oneof", *alternatives):
+                return sum(self.width(alternative) for alternative in alternatives)
+            case ("and", *parts):
+                return prod(self.width(part) for part in parts)
+            case ("when", _, inside):
+                return self.width(inside)
+            case ("forall", (_, _, str(kind)), inside):
+                return self.width(inside) ** sum(own in SUBTYPES[kind] for own in self.objects.values())
+        return 1
+
+    # -- plans --------------------------------------------------------------------------------------------------------
+
+    def open_plan(self, kernel: Kernel, starts: list[World]) -> Plan:
+        """Steps that can be taken in all of a few worlds, but for one at times, and whose outcomes are not too many."""
+        random = self.random
+        budget = random.choice((32, 64, 100, 100, 200, MAX_WORLDS)) // len(starts)
+        guides = self.sample(starts, 4)
+        length = random.choice((0, 1, 2, 3, 3, 4, 5, 6))
+        odd = random.randrange(length) if length and random.random() < 0.65 else -1
+        wanted = random.choice(("some", "some", "none"))
+        steps: list[Step] = []
+        for i in range(length):
+            best: tuple[int, Step, int] | None = None
+            for _ in range(12 if i == odd else 4):
+                step = self.step()
+                width = self.width(self.choices[step.words[0]]) if step else 0
+                if step is None or width > budget:
+                    continue
+                text = plan_text((*steps, step))
+                able = set[bool]()
+                for guide in guides:
+                    able.add(kernel.judge(text, guide, others=()).executable)
+                    if len(able) == 2:
+                        break
+                found = "some" if len(able) == 2 else "all" if able == {True} else "none"
+                distance = ("some", "all", "none").index(found) if i == odd else ("all", "some", "none").index(found)
+                distance = 0 if i == odd and found == wanted else distance
+                if best is None or distance < best[0]:
+                    best = distance, step, width
+                if distance == 0:
+                    break
+            if best is not None and (best[0] < 2 or i == odd):
+                steps.append(best[1])
+                budget //= best[2]
+        if steps and random.random() < 0.01:
+            steps[-1] = Step((*steps[-1].words, "c1"))
+        return tuple(steps)
+
+    def step(self) -> Step | None:
+        """An action with objects, those with preconditions more often."""
+        names = [*self.formulas.actions]
+        name = self.random.choice(names + 2 * [name for name in names if "-" not in name])
+        objects = [self.formulas.term(kind, {}) for kind in self.formulas.actions[name]]
+        return None if None in objects else Step((name, *[o for o in objects if o is not None]))
+
+    def ordered(self, plan: Plan, worlds: int) -> str:
+        """The plan as a partial order of its first five steps, with few orders if each has many worlds."""
+        random = self.random
+        names = [f"s{i}" if random.random() < 0.7 else str(i) for i in range(1, len(plan[:5]) + 1)]
+        steps = [
+            write(step.words) if name.isdigit() else f"({name} {write(step.words)})"
+            for name, step in zip(names, plan, strict=False)
+        ]
+        pairs = [(i, j) for j in range(len(names)) for i in range(j)]
+        random.shuffle(pairs)
+        kept = random.randint(0, len(pairs))
+        while True:
+            ordering = " ".join(f"(< {names[i]} {names[j]})" for i, j in sorted(pairs[:kept]))
+            text = f"(define (plan random)\n  (:steps {' '.join(steps)})\n  (:ordering {ordering}))\n"
+            if len([*orders_of(text)]) * worlds <= MAX_WORLDS // 4 or kept == len(pairs):
+                return text
+            kept += 1
+
+    # -- goals and rules ----------------------------------------------------------------------------------------------
+
+    def judged_by(self, case: Case, specs: list[str], plan: Plan, starts: list[World]) -> tuple[Sexp, list[Sexp]]:
+        """A goal and rules. Of eight each, those are taken that hold in all, some or none of a few worlds, as drawn."""
+        random = self.random
+        goals = {f"goal-{i}": self.formulas.formula(random.choice((0, 1, 1, 2)), {}) for i in range(8)}
+        rules = {f"rule-{i}": self.any_rule(f"rule-{i}") for i in range(8)}
+        tried = [(":termination", name, ":require", goal) for name, goal in goals.items()]
+        spec = f"(define (safety tried) {' '.join(map(write, [*tried, *rules.values()]))})"
+        kernel, text = Kernel(case.domain_text(), case.problem_text(), [*specs, spec]), plan_text(plan)
+        judgements = [kernel.judge(text, world, others=()) for world in self.sample(starts, 4)]
+        broken = [
+            {f.rule for f in judgement.findings} | {name for name, _ in judgement.undecided} for judgement in judgements
+        ]
+        count = {name: sum(name in here for here in broken) for name in (*goals, *rules)}
+        kind = {name: "all" if n == 0 else "none" if n == len(broken) else "some" for name, n in count.items()}
+        aim = random.choice(("all", "all", "all", "some", "some", "none"))
+        goal = random.choice([name for name in goals if kind[name] == aim] or [*goals])
+        aim = random.choice(("all", "all", "some", "some", "some", "none", "any"))
+        fine = [name for name in rules if kind[name] == "all" or aim == "any"]
+        chosen = random.sample(fine, min(len(fine), random.choice((0, 1, 1, 2, 3))))
+        if aim in ("some", "none"):
+            chosen += [name for name in rules if kind[name] == aim][:1]
+        random.shuffle(chosen)
+        return goals[goal], [rules[name] for name in chosen]
+
+    def any_rule(self, name: str) -> Sexp:
+        """A rule of any kind."""
+        self.stream = self.random.choice(STREAMS)
+        return self.rule(name)
+
+    def written(self, rules: list[Sexp]) -> list[str]:
+        """The rules in one specification, or in two."""
+        cut = 1 if len(rules) > 1 and self.random.random() < 0.2 else 0
+        return [
+            f"(define (safety random-{i})\n  " + "\n  ".join(map(write, part)) + ")\n"
+            for i, part in enumerate((rules[:cut], rules[cut:]))
+            if part
+        ]
