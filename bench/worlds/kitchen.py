@@ -77,10 +77,13 @@ def kitchen(objects: int, steps: int, open_facts: int, *, safe: bool, seed: int 
             plan += [f"(sort-out {c} {oven})", f"(dry {c})", f"(run {c})", f"(stop {c})", f"(dry {c})"]
         else:
             plan.append(f"(dry {c})")
-    if not safe:  # somewhere in the second half something is heated that was not sorted out
-        c = microwaves[0]
-        at = next(i for i in range(len(plan) // 2, len(plan)) if not plan[i - 1].startswith(("(sort", "(run", "(dry")))
-        plan[at:at] = [f"(run {c})", f"(stop {c})"]
+    if not safe:  # what was sorted out goes into a microwave after all
+        microwave, oven = microwaves[0], next(c for c in containers if c not in microwaves)
+        plan[len(plan) // 2 : len(plan) // 2] = [
+            f"(pour {oven} {microwave})",
+            f"(run {microwave})",
+            f"(stop {microwave})",
+        ]
     plan += [f"(dry {c})" for c in containers]
     problem = (
         f"(define (problem kitchen) (:domain kitchens)\n (:objects {' '.join(items)} - item"

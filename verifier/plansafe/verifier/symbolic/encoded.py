@@ -83,7 +83,7 @@ class Encoded(Show):
         for name, literal in self._by_rule() if verdict.not_safe is not None else ():
             if len(self.shown) >= MAX_WITNESSES:
                 break
-            if not any([f.rule == name for shown in self.shown for f in shown.report.findings]):
+            if not any([c.name == name and c.violations for shown in self.shown for c in shown.report.rules]):
                 other = self.judge.world(literal)
                 if other is not None:
                     self.show(name, other)

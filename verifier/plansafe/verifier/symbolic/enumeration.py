@@ -24,7 +24,7 @@ from plansafe.verifier.symbolic.doubled import Doubled
 from plansafe.verifier.symbolic.evaluation import Evaluation
 from plansafe.verifier.symbolic.initial import Group, initial, invariants
 from plansafe.verifier.symbolic.model import FactInput, Verdict, World
-from plansafe.verifier.symbolic.solvers import Model, SatSolver
+from plansafe.verifier.symbolic.solvers import Model, solver_for
 
 if TYPE_CHECKING:
     from plansafe.verifier.api import Checker, ReadSteps
@@ -64,7 +64,7 @@ class Openness:
 
     def completions(self) -> Iterator[frozenset[tuple[int, int]] | None]:
         """The true open facts of each completion, those that nothing reads aside; ``None``: not decided."""
-        solver = SatSolver(self.circuit)
+        solver = solver_for(self.circuit, [self.allowed])
         try:
             solver.require(self.allowed)
             while (found := solver.solve()) is not False:

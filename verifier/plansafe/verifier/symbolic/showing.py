@@ -61,7 +61,7 @@ class Show:
             "goal": report.goal is not Worlds.ALL,
             "safe": report.safe is Worlds.NONE,
         }
-        if not fails.get(about, any([f.rule == about for f in report.findings])):
+        if not fails.get(about, any([count.name == about and count.violations for count in report.rules])):
             raise Contradicted(f"in a world where `{about}` should fail it does not")
         self.shown.append(Shown(about, world, report))
 

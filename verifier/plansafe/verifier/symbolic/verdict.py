@@ -8,9 +8,11 @@ from typing import NamedTuple
 from plansafe.verifier.report import Worlds
 from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.model import Encoding, FactInput, OutcomeInput, Verdict, World
+from plansafe.verifier.symbolic.simulation import Simulation, simulate
 from plansafe.verifier.symbolic.solvers import Model, Solver, solver_for
 
 FOLDED = "constant folding"
+SIMULATED = "simulation"
 
 
 class NoWorld(Exception):
@@ -36,6 +38,8 @@ class Judge:
         self._solver: Solver | None = None
         self._known: dict[Literal, bool | None] = {}
         self._models: dict[Literal, Model] = {}
+        self._simulation: Simulation | None = None
+        self._simulated = False
 
     @property
     def solver(self) -> Solver:
@@ -50,7 +54,9 @@ class Judge:
     @property
     def name(self) -> str:
         """What decided."""
-        return self._solver.name if self._solver is not None else FOLDED
+        if self._solver is not None:
+            return self._solver.name
+        return SIMULATED if self._simulated else FOLDED
 
     def _roots(self) -> list[Literal]:
         e = self.encoding
@@ -61,18 +67,35 @@ class Judge:
         if literal == FALSE:
             return False
         if literal not in self._known:
-            if literal == TRUE and self.encoding.allowed == TRUE:
-                self._models[literal] = Model({}, {})
-                self._known[literal] = True
-            else:
-                found = self._known[literal] = self.solver.solve([literal])
-                if found:
-                    self._models[literal] = self.solver.model()
+            self._known[literal] = self._by_example(literal) or self._by_solver(literal)
         return self._known[literal]
+
+    def _by_example(self, literal: Literal) -> bool:
+        """Whether one of some worlds drawn at random is one. Most of what is so in some world is so in many."""
+        if self._simulation is None and self.engine == "auto":
+            self._simulation = simulate(self.circuit, [self.encoding.allowed, *self._roots()])
+        if literal == TRUE and self.encoding.allowed == TRUE:
+            return True
+        if self._simulation is None or not self._simulation.together([self.encoding.allowed, literal]):
+            return False
+        self._simulated = self._simulated or literal != TRUE
+        return True
+
+    def _by_solver(self, literal: Literal) -> bool | None:
+        found = self.solver.solve([literal])
+        if found:
+            self._models[literal] = self.solver.model()
+        return found
 
     def world(self, literal: Literal) -> World | None:
         """A world in which a literal is true, if there is one and it was found."""
-        return self._world(self._models[literal]) if self.some(literal) else None
+        if not self.some(literal):
+            return None
+        if literal in self._models:
+            return self._world(self._models[literal])
+        if self._simulation is None or literal == self.encoding.allowed == TRUE:
+            return self._world(Model({}, {}))
+        return self._world(Model(self._simulation.example(self.circuit, [self.encoding.allowed, literal]), {}))
 
     def _world(self, model: Model) -> World:
         facts = set()
