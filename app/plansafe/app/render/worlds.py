@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from plansafe.app.render.text import pad, visible, width
 from plansafe.verifier.report import Finding, Headline, Report, Worlds
 from plansafe.verifier.symbolic.model import OutcomeSaid, Said, Witness, WorldSaid, WorldsReport
 
 _FACTS = 12
 """Facts of a world that are listed beside its cause; the others matter less and less."""
+_STEPS = 60
+"""Steps of an order that are listed."""
 _INVARIANTS = 6
 _ABOUT = {
     "executable": "the plan cannot be executed",
@@ -103,10 +106,18 @@ def lines(scene: Scene, worlds: WorldsReport) -> list[str]:
     out += [outcome(said) for said in world.outcomes]
     out += [f"{said.what} lasts {_value(said.value)}" for said in world.durations]
     if world.order:
-        size = len(str(len(world.order)))
         out.append("the steps are taken in this order:")
-        out += [f"  {place:>{size}}  {step}" for place, step in enumerate(world.order, 1)]
+        out += [f"  {line}" for line in _order(world.order)]
     return out
+
+
+def _order(steps: Sequence[str]) -> list[str]:
+    """The steps as they are taken, their labels (which have no blanks) below each other."""
+    parts = [step.partition(" ") for step in steps[:_STEPS]]
+    labels, size = max([width(visible(label)) for label, _, _ in parts]), len(str(len(steps)))
+    out = [f"{at:>{size}}  {pad(visible(label), labels)}  {action}" for at, (label, _, action) in enumerate(parts, 1)]
+    more = len(steps) - len(out)
+    return [*out, f"and {more} more {_MORE}"] if more else out
 
 
 def _shows_cause(scene: Scene, worlds: WorldsReport) -> bool:
@@ -231,10 +242,10 @@ def notes(report: Report) -> list[str]:
             out.append(f"not independently replayed: {_counted(len(_distinct(unreplayed)), 'world')}")
     if worlds.solver:
         out.append(f"decided by {worlds.solver}")
-    out += [f"assumed: {invariant} (inferred: no action breaks it)" for invariant in worlds.invariants[:_INVARIANTS]]
+    out += [f"assumed: {invariant}" for invariant in worlds.invariants[:_INVARIANTS]]
     if len(worlds.invariants) > _INVARIANTS:
         more = len(worlds.invariants) - _INVARIANTS
-        out.append(f"assumed: {more} more inferred invariants {_MORE}")
+        out.append(f"assumed: {more} more invariants {_MORE}")
     return out
 
 
