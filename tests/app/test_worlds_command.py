@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from plansafe.app.main import app
@@ -236,3 +237,21 @@ def test_engines_agree(run: Run) -> None:
         said.append((report["headline"], report["safe"], report["worlds"]["cause"], report["worlds"]["question"]))
         assert report["engine"]["name"] == ("smt" if engine == "smt" else "sat")
     assert len({json.dumps(one) for one in said}) == 1
+
+
+@pytest.mark.parametrize("folder", ["metal-cup", "fragile-glass", "oven", "two-robots"])
+def test_reports_on_the_examples_fit_the_schema(run: Run, root: Path, folder: str) -> None:
+    schema = json.loads((root / "app/plansafe/app/schema/report-1.json").read_text())
+    plans = [str(path) for path in sorted((root / "examples" / folder).glob("*.plan"))]
+    with pytest.raises(SystemExit) as stop:
+        app([*plans, "--format", "json", "--output", "report", "--memory-limit", "0"], prog_name="safecheck")
+    assert stop.value.code == 1
+    reports = [json.loads(line) for line in Path("report").read_text().splitlines()]
+    for report in reports:
+        jsonschema.Draft202012Validator(schema).validate(report)
+    (bad,) = [report for report in reports if report["headline"] == "UNSAFE"]
+    assert [report["safe"] for report in reports if report is not bad] == ["ALL"]
+    for finding in bad["findings"]:
+        witness = bad["worlds"]["witnesses"][finding["world"]]
+        assert (finding["worlds"], witness["about"], witness["replayed"]) == ("SOME", "safe", True)
+        assert any([witness[what] for what in ("facts", "outcomes", "order", "durations")])
