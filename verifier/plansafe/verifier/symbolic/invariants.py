@@ -69,7 +69,10 @@ def infer(
     group. ``lenient_types``: the objects of steps may be of any type. The work is bounded by ``MAX_CANDIDATES``
     candidates, each checked against all actions that add its predicates.
     """
-    search = _Search(task, deadline, lenient_types)
+    try:
+        search = _Search(task, deadline, lenient_types)
+    except _TimeUp:
+        return []
     with suppress(_TimeUp):
         search.run(sorted(search.usable if about is None else search.usable & set(about)))
     return search.largest()
@@ -130,7 +133,7 @@ class _Search:
             for atom, change in changes:
                 bound = _bound(atom, change.arguments)
                 for other in self._about(atoms, bound, proofs.facts(change.moment, deleted)):
-                    if COUNTED not in other.arguments or proofs.adders.get(other.predicate):
+                    if COUNTED not in other.arguments or proofs.changes(other.predicate, True):
                         self._propose((*atoms, other))
         if self._speaks_for(atoms) and not self._divisible(atoms):
             self.found.append(InferredInvariant(_parameters(atoms), atoms, not lost))
@@ -158,7 +161,7 @@ class _Search:
         counted = [atom for atom in atoms if COUNTED in atom.arguments]
         if not counted:
             return len(atoms) > 1
-        added = [bool(self.proofs.adders.get(atom.predicate)) for atom in counted]
+        added = [bool(self.proofs.changes(atom.predicate, True)) for atom in counted]
         return any(added) if _parameters(atoms) else all(added)
 
     def _divisible(self, atoms: tuple[GroupAtom, ...]) -> bool:
@@ -204,28 +207,37 @@ class _Proofs:
         self.deadline = deadline
         self.lenient = lenient
         self.domains = Domains(task)
-        self.adders: dict[int, list[Change]] = {}
-        self.deleters: dict[int, list[Change]] = {}
+        self._indexes: tuple[dict[int, list[Change]], dict[int, list[Change]]] = {}, {}
+        self._changes: dict[tuple[int, bool], list[Change]] = {}
         self._within: dict[tuple[int, bool], list[tuple[int, Change]]] = {}
         self._kinds: dict[tuple[int, int], int | None] = {}
         self._index()
         unusable = {axiom.predicate for stratum in task.axioms for axiom in stratum}
         unusable |= {literal.predicate for literal in task.timed_literals if not literal.fluent}
-        self.usable = (self.adders.keys() | self.deleters.keys()) - unusable
+        deletes, adds = self._indexes
+        self.usable = (adds.keys() | deletes.keys()) - unusable
 
     def _index(self) -> None:
         for action in self.task.actions.values():
+            self._on_time()
             for snap in (action.start, action.end):
                 if snap is None:
                     continue
                 moment = Moment(action.parameters, snap, self.lenient)
                 for number in range(len(moment.effects)):
-                    if moment.situation(self.domains, number).closed:
-                        continue
-                    for adds, index in ((True, self.adders), (False, self.deleters)):
-                        for predicate, change in moment.changes(number, adds):
+                    for adds, index in enumerate(self._indexes):
+                        for predicate, change in moment.changes(number, bool(adds)):
                             index.setdefault(predicate, []).append(change)
                             self._within.setdefault((id(moment), not adds), []).append((predicate, change))
+
+    def changes(self, predicate: int, adds: bool) -> list[Change]:
+        """What adds, or deletes, facts of a predicate, where that can happen at all."""
+        found = self._changes.get((predicate, adds))
+        if found is None:
+            every = self._indexes[adds].get(predicate, ())
+            found = [c for c in every if not c.moment.situation(self.domains, c.effect).closed]
+            self._changes[predicate, adds] = found
+        return found
 
     def within(self, moment: Moment, deleted: bool) -> list[tuple[int, Change]]:
         """All that a moment deletes, or adds: predicate and change."""
@@ -244,7 +256,7 @@ class _Proofs:
     def threat(self, atoms: tuple[GroupAtom, ...]) -> _Threat | None:
         """What may break a group; ``None`` if nothing can."""
         for atom in atoms:
-            for change in self.adders.get(atom.predicate, ()):
+            for change in self.changes(atom.predicate, True):
                 for other in atoms:
                     self._on_time()
                     found = self._stays(atoms, atom, change, other) or self._comes(atoms, atom, change, other)
@@ -307,7 +319,7 @@ class _Proofs:
             kept = not self.lenient and all(
                 [
                     self._situation(change, None).within(change.arguments[place], declared)
-                    for change in self.adders.get(predicate, ())
+                    for change in self.changes(predicate, True)
                 ]
             )
             self._kinds[key] = declared if kept else None
@@ -318,7 +330,7 @@ class _Proofs:
     def gained(self, atoms: tuple[GroupAtom, ...]) -> Iterator[tuple[GroupAtom, Change]]:
         """Additions that may happen where no instance is true."""
         for atom in atoms:
-            for change in self.adders.get(atom.predicate, ()):
+            for change in self.changes(atom.predicate, True):
                 self._on_time()
                 bound = _bound(atom, change.arguments)
                 before = self._situation(change, None)
@@ -334,7 +346,7 @@ class _Proofs:
     def lost(self, atoms: tuple[GroupAtom, ...]) -> Iterator[tuple[GroupAtom, Change]]:
         """Deletions of the one true instance after which none may be true."""
         for atom in atoms:
-            for change in self.deleters.get(atom.predicate, ()):
+            for change in self.changes(atom.predicate, False):
                 self._on_time()
                 bound = _bound(atom, change.arguments)
                 before = self._situation(change, _law(atoms, bound))
