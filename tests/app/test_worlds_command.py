@@ -255,3 +255,19 @@ def test_reports_on_the_examples_fit_the_schema(run: Run, root: Path, folder: st
         witness = bad["worlds"]["witnesses"][finding["world"]]
         assert (finding["worlds"], witness["about"], witness["replayed"]) == ("SOME", "safe", True)
         assert any([witness[what] for what in ("facts", "outcomes", "order", "durations")])
+
+
+def test_inferred_invariants_can_be_turned_off(run: Run) -> None:
+    Path("kitchen.safe").write_text(
+        RULES.replace("(define (safety kitchen)", "(define (safety kitchen) (:open (lies ?x))")
+    )
+    domain = DOMAIN.replace("(running))", "(running) (lies ?x) (handed ?x))", 1)
+    hand = "  (:action hand :parameters (?x) :precondition (lies ?x) :effect (and (not (lies ?x)) (handed ?x)))\n"
+    Path("d.pddl").write_text(domain.replace("  (:action start", f"{hand}  (:action start"))
+    said = []
+    for flags in ([], ["--no-inferred-invariants"]):
+        code, out, _ = run("warm.plan", "--format", "json", *flags)
+        assert code == 1
+        said.append([invariant for invariant in json.loads(out)["worlds"]["invariants"] if "(handed" in invariant])
+    assert said[0]
+    assert not said[1]
