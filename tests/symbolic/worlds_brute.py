@@ -219,7 +219,7 @@ def _outcomes(kernel: Kernel, plan: str, world: World) -> Iterator[Judgement]:
             return asked.setdefault(key, fixed.get(key, 0))
 
         yield kernel.judge(plan, world._replace(choose=choose), others=())
-        # What is asked depends on the answers before it alone: those sequences remain that differ first at a new choice.
+        # What is asked depends on the answers before it alone: what remains differs first at a choice that was new.
         answers = [*asked.items()]
         for i, (key, _) in enumerate(answers):
             if key not in fixed:

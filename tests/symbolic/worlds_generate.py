@@ -63,7 +63,7 @@ class _WorldsGenerator(_Generator):
         self.style = Style(
             numeric=mode == "intervals" or random.random() < 0.35,
             partial=random.random() < 0.15,
-            derived=random.random() < 0.15,
+            derived=random.random() < 0.12,
             actions=random.random() < 0.5,
             timed=False,
         )
@@ -252,13 +252,19 @@ class _WorldsGenerator(_Generator):
     # -- actions ------------------------------------------------------------------------------------------------------
 
     def some_free_actions(self) -> list[Sexp]:
-        """Some of the actions that set and clear, and what the plans may use."""
+        """Some of the actions that set and clear: what plans may use beside the others."""
         every = self.free_actions()
         kept = self.random.sample(every, min(len(every), self.random.randint(2, 5)))
         names = {str(structure[1]) for structure in kept}
         for formulas in (self.formulas, self.in_domain):
             formulas.actions = {name: types for name, types in formulas.actions.items() if name in names}
-        return kept
+        return [self.guarded(structure) if self.random.random() < 0.3 else structure for structure in kept]
+
+    def guarded(self, structure: Sexp) -> Sexp:
+        """An action with a precondition about its parameters, or about an object."""
+        words = [str(word) for word in structure[3]]
+        scope = {words[0]: words[-1]} if len(words) == 3 else {}
+        return (*structure, ":precondition", self.in_domain.formula(self.random.choice((0, 0, 1)), scope))
 
     def effect(self, scope: Scope, depth: int) -> Sexp:
         """An effect as elsewhere, with outcomes among them."""
@@ -288,11 +294,11 @@ class _WorldsGenerator(_Generator):
     def open_plan(self, kernel: Kernel, starts: list[World]) -> Plan:
         """Steps that can be taken in all of a few worlds, but for one at times, and whose outcomes are not too many."""
         random = self.random
-        budget = random.choice((32, 64, 100, 100, 200, MAX_WORLDS)) // len(starts)
+        budget = max(1, random.choice((32, 64, 100, 100, 200, MAX_WORLDS)) // min(len(starts), 60))
         guides = self.sample(starts, 4)
-        length = random.choice((0, 1, 2, 3, 3, 4, 5, 6))
-        odd = random.randrange(length) if length and random.random() < 0.65 else -1
-        wanted = random.choice(("some", "some", "none"))
+        length = random.choice((0, 1, 2, 2, 3, 3, 3, 4, 4, 5, 5, 6))
+        odd = random.randrange(length) if length and random.random() < 0.75 else -1
+        wanted = random.choice(("some", "some", "some", "none", "none"))
         steps: list[Step] = []
         for i in range(length):
             best: tuple[int, Step, int] | None = None

@@ -330,10 +330,10 @@ class Kernel:
         """
         ready, soft, found, instances = self._ready(plan, world), list[str](), dict[Any, Finding](), dict[str, int]()
         ill, runs = tuple(sorted(s.number for s in ready[0] if not s.action)), {"halt": self._run(*ready, "halt", soft)}
-        halt, failed = runs["halt"]; undecided = self._findings(halt)[1]
+        halt, failed = runs["halt"]; first, undecided = self._findings(halt)
         for other in others: runs[other] = self._run(*ready, other, []) if ill or failed else runs["halt"]
         for reading, (t, _) in runs.items():
-            for f in self._findings(t)[0]:
+            for f in first if t is halt else self._findings(t)[0]:
                 old = found.setdefault(f[:3], f._replace(readings=frozenset()))
                 found[f[:3]] = old._replace(readings=old.readings | {reading})
         for rule in self._rules:
