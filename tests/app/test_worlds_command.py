@@ -259,7 +259,7 @@ def test_reports_on_the_examples_fit_the_schema(run: Run, root: Path, folder: st
 
 def test_inferred_invariants_can_be_turned_off(run: Run) -> None:
     Path("kitchen.safe").write_text(
-        RULES.replace("(define (safety kitchen)", "(define (safety kitchen) (:open (lies ?x))")
+        RULES.replace("(define (safety kitchen)", "(define (safety kitchen) (:open (lies ?x) (handed ?x))")
     )
     domain = DOMAIN.replace("(running))", "(running) (lies ?x) (handed ?x))", 1)
     hand = "  (:action hand :parameters (?x) :precondition (lies ?x) :effect (and (not (lies ?x)) (handed ?x)))\n"
