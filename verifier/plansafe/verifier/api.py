@@ -250,7 +250,7 @@ class Checker:
 
     def _over_worlds(self, plan: Source, read: ReadSteps, deadline: float | None) -> Report:
         """The verdict over all worlds."""
-        if self.options.engine == "explicit" or (read.timed is not None and not (self._open or read.open)):
+        if self.options.engine == "explicit":
             return self._undecided(plan, read)
         from plansafe.verifier.symbolic.audit import audit  # noqa: PLC0415 - for open descriptions alone
 

@@ -258,6 +258,8 @@ class Run:
                             return -1
                         if isinstance(taken, IllFormed):
                             self.failures.append(Failure(number, taken.code, "", taken))
+                            if quick:
+                                self.executed = self.letter = self.time = number - 1
                             return number
                         if taken.action.end is not None:
                             return -1

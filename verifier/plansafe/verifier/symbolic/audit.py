@@ -10,6 +10,8 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.report import Headline, Report
 from plansafe.verifier.symbolic.groups import restrictions
 from plansafe.verifier.symbolic.initial import TooManyUnknowns
+from plansafe.verifier.symbolic.model import World
+from plansafe.verifier.symbolic.replaying import in_order
 from plansafe.verifier.symbolic.showing import Show
 
 if TYPE_CHECKING:
@@ -23,6 +25,9 @@ def audit(checker: Checker, plan: Source, read: ReadSteps, deadline: float | Non
     """The verdict on one plan over all worlds. Raises :class:`~.engine.replay.TimeUp`, ``SolverMissing``."""
     assert checker.engine is not None
     options = checker.options
+    if read.timed is not None and not (checker.open or read.open):
+        why = f"the engine `{options.engine}` takes no plans with times where nothing is open"
+        return Show(checker, plan, read).unsupported(why, "leave --engine out, or take --engine explicit")
     until = monotonic() + INFERENCE_S
     try:
         restricted = restrictions(
@@ -33,6 +38,10 @@ def audit(checker: Checker, plan: Source, read: ReadSteps, deadline: float | Non
             until if deadline is None else min(until, deadline),
             options.lenient_types,
         )
+        if read.ordering is not None:
+            order = only_order(len(read.steps), read.ordering)
+            if order is not None:
+                read = in_order(read, World(frozenset(), {}, {}, order))
         if read.timed is not None or read.ordering is not None:
             from plansafe.verifier.symbolic.judged import Judged  # noqa: PLC0415 - for such plans alone
 
@@ -45,3 +54,18 @@ def audit(checker: Checker, plan: Source, read: ReadSteps, deadline: float | Non
         help = "name the types of what is open more narrowly"
         diagnostic = Diagnostic("SC503", message, severity=Severity.WARNING, help=help)
         return Show(checker, plan, read).nothing(diagnostic, Headline.UNKNOWN)
+
+
+def only_order(steps: int, pairs: tuple[tuple[int, int], ...]) -> tuple[int, ...] | None:
+    """The order of a plan that allows one alone."""
+    before: dict[int, set[int]] = {number: set() for number in range(1, steps + 1)}
+    for first, second in pairs:
+        before[second].add(first)
+    out: list[int] = []
+    while before:
+        ready = [number for number, waiting in before.items() if waiting <= set(out)]
+        if len(ready) != 1:
+            return None
+        out.append(ready[0])
+        del before[ready[0]]
+    return tuple(out)

@@ -50,7 +50,7 @@ def encode(
     task = engine.task
     circuit = Circuit()
     evaluation = Evaluation(task, circuit, Doubled(task))
-    start = initial(task, circuit, checker.openings, groups)
+    start = initial(task, circuit, checker.openings)
     derived = Derived(task, evaluation) if task.axioms else None
     stepper = Steps(evaluation)
     limits: list[str] = []
@@ -62,7 +62,7 @@ def encode(
     try:
         if derived is not None:
             derived.compute(start.state)
-        restricted = invariants(task, evaluation, start.state, checker.invariants)
+        restricted = invariants(task, evaluation, start.state, checker.invariants, groups)
         trace = follow(start.state, derived, stepper, steps, deadline)
         if trace.limit is not None:
             limits.append(trace.limit)

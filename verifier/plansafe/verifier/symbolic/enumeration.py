@@ -42,11 +42,11 @@ class Openness:
         task = self.task = checker.engine.task
         self.circuit = Circuit()
         evaluation = self.evaluation = Evaluation(task, self.circuit, Doubled(task))
-        start = initial(task, self.circuit, checker.openings, groups)
+        start = initial(task, self.circuit, checker.openings)
         self.start = start.state
         if task.axioms:
             Derived(task, evaluation).compute(start.state)
-        restricted = invariants(task, evaluation, start.state, checker.invariants)
+        restricted = invariants(task, evaluation, start.state, checker.invariants, groups)
         self.allowed: Literal = self.circuit.conjunction([*start.statements, *restricted])
         self.open_facts, self.numbers = start.open_facts, start.open_values
         seen = _read(checker)

@@ -47,7 +47,7 @@ class Initial(NamedTuple):
 def initial(task: Task, circuit: Circuit, openings: Sequence[OpenPredicate], groups: Sequence[Group] = ()) -> Initial:
     """S0 with an input for each open fact, and a literal for each statement that restricts them.
 
-    Invariants that are formulas come later (:func:`invariants`): they may read derived facts.
+    Invariants come later (:func:`invariants`): they may read derived facts.
     Raises :class:`TooManyUnknowns`.
     """
     state = SymbolicState.empty(task)
@@ -74,9 +74,6 @@ def initial(task: Task, circuit: Circuit, openings: Sequence[OpenPredicate], gro
                 numbers.append((function, code))
         statements += _statements(circuit, state, unknowns)
         statements += _supported(task, circuit, state, unknowns, openings)
-    for group in groups:
-        literals = [state.get(predicate, code) for predicate, code in group.facts]
-        statements.append(circuit.exactly_one(literals) if group.exactly_one else circuit.at_most_one(literals))
     return Initial(state, [s for s in statements if s != TRUE], count, tuple(numbers))
 
 
@@ -183,10 +180,18 @@ def _literal(circuit: Circuit, state: SymbolicState, literal: InitialLiteral) ->
 
 
 def invariants(
-    task: Task, evaluation: Evaluation, state: SymbolicState, declared: Sequence[WorldInvariant]
+    task: Task,
+    evaluation: Evaluation,
+    state: SymbolicState,
+    declared: Sequence[WorldInvariant],
+    groups: Sequence[Group] = (),
 ) -> list[Literal]:
-    """What the formulas of declared invariants require of S0, derived facts included."""
+    """What groups, and the formulas of declared invariants, require of S0, derived facts included."""
+    circuit = evaluation.circuit
     out = []
+    for group in groups:
+        literals = [state.get(predicate, code) for predicate, code in group.facts]
+        out.append(circuit.exactly_one(literals) if group.exactly_one else circuit.at_most_one(literals))
     for invariant in declared:
         if invariant.kind != "holds":
             continue

@@ -1,0 +1,66 @@
+"""Compares the symbolic engine with every world replayed by the kernel, on random tasks.
+
+usage: python tests/symbolic/run_worlds.py --count N --seed S [--mode facts|intervals|orders] [--engines auto,smt]
+
+Prints what differs; exit code 1 if anything does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+
+from worlds_brute import brute
+from worlds_compare import ENGINES, differences, verdicts_differ
+from worlds_generate import MODES, worlds_case
+
+import conftest  # noqa: F401 - finds the modules beside it
+from plansafe.verifier.kernel import KernelLimit, KernelRejects
+
+
+def main() -> int:
+    """Compare on many cases."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--mode", choices=MODES, default="facts")
+    parser.add_argument("--engines", default=",".join(ENGINES))
+    parser.add_argument("--reports", type=int, default=10, help="whole reports are compared for every so manieth case")
+    parser.add_argument("--first", type=int, default=0, help="the number of the first case")
+    parser.add_argument("--show", type=int, default=3)
+    arguments = parser.parse_args()
+    seen: Counter[str] = Counter()
+    shown = 0
+    started = time.monotonic()
+    for number in range(arguments.first, arguments.first + arguments.count):
+        case = worlds_case(arguments.mode, arguments.seed, number)
+        try:
+            full = number % arguments.reports == 0
+            found = differences(case, tuple(arguments.engines.split(","))) if full else verdicts_differ(case)
+            seen["reports"] += full
+        except (KernelRejects, KernelLimit) as why:
+            seen[f"left out: {type(why).__name__}"] += 1
+            continue
+        except Exception as error:
+            found = [f"crash: {type(error).__name__}: {error}"]
+        verdict = brute(case)
+        seen.update([f"executable {verdict.executable}", f"goal {verdict.goal}", f"safe {verdict.safe}"])
+        seen["judged"] += 1
+        seen["worlds"] += verdict.worlds
+        if found:
+            seen["differ"] += 1
+            if shown < arguments.show:
+                shown += 1
+                print(case.show())
+                print("\n".join(found), flush=True)
+    print(
+        f"{seen['judged']} judged, {seen['differ']} differ, {seen['worlds']} worlds, {time.monotonic() - started:.0f} s"
+    )
+    print(", ".join([f"{what} {count}" for what, count in sorted(seen.items())]))
+    return 1 if seen["differ"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
