@@ -355,7 +355,10 @@ def test_questions() -> None:
     assert asking(worlds._replace(question=())) == ""
     assert asking(worlds._replace(question=("(metal cup)",))) == "is (metal cup) so? the answer settles the verdict"
     assert asking(worlds._replace(question=("(temperature oven)", "(metal cup)"))) == (
-        "what is (temperature oven)? is (metal cup) so? the answers settle the verdict"
+        "is (metal cup) so? what is (temperature oven)? the answers settle the verdict"
+    )
+    assert asking(worlds._replace(question=("(metal cup)", "(wet-floor kitchen)"))) == (
+        "which are so: (metal cup), (wet-floor kitchen)? the answers settle the verdict"
     )
 
 

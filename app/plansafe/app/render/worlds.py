@@ -254,8 +254,10 @@ def asking(worlds: WorldsReport) -> str:
     if not worlds.question:
         return ""
     numbers = {said.what for said in _all_said(worlds) if said.value not in ("true", "false")}
-    asked = [f"what is {what}?" if what in numbers else f"is {what} so?" for what in worlds.question]
-    settled = "the answer settles" if len(asked) == 1 else "the answers settle"
+    facts = [what for what in worlds.question if what not in numbers]
+    asked = [f"is {facts[0]} so?" if len(facts) == 1 else f"which are so: {', '.join(facts)}?"] if facts else []
+    asked += [f"what is {what}?" for what in worlds.question if what in numbers]
+    settled = "the answer settles" if len(worlds.question) == 1 else "the answers settle"
     more = " (perhaps fewer questions do, too)" if worlds.question_note else ""
     return f"{' '.join(asked)} {settled} the verdict{more}"
 
