@@ -224,7 +224,7 @@ def test_without_a_solver_nothing_is_judged(run: Run, monkeypatch: pytest.Monkey
     monkeypatch.setitem(sys.modules, module, None)
     code, out, err = run("warm.plan")
     assert (code, err) == (2, "")
-    assert "error[SC608]: something is left open, and the solver for it is not installed" in out
+    assert "error[SC608]: this takes a solver that is not installed" in out
     assert "  = help: pip install 'plansafe[solve]'" in out
 
 

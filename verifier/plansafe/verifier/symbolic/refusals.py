@@ -15,7 +15,7 @@ def missing_solver(error: ModuleNotFoundError) -> Diagnostic | None:
         return None
     return Diagnostic(
         "SC608",
-        f"something is left open, and the solver for it is not installed: the package {package} is missing",
+        f"this takes a solver that is not installed: the package {package} is missing",
         notes=("plans are judged without a solver where the description is complete",),
         help="pip install 'plansafe[solve]'",
     )
