@@ -12,16 +12,16 @@ import sys
 import time
 from collections import Counter
 
-from worlds_brute import brute
-from worlds_compare import ENGINES, differences, verdicts_differ
-from worlds_generate import MODES, worlds_case
-
-import conftest  # noqa: F401 - finds the modules beside it
+import conftest
 from plansafe.verifier.kernel import KernelLimit, KernelRejects
 
 
 def main() -> int:
     """Compare on many cases."""
+    from worlds_brute import brute  # the folders that conftest adds are known by now
+    from worlds_compare import ENGINES, differences, verdicts_differ
+    from worlds_generate import MODES, worlds_case
+
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
@@ -63,4 +63,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    assert conftest.HERE
     sys.exit(main())

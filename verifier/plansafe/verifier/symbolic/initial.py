@@ -44,7 +44,7 @@ class Initial(NamedTuple):
     open_values: tuple[tuple[int, int], ...]
 
 
-def initial(task: Task, circuit: Circuit, openings: Sequence[OpenPredicate], groups: Sequence[Group] = ()) -> Initial:
+def initial(task: Task, circuit: Circuit, openings: Sequence[OpenPredicate]) -> Initial:
     """S0 with an input for each open fact, and a literal for each statement that restricts them.
 
     Invariants come later (:func:`invariants`): they may read derived facts.

@@ -8,6 +8,7 @@ numbers, a product, or a quotient.
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import count
 from typing import NamedTuple
 
 from plansafe.verifier.engine.state import checked
@@ -17,6 +18,42 @@ from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Circuit, Literal
 Atom = tuple[object, ...]
 """``("value", function, code)``, ``("indicator", literal)``, ``("choice", literal, then, otherwise)``,
 ``("product", a, b)`` or ``("quotient", a, b)``; ``then``, ``a`` .. are :class:`Sum`."""
+
+
+class Compound(tuple[object, ...]):
+    """An atom with sums inside it. Equal ones are one object, so comparing, hashing and printing do not look inside.
+
+    A sum that is changed in some worlds at every step nests as deep as the plan is long, and shares its parts: whoever
+    walked through it by value would walk through every path.
+    """
+
+    serial: int
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __ne__(self, other: object) -> bool:
+        return self is not other
+
+    def __repr__(self) -> str:
+        return f"<{self[0]} {self.serial}>"
+
+
+_known: dict[tuple[object, ...], Compound] = {}
+_serials = count()
+MAX_KNOWN = 1_000_000
+"""Atoms that are remembered. Forgetting them costs sharing, not correctness: equal ones are then two."""
+
+
+def _compound(*parts: object) -> Atom:
+    found = _known.get(parts)
+    if found is None:
+        if len(_known) > MAX_KNOWN:
+            _known.clear()
+        found = _known[parts] = Compound(parts)
+        found.serial = next(_serials)
+    return found
 
 
 class Sum(NamedTuple):
@@ -64,14 +101,14 @@ def times(a: Sum, b: Sum) -> Sum:
         a, b = b, a
     if a.items:
         first, second = sorted((a, b), key=repr)
-        return Sum(0, ((("product", first, second), 1),))
+        return Sum(0, ((_compound("product", first, second), 1),))
     return plus(Sum(0), b, a.constant)
 
 
 def divided(a: Sum, b: Sum) -> Sum:
     """The quotient; where ``b`` is zero it has no meaning, and whoever divides says so."""
     if b.items:
-        return Sum(0, ((("quotient", a, b), 1),))
+        return Sum(0, ((_compound("quotient", a, b), 1),))
     return plus(Sum(0), a, normal_number(Fraction(1) / b.constant)) if b.constant else Sum(0)
 
 
@@ -86,7 +123,7 @@ def chosen(condition: Literal, then: Sum, otherwise: Sum) -> Sum:
         if condition & 1:  # one form for a literal and its negation
             return plus(then, Sum(0, ((("indicator", condition ^ 1), 1),)), -difference.constant)
         return plus(otherwise, Sum(0, ((("indicator", condition), 1),)), difference.constant)
-    return Sum(0, ((("choice", condition, then, otherwise), 1),))
+    return Sum(0, ((_compound("choice", condition, then, otherwise), 1),))
 
 
 def compared(circuit: Circuit, operator: str, a: Sum, b: Sum) -> Literal:
