@@ -1,0 +1,168 @@
+"""Random circuits, with and without numbers, and the slow way to say whether a literal can be true."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from itertools import product
+
+from plansafe.verifier.model import Number
+from plansafe.verifier.symbolic import terms
+from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Circuit, Literal
+from plansafe.verifier.symbolic.solvers import Model
+from plansafe.verifier.symbolic.terms import Comparison, Sum
+
+Row = tuple[tuple[Fraction, ...], Fraction, str]
+"""Coefficients, constant, operator: ``coefficients * values + constant operator 0``."""
+
+
+def boolean(seed: int, inputs: int = 6, gates: int = 25) -> tuple[Circuit, list[Literal]]:
+    """A circuit over a few inputs, and its literals; constants among them."""
+    choose = random.Random(seed)
+    circuit = Circuit()
+    made = [FALSE, TRUE, *[circuit.input(k) for k in range(inputs)]]
+    for _ in range(gates):
+        parts = [choose.choice(made[-12:]) ^ choose.getrandbits(1) for _ in range(choose.choice((2, 2, 3, 4)))]
+        kind = choose.randrange(4)
+        if kind == 0:
+            made.append(circuit.choose(*(parts + parts)[:3]))
+        elif kind == 1:
+            made.append(circuit.disjunction(parts))
+        elif kind == 2:
+            made.append(circuit.equal(*parts[:2]))
+        else:
+            made.append(circuit.conjunction(parts))
+    return circuit, made
+
+
+def numeric(seed: int, values: int = 2) -> tuple[Circuit, list[Literal]]:
+    """A circuit over four Boolean inputs and comparisons of linear sums of two numbers, indicators and choices."""
+    choose = random.Random(seed)
+    circuit = Circuit()
+    made = [circuit.input(k) for k in range(4)]
+    small = [Fraction(n, d) for n in range(-4, 5) for d in (1, 1, 2, 3)]
+    sums = [terms.variable(0, k) for k in range(values)] + [terms.constant(terms.normal_number(choose.choice(small)))]
+    for _ in range(choose.randrange(3, 8)):
+        condition = choose.choice(made) ^ choose.getrandbits(1)
+        a, b = choose.choice(sums), choose.choice(sums)
+        number = terms.constant(terms.normal_number(choose.choice(small)))
+        kind = choose.randrange(5)
+        if kind == 0:
+            sums.append(terms.chosen(condition, a, b))
+        elif kind == 1:
+            sums.append(terms.chosen(condition, terms.constant(choose.randrange(-2, 3)), number))
+        elif kind == 2:
+            sums.append(terms.plus(a, b, terms.normal_number(choose.choice(small))))
+        elif kind == 3:
+            sums.append(terms.times(a, number))
+        else:
+            made.append(terms.compared(circuit, choose.choice(("<", "<=", "=", ">", ">=")), a, b))
+    for _ in range(8):
+        parts = [choose.choice(made) ^ choose.getrandbits(1) for _ in range(choose.choice((2, 3)))]
+        made.append(circuit.conjunction(parts) if choose.getrandbits(1) else circuit.equal(*parts[:2]))
+    return circuit, made
+
+
+def assignments(circuit: Circuit) -> Iterator[dict[int, bool]]:
+    """All values of all inputs."""
+    nodes = list(circuit.keys)
+    for values in product((False, True), repeat=len(nodes)):
+        yield dict(zip(nodes, values, strict=True))
+
+
+def possible(circuit: Circuit, literals: list[Literal]) -> bool:
+    """Whether some values of inputs and numbers make all the literals true; by trying."""
+    for inputs in assignments(circuit):
+        if all(circuit.evaluate(literals, inputs)):
+            rows = [row(circuit, key, inputs) for node, key in circuit.keys.items() if isinstance(key, Comparison)]
+            wanted = [inputs[node] for node, key in circuit.keys.items() if isinstance(key, Comparison)]
+            if any(feasible(list(system)) for system in systems(rows, wanted)):
+                return True
+    return False
+
+
+def row(circuit: Circuit, comparison: Comparison, inputs: Mapping[int, bool]) -> Row:
+    coefficients, constant = resolved(circuit, comparison.sum, inputs)
+    return coefficients, constant, comparison.operator
+
+
+def resolved(circuit: Circuit, total: Sum, inputs: Mapping[int, bool]) -> tuple[tuple[Fraction, ...], Fraction]:
+    """A sum of the numbers (0, 0) and (0, 1), with the choices made."""
+    coefficients, constant = [Fraction(0), Fraction(0)], Fraction(total.constant)
+    for atom, factor in total.items:
+        match atom:
+            case ("value", _, int(code)):
+                coefficients[code] += factor
+            case ("indicator", int(literal)):
+                constant += factor * circuit.evaluate([literal], inputs)[0]
+            case ("choice", int(literal), then, otherwise):
+                branch = then if circuit.evaluate([literal], inputs)[0] else otherwise
+                inner, more = resolved(circuit, branch, inputs)
+                constant += factor * more
+                coefficients = [a + factor * b for a, b in zip(coefficients, inner, strict=True)]
+    return tuple(coefficients), constant
+
+
+def systems(rows: list[Row], wanted: list[bool]) -> Iterator[tuple[Row, ...]]:
+    """The conjunctions of rows that say that each is true, or false, as wanted."""
+    options = []
+    for (coefficients, constant, operator), value in zip(rows, wanted, strict=True):
+        less = (coefficients, constant)
+        more = (tuple(-c for c in coefficients), -constant)
+        if value:
+            options.append([(*less, operator)])
+        elif operator == "=":
+            options.append([(*less, "<"), (*more, "<")])
+        else:
+            options.append([(*more, "<" if operator == "<=" else "<=")])
+    yield from product(*options)
+
+
+def feasible(rows: list[Row]) -> bool:
+    """Fourier and Motzkin's elimination."""
+    rows = [
+        r for c, k, o in rows for r in ([(c, k, "<="), (tuple(-x for x in c), -k, "<=")] if o == "=" else [(c, k, o)])
+    ]
+    for of in range(2):
+        above = [r for r in rows if r[0][of] > 0]
+        below = [r for r in rows if r[0][of] < 0]
+        rows = [r for r in rows if r[0][of] == 0]
+        for (ac, ak, ao), (bc, bk, bo) in product(above, below):
+            fa, fb = -bc[of], ac[of]
+            combined = tuple(fa * x + fb * y for x, y in zip(ac, bc, strict=True))
+            rows.append((combined, fa * ak + fb * bk, "<" if "<" in (ao, bo) else "<="))
+    return all(k < 0 or (k == 0 and o == "<=") for _, k, o in rows)
+
+
+def agrees(circuit: Circuit, model: Model) -> bool:
+    """Whether the comparisons of a model have the values that its numbers give them, exactly."""
+    return all(
+        holds(circuit, key, model) == model.inputs[node]
+        for node, key in circuit.keys.items()
+        if isinstance(key, Comparison) and node in model.inputs
+    )
+
+
+def holds(circuit: Circuit, comparison: Comparison, model: Model) -> bool:
+    value = number(circuit, comparison.sum, model)
+    return {"<": value < 0, "<=": value <= 0, "=": value == 0}[comparison.operator]
+
+
+def number(circuit: Circuit, total: Sum, model: Model) -> Number:
+    """The value of a sum in a model."""
+    value = Fraction(total.constant)
+    for atom, factor in total.items:
+        match atom:
+            case ("value", int(function), int(code)):
+                value += factor * model.values[function, code]
+            case ("indicator", int(literal)):
+                value += factor * circuit.evaluate([literal], model.inputs)[0]
+            case ("choice", int(literal), then, otherwise):
+                chosen = then if circuit.evaluate([literal], model.inputs)[0] else otherwise
+                value += factor * number(circuit, chosen, model)
+            case ("product", a, b):
+                value += factor * number(circuit, a, model) * number(circuit, b, model)
+            case ("quotient", a, b):
+                value += factor * Fraction(number(circuit, a, model)) / number(circuit, b, model)
+    return value

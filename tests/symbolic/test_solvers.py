@@ -1,0 +1,206 @@
+"""Solvers against the values of circuits themselves."""
+
+from __future__ import annotations
+
+import builtins
+import random
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from random_circuits import agrees, boolean, numeric, possible
+
+from plansafe.verifier.model import Number
+from plansafe.verifier.symbolic import terms
+from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Circuit, Literal
+from plansafe.verifier.symbolic.solvers import (
+    SatSolver,
+    SmtSolver,
+    Solver,
+    SolverMissing,
+    Unsupported,
+    solver_for,
+)
+
+
+def check(solver: Solver, circuit: Circuit, required: list[Literal], assumed: list[Literal], expected: bool) -> None:
+    """One query: its answer, its model, its core."""
+    assert solver.solve(assumed) is expected
+    if expected:
+        model = solver.model()
+        assert set(circuit.inputs([*required, *assumed])) <= set(model.inputs)
+        assert all(circuit.evaluate([*required, *assumed], model.inputs))
+        assert agrees(circuit, model)
+    else:
+        core = solver.core()
+        assert set(core) <= set(assumed)
+        assert not possible(circuit, [*required, *core])
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_sat_is_z3_is_trying_all(seed: int) -> None:
+    choose = random.Random(seed)
+    circuit, literals = boolean(seed)
+    solvers: list[Solver] = [SatSolver(circuit), SmtSolver(circuit)]
+    required: list[Literal] = []
+    for _ in range(4):
+        assumed = [choose.choice(literals) ^ choose.getrandbits(1) for _ in range(choose.randrange(4))]
+        expected = possible(circuit, [*required, *assumed])
+        for solver in solvers:
+            check(solver, circuit, required, assumed, expected)
+        literals.append(circuit.conjunction([choose.choice(literals) ^ choose.getrandbits(1) for _ in range(3)]))
+        if choose.random() < 0.4:  # the circuit has grown, and some of it becomes known
+            required.append(literals[-1] ^ choose.getrandbits(1))
+            for solver in solvers:
+                solver.require(required[-1])
+    for solver in solvers:
+        solver.close()
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_z3_computes_with_exact_numbers(seed: int) -> None:
+    choose = random.Random(seed)
+    circuit, literals = numeric(seed)
+    solver = SmtSolver(circuit)
+    required: list[Literal] = []
+    for _ in range(3):
+        assumed = [choose.choice(literals) ^ choose.getrandbits(1) for _ in range(choose.randrange(1, 4))]
+        check(solver, circuit, required, assumed, possible(circuit, [*required, *assumed]))
+        required.append(choose.choice(literals))
+        solver.require(required[-1])
+
+
+@pytest.mark.parametrize("solver", [SatSolver, SmtSolver])
+def test_constants_are_literals(solver: Callable[[Circuit], Solver]) -> None:
+    circuit = Circuit()
+    asked = solver(circuit)
+    assert asked.solve() is True
+    assert asked.solve([TRUE]) is True
+    assert asked.solve([TRUE, FALSE]) is False
+    assert asked.core() == [FALSE]
+    asked.require(TRUE)
+    assert asked.solve() is True
+    asked.require(FALSE)
+    assert asked.solve() is False
+    assert asked.core() == []
+
+
+def test_numbers_decide_the_engine() -> None:
+    circuit = Circuit()
+    fact = circuit.input("fact")
+    high = terms.compared(circuit, ">", terms.variable(0, 0), terms.constant(3))
+    assert solver_for(circuit, [fact]).name == "cadical195"
+    assert solver_for(circuit, [circuit.both(fact, high)]).name.startswith("z3 ")
+    assert solver_for(circuit, [fact], "smt").name.startswith("z3 ")
+    with pytest.raises(Unsupported):
+        solver_for(circuit, [high], "sat")
+    sat = SatSolver(circuit)
+    assert sat.solve([fact]) is True
+    with pytest.raises(Unsupported):
+        sat.solve([fact, high])
+
+
+@pytest.mark.parametrize("operator", ["<", "<=", "=", ">", ">="])
+@pytest.mark.parametrize("bound", [-4, -3, 0, 3, 4, Fraction(1, 2)])
+def test_counting_with_weights(operator: str, bound: Number) -> None:
+    circuit = Circuit()
+    facts = [circuit.input(k) for k in range(5)]
+    total = terms.constant(0)
+    for weight, fact in enumerate(facts):
+        total = terms.plus(total, terms.chosen(fact, terms.constant(weight - 2), terms.constant(0)))
+    query = terms.compared(circuit, operator, total, terms.constant(bound))
+    for literal in (query, query ^ 1):
+        check(SmtSolver(circuit), circuit, [], [literal], possible(circuit, [literal]))
+
+
+def test_products_and_quotients() -> None:
+    circuit = Circuit()
+    x, y = terms.variable(0, 0), terms.variable(0, 1)
+    one, two, six = [terms.constant(n) for n in (1, 2, 6)]
+    area = terms.compared(circuit, "=", terms.times(x, y), six)
+    ratio = terms.compared(circuit, "=", terms.divided(x, y), terms.constant(Fraction(3, 2)))
+    solver = SmtSolver(circuit)
+    solver.require(area)
+    assert solver.solve([ratio]) is True
+    assert abs(solver.model().values[0, 0]) == 3
+    assert agrees(circuit, solver.model())
+    assert solver.solve([ratio, terms.compared(circuit, "=", y, one)]) is False
+    square = terms.compared(circuit, "=", terms.times(x, x), two)
+    assert SmtSolver(circuit).solve([square]) is None, "no rational number"
+    near = terms.compared(circuit, "<", terms.times(x, x), two)
+    below = terms.compared(circuit, ">", terms.times(x, x), terms.constant(Fraction(199, 100)))
+    solver = SmtSolver(circuit)
+    assert solver.solve([near, below]) is True
+    assert agrees(circuit, solver.model())
+
+
+def test_depth_and_sharing_are_no_problem() -> None:
+    circuit = Circuit()
+    literal = circuit.input(0)
+    for k in range(1, 20_000):
+        literal = (
+            circuit.equal(literal, circuit.input(k % 7)) if k % 5 == 0 else circuit.both(literal, circuit.input(k))
+        )
+    sat = SatSolver(circuit)
+    assert sat.solve([literal]) is True
+    assert circuit.evaluate([literal], sat.model().inputs) == [True]
+    for solver in (sat, SmtSolver(circuit)):
+        solver.require(literal ^ 1)
+        assert solver.solve() is True
+        assert solver.solve([literal]) is False
+
+
+def test_numbers_may_be_nested_as_deep_as_a_plan_is_long() -> None:
+    circuit = Circuit()
+    level = terms.variable(0, 0)
+    for k in range(3_000):  # doubled or not, then one more: parts are shared at every step
+        doubled = terms.times(level, terms.constant(2)) if k % 100 == 0 else level
+        level = terms.chosen(circuit.input(k), terms.plus(doubled, terms.constant(1)), level)
+    solver = SmtSolver(circuit)
+    assert solver.solve([terms.compared(circuit, ">", level, terms.constant(10**6))]) is True
+
+
+@pytest.mark.parametrize("solver", [SatSolver, SmtSolver])
+def test_no_answer_after_the_deadline(solver: Callable[..., Solver]) -> None:
+    circuit = Circuit()
+    literal = hard(circuit)
+    started = time.monotonic()
+    assert solver(circuit, started + 0.5).solve([literal]) is None
+    assert time.monotonic() - started < 5
+    assert solver(circuit, started).solve([literal]) is None
+
+
+def hard(circuit: Circuit, size: int = 26) -> Literal:
+    """Products of two numbers in binary are the same either way round: true, and long to prove."""
+    a, b = [[circuit.input((name, bit)) for bit in range(size)] for name in "ab"]
+    differ = [circuit.equal(x, y) ^ 1 for x, y in zip(product(circuit, a, b), product(circuit, b, a), strict=True)]
+    return circuit.disjunction(differ)
+
+
+def product(circuit: Circuit, a: list[Literal], b: list[Literal]) -> list[Literal]:
+    total = [FALSE] * (2 * len(a))
+    for shift, bit in enumerate(b):
+        carry = FALSE
+        for k, digit in enumerate([*a, *[0 for _ in range(len(b) - shift)]]):
+            x, y = circuit.both(bit, digit), total[k + shift]
+            half = circuit.equal(x, y) ^ 1
+            total[k + shift] = circuit.equal(half, carry) ^ 1
+            carry = circuit.either(circuit.both(x, y), circuit.both(half, carry))
+    return total
+
+
+def test_a_solver_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = builtins.__import__
+
+    def missing(name: str, *rest: Any) -> Any:
+        if name.partition(".")[0] in ("pysat", "z3"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        return real(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", missing)
+    for solver, package in ((SatSolver, "pysat"), (SmtSolver, "z3")):
+        with pytest.raises(SolverMissing, match=r"pip install 'plansafe\[solve\]'") as caught:
+            solver(Circuit())
+        assert caught.value.name == package
