@@ -86,7 +86,7 @@ class World:
         letters = self._bare.states(self._text(plan))
         if len(letters) <= len(plan):
             return None
-        numbers = self._bare._halt(self._text(plan)).numbers
+        numbers = self._bare._halt(self._text(plan), None).numbers
         key = letters[-1], frozenset(numbers.items())
         if key not in self._states:
             self._states[key] = len(self._ways)

@@ -93,6 +93,11 @@ def test_a_timed_literal_of_time_0_is_part_of_s0() -> None:
     assert run("", "(:process r :forbid (lit))", init="(at 0 (lit))") == "UNSAFE r@0"
 
 
+def test_a_timed_literal_that_is_given_twice_is_one() -> None:
+    init = "(cold a) (lit) (at 1 (= (g) 1)) (at 1 (= (g) 1)) (at 1 (seen b)) (at 1 (seen b))"
+    assert run("2: (douse)", init=init, goal="(and (= (g) 1) (seen b))") == "VALID"
+
+
 def test_rules_about_durative_actions() -> None:
     plan = "0: (boil a) [3] 1: (light) 5: (light)"
     assert run(plan, "(:process r :on (boil ?x) :forbid ())") == "UNSAFE r(?x=a)@1"

@@ -67,7 +67,7 @@ class Initial:
         self.unknowns = self._statements.result(node)
 
     def _contradictions(self) -> None:
-        """Timed literals of one time must agree."""
+        """Timed literals of one time must agree; those that say the same are one."""
         seen: dict[tuple[object, ...], tuple[model.TimedLiteral, At]] = {}
         for literal, at in zip(self.timed, self._timed_at, strict=True):
             key = (literal.time, literal.fluent, literal.predicate, literal.arguments)
@@ -75,6 +75,7 @@ class Initial:
             if first.value != literal.value:
                 message = f"two timed literals of time {literal.time} contradict each other"
                 self.context.error("SC111", message, at, "contradicts", other=(where, "this one"))
+        self.timed = [literal for literal, _ in seen.values()]
 
     def _closely(self, fact: Node, at: At) -> None:
         context = self.context
