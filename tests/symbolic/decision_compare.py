@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from typing import NamedTuple
 
@@ -12,7 +13,8 @@ from plansafe.verifier.symbolic.cause import minimal_cause
 from plansafe.verifier.symbolic.circuit import Circuit
 from plansafe.verifier.symbolic.completions import Completions
 from plansafe.verifier.symbolic.decision import Opens, Partial
-from plansafe.verifier.symbolic.question import question
+from plansafe.verifier.symbolic.model import World
+from plansafe.verifier.symbolic.question import Question, question
 
 
 class Compared(NamedTuple):
@@ -23,37 +25,51 @@ class Compared(NamedTuple):
 
 
 def compared(seed: int, number: int, engine: str = "auto") -> Compared:
-    """Compare one case. The question shares the searches of the cause in every other case."""
+    """Compare one case. Some share solvers, some give the world of the cause, some prefer some of what is open."""
+    rng = random.Random(f"comparison {seed} {number}")
     case = random_case(seed, number)
     circuit = case.decision.circuit
-    shared = Completions(case.decision, engine) if number % 4 < 2 else None
+    given = [*case.decision.facts, *case.decision.numbers]
+    prefer = rng.sample(given, rng.randint(0, len(given))) if rng.random() < 0.4 else []
+    known = completions(case)
+    bad = [values for values, good in known if not good]
+    start = rng.choice(bad) if bad and rng.random() < 0.4 else None
+    shared = Completions(case.decision, engine) if rng.random() < 0.5 else None
     begun = time.monotonic()
-    cause = minimal_cause(case.decision, engine, completions=shared)
+    cause = minimal_cause(case.decision, engine, None, prefer, start and world(circuit, start), shared)
     between = time.monotonic()
-    asked = question(case.decision, engine, completions=shared)
+    asked = question(case.decision, engine, None, prefer, shared)
     seconds = between - begun, time.monotonic() - between
     if shared:
         shared.close()
+    problems = question_problems(case, asked, prefer)
     if cause.values is None:
-        problems = (
-            [] if all([good for _, good in completions(case)]) else ["a completion is bad, but there is no cause"]
-        )
-        return Compared(problems + question_problems(case, asked), ["all good"], [], seconds)
+        if bad or cause.note != "no completion is bad":
+            problems.append(f"no cause: {cause.note}")
+        return Compared(problems, ["all good"], [], seconds)
     values = named(circuit, cause.values)
-    extra = {item: [value] for item, value in values.items() if isinstance(item, tuple)}
-    known = completions(case, extra)
-    problems = []
-    if not is_cause(known, values):
-        problems.append(f"not {'minimal' if suffices(known, values) else 'a cause'}: {values}")
-    problems += question_problems(case, asked)
-    kind = "some bad" if any([good for _, good in known]) else "all bad"
+    refined = completions(case, {item: [value] for item, value in values.items() if isinstance(item, tuple)})
+    if not is_cause(refined, values):
+        problems.append(f"not {'minimal' if suffices(refined, values) else 'a cause'}: {values}")
+    if start:
+        if any([start[item] != value for item, value in values.items()]):
+            problems.append(f"the cause {values} is not from the world {start}")
+        if prefer and suffices(known, {item: start[item] for item in prefer}) and not set(values) <= set(prefer):
+            problems.append(f"the cause {values} is not of {prefer}, which suffice in {start}")
     sizes = [f"cause of {len(values)}"]
     if asked.asked:
         sizes.append(f"question of {len(items(circuit, asked.asked))}")
-    return Compared(problems, [kind], sizes, seconds)
+    return Compared(problems, ["all bad" if len(bad) == len(known) else "some bad"], sizes, seconds)
 
 
-def question_problems(case: Case, asked) -> list[str]:
+def world(circuit: Circuit, values: dict) -> World:
+    """A world with these values of what is open."""
+    facts = [circuit.keys[item] for item, value in values.items() if value is True]
+    numbers = {item: value for item, value in values.items() if isinstance(item, tuple)}
+    return World(frozenset([(fact.predicate, fact.code) for fact in facts]), numbers, {})
+
+
+def question_problems(case: Case, asked: Question, prefer: list) -> list[str]:
     known = completions(case)
     bad = [good for _, good in known].count(False)
     if bad in (0, len(known)):
@@ -69,6 +85,8 @@ def question_problems(case: Case, asked) -> list[str]:
     problems = []
     if not is_question(known, found):
         problems.append(f"not {'minimal' if decides(known, found) else 'a question'}: {found}")
+    if prefer and decides(known, prefer) and not set(found) <= set(prefer):
+        problems.append(f"the question {found} is not of {prefer}, which suffice")
     all_worlds = worlds(case)
     in_bad = [o for o in all_worlds.outcomes if any([p and not g for p, g in o])]
     if asked.safe_in_bad != any([p and g for outcomes in in_bad for p, g in outcomes]):

@@ -47,10 +47,19 @@ class Case(NamedTuple):
 
 
 def random_case(seed: int, number: int) -> Case:
-    """Case ``number`` of a run; every third is without outcomes, every other one without numbers."""
+    """Case ``number`` of a run; most have good and bad completions."""
     rng = random.Random(f"decision {seed} {number}")
+    for _ in range(1 if number % 6 == 0 else 8):
+        case = _case(rng, number)
+        if len({good for _, good in completions(case)}) == 2:
+            break
+    return case
+
+
+def _case(rng: random.Random, number: int) -> Case:
+    """Every third is without outcomes, every other one without numbers."""
     circuit = Circuit()
-    with_numbers, with_outcomes = number % 2 == 1, number % 3 != 0
+    with_numbers, with_outcomes = number % 2 == 1, number % 3 != 1
     facts = [circuit.input(FactInput(0, i)) for i in range(rng.randint(1, 3 if with_numbers else 6))]
     choices: list[Literal] = []
     if with_outcomes:
@@ -65,7 +74,7 @@ def random_case(seed: int, number: int) -> Case:
     given = [*facts, *numbers]
     bounds = {item: _bounds(circuit, item, domain) for item, domain in domains.items()}
     comparisons = [_comparison(rng, circuit, domains, [*facts, *choices]) for _ in range(3 * bool(domains))]
-    good = _random_gate(rng, circuit, [*facts, *choices, *comparisons], rng.randint(1, 9))
+    good = _random_gate(rng, circuit, [*facts, *choices, *comparisons], rng.randint(3, 14))
     own = [_comparison(rng, circuit, {n: domains[n] for n in numbers}, facts) for _ in range(bool(numbers))]
     clauses = [_clause(rng, circuit, [*facts, *own]) for _ in range(rng.choice((0, 0, 1, 2, 3)))]
     clauses += [circuit.exactly_one(facts[:3])] * (rng.random() < 0.2)

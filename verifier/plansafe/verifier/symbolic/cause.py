@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from plansafe.verifier.symbolic.completions import Completion, Completions
@@ -28,14 +28,15 @@ def minimal_cause(
     decision: Decision,
     engine: str = "auto",
     deadline: float | None = None,
-    prefer: Collection[Open] = (),
+    prefer: Sequence[Open] = (),
     world: World | None = None,
     completions: Completions | None = None,
 ) -> Cause:
     """A cause: a partial assignment all of whose completions are bad, minimal and agreeing with some completion.
 
     It is taken from ``world``, which should be bad, or else from a bad completion that the solver finds. ``prefer``
-    names what the cause should be made of if that suffices. ``completions`` shares the solvers with a question.
+    names what the cause should be made of if that suffices, best first. ``completions`` shares the solvers with a
+    question.
 
     NP checks, about k log(n/k) for k of n facts; with outcomes each is a sequence of such, in the worst case as many as
     there are outcomes.
@@ -43,14 +44,16 @@ def minimal_cause(
     :raises Unsupported: from the solver, where ``engine`` cannot take the comparisons
     """
     search = completions or Completions(decision, engine, deadline)
+    items = search.candidates(prefer)
     try:
-        bad = search.of_world(world) if world is not None else None
-        found = _cause(search, bad, prefer) if bad is not None else None
+        bad = search.of_world(world, items) if world is not None else None
+        found = _cause(search, bad, items, len(prefer)) if bad is not None else None
         if found is None:
-            bad = search.bad()
-            if bad is None:
+            model = search.bad()
+            if model is None:
                 return Cause(None, "no completion is bad")
-            found = _cause(search, bad, prefer)
+            bad = search.completion(model, items)
+            found = _cause(search, bad, items, len(prefer))
         assert bad is not None and found is not None
     except GaveUp as why:
         return Cause(None, f"not found: {why}")
@@ -61,19 +64,19 @@ def minimal_cause(
     return Cause(None, f"not minimal: {found.reason}", values) if found.reason else Cause(values)
 
 
-def _cause(search: Completions, bad: Completion, prefer: Collection[Open]) -> Minimal[Open] | None:
-    literals = {item: search.literal(item, value) for item, value in bad.items()}
-
-    def all_bad(items: Sequence[Open]) -> Holds[Open] | Fails[Open]:
-        found = search.good_model([literals[item] for item in items])
-        if isinstance(found, Model):
-            good = search.completion(found)
-            return Fails([item for item in bad if good[item] != bad[item]])
-        return Holds([item for item in items if literals[item] in found])
-
-    if search.some_good() is None:
+def _cause(search: Completions, bad: Completion, items: list[Open], preferred: int) -> Minimal[Open] | None:
+    if not search.some_good():
         return Minimal([])
-    return minimal(search.open, all_bad, prefer)
+    literals = {item: search.literal(item, bad[item]) for item in items}
+
+    def all_bad(chosen: Sequence[Open]) -> Holds[Open] | Fails[Open]:
+        found = search.good_model([literals[item] for item in chosen])
+        if isinstance(found, Model):
+            good = search.completion(found, items)
+            return Fails([item for item in items if good[item] != bad[item]])
+        return Holds([item for item in chosen if literals[item] in found])
+
+    return minimal(items, all_bad, items[:preferred])
 
 
 def _partial(search: Completions, values: Completion, items: Sequence[Open]) -> Partial:

@@ -29,9 +29,10 @@ Completion = dict[Open, bool | Number]
 class Completions:
     """Searches among the completions of a decision. They share solvers, so ask causes and questions of one object.
 
-    ``open`` lists the facts and numbers on which goodness can depend: those in ``good``, then those tied to them by
-    ``allowed``, numbers last. What ``allowed`` says about others is left out; that is exact, since some completion
-    exists. Building is linear in what literals reach; each search asks NP questions, as many as outcomes are met.
+    ``near`` are the facts and numbers that ``good`` depends on, ``far`` those tied to them by ``allowed``. What
+    ``allowed`` says about others is left out; that is exact, since some completion exists. The values of ``near``
+    determine whether a completion is good. Building is linear in what literals reach; each search asks NP questions,
+    one more for every outcome met.
 
     :raises Unsupported: from the solver, where ``engine`` cannot take the comparisons
     """
@@ -46,12 +47,11 @@ class Completions:
         self.allowed = _relevant(circuit, decision.allowed, near.nodes, near.numbers)
         far = reach(circuit, [self.allowed])
         facts, numbers = set(decision.facts), set(decision.numbers)
-        near_facts = [node for node in near.nodes if node in facts]
-        far_facts = sorted(facts.intersection(far.nodes).difference(near_facts))
-        near_numbers = sorted(near.numbers & numbers)
-        far_numbers = sorted((far.numbers - near.numbers) & numbers)
-        self._near: list[Open] = [*near_facts, *near_numbers]
-        self.open: list[Open] = [*near_facts, *far_facts, *near_numbers, *far_numbers]
+        self.near: list[Open] = [*sorted(facts.intersection(near.nodes)), *sorted(near.numbers & numbers)]
+        self.far: list[Open] = [
+            *sorted(facts.intersection(far.nodes).difference(near.nodes)),
+            *sorted((far.numbers - near.numbers) & numbers),
+        ]
         self.all_numbers = near.numbers | far.numbers
         self._outcomes = [
             node
@@ -63,9 +63,9 @@ class Completions:
         self._finder: Solver | None = None
         self._judge: Solver | None = None
         self._template: Template | None = None
-        self._bad: Completion | None = None
-        self._some_good: Completion | None = None
-        self._searched_bad = self._searched_good = False
+        self._bad: Model | None = None
+        self._searched_bad = False
+        self._some_good: bool | None = None
 
     def close(self) -> None:
         """Free the solvers."""
@@ -76,36 +76,39 @@ class Completions:
 
     # -- completions --------------------------------------------------------------------------------------------------
 
-    def bad(self) -> Completion | None:
-        """Some bad completion.
+    def candidates(self, prefer: Sequence[Open]) -> list[Open]:
+        """What a cause or question may consist of, best first: what is preferred and has a bearing, then ``near``."""
+        known = {*self.near, *self.far}
+        first = dict.fromkeys([item for item in prefer if item in known])
+        return [*first, *[item for item in self.near if item not in first]]
+
+    def bad(self) -> Model | None:
+        """A model of a bad completion.
 
         :raises GaveUp: time is up
         """
         if not self._searched_bad:
             solver = self.judge if self.decided_by_outcomes else self.finder
             if self._ask(solver, [self.allowed, self.good ^ 1]):
-                model = solver.model()
-                self._bad = self.completion(model)
+                self._bad = solver.model()
                 if self.decided_by_outcomes:
-                    self._remember(model)
+                    self._remember(self._bad)
             self._searched_bad = True
         return self._bad
 
-    def some_good(self) -> Completion | None:
-        """Some good completion.
+    def some_good(self) -> bool:
+        """Whether some completion is good.
 
         :raises GaveUp: time is up
         """
-        if not self._searched_good:
-            found = self.good_model([])
-            self._some_good = self.completion(found) if isinstance(found, Model) else None
-            self._searched_good = True
+        if self._some_good is None:
+            self._some_good = isinstance(self.good_model([]), Model)
         return self._some_good
 
     def good_model(self, assumptions: Sequence[Literal]) -> Model | set[Literal]:
         """A model of the assumptions in which the completion is good, or assumptions that no good one satisfies.
 
-        Assumptions must not mention outcomes unless they are about another copy of the facts.
+        What the assumptions say of outcomes must be true for some outcome if the completion is good.
 
         :raises GaveUp: time is up
         """
@@ -114,13 +117,13 @@ class Completions:
             if not self._ask(self.finder, [*goodness, *assumptions]):
                 return set(self.finder.core()).intersection(assumptions)
             model = self.finder.model()
-            if not self.decided_by_outcomes or not self._refuted(self.completion(model)):
+            if not self.decided_by_outcomes or not self._refuted(model):
                 return model
 
-    def of_world(self, world: World) -> Completion | None:
-        """The completion of a world; ``None`` if it does not give all numbers that matter."""
+    def of_world(self, world: World, items: Iterable[Open]) -> Completion | None:
+        """The completion of a world; ``None`` if it does not give a number."""
         found: Completion = {}
-        for item in self.open:
+        for item in items:
             if isinstance(item, int):
                 key = self.circuit.keys[item]
                 found[item] = isinstance(key, FactInput) and (key.predicate, key.code) in world.facts
@@ -130,12 +133,10 @@ class Completions:
                 return None
         return found
 
-    def completion(self, model: Model) -> Completion:
+    def completion(self, model: Model, items: Iterable[Open]) -> Completion:
         """The completion of a model; what the solver has not met does not matter to it."""
-        values = model.values
-        return {
-            item: model.inputs.get(item, False) if isinstance(item, int) else values.get(item, 0) for item in self.open
-        }
+        inputs, values = model
+        return {item: inputs.get(item, False) if isinstance(item, int) else values.get(item, 0) for item in items}
 
     def literal(self, item: Open, value: bool | Number) -> Literal:
         """That an open fact or number has a value."""
@@ -174,9 +175,9 @@ class Completions:
             self._judge = solver_for(self.circuit, [self.allowed, self.good, self.safe], self._engine, self._deadline)
         return self._judge
 
-    def _refuted(self, completion: Completion) -> bool:
-        """Whether some outcome makes the completion bad; it is remembered."""
-        fixed = [self.literal(item, completion[item]) for item in self._near]
+    def _refuted(self, model: Model) -> bool:
+        """Whether some outcome makes the completion of a model bad; it is remembered."""
+        fixed = [self.literal(item, value) for item, value in self.completion(model, self.near).items()]
         if not self._ask(self.judge, [self.good ^ 1, *fixed]):
             return False
         self._remember(self.judge.model())

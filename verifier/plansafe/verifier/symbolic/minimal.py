@@ -19,9 +19,13 @@ class Holds(NamedTuple, Generic[T]):
 
 
 class Fails(NamedTuple, Generic[T]):
-    """The property fails for the set, and for every set without an element of ``differing``."""
+    """The property fails for the set, and for every set without an element of ``differing``.
+
+    All of ``necessary`` are in every set that has the property.
+    """
 
     differing: Collection[T]
+    necessary: Collection[T] = ()
 
 
 class Minimal(NamedTuple, Generic[T]):
@@ -65,6 +69,8 @@ def minimal(
             current = [element for element in current if element in answer.core]
             chunk *= 2
             continue
-        differing = dropped.intersection(answer.differing)
-        necessary |= dropped if len(dropped) == 1 else differing if len(differing) == 1 else set()
+        necessary.update(answer.necessary)
+        differing = dropped.intersection(answer.differing) if len(dropped) > 1 else dropped
+        if len(differing) == 1:
+            necessary |= differing
         chunk = max(1, chunk // 2)

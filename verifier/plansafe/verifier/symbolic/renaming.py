@@ -52,7 +52,7 @@ def mentioned(total: Sum) -> tuple[tuple[Literal, ...], set[OpenNumber]]:
     """The literals and numbers in a sum."""
     literals: list[Literal] = []
     numbers: set[OpenNumber] = set()
-    for part in _parts(total):
+    for part in innermost_first(total):
         for atom, _ in part.items:
             match atom:
                 case ("value", int(function), int(code)):
@@ -62,23 +62,24 @@ def mentioned(total: Sum) -> tuple[tuple[Literal, ...], set[OpenNumber]]:
     return tuple(literals), numbers
 
 
-def _parts(total: Sum) -> list[Sum]:
-    """A sum and all sums inside it, each object once."""
+def innermost_first(total: Sum) -> list[Sum]:
+    """A sum and all sums inside it, each object once and after those inside it."""
     seen: set[int] = set()
     found: list[Sum] = []
     stack = [total]
     while stack:
-        part = stack.pop()
+        part = stack[-1]
+        missing = [
+            inner for atom, _ in part.items for inner in atom if isinstance(inner, Sum) and id(inner) not in seen
+        ]
+        if missing:
+            stack.extend(missing)
+            continue
+        stack.pop()
         if id(part) not in seen:  # shared sums would be met once for every path otherwise
             seen.add(id(part))
             found.append(part)
-            for atom, _ in part.items:
-                stack.extend(_inner(atom))
     return found
-
-
-def _inner(atom: Atom) -> list[Sum]:
-    return [part for part in atom if isinstance(part, Sum)]
 
 
 class Template:
@@ -99,21 +100,27 @@ class Template:
         self._roots = tuple(roots)
         self._numbers = frozenset(numbers)
         changing = set(inputs)
-        self._steps: list[tuple[int, tuple[Literal, ...] | Comparison]] = []
+        self.steps: list[tuple[int, tuple[Literal, ...] | Comparison]] = []
+        """The nodes that depend on them in ascending order, with their children or their comparison."""
         for node in reach(circuit, roots).nodes:
             children = circuit.gates[node]
             if children is not None:
                 if any([child >> 1 in changing for child in children]):
                     changing.add(node)
-                    self._steps.append((node, children))
+                    self.steps.append((node, children))
             elif isinstance(key := circuit.keys[node], Comparison):
                 literals, found = mentioned(key.sum)
                 if not found.isdisjoint(self._numbers) or any([literal >> 1 in changing for literal in literals]):
                     changing.add(node)
-                    self._steps.append((node, key))
+                    self.steps.append((node, key))
 
-    def copy(self, inputs: Mapping[int, Literal], numbers: Mapping[OpenNumber, Sum] | None = None) -> list[Literal]:
+    def copy(self, inputs: Mapping[int, Literal], numbers: Mapping[OpenNumber, Sum]) -> list[Literal]:
         """The roots; inputs and numbers that are not named keep their place."""
+        nodes = self.copied(inputs, numbers)
+        return [nodes[root >> 1] ^ (root & 1) if root >> 1 in nodes else root for root in self._roots]
+
+    def copied(self, inputs: Mapping[int, Literal], numbers: Mapping[OpenNumber, Sum]) -> dict[int, Literal]:
+        """What became of each node of ``steps`` and each of the inputs."""
         circuit, conjunction = self._circuit, self._circuit.conjunction
         found: dict[int, Literal] = dict(inputs)
 
@@ -121,13 +128,13 @@ class Template:
             node = literal >> 1
             return found[node] ^ (literal & 1) if node in found else literal
 
-        rebuild = _Rebuild(renamed, numbers or {})
-        for node, old in self._steps:
+        rebuild = _Rebuild(renamed, numbers)
+        for node, old in self.steps:
             if isinstance(old, Comparison):
                 found[node] = terms.compared(circuit, old.operator, rebuild.sum(old.sum), terms.constant(0))
             else:
                 found[node] = conjunction([renamed(child) for child in old])
-        return [renamed(root) for root in self._roots]
+        return found
 
 
 class _Rebuild:
@@ -139,16 +146,9 @@ class _Rebuild:
         self._known: dict[int, Sum] = {}
 
     def sum(self, total: Sum) -> Sum:
-        """The copy of a sum, innermost sums first."""
+        """The copy of a sum."""
         known = self._known
-        stack = [total]
-        while stack:
-            part = stack[-1]
-            missing = [inner for atom, _ in part.items for inner in _inner(atom) if id(inner) not in known]
-            if missing:
-                stack.extend(missing)
-                continue
-            stack.pop()
+        for part in innermost_first(total):
             if id(part) not in known:
                 known[id(part)] = self._shallow(part)
         return known[id(total)]
