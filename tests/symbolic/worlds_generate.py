@@ -68,7 +68,7 @@ class _WorldsGenerator(_Generator):
             timed=False,
         )
         self.formulas = Formulas(random, self.objects, self.style)
-        self.in_domain = Formulas(random, {o: self.objects[o] for o in self.constants}, self.style)
+        self.in_domain = Formulas(random, {o: self.objects[o] for o in self.objects if o in self.constants}, self.style)
         self.outcomes = random.choice((0.0, 0.25, 0.25, 0.4))
         self.choices: dict[str, Sexp] = {}  # the effects of actions
         self.read: list[Sexp] = []  # atoms in their conditions

@@ -74,11 +74,11 @@ def parse(text: str) -> tuple[list[Line], set[tuple[int, int]] | None]:  # and, 
             timed = isinstance(e, tuple) and len(e) in (3, 4, 5) and e[0] == "at" and isinstance(e[2], tuple)
             given = [*map(number, (e[1], *e[3:])), None, None] if timed else [None, None, None]
             lines.append((*given[:3], e[2] if timed else e))
-        order = body.get(":ordering", [()])[0]
+        order, partly = body.get(":ordering", [()])[0], ":ordering" in body
         known = all(isinstance(c, tuple) and c[:1] == ("<",) and {*c[1:]} <= {*labels} for c in order)
-        need(known and (not order or all(line[0] is None for line in lines)), "an order of unknown or timed steps")
+        need(known and not (partly and any(line[0] is not None for line in lines)), "not an order of these steps")
         pairs = {(labels[x], labels[y]) for c in order for x, y in pairwise(c[1:])}
-        return lines, pairs if ":ordering" in body else None
+        return lines, pairs if partly else None
     for item in items:
         if isinstance(item, str): gaps[-1] += " " + item
         else: steps.append(item); gaps.append("")

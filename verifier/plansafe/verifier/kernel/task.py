@@ -67,7 +67,7 @@ class Task:
         functions = iter(d.get(":functions", [()])[0])
         self.functions = self._signatures([h for h in functions if h != "-" or next(functions, "") != "number"], set())
         self.derived, self.actions, self.statements = set[str](), dict[str, Action](), list[Formula]()
-        self.strata = self._strata([self._axiom(body) for body in d.get(":derived", [])])
+        self.strata, self.oneofs = self._strata([self._axiom(body) for body in d.get(":derived", [])]), count()
         for body, key in ((body, k) for k in (":action", ":durative-action") for body in d.get(k, [])):
             need(body and isinstance(body[0], str) and NAME.fullmatch(body[0]), "an action without name")
             need(body[0] not in self.actions, "an action declared twice")

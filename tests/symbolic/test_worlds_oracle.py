@@ -1,0 +1,180 @@
+"""The verdicts that the symbolic engine is held against: small cases by hand, and laws on random ones."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from random import Random
+
+import pytest
+from worlds_brute import brute, brute_cause_ok, brute_question_ok, contradictions, kernel_of, orders_of
+from worlds_case import WorldsCase
+from worlds_generate import MAX_WORLDS, MODES, worlds_case
+from worlds_shrink import smallest
+
+from plansafe.verifier.kernel import World
+
+DOMAIN = """(define (domain d) (:types item) (:predicates (metal ?x - item) (wet ?x - item) (hot) (spark))
+  (:functions (power))
+  (:action heat :parameters (?x - item) :precondition (not (hot))
+    :effect (and (hot) (when (metal ?x) (spark))))
+  (:action rinse :parameters (?x - item) :effect (oneof (wet ?x) (and)))
+  (:action dry :parameters (?x - item) :precondition (wet ?x) :effect (not (wet ?x))))"""
+
+
+def written(init: str, plan: str, rules: str = "", goal: str = "()") -> WorldsCase:
+    problem = f"(define (problem p) (:objects cup pan - item) (:init {init}) (:goal {goal}))"
+    return WorldsCase(DOMAIN, problem, (f"(define (safety s) {rules})",) if rules else (), plan)
+
+
+CALM = "(:process calm :forbid (spark))"
+TIDY = "(:termination tidy :parameters (?x - item) :forbid (wet ?x))"
+
+
+def test_a_verdict_over_completions() -> None:
+    case = written("(unknown (metal cup)) (or (metal pan) (wet pan))", "(heat cup)", CALM)
+    found = brute(case)
+    assert (found.executable, found.goal, found.safe, found.headline, found.exit_code) == (
+        "ALL",
+        "ALL",
+        "SOME",
+        "UNSAFE",
+        1,
+    )
+    assert [c.good for c in found.completions] == [("metal", "cup") not in c.facts for c in found.completions]
+    assert (len(found.completions), found.worlds) == (6, 6)
+    assert found.violated == {("calm", ()): "SOME"}
+    assert contradictions(case, {"executable": "ALL", "goal": "ALL", "safe": "SOME"}) == []
+    assert len(contradictions(case, {"executable": "SOME", "goal": "ALL", "safe": "ALL"})) == 2
+
+
+def test_causes_and_questions_of_completions() -> None:
+    cup, pan = ("metal", "cup"), ("metal", "pan")
+    case = written("(unknown (metal cup)) (or (metal pan) (wet pan))", "(heat cup)", CALM)
+    assert brute_cause_ok(case, {cup: True})
+    assert not brute_cause_ok(case, {cup: False})
+    assert not brute_cause_ok(case, {})
+    assert not brute_cause_ok(case, {cup: True, pan: True})
+    assert not brute_cause_ok(case, {cup: True, ("wet", "cup"): True})  # not open
+    assert brute_question_ok(case, frozenset({cup}))
+    assert not brute_question_ok(case, frozenset())
+    assert not brute_question_ok(case, frozenset({pan}))
+    assert not brute_question_ok(case, frozenset({cup, pan}))
+    # Which of two it is: either answer tells, and either fact with its value is a cause.
+    case = written("(oneof (metal cup) (metal pan))", "(heat cup)", CALM)
+    assert brute_cause_ok(case, {cup: True})
+    assert brute_cause_ok(case, {pan: False})
+    assert brute_question_ok(case, frozenset({cup}))
+    assert brute_question_ok(case, frozenset({pan}))
+    # Every completion is bad: the empty cause, and no question.
+    case = written("(unknown (metal cup)) (spark)", "(heat cup)", CALM)
+    assert brute_cause_ok(case, {})
+    assert not brute_cause_ok(case, {cup: True})
+    assert not brute_question_ok(case, frozenset())
+    assert brute(case).violated == {("calm", ()): "ALL"}
+
+
+def test_causes_with_several_facts_and_numbers() -> None:
+    rules = "(:termination mild :require (imply (and (metal cup) (metal pan)) (< (power) 2)))"
+    case = written("(unknown (metal cup)) (unknown (metal pan)) (oneof (= (power) 1) (= (power) 2))", "", rules)
+    cup, pan, power = ("metal", "cup"), ("metal", "pan"), ("power",)
+    assert brute_cause_ok(case, {cup: True, pan: True, power: Fraction(2)})
+    assert not brute_cause_ok(case, {cup: True, pan: True})
+    assert not brute_cause_ok(case, {cup: True, pan: True, power: 1})
+    assert brute_question_ok(case, frozenset({cup, pan, power}))
+    assert not brute_question_ok(case, frozenset({cup, pan}))
+
+
+def test_outcomes_count_as_worlds_of_a_completion() -> None:
+    found = brute(written("(unknown (wet pan))", "(rinse cup) (rinse pan)", TIDY))
+    assert (found.executable, found.safe, found.headline) == ("ALL", "SOME", "UNSAFE")
+    assert [(c.good, c.some_good, c.worlds) for c in found.completions] == [(False, True, 4), (False, False, 4)]
+    assert set(found.violated.values()) == {"SOME"}
+    found = brute(written("", "(rinse cup) (dry cup)", TIDY))
+    assert (found.executable, found.safe, found.headline, found.worlds) == ("SOME", "ALL", "INVALID", 2)
+
+
+@pytest.mark.parametrize(
+    ("init", "plan", "rules", "goal", "expected"),
+    [
+        ("", "", "", "()", ("ALL", "ALL", "ALL", "VALID", 0)),
+        ("", "", CALM, "()", ("ALL", "ALL", "ALL", "SAFE", 0)),
+        ("(hot)", "(heat cup)", CALM, "()", ("NONE", "ALL", "ALL", "INVALID", 1)),
+        ("(unknown (hot))", "(heat cup)", CALM, "(hot)", ("SOME", "ALL", "ALL", "INVALID", 1)),
+        ("(unknown (hot))", "", CALM, "(hot)", ("ALL", "SOME", "ALL", "INVALID", 1)),
+        ("(unknown (hot))", "", CALM, "(spark)", ("ALL", "NONE", "ALL", "INVALID", 1)),
+        ("(or (spark) (and (spark) (hot)))", "", CALM, "()", ("ALL", "ALL", "NONE", "UNSAFE", 1)),
+        ("(unknown (hot))", "(heat table)", CALM, "()", ("NONE", "ALL", "ALL", "INVALID", 2)),
+        ("(oneof (hot) (spark)) (hot) (spark)", "", CALM, "()", ("UNKNOWN", "UNKNOWN", "UNKNOWN", "", 2)),
+    ],
+)
+def test_values_and_headlines(
+    init: str, plan: str, rules: str, goal: str, expected: tuple[str, str, str, str, int]
+) -> None:
+    found = brute(written(init, plan, rules, goal))
+    assert (found.executable, found.goal, found.safe, found.headline, found.exit_code) == expected
+
+
+def test_worlds_in_which_a_rule_is_undecided() -> None:
+    weak = "(:termination weak :when (hot) :require (< (power) 2))"
+    assert brute(written("(hot)", "", weak))[2:5] == ("UNKNOWN", "UNKNOWN", 3)
+    assert brute(written("(unknown (hot))", "", weak))[2:5] == ("UNKNOWN", "UNKNOWN", 3)
+    both = weak + "(:termination calm :forbid (spark))"
+    assert brute(written("(oneof (hot) (spark))", "", both))[2:5] == ("UNKNOWN", "UNSAFE", 1)
+    assert brute(written("(unknown (hot)) (unknown (spark))", "", both))[2:5] == ("SOME", "UNSAFE", 1)
+
+
+def test_orders_count_as_worlds() -> None:
+    plan = "(define (plan x) (:steps (a (rinse cup)) (b (heat cup)) (c (rinse pan))) (:ordering (< a b)))"
+    assert [*orders_of(plan)] == [(1, 2, 3), (1, 3, 2), (3, 1, 2)]
+    assert [*orders_of("(rinse cup)")] == [()]
+    found = brute(written("", plan, "(:process first :on (heat ?x) :require (wet pan))"))
+    assert (found.worlds, found.safe) == (12, "SOME")
+
+
+def test_intervals_are_sampled() -> None:
+    case = written("(<= 0 (power) 3)", "", "(:termination mild :require (< (power) 1))")
+    found = brute(case)
+    assert not found.complete
+    assert found.safe == "SOME"
+    assert contradictions(case, {"executable": "ALL", "goal": "UNKNOWN", "safe": "SOME"}) == []
+    assert len(contradictions(case, {"executable": "NONE", "goal": "ALL", "safe": "ALL"})) == 2
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_random_cases_are_in_the_language_and_small(mode: str) -> None:
+    for number in range(6):
+        case = worlds_case(mode, 1, number)
+        assert case == worlds_case(mode, 1, number)
+        found = brute(case)
+        assert found.worlds <= 2 * MAX_WORLDS
+        assert found.complete or mode == "intervals"
+
+
+def test_no_random_world_is_new() -> None:
+    """What is enumerated lazily has all that worlds drawn at random show."""
+    random = Random(5)
+    for number in range(100, 118):
+        case = worlds_case("facts", 1, number)
+        found, kernel = brute(case), kernel_of(case)
+        for completion in found.completions[:8]:
+            salt = random.random()
+            world = World(
+                completion.facts,
+                completion.numbers,
+                lambda *key, salt=salt: Random(f"{salt} {key[:3]}").randrange(key[3]),
+            )
+            judgement = kernel.judge(case.plan, world)
+            assert all(getattr(judgement, name) in found.seen[name] for name in found.seen)
+            assert {(f.rule, f.binding) for f in judgement.findings if "halt" in f.readings} <= found.violated.keys()
+            good = judgement.headline in ("SAFE", "VALID")
+            assert completion.some_good if good else not completion.good
+
+
+def test_cases_are_made_smaller() -> None:
+    case = written("(unknown (metal cup)) (or (metal pan) (wet pan)) (wet cup)", "(rinse pan) (heat cup)", CALM + TIDY)
+    small = smallest(case, lambda c: brute(c).violated.get(("calm", ())) == "SOME")
+    assert brute(small).violated == {("calm", ()): "SOME"}
+    assert small.problem == "(define (problem p) (:objects cup - item) (:init (unknown (metal cup))) (:goal ()))\n"
+    assert small.specs == (f"(define (safety s) {CALM})\n",)
+    assert small.plan == "(heat cup)\n"
+    assert "rinse" not in small.domain

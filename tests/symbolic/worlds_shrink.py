@@ -1,0 +1,61 @@
+"""The smallest case with the same trouble: parts of its texts are left out while they are not needed for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from case import Sexp, write
+from worlds_case import WorldsCase
+
+from plansafe.verifier.kernel.reader import read
+
+
+def smallest(case: WorldsCase, fails: Callable[[WorldsCase], bool], tries: int = 2_000) -> WorldsCase:
+    """A case that fails, too, of which no part can be left out, or replaced by one of its own parts; or after so many
+    ``tries`` the smallest found. ``fails`` may raise ``ValueError`` (which the kernel's exceptions are): that is no.
+    """
+    texts: list[tuple[Sexp, ...]] = [read(text, strings=True) for text in (case.domain, case.problem, *case.specs)]
+    texts.append(read(case.plan))
+
+    def made() -> WorldsCase:
+        domain, problem, *specs, plan = ["\n".join(map(write, text)) + "\n" for text in texts]
+        return WorldsCase(domain, problem, tuple(spec for spec in specs if spec.strip()), plan, case.name)
+
+    def bad() -> bool:
+        try:
+            return fails(made())
+        except ValueError:
+            return False
+
+    again = True
+    while again and tries > 0:
+        again = False
+        for i in reversed(range(len(texts))):
+            found = True
+            while found and tries > 0:
+                found = False
+                for smaller in _smaller(texts[i]):
+                    before, texts[i] = texts[i], smaller
+                    tries -= 1
+                    if bad():
+                        found = again = True
+                        break
+                    texts[i] = before
+                    if tries <= 0:
+                        break
+    return made()
+
+
+def _smaller(parts: tuple[Sexp, ...]) -> Iterator[tuple[Sexp, ...]]:
+    """The list without one of its parts, or with one replaced by a part of it; big ones first."""
+    for i in sorted(range(len(parts)), key=lambda i: -len(write(parts[i]))):
+        yield parts[:i] + parts[i + 1 :]
+        if i and parts[i - 1] == "-" and i > 1:
+            yield parts[: i - 2] + parts[i + 1 :]  # a variable or object with its type
+        part = parts[i]
+        if isinstance(part, tuple):
+            for inner in part:
+                if isinstance(inner, tuple):
+                    yield (*parts[:i], inner, *parts[i + 1 :])
+            for less in _smaller(part):
+                yield (*parts[:i], less, *parts[i + 1 :])
