@@ -78,6 +78,7 @@ class _Tiny:
         self.numeric = stream == "numbers"
         self.facts = [f"({name})" for name in "pqrst"[: random.randint(2, 5)]]
         self.true: set[str] = set()
+        self.size = 0
 
     def literal(self) -> str:
         fact = self.random.choice(self.facts)
@@ -120,21 +121,64 @@ class _Tiny:
             self.true |= {e for e in effects if not e.startswith("(not")}
         return f"(:action a{number} :precondition (and {condition}) :effect (and {' '.join(effects)}))"
 
-    def rule(self, number: int, size: int) -> str:
-        step = f"(a{self.random.randint(1, size)})"
+    def temporal(self, depth: int, past: bool) -> str:
+        """A past formula, or one that looks ahead."""
+        roll = self.random.random()
+        if not depth or roll < 0.15:
+            return self.state()
+        if roll < 0.3:
+            return f"(action (a{self.random.randint(1, self.size)}))"
+        if roll < 0.4:
+            return f"(not {self.temporal(depth - 1, past)})"
+        if roll < 0.5:
+            word = self.random.choice(("and", "or"))
+            return f"({word} {self.temporal(depth - 1, past)} {self.temporal(depth - 1, past)})"
+        past = past or roll < 0.65
+        one = (
+            ("yesterday", "weak-yesterday", "once", "historically")
+            if past
+            else ("next", "weak-next", "always", "sometime")
+        )
+        two = ("since",) if past else ("until", "release", "sometime-after")
+        operator = self.random.choice((*one, *two))
+        operands = [self.temporal(depth - 1, past) for _ in range(2 if operator in two else 1)]
+        return f"({operator} {' '.join(operands)})"
+
+    def whole(self) -> str:
+        """A PDDL3 operator over the trace."""
+        one, other = self.temporal(1, True), self.temporal(1, True)
+        low, high = sorted(self.random.choice((0, 1, 2, 3, 4, 2.5)) for _ in range(2))
+        return self.random.choice(
+            (
+                f"(at end {one})",
+                f"(within {low} {one})",
+                f"(at-most-once {one})",
+                f"(sometime-before {one} {other})",
+                f"(always-within {low} {one} {other})",
+                f"(hold-during {low} {high} {one})",
+                f"(hold-after {low} {one})",
+                f"(or (at-most-once {one}) (not (within {high} {other})))",
+            )
+        )
+
+    def rule(self, number: int) -> str:
+        step = f"(a{self.random.randint(1, self.size)})"
         state = self.state
         return self.random.choice(
             (
                 f"(:process r{number} :forbid (and {state()} {state()}))",
+                f"(:process r{number} :forbid (and {state()} {state()}))",
+                f"(:process r{number} :require {self.temporal(2, True)})",
                 f"(:process r{number} :on {step} :require {state()})",
-                f"(:process r{number} :on {step} :when {state()} :require-after {state()})",
-                f"(:process r{number} :on {step} :require (once {state()}))",
-                f"(:process r{number} :on {step} :require (once (action (a{self.random.randint(1, size)}))))",
-                f"(:trajectory r{number} :formula (sometime-before {state()} {state()}))",
-                f"(:trajectory r{number} :formula (until {state()} {state()}))",
-                f"(:trajectory r{number} :formula (at-most-once {state()}))",
-                f"(:obligation r{number} :when {state()} :then {state()})",
-                f"(:termination r{number} :require {state()})",
+                f"(:process r{number} :on {step} :when {state()} :require-after {self.temporal(1, True)})",
+                f"(:process r{number} :on {step} :require {self.temporal(2, True)})",
+                f"(:process r{number} :on {step} :when {self.temporal(1, True)} :forbid-after {state()})",
+                f"(:trajectory r{number} :formula {self.temporal(2, False)})",
+                f"(:trajectory r{number} :formula {self.temporal(3, False)})",
+                f"(:trajectory r{number} :formula {self.whole()})",
+                f"(:trajectory r{number} :formula {self.whole()})",
+                f"(:obligation r{number} :when {self.temporal(1, True)} :then {state()})",
+                f"(:termination r{number} :require {self.temporal(1, True)})",
             )
         )
 
@@ -142,12 +186,12 @@ class _Tiny:
         random = self.random
         init = [fact for fact in self.facts if random.random() < 0.5]
         self.true = set(init)
-        size = random.randint(2, MAX_STEPS)
+        size = self.size = random.randint(2, MAX_STEPS)
         actions = [self.action(number) for number in range(1, size + 1)]
         numbers = ["(= (f) 0)", "(= (g) 1)"] if self.numeric else []
         functions = "(:functions (f) (g))" if self.numeric else ""
         goal = " ".join(self.state() for _ in range(random.choice((0, 1, 1, 2))))
-        rules = [self.rule(number, size) for number in range(random.choice((0, 1, 1, 2)))]
+        rules = [self.rule(number) for number in range(random.choice((0, 1, 1, 2)))]
         head = f"(define (domain d) (:predicates {' '.join(self.facts)}) {functions}"
         return (
             "\n  ".join([head, *actions]) + ")\n",

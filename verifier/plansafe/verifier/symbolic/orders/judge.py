@@ -17,10 +17,11 @@ from plansafe.verifier.report import Worlds
 from plansafe.verifier.symbolic.circuit import TRUE, Literal
 from plansafe.verifier.symbolic.model import Verdict, World
 from plansafe.verifier.symbolic.orders.enumeration import enumerate_orders
+from plansafe.verifier.symbolic.orders.exclusive import implied
 from plansafe.verifier.symbolic.orders.moments import Moments
 from plansafe.verifier.symbolic.orders.partial import Pair, PartialOrder
 from plansafe.verifier.symbolic.orders.refine import Search
-from plansafe.verifier.symbolic.orders.replay import Judged, replayed
+from plansafe.verifier.symbolic.orders.replay import Judged, greedy, replayed
 from plansafe.verifier.symbolic.orders.rules import RuleEncoding, goal_reached
 from plansafe.verifier.symbolic.orders.template import Openings, Template, TooHard, closed
 from plansafe.verifier.symbolic.orders.threats import certain, failing_order
@@ -90,6 +91,8 @@ class Judge:
         self.enumerated = ""
         self.moments: Moments | None = None
         self.search: Search | None = None
+        self.reachable: Literal = TRUE
+        """What is known to hold in the states that a plan reaches."""
 
     def verdict(self) -> Verdict:
         """The verdict."""
@@ -142,6 +145,9 @@ class Judge:
             self._replay_order(backwards)
         else:  # the order is linear
             self.settled = [{True, False} for _ in range(3)]
+            return
+        if True in self._missing(EXECUTABLE):
+            self._replay_order(greedy(self.engine, self.steps, self.order, self.deadline))
 
     def _missing(self, which: int) -> list[bool]:
         return [value for value in (True, False) if value not in self.settled[which]]
@@ -176,10 +182,26 @@ class Judge:
             if False not in self._missing(EXECUTABLE):
                 break
             self._replay_failing(moments, step, condition)
+        circuit = moments.circuit
         if self._missing(EXECUTABLE):
-            self._settle(EXECUTABLE, moments.executable())
+            literal = moments.executable()
+            if False in self._missing(EXECUTABLE):
+                self._look(EXECUTABLE, False, literal ^ 1)
+            if True in self._missing(EXECUTABLE):
+                found = implied(moments)
+                self._look(
+                    EXECUTABLE, True, circuit.conjunction([literal, *[part for p in found.values() for part in p]])
+                )
         if False in self.settled[EXECUTABLE] and False not in self.seen[EXECUTABLE]:
             moments.assure()
+            return
+        if self._missing(GOAL) or self._missing(SAFE):
+            self.reachable = circuit.conjunction(
+                [
+                    circuit.either(moments.taken(step) ^ 1, circuit.conjunction(parts))
+                    for step, parts in implied(moments).items()
+                ]
+            )
 
     def _doubtful(self, moments: Moments) -> Iterator[tuple[int, Literal]]:
         """Steps, with the parts of their conditions that need not hold in every order as far as the criterion tells."""
@@ -207,15 +229,20 @@ class Judge:
         return moments.circuit.disjunction([v.literal for v in RuleEncoding(moments).violated()]) ^ 1
 
     def _settle(self, which: int, literal: Literal) -> None:
-        """Look for a world for each value that has none yet; finding none settles that value."""
+        """Look for a world for each value that has none yet."""
+        assert self.moments is not None
         for value in self._missing(which):
-            judged = self._ask(literal ^ (not value))
-            if judged is None:
-                continue
-            if not judged:
-                self.settled[which].add(value)
-            elif value not in judged[which : which + 1]:
-                self.limits["a replay does not confirm a world that the solver gave"] = None
+            self._look(which, value, self.moments.circuit.both(literal ^ (not value), self.reachable))
+
+    def _look(self, which: int, value: bool, literal: Literal) -> None:
+        """Look for a world in which a property has a value; finding none settles that value."""
+        judged = self._ask(literal)
+        if judged is None:
+            return
+        if not judged:
+            self.settled[which].add(value)
+        elif judged[which] is not value:
+            self.limits["a replay does not confirm a world that the solver gave"] = None
 
     def _ask(self, literal: Literal) -> Judged | tuple[()] | None:
         """The judgement on a world in which a literal is true; nothing if there is none, ``None`` if that is open."""

@@ -10,9 +10,10 @@ in worlds whose trace has it; letters before one that is there are there, too.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import ceil, floor
 
 from plansafe.verifier.compile.normal import is_temporal, subformulas
-from plansafe.verifier.model import And, Formula, Not, Or, Temporal
+from plansafe.verifier.model import And, Formula, Not, Number, Or, Temporal
 from plansafe.verifier.monitor.program import WHOLE_TRACE
 from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.orders.moments import Moment, Moments
@@ -24,7 +25,9 @@ SHIFTS = frozenset(("next", "weak-next", "yesterday", "weak-yesterday"))
 
 def repeats(formula: Formula) -> bool:
     """Whether a formula cannot tell how often a state is repeated."""
-    return not any([isinstance(part, Temporal) and part.operator in SHIFTS for part in subformulas(formula)])
+    return not any(
+        [isinstance(part, Temporal) and (part.operator in SHIFTS or part.bounds) for part in subformulas(formula)]
+    )
 
 
 def rewritten(formula: Formula) -> Formula:
@@ -115,7 +118,7 @@ class Letters:
         """In which orders a letter is letter 0; not for merged letters."""
         return self.circuit.conjunction([self.earlier(other, letter) ^ 1 for other in self.letters])
 
-    # -- values -------------------------------------------------------------------------------------------------------
+    # -- at the ends of the trace -------------------------------------------------------------------------------------
 
     def at_start(self, formula: Formula) -> Literal:
         """The value of a formula over the trace, at letter 0."""
@@ -161,8 +164,13 @@ class Letters:
                 return self._preceded(*formula.operands)
             case "at-most-once":
                 return self._one_block(formula.operands[0])
+            case "within":
+                return self._within(formula.operands[0], formula.bounds[0])
+            case "always-within":
+                return self._answered(formula.operands[0], formula.operands[1], formula.bounds[0])
             case _:
-                raise TooHard(f"`{formula.operator}` counts steps")
+                until = formula.bounds[1] if formula.operator == "hold-during" else None
+                return self._held(formula.operands[0], formula.bounds[0], until)
 
     def _preceded(self, formula: Formula, wanted: Formula) -> Literal:
         """Whether before each letter with a formula there is one with another."""
@@ -190,6 +198,75 @@ class Letters:
                 bad.append(circuit.conjunction([value, circuit.disjunction(before), circuit.disjunction(after)]))
                 self.moments.check()
         return circuit.disjunction(bad) ^ 1
+
+    # -- operators that count: letter i is at time i ------------------------------------------------------------------
+
+    def _within(self, formula: Formula, bound: Number) -> Literal:
+        """Whether a formula holds at some letter that is early enough."""
+        found = []
+        for k in self.letters:
+            value = self.circuit.both(self.there(k), self.at(formula, k))
+            if value != FALSE:
+                found.append(self.circuit.both(value, self.early(k, floor(bound))))
+        return self.circuit.disjunction(found)
+
+    def _held(self, formula: Formula, start: Number, end: Number | None) -> Literal:
+        """Whether a formula holds at the last letter up to one time, and at all letters from there to another."""
+        circuit = self.circuit
+        first = floor(start)
+        bad = []
+        for k in self.letters:
+            value = circuit.both(self.there(k), self.at(formula, k) ^ 1)
+            if value == FALSE:
+                continue
+            early = self.early(k, first)
+            there = circuit.both(early, circuit.either(self.early(k, first - 1) ^ 1, self.last(k)))
+            later = early ^ 1 if end is None else circuit.both(early ^ 1, self.early(k, ceil(end) - 1))
+            bad.append(circuit.both(value, circuit.either(there, later)))
+        return circuit.disjunction(bad) ^ 1
+
+    def _answered(self, formula: Formula, answer: Formula, bound: Number) -> Literal:
+        """Whether each letter with a formula is followed soon enough by one with another, if not by itself."""
+        circuit = self.circuit
+        bad = []
+        for k in self.letters:
+            value = circuit.conjunction([self.there(k), self.at(formula, k), self.at(answer, k) ^ 1])
+            if value == FALSE:
+                continue
+            late = []
+            for j in self.letters:
+                later = circuit.conjunction([self.earlier(k, j), self.there(j), self.at(answer, j)])
+                if later != FALSE:
+                    between = [circuit.both(self.earlier(k, m), self.earlier(m, j)) for m in self.letters]
+                    late.append(circuit.both(later, self._at_most(between, floor(bound) - 1)) ^ 1)
+            bad.append(circuit.conjunction([value, *late]))
+        return circuit.disjunction(bad) ^ 1
+
+    def early(self, letter: Moment, bound: int) -> Literal:
+        """In which orders the number of a letter is at most ``bound``; not for merged letters."""
+        return self._at_most([self.earlier(other, letter) for other in self.letters], bound)
+
+    def _at_most(self, literals: list[Literal], bound: int) -> Literal:
+        """Whether at most so many literals are true: counted in unary, from the side that is nearer."""
+        bound -= literals.count(TRUE)
+        literals = [literal for literal in literals if literal > TRUE]
+        if bound >= len(literals):
+            return TRUE
+        if bound < 0:
+            return FALSE
+        wanted, flip = bound + 1, 1  # not: at least one more
+        if len(literals) - bound < wanted:
+            wanted, flip = len(literals) - bound, 0  # at least so many are false
+            literals = [literal ^ 1 for literal in literals]
+        circuit = self.circuit
+        reached = [TRUE, *[FALSE] * wanted]
+        for literal in literals:
+            for count in range(wanted, 0, -1):
+                reached[count] = circuit.either(reached[count], circuit.both(reached[count - 1], literal))
+        self.moments.check()
+        return reached[wanted] ^ flip
+
+    # -- values -------------------------------------------------------------------------------------------------------
 
     def at(self, formula: Formula, moment: Moment) -> Literal:
         """The value of a past or future formula at a moment that is there."""

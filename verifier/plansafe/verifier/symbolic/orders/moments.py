@@ -246,6 +246,27 @@ class Moments:
                 mask |= inner
         return mask
 
+    def falsifying(self, literal: Literal) -> int:
+        """The steps that may change what a template literal reads in the direction that makes it false, as a mask."""
+        mask = 0
+        seen: set[Literal] = set()
+        stack = [literal]
+        while stack:
+            part = stack.pop()
+            if part in seen:
+                continue
+            seen.add(part)
+            children = self.circuit.gates[part >> 1]
+            fact = self._slots.get(part >> 1)
+            if children is not None:
+                stack.extend([child ^ (part & 1) for child in children])
+            elif fact is not None:
+                writers = self.writers(fact)
+                mask |= writers.may_makes if part & 1 else writers.may_breaks
+            else:
+                mask |= self.reading([part]) or 0
+        return mask
+
     # -- formulas -----------------------------------------------------------------------------------------------------
 
     def at(self, literal: Literal, moment: Moment) -> Literal:
@@ -329,12 +350,13 @@ class Moments:
 
     # -- definitions --------------------------------------------------------------------------------------------------
 
-    def defining(self, roots: Iterable[Literal]) -> list[Literal]:
-        """What has to be true for the auxiliary inputs that the roots depend on to mean what they stand for."""
-        out: dict[int, Literal] = {}
-        seen: set[int] = set()
+    def meaning(self, roots: Iterable[Literal]) -> tuple[list[Literal], list[int]]:
+        """What the roots depend on: the definitions of auxiliary inputs, to be required, and all input nodes."""
+        defined: dict[int, Literal] = {}
+        inputs: list[int] = []
+        seen = {0}
         stack = [root >> 1 for root in roots]
-        gates = self.circuit.gates
+        gates, keys = self.circuit.gates, self.circuit.keys
         while stack:
             node = stack.pop()
             if node in seen:
@@ -343,16 +365,18 @@ class Moments:
             children = gates[node]
             if children is not None:
                 stack.extend([child >> 1 for child in children])
-            elif node in self.definitions:
+                continue
+            inputs.append(node)
+            if node in self.definitions:
                 literal = self._defined.get(node)
                 if literal is None:
                     condition, moment = self.definitions[node]
                     literal = self._defined[node] = self.circuit.equal(2 * node, self.at(condition, moment))
-                out[node] = literal
+                defined[node] = literal
                 stack.append(literal >> 1)
-            elif isinstance(self.circuit.keys.get(node), terms.Comparison):
-                stack.extend([literal >> 1 for literal in self._numbers.literals(self.circuit.keys[node])])
-        return list(out.values())
+            elif isinstance(keys[node], terms.Comparison):
+                stack.extend([literal >> 1 for literal in self._numbers.literals(keys[node])])
+        return list(defined.values()), inputs
 
     def check(self) -> None:
         """Raise ``TimeUp`` or :class:`TooHard` where a limit is passed."""

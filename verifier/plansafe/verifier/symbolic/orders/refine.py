@@ -11,15 +11,18 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from plansafe.verifier.symbolic.circuit import FALSE, Literal
+from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.model import FactInput, OrderInput, OutcomeInput, World
 from plansafe.verifier.symbolic.orders.moments import Moments
 from plansafe.verifier.symbolic.orders.partial import Pair, PartialOrder, members
 from plansafe.verifier.symbolic.solvers import Model, Solver, solver_for
 from plansafe.verifier.symbolic.terms import Comparison
 
-MAX_CIRCLES = 400
-"""Circles that are forbidden between two questions."""
+MAX_TRIANGLES = 200_000
+"""Circles of three that are forbidden beforehand."""
+MAX_CIRCLES = 3_000
+MAX_LONG_CIRCLES = 400
+"""Circles that are forbidden between two questions, of three steps and of more."""
 
 
 class Answer(NamedTuple):
@@ -41,6 +44,7 @@ class Search:
         self._solver: Solver | None = None
         self._required: set[Literal] = set()
         self._circles: list[Literal] = []
+        self._triangles: set[frozenset[int]] = set()
         self.name = ""
 
     def find(self, *wanted: Literal) -> Answer:
@@ -48,9 +52,9 @@ class Search:
         if FALSE in wanted:
             return Answer(None, True)
         moments, circuit = self.moments, self.moments.circuit
-        meaning = [self.allowed, *moments.defining([*wanted, self.allowed])]
+        definitions, inputs = moments.meaning([*wanted, self.allowed])
+        meaning = [self.allowed, *definitions]
         roots = [*wanted, *meaning]
-        inputs = circuit.inputs(roots)
         numeric = any([isinstance(circuit.keys[node], Comparison) for node in inputs])
         solver = self._solver
         if solver is None or (numeric and not self._numeric):
@@ -65,6 +69,7 @@ class Search:
                 self._required.add(literal)
                 solver.require(literal)
         pairs = {node: key for node in inputs if isinstance(key := circuit.keys[node], OrderInput)}
+        self._transitive([(key.first, key.second) for key in pairs.values()], solver)
         while True:
             self.questions += 1
             answer = solver.solve(list(wanted))
@@ -78,11 +83,49 @@ class Search:
             order = moments.order.extension((), chosen)
             if order is not None:
                 return Answer(self._world(model, order), True)
-            for circle in circles(moments.order, chosen):
-                literal = circuit.disjunction([moments.precedes(*pair) ^ 1 for pair in circle])
-                self._circles.append(literal)
-                solver.require(literal)
+            self._forbid(solver, circles(moments.order, chosen))
             moments.check()
+
+    def _transitive(self, pairs: list[Pair], solver: Solver) -> None:
+        """Forbid the circles of three steps all of whose pairs are inputs, or given; as many as there is room for."""
+        moments, order = self.moments, self.moments.order
+        chosen = [0] * (order.size + 1)
+        for first, second in pairs:
+            chosen[first] |= 1 << second
+            chosen[second] |= 1 << first
+        related = [c | order.before[step] | order.after[step] for step, c in enumerate(chosen)]
+        circles: list[list[Pair]] = []
+        for first, second in pairs:
+            for third in members(related[first] & related[second]):
+                triangle = frozenset((first, second, third))
+                if triangle in self._triangles or self._follows(chosen, first, second, third):
+                    continue
+                if len(self._triangles) >= MAX_TRIANGLES:
+                    break
+                self._triangles.add(triangle)
+                circles.append([(first, second), (second, third), (third, first)])
+                circles.append([(second, first), (first, third), (third, second)])
+            moments.check()
+        self._forbid(solver, circles)
+
+    def _follows(self, chosen: list[int], first: int, second: int, third: int) -> bool:
+        """Whether transitivity of three steps follows from that of others: a step is between two that are ordered."""
+        order = self.moments.order
+        for a, b, c in ((first, third, second), (second, third, first)):
+            if not chosen[a] >> b & 1:
+                low, high = (a, b) if order.after[a] >> b & 1 else (b, a)
+                if not chosen[b] >> c & 1 or order.after[low] & order.before[high] & chosen[c]:
+                    return True
+        return False
+
+    def _forbid(self, solver: Solver, circles: list[list[Pair]]) -> None:
+        moments, circuit = self.moments, self.moments.circuit
+        literal = circuit.conjunction(
+            [circuit.disjunction([moments.precedes(*pair) ^ 1 for pair in circle]) for circle in circles]
+        )
+        if literal != TRUE:
+            self._circles.append(literal)
+            solver.require(literal)
 
     def _world(self, model: Model, order: tuple[int, ...]) -> World:
         keys = self.moments.circuit.keys
@@ -105,23 +148,31 @@ class Search:
 
 
 def circles(order: PartialOrder, chosen: Sequence[Pair]) -> list[list[Pair]]:
-    """Circles that chosen pairs close, each as the chosen pairs on it: a shortest one for each pair, up to a bound."""
+    """Circles that chosen pairs close, up to a bound: those of three steps, else a shortest one for each pair."""
     following = [0] * (order.size + 1)
+    preceding = [0] * (order.size + 1)
     for first, second in chosen:
         following[first] |= 1 << second
+        preceding[second] |= 1 << first
     reach = [order.after[step] | following[step] for step in range(order.size + 1)]
-    out: dict[frozenset[Pair], list[Pair]] = {}
+    out: list[list[Pair]] = []
     for first, second in chosen:
-        path = _path(reach, second, first)
-        if path is None:
-            continue
-        steps = [first, *path]
-        circle = [pair for pair in pairwise(steps) if not order.after[pair[0]] >> pair[1] & 1]
-        out.setdefault(frozenset(circle), circle)
+        for third in members(reach[second] & (preceding[first] | order.before[first])):
+            inputs = following[second] >> third & 1 and following[third] >> first & 1
+            if not inputs or first == min(first, second, third):  # a circle of three inputs is met three times
+                out += [[(first, second), (second, third), (third, first)]]
         if len(out) >= MAX_CIRCLES:
             break
-    shortest = min([len(circle) for circle in out.values()])
-    return [circle for circle in out.values() if len(circle) <= shortest + 1]
+    if out:
+        return out
+    for first, second in chosen:
+        path = _path(reach, second, first)
+        if path is not None:
+            out.append([*pairwise([first, *path])])
+        if len(out) >= MAX_LONG_CIRCLES:
+            break
+    shortest = min([len(circle) for circle in out])
+    return [circle for circle in out if len(circle) <= shortest + 1]
 
 
 def _path(reach: list[int], start: int, goal: int) -> list[int] | None:

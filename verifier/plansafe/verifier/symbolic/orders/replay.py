@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from time import monotonic
 from typing import NamedTuple
 
-from plansafe.verifier.engine.replay import HALT, Engine, Run
+from plansafe.verifier.engine.replay import HALT, Engine, Run, TimeUp
+from plansafe.verifier.engine.state import NumberTooLarge
 from plansafe.verifier.engine.steps import IllFormed, Taken
 from plansafe.verifier.monitor.finding import Violation
+from plansafe.verifier.simulate import Simulation
+from plansafe.verifier.symbolic.orders.partial import PartialOrder, members
+
+MAX_TRIES = 50_000
+"""Attempts to take a step."""
 
 
 class Judged(NamedTuple):
@@ -40,6 +47,42 @@ def replayed(
     if outcome.limit is not None and not outcome.failures:
         return Judged(None, None, safe)
     return Judged(not outcome.failures, outcome.goal is True, safe)
+
+
+def greedy(
+    engine: Engine, steps: Sequence[Taken | IllFormed], order: PartialOrder, deadline: float | None = None
+) -> tuple[int, ...]:
+    """An order that always takes the first step it can, and goes on anyhow where it can take none.
+
+    Quadratic in the number of steps; after ``MAX_TRIES`` attempts it goes on anyhow. Raises ``TimeUp``.
+    """
+    simulation = Simulation(engine)
+    path: list[int] = []
+    taken = tries = 0
+    stuck = False
+    while not stuck and len(path) < order.size:
+        stuck = True
+        for number in members(order.all & ~taken):
+            step = steps[number - 1]
+            if order.before[number] & ~taken or isinstance(step, IllFormed):
+                continue
+            tries += 1
+            if tries > MAX_TRIES:
+                break
+            if deadline is not None and tries % 256 == 0 and monotonic() > deadline:
+                raise TimeUp
+            try:
+                done = simulation.take(step) is not None
+            except NumberTooLarge:
+                done = False
+            if done:
+                path.append(number)
+                taken |= 1 << number
+                stuck = False
+                break
+    extended = order.extension([1 << number for number in path])
+    assert extended is not None
+    return extended
 
 
 def counts(engine: Engine, violation: Violation, blame: Sequence[str]) -> bool:

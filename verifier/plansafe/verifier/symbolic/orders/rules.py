@@ -130,6 +130,9 @@ class RuleEncoding:
     def _instance(self, ready: _Ready, leaves: dict[int, Literal], step: Literal) -> Literal:
         moments, circuit, part = self.moments, self.circuit, ready.part
         mask = moments.reading(leaves.values()) if ready.repeats else None
+        if mask is not None and part.mode == "always" and not is_temporal(ready.body):
+            # A block of letters that violate it begins in S0, or after a step that makes it false.
+            mask = moments.falsifying(leaves[id(ready.body)])
         letters = Letters(
             moments,
             lambda formula, moment: moments.at(leaves[id(formula)], moment),
@@ -177,6 +180,8 @@ def goal_reached(moments: Moments) -> Literal:
     """In which worlds the goal holds where the plan stops."""
     template, circuit = moments.template, moments.circuit
     literal = template.evaluation.true(And(template.task.goal))(template.state, {})
+    if not moments.varies(literal):
+        return literal
     reached = circuit.both(moments.executable(), moments.at(literal, END))
     parts = [reached]
     for step in range(1, moments.order.size + 1):
