@@ -40,7 +40,7 @@ class _Generator:
             timed=stream == "timed",
         )
         self.formulas = Formulas(random, self.objects, self.style)
-        self.in_domain = Formulas(random, {o: self.objects[o] for o in self.constants}, self.style)
+        self.in_domain = Formulas(random, {o: self.objects[o] for o in self.objects if o in self.constants}, self.style)
 
     def case(self, name: str, rules: int, plans: int) -> Case:
         structures = [*self.axioms(), *self.free_actions(), *self.actions()]

@@ -15,11 +15,12 @@ from plansafe.verifier.rules.model import shown_names
 from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.encode import encode
 from plansafe.verifier.symbolic.groups import Restrictions
+from plansafe.verifier.symbolic.inworld import in_world
 from plansafe.verifier.symbolic.model import FactInput, OutcomeInput, Verdict, Witness, World, WorldsReport
 from plansafe.verifier.symbolic.reasons import Reasons, reasons
+from plansafe.verifier.symbolic.renaming import reach
 from plansafe.verifier.symbolic.showing import Contradicted, Show, Shown, headline
 from plansafe.verifier.symbolic.solvers import Unsupported
-from plansafe.verifier.symbolic.terms import Comparison
 from plansafe.verifier.symbolic.texts import world_said
 from plansafe.verifier.symbolic.verdict import Judge, NoWorld
 
@@ -47,6 +48,7 @@ class Encoded(Show):
         e = self.encoding
         self.good = e.circuit.conjunction([e.executable, e.goal, e.violated ^ 1, e.undecided ^ 1])
         self.sample: Report | None = None
+        self.checked_by = ""
 
     def report(self) -> Report:
         """The report. Raises :class:`~.engine.replay.TimeUp`, ``SolverMissing``."""
@@ -78,7 +80,7 @@ class Encoded(Show):
         ]
         for about, literal, world in asked:
             if world is not None:  # one world for all that fails, if possible
-                known = [shown.world for shown in self.shown if self._holds(literal, shown.world)]
+                known = [s.world for s in self.shown if in_world(e.circuit, [literal], s.world)[0]]
                 self.show(about, known[0] if known else world)
         for name, literal in self._by_rule() if verdict.not_safe is not None else ():
             if len(self.shown) >= MAX_WITNESSES:
@@ -96,7 +98,8 @@ class Encoded(Show):
 
     def _again(self, verdict: Verdict) -> None:
         """Let the other solver decide; what it finds otherwise is an error of ours or of a solver's."""
-        other = Judge(self.encoding, "smt" if not self.judge.name.startswith("z3") else "sat", self.deadline)
+        engine = "sat" if self.judge.name.startswith("z3") else "smt"
+        other = Judge(self.encoding, engine, self.deadline)
         try:
             second = other.decide()
         except Unsupported:
@@ -107,20 +110,13 @@ class Encoded(Show):
         for first, again in zip(verdict[:3], second[:3], strict=True):
             if first in known and again in known and first is not again:
                 raise Contradicted(f"{self.judge.name} says {first.value}, {other.name} {again.value}")
+        self.checked_by = other.name
 
-    def _holds(self, literal: Literal, world: World) -> bool:
-        """Whether a literal is true in a world; numbers are not looked at, so where they matter the answer is no."""
-        circuit = self.encoding.circuit
-        values = {}
-        for node in circuit.inputs([literal]):
-            key = circuit.keys[node]
-            if isinstance(key, FactInput):
-                values[node] = (key.predicate, key.code) in world.facts
-            elif isinstance(key, OutcomeInput):
-                values[node] = world.outcomes[key.step, key.number, key.objects] == key.alternative
-            else:
-                return False
-        return circuit.evaluate([literal], values)[0]
+    def show(self, about: str, world: World) -> None:
+        """Replay a world in which something fails, if the description allows it."""
+        if not in_world(self.encoding.circuit, [self.encoding.allowed], world)[0]:
+            raise Contradicted("a world that was found is not allowed")
+        super().show(about, world)
 
     def _by_rule(self) -> Iterable[tuple[str, Literal]]:
         parts = self.checker.engine.plan.parts  # type: ignore[union-attr]
@@ -137,19 +133,21 @@ class Encoded(Show):
         why = Reasons()
         if self._open and self.shown:
             why = reasons(encoding, self.task, checker.options.engine, self.deadline, self.shown[0].world)
-        inputs = [encoding.circuit.keys[node] for node in encoding.circuit.inputs([self.good])]
+        reached = reach(encoding.circuit, [self.good])
+        kinds = (FactInput, OutcomeInput)
+        inputs = [n for n in reached.nodes if isinstance(encoding.circuit.keys.get(n), kinds)]
         worlds = WorldsReport(
             encoding.open_facts,
             encoding.open_numbers,
             len(encoding.outcomes),
-            len([key for key in inputs if not isinstance(key, Comparison)]) + self._relevant_numbers(inputs),
+            len(inputs) + len(reached.numbers),
             tuple([self._witness(shown) for shown in self.shown]),
             why.cause,
             why.cause_note,
             why.question,
             why.question_note,
             self.restricted.texts,
-            self.judge.name,
+            self.judge.name + (f", checked by {self.checked_by}" if self.checked_by else ""),
         )
         base = self.shown[0].report if self.shown else self.sample
         if base is None:
@@ -168,23 +166,20 @@ class Encoded(Show):
             worlds=worlds if self._open else None,
         )
 
-    def _relevant_numbers(self, inputs: Sequence[object]) -> int:
-        return len({atom for key in inputs if isinstance(key, Comparison) for atom in _variables(key)})
-
     @property
     def _open(self) -> bool:
         e = self.encoding
         return bool(e.open_facts or e.open_numbers or e.outcomes)
 
     def _witness(self, shown: Shown) -> Witness:
-        circuit = self.encoding.circuit
-        e = self.encoding
-        literal = {"executable": e.executable, "goal": e.goal, "safe": e.violated}.get(shown.about)
-        roots = [literal] if literal is not None else [lit for name, lit in self._by_rule() if name == shown.about]
+        """A world with what matters to anything that is shown to fail in it."""
+        circuit, e = self.encoding.circuit, self.encoding
+        literals = {"executable": e.executable, "goal": e.goal, "safe": e.violated, **dict(self._by_rule())}
+        roots = [literals[other.about] for other in self.shown if other.world == shown.world]
         keys = [circuit.keys[node] for node in circuit.inputs(roots)]
         facts = [(key.predicate, key.code) for key in keys if isinstance(key, FactInput)]
         choices = {(key.step, key.number, key.objects) for key in keys if isinstance(key, OutcomeInput)}
-        values = e.values if len(facts) + len(choices) < len(keys) else ()
+        values = reach(circuit, roots).numbers
         said = world_said(self.task, list(self.steps), shown.world, facts, values, choices)
         replayed = all([f.replayed for f in shown.report.findings]) if shown.report.findings else None
         return Witness(shown.about, said, replayed)
@@ -241,7 +236,3 @@ class Encoded(Show):
             else:
                 out.append(count)
         return tuple(out)
-
-
-def _variables(comparison: Comparison) -> set[tuple[object, ...]]:
-    return {atom for atom, _ in comparison.sum.items if atom[0] == "value"}

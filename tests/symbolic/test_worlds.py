@@ -1,0 +1,55 @@
+"""The symbolic engine against every world replayed by the kernel; thousands more by ``run_worlds.py``."""
+
+from __future__ import annotations
+
+import pytest
+from witness_corruption import corrupted
+from worlds_brute import brute
+from worlds_case import WorldsCase
+from worlds_compare import differences, verdicts_differ
+from worlds_generate import worlds_case
+
+from plansafe.verifier.kernel import KernelLimit, KernelRejects
+
+
+def judged(case: WorldsCase, full: bool) -> list[str]:
+    """What differs; nothing where the kernel does not take the case."""
+    try:
+        return differences(case) if full else verdicts_differ(case)
+    except (KernelRejects, KernelLimit):
+        return []
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_facts_and_outcomes(block: int) -> None:
+    for number in range(block * 15, block * 15 + 15):
+        case = worlds_case("facts", 1, number)
+        assert judged(case, number % 5 == 0) == [], case.show()
+
+
+def test_numbers() -> None:
+    for number in range(12):
+        case = worlds_case("intervals", 1, number)
+        assert judged(case, number % 4 == 0) == [], case.show()
+
+
+def test_the_cases_are_of_all_kinds() -> None:
+    seen = set()
+    for number in range(60):
+        try:
+            found = brute(worlds_case("facts", 1, number))
+        except (KernelRejects, KernelLimit):
+            continue
+        seen |= {("executable", found.executable), ("goal", found.goal), ("safe", found.safe)}
+    assert len(seen) >= 8
+
+
+def test_corrupted_witnesses() -> None:
+    tried = wrong = 0
+    for number in range(40):
+        for accepted, right in corrupted(worlds_case("facts", 2, number), number, 6):
+            assert accepted == right
+            tried += 1
+            wrong += not right
+    assert tried > 60
+    assert wrong > 20

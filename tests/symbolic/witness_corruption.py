@@ -1,0 +1,114 @@
+"""Worlds in which something is said to fail, with mistakes in them: what is accepted, and what the kernel says.
+
+usage: python tests/symbolic/witness_corruption.py --count 1000 --seed 1
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from fractions import Fraction
+
+from worlds_brute import kernel_of
+from worlds_case import WorldsCase
+from worlds_compare import checker_of
+from worlds_generate import worlds_case
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.confirm import kernel_world
+from plansafe.verifier.kernel import KernelLimit, KernelRejects
+from plansafe.verifier.report import Worlds
+from plansafe.verifier.symbolic.encoded import Encoded
+from plansafe.verifier.symbolic.groups import restrictions
+from plansafe.verifier.symbolic.model import FactInput, World
+from plansafe.verifier.symbolic.showing import Contradicted
+from plansafe.verifier.symbolic.solvers import Unsupported
+from plansafe.verifier.symbolic.verdict import NoWorld
+
+ABOUT = ("executable", "goal", "safe")
+
+
+def corrupted(case: WorldsCase, seed: int, count: int) -> Iterator[tuple[bool, bool]]:
+    """Whether a witness with mistakes is accepted (the kernel is not asked), and whether it is right by the kernel."""
+    draw = random.Random(seed)
+    checker = checker_of(case)
+    if checker.engine is None:
+        return
+    plan = Source("plan", case.plan)
+    read = checker.read(plan)
+    groups = restrictions(checker.engine.task, checker.openings, checker.invariants, False)
+    audit = Encoded(checker, plan, read, groups, None)
+    try:
+        verdict = audit.judge.decide()
+    except (NoWorld, Unsupported):
+        return
+    finally:
+        audit.judge.close()
+    kernel = kernel_of(case)
+    worlds = [verdict.not_executable, verdict.not_goal, verdict.not_safe]
+    for _ in range(count):
+        which = draw.randrange(3)
+        world = worlds[which] or next((w for w in worlds if w is not None), None)
+        if world is None:
+            return
+        world = _with_mistakes(draw, audit, world)
+        audit.shown.clear()
+        try:
+            audit.show(ABOUT[which], world)
+            # An explicit replay that is undecided about a temporal rule neither confirms nor contradicts.
+            if audit.shown[0].report.safe is Worlds.UNKNOWN:
+                continue
+            accepted = True
+        except Contradicted:
+            accepted = False
+        told = kernel_world(checker, world)
+        right = kernel.allows(told.facts, told.numbers)
+        if right:
+            judgement = kernel.judge(case.plan, told, others=())
+            right = getattr(judgement, ABOUT[which]) is False
+        yield accepted, right
+
+
+def _with_mistakes(draw: random.Random, audit: Encoded, world: World) -> World:
+    """A world with a few facts, numbers and outcomes changed."""
+    facts, values, outcomes = set(world.facts), dict(world.values), dict(world.outcomes)
+    keys = [key for key in audit.encoding.circuit.keys.values() if isinstance(key, FactInput)]
+    for _ in range(draw.choice((0, 1, 1, 2, 3))):
+        kind = draw.randrange(3)
+        if kind == 0 and keys:
+            key = draw.choice(keys)
+            facts ^= {(key.predicate, key.code)}
+        elif kind == 1 and outcomes:
+            chosen = draw.choice(sorted(outcomes))
+            outcomes[chosen] = draw.randrange(audit.encoding.outcomes[chosen])
+        elif kind == 2 and values:
+            values[draw.choice(sorted(values))] += draw.choice((1, -1, Fraction(1, 2)))
+    return world._replace(facts=frozenset(facts), values=values, outcomes=outcomes)
+
+
+def main() -> int:
+    """Corrupt many witnesses; exit code 1 if one is taken for what it is not."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    seen: Counter[tuple[bool, bool]] = Counter()
+    number = 0
+    while sum(seen.values()) < arguments.count:
+        number += 1
+        try:
+            seen.update(corrupted(worlds_case("facts", arguments.seed, number), number, 6))
+        except (KernelRejects, KernelLimit):
+            continue
+    print(f"{sum(seen.values())} witnesses of {number} cases: accepted and right {seen[True, True]},")
+    print(
+        f"refused and wrong {seen[False, False]}, accepted but wrong {seen[True, False]}, refused but right {seen[False, True]}"
+    )
+    return 1 if seen[True, False] or seen[False, True] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,65 @@
+"""Circuits in one world: the exact values of literals, numbers included."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from plansafe.verifier.symbolic.circuit import Circuit, Literal
+from plansafe.verifier.symbolic.model import FactInput, OutcomeInput, World
+from plansafe.verifier.symbolic.renaming import innermost_first, reach
+from plansafe.verifier.symbolic.terms import Atom, Comparison, Sum
+
+
+def in_world(circuit: Circuit, roots: Sequence[Literal], world: World) -> list[bool]:
+    """The values of some literals in a world. Linear in what they depend on.
+
+    Outcomes that the world does not list, and inputs of other kinds, count as false.
+    """
+    found: dict[int, bool] = {0: False}
+    numbers: dict[int, Fraction] = {}
+    for node in reach(circuit, roots).nodes:  # a comparison comes after the literals in it
+        children = circuit.gates[node]
+        if children is not None:
+            found[node] = all([found[child >> 1] != bool(child & 1) for child in children])
+            continue
+        match circuit.keys[node]:
+            case FactInput(predicate, code):
+                found[node] = (predicate, code) in world.facts
+            case OutcomeInput(step, number, objects, alternative):
+                found[node] = world.outcomes.get((step, number, objects), -1) == alternative
+            case Comparison(operator, total):
+                value = _number(total, world, found, numbers)
+                found[node] = value < 0 or (value == 0 and operator != "<") if operator != "=" else value == 0
+            case _:
+                found[node] = False
+    return [found[root >> 1] != bool(root & 1) for root in roots]
+
+
+def _number(total: Sum, world: World, found: dict[int, bool], numbers: dict[int, Fraction]) -> Fraction:
+    for part in innermost_first(total):
+        if id(part) not in numbers:  # the circuit's keys keep the parts alive
+            value = Fraction(part.constant)
+            for atom, coefficient in part.items:
+                value += coefficient * _atom(atom, world, found, numbers)
+            numbers[id(part)] = value
+    return numbers[id(total)]
+
+
+def _atom(atom: Atom, world: World, found: dict[int, bool], numbers: dict[int, Fraction]) -> Fraction:
+    def holds(literal: int) -> bool:
+        return found[literal >> 1] != bool(literal & 1)
+
+    match atom:
+        case ("value", int(function), int(code)):
+            return Fraction(world.values[function, code])
+        case ("indicator", int(literal)):
+            return Fraction(holds(literal))
+        case ("choice", int(literal), then, otherwise):
+            return numbers[id(then if holds(literal) else otherwise)]
+        case ("product", a, b):
+            return numbers[id(a)] * numbers[id(b)]
+        case ("quotient", a, b):
+            # Where the divisor is zero the quotient has no meaning, and whoever divides has said so.
+            return numbers[id(a)] / numbers[id(b)] if numbers[id(b)] else Fraction(0)
+    raise AssertionError(f"not an atom: {atom[0]}")
