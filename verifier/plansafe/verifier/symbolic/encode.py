@@ -55,7 +55,7 @@ def encode(
     stepper = Steps(evaluation)
     limits: list[str] = []
     skipped: list[str] = []
-    found = Found(circuit)
+    found = Found(circuit, "introduced" in checker.options.blame)
     executable = goal = FALSE
     restricted: list[Literal] = []
     alive: list[Literal] = []
@@ -121,9 +121,15 @@ def _judge(checker: Checker, evaluation: Evaluation, trace: SymbolicTrace, found
             log = dispatch.prepare(state, changes)
             replay.advance()
             dispatch.arrive(state, changes, log)
-            if watch.temporal:
+            if watch.temporal or found.introduced:
                 changed = [(p, code) for p, code, _ in changes.facts]
                 changed += [(2 * size + f, code) for f, code, _ in changes.quantities]
+        if found.introduced:
+            for state_rule in watch.states:
+                if letter:
+                    state_rule.blame(state, circuit, changed)
+                else:
+                    state_rule.begin(state)
         for state_rule in watch.states:
             if state_rule.candidates or state_rule.final:
                 state_rule.judge(state, letter, there, last[letter], found)
@@ -178,7 +184,9 @@ def _watch(checker: Checker, evaluation: Evaluation, skipped: list[str]) -> _Wat
             watch.states.append(StateRule(number, part, evaluation))
         else:
             try:
-                watch.temporal.append(TemporalRule(number, part, rule.name, evaluation, checker.options.max_instances))
+                of_actions = any([mentions(f, frozenset(plan.mirrors.values())) for f in formulas])
+                limit = checker.options.max_instances
+                watch.temporal.append(TemporalRule(number, part, rule.name, evaluation, limit, of_actions=of_actions))
             except TooLarge:
                 skipped.append(f"rule `{rule.name}` has too many instances")
     return watch

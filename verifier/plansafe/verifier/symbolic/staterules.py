@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from plansafe.verifier.compile.triggers import extension
+from plansafe.verifier.compile.triggers import extension, patterns
 from plansafe.verifier.engine.steps import Taken
 from plansafe.verifier.model import TRUE as HOLDS
 from plansafe.verifier.model import And, Atom, Formula, Not, Quantified, Task, Variable
-from plansafe.verifier.monitor.index import FactIndexes
+from plansafe.verifier.monitor.index import FactIndexes, InstanceIndex
 from plansafe.verifier.rules.model import Part
 from plansafe.verifier.symbolic.circuit import FALSE, Circuit, Literal
 from plansafe.verifier.symbolic.evaluation import Binding, Evaluation
@@ -24,10 +24,14 @@ Objects = tuple[int, ...]
 
 
 class Found:
-    """Collects under which worlds instances are violated, and undecided."""
+    """Collects under which worlds instances are violated, and undecided.
 
-    def __init__(self, circuit: Circuit) -> None:
+    With ``introduced`` only violations that the plan brought about count (docs/language.md, "Blame").
+    """
+
+    def __init__(self, circuit: Circuit, introduced: bool = False) -> None:
         self.circuit = circuit
+        self.introduced = introduced
         self.violations: list[InstanceLiteral] = []
         self.undecided: list[Literal] = []
 
@@ -56,6 +60,26 @@ class StateRule:
         self.candidates: list[Objects] = []
         self._known: dict[Objects, tuple[Literal, Literal]] = {}
         self._ever: dict[Objects, None] = {}
+        self._always: dict[Objects, Literal] = {}
+        """Instances that S0 may violate: the worlds in which they have been violated ever since."""
+        self.readers = InstanceIndex(patterns(doubled.emitter, part.body, part.parameters))
+        self._touched: set[Objects] = set()
+
+    def blame(self, state: SymbolicState, circuit: Circuit, changed: Sequence[tuple[int, int]]) -> None:
+        """Before a letter is judged: which violations have been there since letter 0."""
+        for predicate, code in changed:
+            self.readers.readers(predicate, code, self._touched)
+        for objects in self._touched:
+            self._always[objects] = circuit.both(self._always[objects], self._values(state, objects)[1])
+        self._touched.clear()
+
+    def begin(self, state: SymbolicState) -> None:
+        """At letter 0: what is violated there."""
+        for objects in dict.fromkeys(self.candidates):
+            false = self._values(state, objects)[1]
+            if false != FALSE:
+                self._always[objects] = false
+                self.readers.add(objects)
 
     def judge(self, state: SymbolicState, letter: int, there: Literal, end: Literal, found: Found) -> None:
         """Judge what the last changes may have altered."""
@@ -64,15 +88,23 @@ class StateRule:
             self.candidates.clear()
             if end != FALSE:
                 for objects in self._ever:
-                    found.note(self.number, objects, letter, end, *self._values(state, objects))
+                    found.note(self.number, objects, letter, end, *self._caused(state, objects, found))
             return
         for objects in dict.fromkeys(self.candidates):
-            values = self._values(state, objects)
+            values = self._caused(state, objects, found)
             # An earlier letter is there wherever this one is: the same literal says nothing new.
             if self._known.get(objects) != values:
                 self._known[objects] = values
                 found.note(self.number, objects, letter, there, *values)
         self.candidates.clear()
+
+    def _caused(self, state: SymbolicState, objects: Objects, found: Found) -> tuple[Literal, Literal]:
+        """The value of an instance, true also where a violation that does not count has been there since letter 0."""
+        true, false = self._values(state, objects)
+        before = self._always.get(objects, FALSE)
+        if not found.introduced or before == FALSE:
+            return true, false
+        return found.circuit.either(true, before), found.circuit.both(false, before ^ 1)
 
     def _values(self, state: SymbolicState, objects: Objects) -> tuple[Literal, Literal]:
         binding: Binding = dict(zip(self.slots, objects, strict=True))

@@ -18,7 +18,7 @@ from plansafe.verifier.model import And, Atom, Formula, Not, Or, Quantified, Tem
 from plansafe.verifier.monitor.index import InstanceIndex
 from plansafe.verifier.monitor.program import ground_temporal
 from plansafe.verifier.rules.model import Part, step_predicate
-from plansafe.verifier.symbolic.circuit import FALSE, Circuit, Literal
+from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.evaluation import Binding, Evaluation, Truths
 from plansafe.verifier.symbolic.model import InstanceLiteral
 from plansafe.verifier.symbolic.rows import SHIFTS, LeafRows, Rows, bounds, depth, rewritten
@@ -40,9 +40,12 @@ Values = list[tuple[int, Literal, Literal]]
 class TemporalRule:
     """A part whose instances are judged over the whole trace."""
 
-    def __init__(self, number: int, part: Part, name: str, evaluation: Evaluation, limit: int) -> None:
+    def __init__(
+        self, number: int, part: Part, name: str, evaluation: Evaluation, limit: int, *, of_actions: bool
+    ) -> None:
         task = evaluation.task
         self.number, self.part, self.name, self.task, self.limit = number, part, name, task, limit
+        self.of_actions = of_actions
         body = part.body
         if part.mode == "each":
             after: Formula = Temporal("next", (body,)) if part.after else body
@@ -161,7 +164,7 @@ class TemporalRule:
             matched = self._matched.get(objects)
             key = (tuple([tuple(row) for row in rows]), None if matched is None else tuple(matched))
             if key not in known:
-                known[key] = self._judge(circuit, alive, changes, rows, matched)
+                known[key] = self._judge(circuit, alive, changes, rows, matched, found.introduced)
             for letter, violated, undecided in known[key]:
                 if violated != FALSE:
                     found.violations.append(InstanceLiteral(self.number, objects, letter, violated))
@@ -175,6 +178,7 @@ class TemporalRule:
         changes: Sequence[int],
         rows: list[Values],
         matched: list[int] | None,
+        introduced: bool,
     ) -> list[tuple[int, Literal, Literal]]:
         """(letter, violated, undecided) wherever an instance with these leaves may be either."""
         last = len(alive) - 1
@@ -184,6 +188,16 @@ class TemporalRule:
         false = table.row(self.formula, False)
         numeric = any([t != f ^ 1 for row in rows for _, t, f in row])
         true = table.row(self.formula, True) if numeric else [f ^ 1 for f in false]
+        if introduced and matched is None and not self.of_actions:
+            if self.part.mode == "whole":
+                # When such a formula was broken for good is not known here: what S0 broke may be what is found.
+                false = [FALSE] * len(false)
+            else:
+                before = TRUE
+                for segment, literal in enumerate(false):
+                    before = circuit.both(before, literal)
+                    true[segment] = circuit.either(true[segment], before)
+                    false[segment] = circuit.both(literal, before ^ 1)
         out = []
         for segment, there in self._places(circuit, table, alive, matched):
             letter = starts[segment] + (matched is not None and not self.part.after)
