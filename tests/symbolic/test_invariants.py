@@ -18,7 +18,6 @@ from plansafe.verifier.symbolic.groups import (
     Assumed,
     assumed_text,
     declared_text,
-    encode_group,
     ground_declared,
     restrictions,
     worlds_invariants,
@@ -477,7 +476,7 @@ def test_a_quarter_of_a_million_open_facts_are_grouped_quickly() -> None:
 def test_encoded_groups_count(size: int, exactly_one: bool) -> None:
     circuit = Circuit()
     literals = [circuit.input(n) for n in range(size)]
-    root = encode_group(circuit, literals, exactly_one)
+    root = circuit.exactly_one(literals) if exactly_one else circuit.at_most_one(literals)
     for values in product((False, True), repeat=size):
         given = {literal >> 1: value for literal, value in zip(literals, values, strict=True)}
         expected = sum(values) == 1 if exactly_one else sum(values) <= 1
@@ -491,7 +490,7 @@ def test_encoded_groups_with_constants_and_repetitions() -> None:
         pool = [FALSE, TRUE, *[circuit.input(n) ^ random.randint(0, 1) for n in range(4)]]
         literals = random.choices(pool, k=random.randint(0, 8))
         exactly_one = random.random() < 0.5
-        root = encode_group(circuit, literals, exactly_one)
+        root = circuit.exactly_one(literals) if exactly_one else circuit.at_most_one(literals)
         for values in product((False, True), repeat=4):
             given = {circuit.input(n) >> 1: value for n, value in enumerate(values)}
             count = sum(circuit.evaluate(literals, given)) if literals else 0
@@ -501,6 +500,6 @@ def test_encoded_groups_with_constants_and_repetitions() -> None:
 def test_encoded_groups_are_linear_and_add_no_input() -> None:
     circuit = Circuit()
     literals = [circuit.input(n) for n in range(10_000)]
-    root = encode_group(circuit, literals, True)
+    root = circuit.exactly_one(literals)
     assert len(circuit.gates) < 4 * len(literals)
     assert len(circuit.inputs([root])) == len(literals)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 
 FALSE, TRUE = 0, 1
+PAIRWISE = 4
+"""So many literals of which one is true at most are said in pairs."""
 SMALL = 8
 """Conjunctions of up to this many literals are merged into those above them."""
 Literal = int
@@ -122,16 +124,29 @@ class Circuit:
         return self.choose(a, b, b ^ 1)
 
     def at_most_one(self, parts: Iterable[Literal]) -> Literal:
-        """At most one of the literals is true; linear in their number."""
-        some, clash = FALSE, []
-        for part in parts:
-            clash.append(self.both(some, part))
-            some = self.either(some, part)
-        return self.disjunction(clash) ^ 1
+        """At most one of the literals is true; linear in their number, in depth logarithmic.
 
-    def exactly_one(self, parts: list[Literal]) -> Literal:
-        """Exactly one of the literals is true; linear in their number."""
-        return self.both(self.disjunction(parts), self.at_most_one(parts))
+        A literal that is given twice counts twice. Two halves clash if one is true in each.
+        """
+        return self._counted(list(parts))[1]
+
+    def exactly_one(self, parts: Iterable[Literal]) -> Literal:
+        """Exactly one of the literals is true; as :meth:`at_most_one`."""
+        return self.both(*self._counted(list(parts)))
+
+    def _counted(self, layer: list[Literal]) -> tuple[Literal, Literal]:
+        """Whether some, and whether at most one, of the literals is true."""
+        clashes: list[Literal] = []
+        if len(layer) <= PAIRWISE:
+            clashes = [self.both(a, b) for number, a in enumerate(layer) for b in layer[:number]]
+            layer = [self.disjunction(layer)]
+        while len(layer) > 1:
+            above = []
+            for number in range(1, len(layer), 2):
+                clashes.append(self.both(layer[number - 1], layer[number]))
+                above.append(self.either(layer[number - 1], layer[number]))
+            layer = above + layer[len(layer) - len(layer) % 2 :]
+        return layer[0] if layer else FALSE, self.conjunction([clash ^ 1 for clash in clashes])
 
     # -- looking at it ------------------------------------------------------------------------------------------------
 

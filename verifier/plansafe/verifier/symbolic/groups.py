@@ -15,12 +15,8 @@ from math import prod
 from typing import NamedTuple
 
 from plansafe.verifier.model import OpenPredicate, Task, Variable, WorldInvariant
-from plansafe.verifier.symbolic.circuit import FALSE, Circuit, Literal
 from plansafe.verifier.symbolic.initial import MAX_OPEN, Group, TooManyUnknowns, open_facts, opened_codes
 from plansafe.verifier.symbolic.invariants import COUNTED, GroupAtom, InferredInvariant, infer
-
-PAIRWISE = 4
-"""Groups of so many facts are said in pairs."""
 
 Fact = tuple[int, int]
 
@@ -242,30 +238,6 @@ def _unified(
         elif binding.setdefault(argument, found) != found or found not in members[argument]:
             return None
     return binding
-
-
-# ---- circuits -------------------------------------------------------------------------------------------------------
-
-
-def encode_group(circuit: Circuit, literals: Sequence[Literal], exactly_one: bool) -> Literal:
-    """At most one, or exactly one, of the literals is true. Linear in their number, in depth logarithmic.
-
-    A literal that is given twice counts twice. No input is added: two halves clash if one is true in each.
-    """
-    layer = list(literals)
-    clashes: list[Literal] = []
-    if len(layer) <= PAIRWISE:
-        clashes = [circuit.both(a, b) for number, a in enumerate(layer) for b in layer[:number]]
-        layer = [circuit.disjunction(layer)]
-    while len(layer) > 1:
-        above = []
-        for number in range(1, len(layer), 2):
-            clashes.append(circuit.both(layer[number - 1], layer[number]))
-            above.append(circuit.either(layer[number - 1], layer[number]))
-        layer = above + layer[len(layer) - len(layer) % 2 :]
-    some = layer[0] if layer else FALSE
-    alone = circuit.conjunction([clash ^ 1 for clash in clashes])
-    return circuit.both(some, alone) if exactly_one else alone
 
 
 # ---- in words -------------------------------------------------------------------------------------------------------
