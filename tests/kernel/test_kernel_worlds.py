@@ -72,8 +72,16 @@ def test_a_given_fact_keeps_its_value() -> None:
     assert completions("(not (a)) (or (a) (b))") == ["b"]
     assert completions("(a) (or (not (a)) (b))") == ["b"]
     assert completions("(a) (b) (oneof (a) (b))") == []
-    assert completions("(at 0 (a)) (or (a) (b))") == ["", "b"]
     assert kernel("(a) (oneof (a) (b))").open[0] == (("b",),)
+
+
+def test_literals_at_time_0_come_after_the_statements() -> None:
+    assert completions("(at 0 (not (a))) (or (a) (b))") == ["a", "a,b", "b"]
+    assert completions("(at 0 (a)) (unknown (a)) (b)", "(:invariant x :holds (and (a) (b)))") == ["", "a"]
+    told = kernel("(unknown (a)) (unknown (b)) (at 0 (a)) (at 0 (not (b)))")
+    assert {frozenset(told.states("", World(facts))[0]) for facts, _ in told.completions()} == {frozenset({("a",)})}
+    told = kernel("(unknown (f)) (at 0 (= (f) 3))", "(:termination x :require (= (f) 3))", NUMBERS)
+    assert told.judge("", World((), {("f",): Fraction(1)})).headline == "SAFE"
 
 
 @pytest.mark.parametrize(
@@ -529,6 +537,7 @@ def test_steps_with_durations_count_in_order_of_time() -> None:
 def test_tolerances_that_are_none() -> None:
     assert lasting("0: (bake) [3 +- 0]").executable
     assert lasting("0: (bake) [3]").executable
-    for text in ("[3+-1]", "[3 +-1]", "[3 +- ]", "[+- 1]", "[3 - 1]", "[3 +- 1 +- 1]"):
+    assert lasting("0: (bake) [3+-1]", s1=2).executable
+    for text in ("[3 +- ]", "[+- 1]", "[3 - 1]", "[3 +- 1 +- 1]"):
         with pytest.raises(KernelRejects):
             lasting(f"0: (bake) {text}", s1=3)

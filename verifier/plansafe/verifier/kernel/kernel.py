@@ -18,13 +18,12 @@ from .formulas import (ASSIGN, BOUNDS, FUTURE, PDDL3, WHOLE, Binding, Fact, Form
 from .reader import NUMBER, KernelLimit, KernelRejects, Sexp, bounded, definition, need, number, read
 from .task import Action, Rule, Task, constraints, specification, trajectory
 
-LAST = rf"\[\s*({NUMBER.pattern})\s*(?:\s\+-\s+({NUMBER.pattern})\s*)?\]"
+LAST = rf"\[\s*({NUMBER.pattern})\s*(?:\+-\s*({NUMBER.pattern})\s*)?\]"
 GAP = re.compile(rf"\s*(?:{LAST})?\s*(?:({NUMBER.pattern})\s*:)?\s*")
 FOLDED = {"atom", "not", "and", "or", "imply", "forall", "exists"}  # operators of formulas that are seldom constant
 BLAME = ("introduced", None, "worsened", "pre-existing")  # of several parts that give one finding, the first counts
 Bound = tuple[tuple[str, str], ...]  # variables with objects, sorted
 Places = list[tuple[int, int]]  # letters at which a step of a rule is taken, with the step's number
-Line = tuple[Any, ...]  # of a plan: time, duration, its tolerance (None where not given), step
 States = Sequence[Iterable[Fact]]
 State = tuple[set[Fact], dict[Fact, Fraction]]  # the basic facts and the numbers
 Change = tuple[str, Fact, Any]  # "add", "del" or an assignment; the fact or fluent; the number
@@ -64,8 +63,8 @@ class Judgement:
     findings: frozenset[Finding]; undecided: frozenset[tuple[str, Bound]]
     instances: dict[str, int]; preferences: dict[str, int]  # of each rule; how often each preference is violated
 
-def parse(text: str) -> tuple[list[Line], set[tuple[int, int]] | None]:  # and, of a partial order, its pairs of steps
-    items, gaps, steps, lines = read(text.replace("[", " [ ").replace("]", " ] ")), [""], list[Sexp](), list[Line]()
+def parse(text: str) -> tuple[list[Any], set[tuple[int, int]] | None]:  # (time, duration, slack, step) ..; an order
+    items, gaps, steps, lines = read(text.replace("[", " [ ").replace("]", " ] ")), [""], list[Sexp](), list[Any]()
     if len(items) == 1 and items[0][:1] == ("define",) and not all(isinstance(x, str) for x in items[0]):
         body, labels = definition(items, "plan", ":domain :problem :steps :ordering", ""), dict[str, int]()
         for i, e in enumerate(body.get(":steps", [()])[0], 1):
@@ -110,6 +109,10 @@ def outcome(e: Formula, b: Binding, now: Trace) -> Iterator[Change]:  # what an 
             yield op, ground(fluent, b), value
         case (phase, f) if b["@"] == phase: yield from outcome(f, b, now)
 
+def change(state: State, changes: Collection[Change]) -> State:  # afterwards; numbers are assigned alone
+    gone, come = ({f for kind, f, _ in changes if kind == which} for which in ("del", "add"))
+    return state[0] - gone | come, {**state[1], **{f: value for kind, f, value in changes if kind == "assign"}}
+
 def combine(changes: Iterable[Change], before: Mapping[Fact, Fraction]) -> dict[Fact, Fraction]:
     # The values of fluents changed at once; ArithmeticError on a conflict, an undefined one, division by zero.
     result, done = dict[Fact, Fraction](), dict[Fact, set[str]]()
@@ -153,18 +156,14 @@ class Kernel:
     def __init__(self, domain: str, problem: str, safety: Sequence[str] = (), *, lenient: bool = False,
                  tolerance: Fraction = Fraction(1, 1000)) -> None:
         self._task = task = Task(domain, problem, lenient, tolerance)
-        self._base, self._numbers, start, opened = set[Fact](), dict[Fact, Fraction](), Trace(set(), {}), set[Fact]()
-        self._last: tuple[str, World | None, Trace] = "", None, start
-        early = sorted((x for x in task.initial if x[0] <= 0), key=lambda x: x[0])
-        for kind, fact, value in (c for _, e in early for c in outcome(e, {}, start)):
-            if kind == "assign": self._numbers[fact] = value
-            else: self._base = self._base - {fact} | ({fact} if kind == "add" else set())
+        self._last: tuple[str, World | None, Trace] = "", None, Trace(set(), {}); opened = set[Fact]()
+        early = [(time, c) for time, e in task.initial if time <= 0 for c in outcome(e, {}, self._last[2])]
+        self._given, self._zero = ([c for time, c in early if (time < 0) == given] for given in (True, False))
         hard = enumerate((c for f in task.constraints for c in constraints(f)), 1)
-        self._rules = [trajectory(f"constraint-{i}", params, f) for i, (params, f) in hard]
-        self._said = [s for s in task.statements if s[0] in ("and", "or")]  # of S0, with the invariants
-        for text in safety: self._rules += specification(task, text, opened, self._said)
+        self._rules, self._invariants = [trajectory(f"constraint-{i}", *c) for i, c in hard], list[Formula]()
+        for text in safety: self._rules += specification(task, text, opened, self._invariants)
         self.rules = tuple(rule.name for rule in self._rules)
-        given, named = {e[1] if e[0] == "assign" else e[1:] for _, e in early}, dict[str, set[Fact]]()
+        given, named = {f for _, f, _ in self._given}, dict[str, set[Fact]]()
         for s in task.statements: named.setdefault(s[0], set()).update(f for f, _ in reads(s, {}))
         need(not given & named.get("unknown", set()), "unknown, but given")
         once = named.pop("oneof", set()); opened = opened.union(*named.values())
@@ -173,15 +172,15 @@ class Kernel:
         self.open = (tuple(f for f in every if f[0] != "#"),
                      {f[1:]: frozenset((op, z[1]) for op, y, z in limits if y == f) for f in every if f[0] == "#"})
 
-    def _begin(self, facts: Collection[Fact], values: Mapping[Fact, Any]) -> State | None:
-        # S0 in a completion, without derived facts; None if it is not allowed.
+    def _begin(self, facts: Collection[Fact], values: Mapping[Fact, Any]) -> State | None:  # S0, if it is allowed
         if not {*facts} <= {*self.open[0]} or values.keys() != self.open[1].keys(): return None
-        base, numbers = self._base | {*facts}, self._numbers | {("#", *x): Fraction(v) for x, v in values.items()}
-        t = Trace(self._close(base, numbers), numbers)
-        oneofs = [[x for x in s[1:] if row(x, {}, t) == [2]] for s in self._task.statements if s[0] == "oneof"]
+        state = change(({*facts}, {("#", *x): Fraction(value) for x, value in values.items()}), self._given)
+        now, state = Trace(*state), change(state, self._zero); then = Trace(self._close(*state), state[1])
+        oneofs = [[x for x in s[1:] if row(x, {}, now) == [2]] for s in self._task.statements if s[0] == "oneof"]
         backing = {f for alternatives in oneofs for f, no in reads(("and", *alternatives), {}) if not no}
-        fine = all(len(x) == 1 for x in oneofs) and all(row(f, {}, t) == [2] for f in self._said)
-        return (base, numbers) if fine and not {*facts} & self._backed - backing else None
+        said = [row(s, {}, now) == [2] for s in self._task.statements if s[0] in ("and", "or")]
+        said += [len(x) == 1 for x in oneofs] + [row(f, {}, then) == [2] for f in self._invariants]
+        return state if all(said) and not {*facts} & self._backed - backing else None
 
     @limited()
     def allows(self, facts: Collection[Fact], numbers: Mapping[Fact, Any]) -> bool:
@@ -278,8 +277,8 @@ class Kernel:
             except ArithmeticError:  # only under force: what clashes is left out
                 acts = [x for x in acts if x.step.number not in bad]
                 values = combine((c for x in acts for c in x.does or []), t.numbers)
-            out = [c for x in acts for c in x.does or []]; after = {**t.numbers, **values} if values else t.numbers
-            new = base - {f for kind, f, _ in out if kind == "del"} | {f for kind, f, _ in out if kind == "add"}
+            new = change((base, {}), [c for x in acts for c in x.does or []])[0]
+            after = {**t.numbers, **values} if values else t.numbers
             facts = self._close(new, after); then = Trace(facts, after)
             dropped |= bad - {x.step.number for x in acts}
             running += [x.step for x in acts if x.mode == "action" and x.step.action and x.step.action.durative]
@@ -366,10 +365,11 @@ class Kernel:
         return any(dict(f.binding) == dict(binding) and f.step == step for *_, fs in every for f in fs)
 
     def _trace(self, states: States, times: Sequence[Fraction] | None, actions: States | None) -> Trace:
-        closed = [self._close({*facts}, self._numbers) for facts in states]; need(not self.open[1], "numbers are open")
-        t = Trace(closed[0], self._numbers); t.timed = times is not None
+        values = change((set(), {}), [*self._given, *self._zero])[1]; need(not self.open[1], "numbers are open")
+        closed = [self._close({*facts}, values) for facts in states]
+        t = Trace(closed[0], values); t.timed = times is not None
         for i, facts in enumerate(closed[1:], 1):
-            t.append(facts, self._numbers, Fraction(i if times is None else times[i]), i)
+            t.append(facts, values, Fraction(i if times is None else times[i]), i)
         for i, taken in enumerate(actions or ()): t.taken[i] += [("action", i + 1, one) for one in taken]
         return t
 
