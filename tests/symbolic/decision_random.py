@@ -1,7 +1,7 @@
 """Random small decisions, and all their worlds.
 
-Numbers come from small sets or from intervals. A comparison reads one number from an interval at most, with coefficient
-1 or 2 beside whole numbers, so between neighbours of a grid of quarters nothing changes: the grid is exact.
+Numbers come from small sets or from intervals. A comparison reads one number from an interval at most, beside whole
+numbers, so between whole numbers nothing changes: a grid of halves is exact.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from fractions import Fraction
 from itertools import product
 from typing import NamedTuple
 
-from plansafe.verifier.model import Number
+from plansafe.verifier.model import Number, normal_number
 from plansafe.verifier.symbolic import terms
 from plansafe.verifier.symbolic.circuit import TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.decision import Decision
 from plansafe.verifier.symbolic.model import FactInput, OrderInput, OutcomeInput
-from plansafe.verifier.symbolic.renaming import OpenNumber, reach
+from plansafe.verifier.symbolic.renaming import OpenNumber, mentioned, reach
 from plansafe.verifier.symbolic.terms import Comparison, Sum
 
-GRID = 4  # steps per unit
+GRID = 2  # steps per unit
 
 
 class Domain(NamedTuple):
@@ -35,7 +35,7 @@ class Domain(NamedTuple):
         if not self.interval:
             return list(self.values)
         low, high = self.values
-        points = {Fraction(i, GRID) for i in range(low * GRID, high * GRID + 1)} | {Fraction(e) for e in extra}
+        points = {normal_number(Fraction(i, GRID)) for i in range(low * GRID, high * GRID + 1)} | {*extra}
         return sorted([p for p in points if low <= p <= high and not (self.strict and p == low)])
 
 
@@ -114,7 +114,7 @@ def _comparison(
         one, other = [terms.variable(*rng.choice(intervals)) for _ in range(2)]
         if rng.random() < 0.3:
             one = terms.chosen(_literal(rng, literals), one, terms.plus(other, terms.constant(1)))
-        total = terms.plus(total, one, rng.choice((-2, -1, 1, 2)))
+        total = terms.plus(total, one, rng.choice((-1, 1)))
     for item, domain in domains.items():
         if not domain.interval and rng.random() < 0.6:
             total = terms.plus(total, terms.variable(*item), rng.choice((-2, -1, 1, 2)))
@@ -191,18 +191,29 @@ def evaluated(
 ) -> list[list[bool]]:
     """The values of literals in ``count`` worlds; columns give the values of inputs and numbers."""
     values: dict[int, list[bool]] = {0: [False] * count}
+    known: dict = {}
     for node in reach(circuit, roots).nodes:
         children = circuit.gates[node]
         if children is not None:
             rows = zip(*[[v != (c & 1) for v in values[c >> 1]] for c in children], strict=True)
             values[node] = [all(row) for row in rows]
         elif isinstance(key := circuit.keys[node], Comparison):
-            sums = [number(key.sum, values, columns, i) for i in range(count)]
-            test = {"=": lambda s: s == 0, "<": lambda s: s < 0, "<=": lambda s: s <= 0}[key.operator]
-            values[node] = [test(s) for s in sums]
+            values[node] = [holds(key, values, columns, i, known) for i in range(count)]
         else:
             values[node] = [bool(v) for v in columns[node]]
     return [[v != (root & 1) for v in values[root >> 1]] for root in roots]
+
+
+def holds(key: Comparison, values: Mapping, columns: Mapping, i: int, known: dict) -> bool:
+    """Whether a comparison holds in world ``i``; each combination of what it reads is computed once."""
+    if key not in known:
+        literals, numbers = mentioned(key.sum)
+        known[key] = [literal >> 1 for literal in literals], list(numbers)
+    read = (key, *[values[node][i] for node in known[key][0]], *[columns[item][i] for item in known[key][1]])
+    if read not in known:
+        value = number(key.sum, values, columns, i)
+        known[read] = value == 0 if key.operator == "=" else value < 0 if key.operator == "<" else value <= 0
+    return known[read]
 
 
 def number(total: Sum, values: Mapping, columns: Mapping, i: int) -> Fraction:

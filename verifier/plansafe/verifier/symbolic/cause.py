@@ -44,16 +44,16 @@ def minimal_cause(
     :raises Unsupported: from the solver, where ``engine`` cannot take the comparisons
     """
     search = completions or Completions(decision, engine, deadline)
-    items = search.candidates(prefer)
+    items, preferred = search.candidates(prefer)
     try:
         bad = search.of_world(world, items) if world is not None else None
-        found = _cause(search, bad, items, len(prefer)) if bad is not None else None
+        found = _cause(search, bad, items, preferred) if bad is not None else None
         if found is None:
             model = search.bad()
             if model is None:
                 return Cause(None, "no completion is bad")
             bad = search.completion(model, items)
-            found = _cause(search, bad, items, len(prefer))
+            found = _cause(search, bad, items, preferred)
         assert bad is not None and found is not None
     except GaveUp as why:
         return Cause(None, f"not found: {why}")
@@ -64,7 +64,7 @@ def minimal_cause(
     return Cause(None, f"not minimal: {found.reason}", values) if found.reason else Cause(values)
 
 
-def _cause(search: Completions, bad: Completion, items: list[Open], preferred: int) -> Minimal[Open] | None:
+def _cause(search: Completions, bad: Completion, items: list[Open], preferred: list[Open]) -> Minimal[Open] | None:
     if not search.some_good():
         return Minimal([])
     literals = {item: search.literal(item, bad[item]) for item in items}
@@ -76,7 +76,7 @@ def _cause(search: Completions, bad: Completion, items: list[Open], preferred: i
             return Fails([item for item in items if good[item] != bad[item]])
         return Holds([item for item in chosen if literals[item] in found])
 
-    return minimal(items, all_bad, items[:preferred])
+    return minimal(items, all_bad, preferred)
 
 
 def _partial(search: Completions, values: Completion, items: Sequence[Open]) -> Partial:

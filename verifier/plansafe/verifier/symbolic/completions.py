@@ -76,11 +76,14 @@ class Completions:
 
     # -- completions --------------------------------------------------------------------------------------------------
 
-    def candidates(self, prefer: Sequence[Open]) -> list[Open]:
-        """What a cause or question may consist of, best first: what is preferred and has a bearing, then ``near``."""
+    def candidates(self, prefer: Sequence[Open]) -> tuple[list[Open], list[Open]]:
+        """What a cause or question may consist of, best first: what is preferred and has a bearing, then ``near``.
+
+        The first list is all of it, the second what is preferred.
+        """
         known = {*self.near, *self.far}
         first = dict.fromkeys([item for item in prefer if item in known])
-        return [*first, *[item for item in self.near if item not in first]]
+        return [*first, *[item for item in self.near if item not in first]], [*first]
 
     def bad(self) -> Model | None:
         """A model of a bad completion.

@@ -53,9 +53,9 @@ def question(
             by_outcomes = search.safe_in_bad()
             decides = "outcomes alone decide" if by_outcomes else "no world is safe"
             return Question(None, f"every completion is bad: {decides}", safe_in_bad=by_outcomes)
-        items = search.candidates(prefer)
+        items, preferred = search.candidates(prefer)
         pair = _Pair(search, items)
-        found = minimal(items, pair.both_alike, items[: len(prefer)])
+        found = minimal(items, pair.both_alike, preferred)
         assert found is not None
         asked = _opens(search, found.elements)
         if found.reason:

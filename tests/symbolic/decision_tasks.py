@@ -1,0 +1,80 @@
+"""Causes and questions about random tasks, against every world replayed by the kernel."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+from worlds_brute import brute, brute_cause_ok, brute_question_ok
+from worlds_case import WorldsCase
+from worlds_compare import checker_of
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.model import Task
+from plansafe.verifier.symbolic.cause import minimal_cause
+from plansafe.verifier.symbolic.completions import Completions
+from plansafe.verifier.symbolic.decision import Opens, Partial, decision_of
+from plansafe.verifier.symbolic.encode import encode
+from plansafe.verifier.symbolic.groups import restrictions
+from plansafe.verifier.symbolic.question import question
+from plansafe.verifier.symbolic.texts import fluent_text
+
+Fact = tuple[str, ...]
+
+
+class TaskCompared(NamedTuple):
+    """What differs, and what the case was; ``kind`` is empty where nothing could be compared."""
+
+    problems: list[str]
+    kind: str = ""
+
+
+def compared_task(case: WorldsCase, engine: str = "auto") -> TaskCompared:
+    """Compare one untimed, totally ordered case with finitely many worlds. Raises what the kernel raises."""
+    found = brute(case)
+    checker = checker_of(case, engine)
+    if checker.engine is None or not found.complete or not found.completions:
+        return TaskCompared([])
+    task = checker.engine.task
+    groups = restrictions(task, checker.openings, checker.invariants, False).groups
+    encoding = encode(checker, checker.read(Source("plan", case.plan)).steps, groups)
+    if encoding.limits:
+        return TaskCompared([])
+    decision = decision_of(encoding)
+    completions = Completions(decision, engine)
+    cause = minimal_cause(decision, engine, completions=completions)
+    asked = question(decision, engine, completions=completions)
+    completions.close()
+    problems = []
+    good = [completion.good for completion in found.completions]
+    if all(good):
+        if (cause.note, asked.note) != ("no completion is bad", "no completion is bad"):
+            problems.append(f"all good, but {cause} and {asked}")
+        return TaskCompared(problems, "all good")
+    if cause.values is None or not brute_cause_ok(case, given(task, cause.values)):
+        problems.append(f"no cause: {cause}")
+    some_good = any([completion.some_good for completion in found.completions if not completion.good])
+    if asked.safe_in_bad is not some_good:
+        problems.append(f"some world of some bad completion is {'' if some_good else 'not '}SAFE: {asked}")
+    if not any(good):
+        return TaskCompared(problems if asked.asked is None else [*problems, f"all bad, but {asked}"], "all bad")
+    if asked.asked is None or not brute_question_ok(case, frozenset(opened(task, asked.asked))):
+        problems.append(f"no question: {asked}")
+    return TaskCompared(problems, "some bad")
+
+
+def given(task: Task, partial: Partial) -> dict[Fact, bool | Fraction]:
+    """A partial assignment as the kernel names it."""
+    facts = {named(task.fact_text(*fact)): value for fact, value in partial.facts}
+    return {**facts, **{named(fluent_text(task, *item)): Fraction(value) for item, value in partial.numbers}}
+
+
+def opened(task: Task, opens: Opens) -> list[Fact]:
+    """What is open as the kernel names it."""
+    facts = [named(task.fact_text(*fact)) for fact in opens.facts]
+    return [*facts, *[named(fluent_text(task, *item)) for item in opens.numbers]]
+
+
+def named(text: str) -> Fact:
+    """``(wet cup)`` as ``("wet", "cup")``."""
+    return tuple(text.strip("()").split())

@@ -1,0 +1,279 @@
+"""Causes and questions against their definitions, and the parts that they are made of."""
+
+from __future__ import annotations
+
+import random
+import time
+from itertools import combinations
+
+import pytest
+from decision_compare import compared
+from decision_random import evaluated
+from decision_tasks import compared_task
+from worlds_generate import worlds_case
+
+from plansafe.verifier.kernel import KernelLimit, KernelRejects
+from plansafe.verifier.symbolic import terms
+from plansafe.verifier.symbolic.cause import Cause, minimal_cause
+from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Circuit, Literal
+from plansafe.verifier.symbolic.completions import Completions
+from plansafe.verifier.symbolic.decision import Decision, Opens, Partial
+from plansafe.verifier.symbolic.flips import Flips
+from plansafe.verifier.symbolic.minimal import Fails, GaveUp, Holds, Minimal, minimal
+from plansafe.verifier.symbolic.model import FactInput, OrderInput, OutcomeInput, World
+from plansafe.verifier.symbolic.question import Question, question
+from plansafe.verifier.symbolic.renaming import Template, mentioned, reach
+from plansafe.verifier.symbolic.solvers import SatSolver, Unsupported
+
+# -- against the definitions ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_decisions(seed: int) -> None:
+    problems = [f"{number}: {p}" for number in range(50) for p in compared(100 + seed, number).problems]
+    assert problems == []
+
+
+def test_random_decisions_by_z3_alone() -> None:
+    problems = [f"{number}: {p}" for number in range(20) for p in compared(200, number, "smt").problems]
+    assert problems == []
+
+
+def test_random_tasks() -> None:
+    kinds = set()
+    for number in range(30):
+        case = worlds_case("facts", 300, number)
+        try:
+            found = compared_task(case)
+        except (KernelRejects, KernelLimit):
+            continue
+        assert found.problems == [], case.show()
+        kinds.add(found.kind)
+    assert {"all good", "all bad", "some bad"} <= kinds
+
+
+# -- by hand ----------------------------------------------------------------------------------------------------------
+
+
+def facts(circuit: Circuit, count: int) -> list[Literal]:
+    return [circuit.input(FactInput(7, i)) for i in range(count)]
+
+
+def decision(circuit: Circuit, allowed: Literal, good: Literal, **more: object) -> Decision:
+    known = tuple([node for node, key in circuit.keys.items() if isinstance(key, FactInput)])
+    return Decision(circuit, allowed, good, known)._replace(**more)
+
+
+def test_outcomes_decide() -> None:
+    circuit = Circuit()
+    a, b = facts(circuit, 2)
+    first, second = [circuit.input(OutcomeInput(step, 0, (), 0)) for step in (1, 2)]
+    good = circuit.both(circuit.either(first, second), circuit.either(a, b))
+    asked = decision(circuit, TRUE, good)
+    assert minimal_cause(asked) == Cause(Partial())
+    assert question(asked) == Question(None, "every completion is bad: outcomes alone decide", safe_in_bad=True)
+    possible = decision(circuit, TRUE, good, outcomes_allowed=circuit.either(first, second))
+    assert minimal_cause(possible) == Cause(Partial(((FactInput(7, 0), False), (FactInput(7, 1), False))))
+    assert question(possible) == Question(Opens((FactInput(7, 0), FactInput(7, 1))), safe_in_bad=False)
+
+
+def test_the_world_and_what_is_preferred() -> None:
+    circuit = Circuit()
+    a, b, c = facts(circuit, 3)
+    good = circuit.conjunction([circuit.either(a, b), c])
+    asked = decision(circuit, circuit.equal(a, b), good)
+    assert question(asked).asked == Opens((FactInput(7, 0), FactInput(7, 2)))
+    assert question(asked, prefer=[b >> 1]).asked == Opens((FactInput(7, 1), FactInput(7, 2)))
+    world = World(frozenset({(7, 2)}), {}, {})
+    assert minimal_cause(asked, world=world).values == Partial(((FactInput(7, 0), False),))
+    assert minimal_cause(asked, world=world, prefer=[b >> 1]).values == Partial(((FactInput(7, 1), False),))
+    good_world = World(frozenset({(7, 0), (7, 1), (7, 2)}), {}, {})
+    values = minimal_cause(asked, world=good_world).values
+    assert values is not None and len(values.facts) == 1  # of another world: this one is not bad
+
+
+def test_facts_of_which_few_matter() -> None:
+    circuit = Circuit()
+    many = facts(circuit, 10_000)
+    pairs = [circuit.either(many[i], many[i + 1]) for i in range(0, 10_000, 2)]
+    good = circuit.conjunction([circuit.either(many[10], many[500]), circuit.either(many[9_000] ^ 1, many[9_003])])
+    asked = decision(circuit, circuit.conjunction(pairs), good)
+    search = Completions(asked)
+    assert (len(search.near), len(search.far)) == (4, 4)  # the others are not looked at
+    values = minimal_cause(asked, completions=search).values
+    assert values is not None and {fact.code for fact, _ in values.facts} in ({10, 500}, {9_000, 9_003})
+    found = question(asked, completions=search).asked
+    assert found == Opens(tuple([FactInput(7, i) for i in (10, 500, 9_000, 9_003)]))
+
+
+def test_numbers() -> None:
+    circuit = Circuit()
+    (hot,) = facts(circuit, 1)
+    x, y = terms.variable(0, 3), terms.variable(0, 4)
+    limit = terms.chosen(hot, terms.constant(5), terms.plus(y, terms.constant(1)))
+    good = terms.compared(circuit, "<", x, limit)
+    inside = [terms.compared(circuit, "<=", n, terms.constant(9)) for n in (x, y)]
+    inside += [terms.compared(circuit, "<=", terms.constant(0), n) for n in (x, y)]
+    asked = decision(circuit, circuit.conjunction(inside), good, numbers=((0, 3), (0, 4)))
+    assert question(asked).asked == Opens((FactInput(7, 0),), ((0, 3), (0, 4)))
+    world = World(frozenset(), {(0, 3): 4, (0, 4): 2}, {})
+    assert minimal_cause(asked, world=world).values == Partial(((FactInput(7, 0), False),), (((0, 3), 4), ((0, 4), 2)))
+    with pytest.raises(Unsupported):
+        minimal_cause(asked, "sat")
+    # y as an outcome: it may be anything in its interval
+    open_x = decision(circuit, inside[0], good, numbers=((0, 3),), outcomes_allowed=circuit.conjunction(inside[1:]))
+    world = World(frozenset(), {(0, 3): 1}, {})
+    values = minimal_cause(open_x, world=world).values
+    assert values is not None and values == Partial(((FactInput(7, 0), False),), (((0, 3), 1),))
+
+
+def test_time_is_up() -> None:
+    circuit = Circuit()
+    a, b = facts(circuit, 2)
+    asked = decision(circuit, TRUE, circuit.both(a, b))
+    assert minimal_cause(asked, deadline=time.monotonic() - 1) == Cause(None, "not found: time ran out")
+    assert question(asked, deadline=time.monotonic() - 1) == Question(None, "not found: time ran out")
+
+
+@pytest.mark.parametrize("checks", range(1, 6))
+def test_what_is_not_known_to_be_minimal_is_not_called_so(monkeypatch: pytest.MonkeyPatch, checks: int) -> None:
+    circuit = Circuit()
+    good = circuit.disjunction(facts(circuit, 4))
+    asked = decision(circuit, TRUE, good)
+    left = checks
+    solve = SatSolver.solve
+
+    def patient(solver: SatSolver, assumptions: list[Literal]) -> bool | None:
+        nonlocal left
+        left -= 1
+        return solve(solver, assumptions) if left >= 0 else None
+
+    monkeypatch.setattr(SatSolver, "solve", patient)
+    cause = minimal_cause(asked)
+    assert cause.values is None
+    assert (cause.sufficient is not None) == cause.note.startswith("not minimal: ") == (checks > 2)
+    left = checks
+    asked_for = question(asked)
+    assert (asked_for.asked is not None) == (asked_for.note == "") == (checks > 3)  # flips save the rest
+    assert (asked_for.sufficient is not None) == asked_for.note.startswith("not minimal: ") == (checks == 3)
+
+
+# -- parts ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_minimal_sets(seed: int) -> None:
+    rng = random.Random(seed)
+    size = rng.randint(1, 7)
+    generators = [frozenset(rng.sample(range(size), rng.randint(0, size))) for _ in range(rng.randint(1, 4))]
+
+    def has(chosen: object) -> bool:
+        return any([generator <= set(chosen) for generator in generators])
+
+    def check(chosen: object) -> Holds[int] | Fails[int]:
+        if not has(chosen):
+            largest = max([set(range(size)) - c for c in map(set, subsets) if set(chosen) <= c and not has(c)], key=len)
+            sure = [i for i in range(size) if not has(set(range(size)) - {i})]
+            return Fails(largest, rng.choice((sure, ())))
+        core = rng.choice([s for s in subsets if set(s) <= set(chosen) and has(s)])
+        return Holds(core)
+
+    subsets = [s for n in range(size + 1) for s in combinations(range(size), n)]
+    preferred = rng.sample(range(size), rng.randint(0, size))
+    found = minimal(range(size), check, preferred)
+    assert found is not None and found.reason == ""
+    assert has(found.elements)
+    assert not any([has(set(found.elements) - {element}) for element in found.elements])
+    if preferred and has(preferred):
+        assert set(found.elements) <= set(preferred)
+    assert minimal(range(size), lambda _: Fails(range(size))) is None
+
+
+def test_a_bound_where_checks_give_up() -> None:
+    answers = iter([Holds([0, 1, 2])])
+
+    def check(_: object) -> Holds[int]:
+        for answer in answers:
+            return answer
+        raise GaveUp("enough")
+
+    assert minimal(range(9), check) == Minimal([0, 1, 2], "enough")
+    with pytest.raises(GaveUp):
+        minimal(range(9), check)
+
+
+def random_numeric(seed: int) -> tuple[Circuit, list[Literal], list[Literal]]:
+    """A circuit with all kinds of atoms, nested and shared; its inputs and its literals."""
+    rng = random.Random(f"numeric {seed}")
+    circuit = Circuit()
+    inputs = facts(circuit, 4)
+    made = list(inputs)
+    sums = [*[terms.variable(0, i) for i in range(3)], terms.constant(1), terms.constant(-2)]
+    for _ in range(14):
+        a, b = rng.choice(sums), rng.choice(sums)
+        condition = rng.choice(made) ^ rng.randint(0, 1)
+        match rng.randrange(7):
+            case 0:
+                sums.append(terms.plus(a, b, rng.choice((-1, 1, 2))))
+            case 1 | 2:
+                sums.append(terms.chosen(condition, a, b))
+            case 3:
+                sums.append(terms.times(a, b))
+            case 4:
+                sums.append(terms.divided(a, b))
+            case _:
+                made.append(terms.compared(circuit, rng.choice(("=", "<", "<=", ">", ">=")), a, b))
+                made.append(circuit.choose(condition, rng.choice(made), made[-1] ^ 1))
+    return circuit, inputs, made
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_copies_mean_what_the_originals_mean(seed: int) -> None:
+    circuit, inputs, made = random_numeric(seed)
+    rng = random.Random(seed)
+    roots = made[-3:]
+    other = [circuit.input(OrderInput(7, i)) for i in range(4)]
+    renamed = {literal >> 1: rng.choice([*other, *inputs, FALSE, TRUE]) ^ rng.randint(0, 1) for literal in inputs[:3]}
+    new = [terms.variable(1, 0), terms.constant(2), terms.plus(terms.variable(0, 0), terms.constant(1))]
+    new += [terms.chosen(other[0], terms.constant(0), terms.variable(0, 2))]
+    numbers = {(0, i): rng.choice(new) for i in range(2)}
+    copies = Template(circuit, roots, renamed, numbers).copy(renamed, numbers)
+    for _ in range(8):
+        values = {literal >> 1: [rng.random() < 0.5] for literal in [*inputs, *other]}
+        values |= {item: [rng.randint(-2, 2)] for item in [(0, 0), (0, 1), (0, 2), (1, 0)]}
+        replaced = dict(values)
+        for node, literal in renamed.items():
+            replaced[node] = evaluated(circuit, [literal], values, 1)[0]
+        for item, total in numbers.items():
+            is_value = [terms.compared(circuit, "=", total, terms.constant(n)) for n in range(-4, 5)]
+            (replaced[item],) = [[n - 4] for n, v in enumerate(evaluated(circuit, is_value, values, 1)) if v[0]]
+        assert evaluated(circuit, copies, values, 1) == evaluated(circuit, roots, replaced, 1)
+
+
+def test_a_copy_follows_comparisons() -> None:
+    circuit = Circuit()
+    a, b, c = facts(circuit, 3)
+    inner = circuit.both(a, b)
+    total = terms.plus(terms.variable(0, 0), terms.chosen(inner, terms.constant(2), terms.constant(0)))
+    root = circuit.either(terms.compared(circuit, "<=", total, terms.constant(3)), c)
+    assert reach(circuit, [root]).nodes[:4] == [a >> 1, b >> 1, c >> 1, inner >> 1]
+    assert reach(circuit, [root]).numbers == {(0, 0)}
+    assert mentioned(total) == ((inner,), {(0, 0)})
+    template = Template(circuit, [root, c], [a >> 1], [(0, 0)])
+    assert template.copy({a >> 1: TRUE}, {(0, 0): terms.constant(2)}) == [circuit.either(b ^ 1, c), c]
+    assert template.copy({}, {}) == [root, c]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_flips(seed: int) -> None:
+    circuit, inputs, made = random_numeric(seed)
+    rng = random.Random(seed)
+    base = {literal >> 1: rng.random() < 0.5 for literal in inputs}
+    values = {(0, i): rng.randint(-2, 2) for i in range(3)}
+    flipped = [literal >> 1 for literal in rng.sample(inputs, 3)]
+    bits = Flips(circuit, made[-3:]).around(base, values, flipped)
+    assert bits is not None
+    for i, node in enumerate(flipped):
+        world = {item: [value] for item, value in [*base.items(), *values.items()]}
+        world[node] = [not base[node]]
+        assert [bool(b >> i & 1) for b in bits] == [v[0] for v in evaluated(circuit, made[-3:], world, 1)]
