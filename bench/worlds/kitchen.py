@@ -1,20 +1,21 @@
 """Kitchens of any size about which little is known: what is in which container, what is metal, what is wet.
 
 Most of what a plan does, it does to everything in a container (universal conditional effects): it pours one container
-into another, heats, washes or cools what is in it. A rule forbids that anything metal be in a microwave that runs, another
-that anything wet be in an oven that is hot, a third that anything hot be left in the end.
+into another, heats, washes or cools what is in it. A rule forbids that anything metal be in a microwave that runs,
+another that anything wet be in an oven that is hot, a third that anything hot be left in the end.
 """
 
 from __future__ import annotations
 
 import random
-from typing import NamedTuple
+
+from bench.worlds.task import SAFE, UNSAFE, Task, problem_of
 
 DOMAIN = """(define (domain kitchens)
   (:requirements :adl)
   (:types item container)
   (:predicates (in ?x - item ?c - container) (metal ?x - item) (wet ?x - item) (hot ?x - item)
-    (running ?c - container) (shut ?c - container) (microwave ?c - container))
+    (running ?c - container) (microwave ?c - container))
   (:action pour :parameters (?from ?to - container)
     :precondition (and (not (running ?from)) (not (running ?to)))
     :effect (forall (?x - item) (when (in ?x ?from) (and (in ?x ?to) (not (in ?x ?from))))))
@@ -42,51 +43,39 @@ RULES = """(define (safety kitchens)
 """
 
 
-class Kitchen(NamedTuple):
-    """A task as text: domain, problem, rules and plan; ``open_facts`` are unknown in the beginning."""
+def kitchen(objects: int, steps: int, open_facts: int, *, safe: bool, seed: int = 0) -> Task:
+    """A kitchen with a plan of so many steps that is SAFE in all worlds, or in some only.
 
-    domain: str
-    problem: str
-    rules: str
-    plan: str
-    open_facts: int
-
-
-def kitchen(objects: int, steps: int, open_facts: int, *, safe: bool, seed: int = 0) -> Kitchen:
-    """A kitchen with a plan that is SAFE in all worlds, or in some only."""
+    There is a container for every 20 objects, four at least; ``steps`` should be twice as many.
+    """
     rnd = random.Random(seed)
     containers = [f"c{i}" for i in range(max(4, objects // 20))]
     items = [f"i{i}" for i in range(objects - len(containers))]
     microwaves = containers[: len(containers) // 2]
+    oven = containers[len(microwaves)]
     init = [f"(microwave {c})" for c in microwaves]
     facts = [f"(in {x} {c})" for x in items for c in containers]
     rnd.shuffle(facts)
     left = max(0, open_facts - 2 * len(items))
-    unknown = [*facts[:left], *[f"(metal {x})" for x in items], *[f"(wet {x})" for x in items]]
-    init += [f"(unknown {fact})" for fact in unknown[:open_facts]]
+    unknown = [*facts[:left], *[f"(metal {x})" for x in items], *[f"(wet {x})" for x in items]][:open_facts]
+    init += [f"(unknown {fact})" for fact in unknown]
+    # What was sorted out goes into a microwave after all.
+    fault = [] if safe else [f"(pour {oven} {microwaves[0]})", f"(run {microwaves[0]})", f"(stop {microwaves[0]})"]
+    body = steps - len(fault) - len(containers)
     plan: list[str] = []
-    while len(plan) < steps - 2 * len(containers):
+    while len(plan) < body:
         c, d = rnd.sample(containers, 2)
         kind = rnd.randrange(4)
         if kind == 0:
             plan.append(f"(pour {c} {d})")
         elif kind == 1:
             plan.append(f"(wash {c})")
-        elif kind == 2 and steps - len(plan) > 2 * len(containers) + 4:
-            oven = next(o for o in containers if o not in microwaves)
+        elif kind == 2 and body - len(plan) >= 5:
             plan += [f"(sort-out {c} {oven})", f"(dry {c})", f"(run {c})", f"(stop {c})", f"(dry {c})"]
         else:
             plan.append(f"(dry {c})")
-    if not safe:  # what was sorted out goes into a microwave after all
-        microwave, oven = microwaves[0], next(c for c in containers if c not in microwaves)
-        plan[len(plan) // 2 : len(plan) // 2] = [
-            f"(pour {oven} {microwave})",
-            f"(run {microwave})",
-            f"(stop {microwave})",
-        ]
+    if not safe:
+        plan[len(plan) // 2 : len(plan) // 2] = fault
     plan += [f"(dry {c})" for c in containers]
-    problem = (
-        f"(define (problem kitchen) (:domain kitchens)\n (:objects {' '.join(items)} - item"
-        f" {' '.join(containers)} - container)\n (:init {' '.join(init)})\n (:goal (and)))\n"
-    )
-    return Kitchen(DOMAIN, problem, RULES, "\n".join(plan[:steps] if safe else plan) + "\n", len(unknown[:open_facts]))
+    problem = problem_of("kitchens", {"item": items, "container": containers}, init)
+    return Task(DOMAIN, problem, RULES, "\n".join(plan) + "\n", SAFE if safe else UNSAFE, len(unknown))
