@@ -48,13 +48,12 @@ class Judge:
             roots = [self.encoding.allowed, *self._roots()]
             self._solver = solver_for(self.circuit, roots, self.engine, self.deadline)
             self._solver.require(self.encoding.allowed)
-            self.asked = True
         return self._solver
 
     @property
     def name(self) -> str:
         """What decided."""
-        if self._solver is not None:
+        if self._solver is not None and self.asked:
             return self._solver.name
         return SIMULATED if self._simulated else FOLDED
 
@@ -83,6 +82,7 @@ class Judge:
 
     def _by_solver(self, literal: Literal) -> bool | None:
         found = self.solver.solve([literal])
+        self.asked = self.asked or literal != TRUE
         if found:
             self._models[literal] = self.solver.model()
         return found
