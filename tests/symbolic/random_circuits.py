@@ -65,10 +65,22 @@ def numeric(seed: int, values: int = 2) -> tuple[Circuit, list[Literal]]:
 
 
 def assignments(circuit: Circuit) -> Iterator[dict[int, bool]]:
-    """All values of all inputs."""
-    nodes = list(circuit.keys)
+    """All values of all inputs; comparisons of counts have the value that they have."""
+    nodes = [node for node, key in circuit.keys.items() if not isinstance(key, Comparison)]
+    comparisons = {node: key for node, key in circuit.keys.items() if isinstance(key, Comparison)}
     for values in product((False, True), repeat=len(nodes)):
-        yield dict(zip(nodes, values, strict=True))
+        found = [dict(zip(nodes, values, strict=True))]
+        for node, key in comparisons.items():
+            fixed = [so for inputs in found for so in options(circuit, key, inputs, node)]
+            found = fixed
+        yield from found
+
+
+def options(circuit: Circuit, key: Comparison, inputs: dict[int, bool], node: int) -> list[dict[int, bool]]:
+    coefficients, constant = resolved(circuit, key.sum, inputs)
+    if any(coefficients):
+        return [{**inputs, node: value} for value in (False, True)]
+    return [{**inputs, node: {"<": constant < 0, "<=": constant <= 0, "=": constant == 0}[key.operator]}]
 
 
 def possible(circuit: Circuit, literals: list[Literal]) -> bool:

@@ -1,0 +1,165 @@
+"""Too many things for too few places, and counts as gates."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from itertools import product
+
+import pytest
+from random_circuits import boolean, numeric, possible
+
+from plansafe.verifier.symbolic import counts, terms
+from plansafe.verifier.symbolic.circuit import Circuit, Literal
+from plansafe.verifier.symbolic.counting import counted_out
+from plansafe.verifier.symbolic.counts import Count, gates
+from plansafe.verifier.symbolic.solvers import SatSolver, SmtSolver, Solver, solver_for
+from plansafe.verifier.symbolic.terms import Comparison, Sum
+
+
+def places(items: int, places: int, by: str, capacity: int = 1) -> tuple[Circuit, Literal, Literal, list[Literal]]:
+    """Each item in one place; and some step is taken after which a place holds too many. (.., allowed, violated, ..)"""
+    circuit = Circuit()
+    at = [[circuit.input((item, place)) for place in range(places)] for item in range(items)]
+    taken = circuit.input("taken")
+    violated = []
+    for column in zip(*at, strict=True):
+        if by == "pairs":
+            pairs = [(a, b) for index, a in enumerate(column) for b in column[:index]]
+            violated += [circuit.conjunction([taken, a, b]) for a, b in pairs]
+        else:
+            violated.append(circuit.both(taken, terms.compared(circuit, ">", total(column), terms.constant(capacity))))
+    allowed = circuit.conjunction([taken, *[circuit.exactly_one(row) for row in at]])
+    return circuit, allowed, circuit.disjunction(violated), [literal for row in at for literal in row]
+
+
+def total(literals: tuple[Literal, ...] | list[Literal]) -> Sum:
+    found = terms.constant(0)
+    for literal in literals:
+        found = terms.plus(found, terms.chosen(literal, terms.constant(1), terms.constant(0)))
+    return found
+
+
+@pytest.mark.parametrize("solver", [SatSolver, SmtSolver])
+@pytest.mark.parametrize(("by", "capacity"), [("pairs", 1), ("counts", 1), ("counts", 2)])
+def test_one_too_many(solver: Callable[[Circuit], Solver], by: str, capacity: int) -> None:
+    fits = 14 * capacity
+    for items in (fits, fits + 1):
+        circuit, allowed, violated, inputs = places(items, 14, by, capacity)
+        asked = solver(circuit)
+        asked.require(allowed)
+        assert asked.solve([inputs[0], violated ^ 1]) is (items == fits)
+        if items == fits:
+            assert circuit.evaluate([circuit.both(allowed, inputs[0])], asked.model().inputs) == [True]
+        else:
+            assert violated ^ 1 in asked.core()
+
+
+@pytest.mark.parametrize("by", ["pairs", "counts"])
+def test_forty_places(by: str) -> None:
+    """One second is what is promised on an idle machine; time of this process, so that others do not count."""
+    for items in (40, 41):
+        circuit, allowed, violated, _ = places(items, 40, by)
+        root = circuit.both(allowed, violated ^ 1)
+        started = time.process_time()
+        asked = solver_for(circuit, [root])
+        asked.require(root)
+        assert asked.solve() is (items == 40)
+        assert time.process_time() - started < 3
+
+
+def test_groups_in_other_words() -> None:
+    """At most one, said by a chain, a tree, or pairs; places that exclude each other step by step."""
+    circuit, allowed, violated, _ = places(7, 6, "pairs")
+    for extra in ([], [circuit.disjunction([circuit.input(k) for k in range(3)])]):
+        root = circuit.conjunction([allowed, violated ^ 1, *extra])
+        assert counted_out(circuit, [root]) == {root}
+    circuit, allowed, violated, inputs = places(7, 6, "counts")
+    assert counted_out(circuit, [circuit.input("else"), allowed, violated ^ 1]) == {allowed, violated ^ 1}
+    columns = [circuit.at_most_one(inputs[place::6]) for place in range(6)]
+    assert counted_out(circuit, [allowed, *columns]) == {allowed, *columns}
+    assert counted_out(circuit, [allowed, *columns[1:]]) is None
+
+
+def test_nothing_to_count_is_nothing() -> None:
+    circuit = Circuit()
+    a, b = circuit.input("a"), circuit.input("b")
+    assert counted_out(circuit, [a, circuit.both(a, b) ^ 1]) is None
+    assert counted_out(circuit, [a, circuit.both(a, b) ^ 1, b]) is not None
+    assert counted_out(circuit, []) is None
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_what_is_counted_out_is_impossible(seed: int) -> None:
+    choose = random.Random(seed)
+    kind = seed % 3
+    if kind == 0:
+        circuit, literals = boolean(seed, gates=15)
+        asked = [choose.choice(literals) ^ choose.getrandbits(1) for _ in range(6)]
+    elif kind == 1:
+        circuit, literals = numeric(seed)
+        asked = [choose.choice(literals) ^ choose.getrandbits(1) for _ in range(4)]
+    else:
+        circuit, asked = crowd(choose)
+    core = counted_out(circuit, asked)
+    assert core is None or core <= set(asked)
+    assert core is None or not possible(circuit, sorted(core))
+
+
+def crowd(choose: random.Random) -> tuple[Circuit, list[Literal]]:
+    """Groups, conflicts, counts and clauses over ten facts."""
+    circuit = Circuit()
+    facts = [circuit.input(k) ^ choose.getrandbits(1) for k in range(10)]
+    asked = []
+    for _ in range(choose.randrange(3, 9)):
+        some = choose.sample(facts, choose.randrange(2, 6))
+        asked.append(
+            choose.choice(
+                [
+                    circuit.at_most_one(some),
+                    circuit.disjunction(some),
+                    circuit.exactly_one(some),
+                    terms.compared(circuit, choose.choice(("<=", "<", "=", ">")), total(some), terms.constant(2)),
+                ]
+            )
+        )
+    return circuit, asked
+
+
+def test_crowds_are_counted_out_often() -> None:
+    found = [counted_out(*crowd(random.Random(seed))) is not None for seed in range(50)]
+    assert sum(found) > 5
+
+
+@pytest.mark.parametrize("states", [0, 30_000])
+@pytest.mark.parametrize("seed", range(20))
+def test_counts_are_what_they_say(seed: int, states: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counts, "MANY_STATES", states)
+    choose = random.Random(seed)
+    circuit = Circuit()
+    facts = [circuit.input(k) for k in range(6)]
+    weights = tuple((choose.randrange(1, 9), fact ^ choose.getrandbits(1)) for fact in facts)
+    for bound in (-1, 0, choose.randrange(12), choose.randrange(30), 48):
+        for exact in (False, True):
+            literal = gates(circuit, Count(exact, weights, bound))
+            for values in product((False, True), repeat=6):
+                chosen = {fact >> 1: value for fact, value in zip(facts, values, strict=True)}
+                true = circuit.evaluate([part for _, part in weights], chosen)
+                number = sum(weight for (weight, _), so in zip(weights, true, strict=True) if so)
+                assert circuit.evaluate([literal], chosen) == [number == bound if exact else number <= bound]
+
+
+def test_many_heavy_weights_are_added_in_binary() -> None:
+    circuit = Circuit()
+    literals = [circuit.input(k) for k in range(300)]
+    weights = [10**7 + 17 * k * k for k in range(300)]
+    chosen = [literal ^ (k % 3 != 0) for k, literal in enumerate(literals)]
+    for wrong in (0, 1):
+        bound = sum(weights[::3]) + wrong
+        items = tuple((("indicator", literal), weight) for literal, weight in zip(literals, weights, strict=True))
+        query = circuit.input(Comparison("=", Sum(-bound, items)))
+        solver = SatSolver(circuit)
+        assert solver.solve([query, *chosen[8:]]) is (not wrong)
+        if not wrong:
+            assert all(circuit.evaluate(chosen, solver.model().inputs))
