@@ -41,6 +41,20 @@ RULES = """(define (safety kitchens)
     :on (run ?c) :forbid (and (wet ?x) (in ?x ?c)))
   (:termination nothing-hot :parameters (?x - item) :forbid (hot ?x)))
 """
+FAULT = 3
+
+
+def _quiet(plan: list[str], oven: str) -> tuple[int, str]:
+    """A place past the middle of a plan where nothing runs, and where a metal thing from the oven is by then."""
+    where, running = oven, 0
+    for place, step in enumerate(plan):
+        if place >= len(plan) // 2 and not running:
+            return place, where
+        action, *containers = step.strip("()").split()
+        running += (action == "run") - (action == "stop")
+        if action in ("pour", "sort-out") and containers[0] == where:
+            where = containers[1]
+    return len(plan), where
 
 
 def kitchen(objects: int, steps: int, open_facts: int, *, safe: bool, seed: int = 0) -> Task:
@@ -56,12 +70,11 @@ def kitchen(objects: int, steps: int, open_facts: int, *, safe: bool, seed: int 
     init = [f"(microwave {c})" for c in microwaves]
     facts = [f"(in {x} {c})" for x in items for c in containers]
     rnd.shuffle(facts)
-    left = max(0, open_facts - 2 * len(items))
+    facts.insert(0, facts.pop(facts.index(f"(in {items[0]} {oven})")))
+    left = max(1, open_facts - 2 * len(items))
     unknown = [*facts[:left], *[f"(metal {x})" for x in items], *[f"(wet {x})" for x in items]][:open_facts]
     init += [f"(unknown {fact})" for fact in unknown]
-    # What was sorted out goes into a microwave after all.
-    fault = [] if safe else [f"(pour {oven} {microwaves[0]})", f"(run {microwaves[0]})", f"(stop {microwaves[0]})"]
-    body = steps - len(fault) - len(containers)
+    body = steps - (0 if safe else FAULT) - len(containers)
     plan: list[str] = []
     while len(plan) < body:
         c, d = rnd.sample(containers, 2)
@@ -75,7 +88,10 @@ def kitchen(objects: int, steps: int, open_facts: int, *, safe: bool, seed: int 
         else:
             plan.append(f"(dry {c})")
     if not safe:
-        plan[len(plan) // 2 : len(plan) // 2] = fault
+        place, where = _quiet(plan, oven)
+        # The first thing, if it is metal, is in a microwave that runs after all.
+        first = f"(dry {where})" if where == microwaves[0] else f"(pour {where} {microwaves[0]})"
+        plan[place:place] = [first, f"(run {microwaves[0]})", f"(stop {microwaves[0]})"]
     plan += [f"(dry {c})" for c in containers]
     problem = problem_of("kitchens", {"item": items, "container": containers}, init)
     return Task(DOMAIN, problem, RULES, "\n".join(plan) + "\n", SAFE if safe else UNSAFE, len(unknown))

@@ -2,8 +2,8 @@
 
 ``rounds`` (STRIPS, a state rule): somebody comes, switches a stove on and off, and leaves, again and again, while
 others work on the rest of the house. ``doors`` (STRIPS, nothing for the rule to do): a door is opened, passed and
-closed again. ``interlock`` (conditional effects, a state rule): who comes and leaves and who cooks are not ordered at all, but
-the stove goes on only if somebody is there, and off when they leave. ``shifts`` (STRIPS, a state rule with a
+closed again. ``interlock`` (conditional effects, a state rule): who comes and leaves and who cooks are not ordered at
+all, but the stove goes on only if somebody is there, and off when they leave. ``shifts`` (STRIPS, a state rule with a
 quantifier): people relieve each other, so that one of them is there whenever the stove may be on.
 """
 
