@@ -21,10 +21,10 @@ Guard = tuple["str | None", Formula]
 class _Around(NamedTuple):
     """What lies around an effect: quantifiers, conditions, alternatives of ``oneof``, and when it happens."""
 
-    variables: tuple[Variable, ...] = ()
-    guards: tuple[Guard, ...] = ()
-    choices: tuple[Choice, ...] = ()
-    moment: str | None = None
+    variables: tuple[Variable, ...]
+    guards: tuple[Guard, ...]
+    choices: tuple[Choice, ...]
+    moment: str | None
 
 
 class _Group:
@@ -64,7 +64,9 @@ class Effects:
 
     def read(self, node: Node, at: At) -> None:
         """Read an effect expression."""
-        self._effect(node, at, _Around(moment=None if self.durative else "start"), {})
+        self.conditions.operators = OPERATORS
+        self._effect(node, at, _Around((), (), (), None if self.durative else "start"), {})
+        self.conditions.operators = RESERVED
 
     def result(self, moment: str = "start") -> tuple[Effect, ...]:
         """The effects of one moment."""
@@ -110,7 +112,7 @@ class Effects:
             scope = self.conditions.scope
             mark = scope.mark()
             bound = tuple(self.conditions.bind(node[1], At(node, 1)))
-            inner = around._replace(variables=(*around.variables, *bound))
+            inner = _Around((*around.variables, *bound), around.guards, around.choices, moment)
             self._effect(node[2], At(node, 2), inner, {})
             scope.restore(mark)
         elif head == "when" and len(node) == 3:
@@ -148,7 +150,8 @@ class Effects:
     def _when(self, node: list[Node], around: _Around) -> None:
         found: list[Guard] = []
         self._guards(node[1], At(node, 1), around.moment, found)
-        self._effect(node[2], At(node, 2), around._replace(guards=(*around.guards, *found)), {})
+        inner = _Around(around.variables, (*around.guards, *found), around.choices, around.moment)
+        self._effect(node[2], At(node, 2), inner, {})
 
     def _is_choice(self, node: list[Node]) -> bool:
         """Whether ``(oneof ..)`` is a choice: if a predicate has this name, then before lists alone."""
@@ -196,9 +199,7 @@ class Effects:
             context.error("SC003", "expected a fact", at, "expected `(predicate argument ..)`")
             return None
         errors = context.errors
-        self.conditions.operators = OPERATORS
         formula = self.conditions.formula(node, at)
-        self.conditions.operators = RESERVED
         if not isinstance(formula, Atom) or node[0] not in symbols.predicate_index:
             if context.errors == errors:
                 context.error("SC003", f"`{node[0]}` is not a fact", at, "expected `(predicate argument ..)`")

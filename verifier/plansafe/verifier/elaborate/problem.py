@@ -112,7 +112,9 @@ class Initial:
             return None
         errors = self.context.errors
         formula = self.conditions.formula(node, at)
-        if isinstance(formula, model.Atom) and node[0] not in self.symbols.predicate_index:
+        if self.context.errors == errors and not (
+            isinstance(formula, model.Atom) and node[0] in self.symbols.predicate_index
+        ):
             self.context.error("SC003", "expected a fact", at, "expected `(predicate object ..)`")
         if self.context.errors > errors or not isinstance(formula, model.Atom):
             return None

@@ -113,14 +113,16 @@ class Rules:
                 )
             else:
                 self._rule(rule)
+        opened: dict[object, model.OpenPredicate] = {}
         for opening in expanded.openings:
             lacking: set[Name] = set()
             _types(opening.typed, lacking)
             _formula(opening.atom, lacking)
             if not self._lacks(lacking, missing, f"nothing of `{opening.typed[0]}` is open", At(opening.typed)):
                 found = open_predicate(self.symbols, opening)
-                if found is not None and not any([found[:3] == known[:3] for known in self.openings]):
-                    self.openings.append(found)
+                if found is not None:
+                    opened.setdefault(found[:3], found)
+        self.openings += opened.values()
         for plain in expanded.invariants:
             name = word(plain.node[1])
             if not self._lacks(_mentioned(plain.node), missing, f"invariant `{name}` says nothing", At(plain.node, 1)):

@@ -96,7 +96,7 @@ def _atoms(conditions: Conditions, at: At, atoms: list[Atom], counted: list[Vari
         counted += _bound(symbols, scope, atom)
         formula = conditions.formula(atom, where)
         scope.restore(mark)
-        if isinstance(formula, Atom):
+        if isinstance(formula, Atom) and word(atom[0]) in symbols.predicate_index:  # not `(and (p))`
             atoms.append(formula)
         elif context.errors == errors:
             context.error("SC003", "expected a fact to count", where, "no fact", help="say it with `:holds`")
