@@ -52,6 +52,8 @@ def _compared(case: OrderCase, kernel: bool) -> OrderCompared:
         problem = f"verdict {found} instead of {expected}; {verdict.limits}"
     elif verdict.limits:
         problem = f"limits {verdict.limits}"
+    elif "confirm" in judging.enumerated:
+        problem = judging.enumerated
     problem = problem or _witnesses(case, verdict, order)
     if problem is None and kernel:
         problem = _by_kernel(case, order, expected)

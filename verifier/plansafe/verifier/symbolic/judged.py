@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from plansafe.grammar.source import Source
 from plansafe.verifier.model import Number
 from plansafe.verifier.report import Finding, FindingClass, Headline, Report, Worlds
+from plansafe.verifier.rules.model import shown_names
 from plansafe.verifier.symbolic.enumeration import Openness, judge_each
 from plansafe.verifier.symbolic.groups import Restrictions
 from plansafe.verifier.symbolic.model import Said, Verdict, Witness, World, WorldSaid, WorldsReport
@@ -18,10 +19,17 @@ from plansafe.verifier.symbolic.replaying import Judged as Values
 from plansafe.verifier.symbolic.replaying import closed_checker, in_world, judged
 from plansafe.verifier.symbolic.showing import Contradicted, Show, Shown, headline
 from plansafe.verifier.symbolic.texts import world_said
+from plansafe.verifier.symbolic.witness import resolved
 
 if TYPE_CHECKING:
-    from plansafe.verifier.api import Checker, ReadSteps
+    from collections.abc import Iterator
 
+    from plansafe.verifier.api import Checker, ReadSteps
+    from plansafe.verifier.symbolic.orders.judge import Closed
+    from plansafe.verifier.symbolic.orders.judge import Judge as OrderJudge
+
+MAX_ASKED = 100
+"""Findings of which it is asked whether they are there in all worlds."""
 _OF_BOOLEAN = {True: Worlds.ALL, False: Worlds.NONE, None: Worlds.UNKNOWN}
 
 
@@ -36,6 +44,7 @@ class Judged(Show):
         self.restricted = restricted
         self.openness = Openness(checker, read, restricted.groups)
         self.by = ""
+        self.orders: OrderJudge | None = None
 
     def report(self) -> Report:
         """The report. Raises :class:`~.engine.replay.TimeUp`, ``SolverMissing``."""
@@ -61,11 +70,12 @@ class Judged(Show):
     # -- verdicts -----------------------------------------------------------------------------------------------------
 
     def _ordered(self) -> Verdict:
-        from plansafe.verifier.symbolic.orders.judge import Open, judge_orders  # noqa: PLC0415 - for such plans alone
+        from plansafe.verifier.symbolic.orders.judge import Judge, Open  # noqa: PLC0415 - for such plans alone
+        from plansafe.verifier.symbolic.orders.partial import PartialOrder  # noqa: PLC0415
         from plansafe.verifier.symbolic.orders.replay import Judged as OrderJudged  # noqa: PLC0415
         from plansafe.verifier.symbolic.orders.template import Openings  # noqa: PLC0415
 
-        engine, options = self.checker.engine, self.checker.options
+        engine, options, steps = self.checker.engine, self.checker.options, self.read.steps
         assert engine is not None
         assert self.read.ordering is not None
         self.by = "all orders"
@@ -73,16 +83,25 @@ class Judged(Show):
         if self.openness.is_open:
             start = self.openness
             openings = Openings(start.circuit, start.start, start.evaluation, start.allowed)
-            open_worlds = Open(openings, lambda world: OrderJudged(*self._values(world)))
-        return judge_orders(
-            engine,
-            self.read.steps,
-            self.read.ordering,
-            self.deadline,
-            blame=options.blame,
-            open_worlds=open_worlds,
-            solver=options.engine,
-        )
+            each = None if start.numbers else self._each
+            open_worlds = Open(openings, lambda world: OrderJudged(*self._values(world)), each)
+        order = PartialOrder(len(steps), self.read.ordering)
+        self.orders = Judge(engine, steps, order, self.deadline, options.blame, open_worlds, options.engine)
+        return self.orders.verdict()
+
+    def _each(self) -> Iterator[Closed | None]:
+        """Each world but for its order."""
+        from plansafe.verifier.symbolic.orders.judge import Closed  # noqa: PLC0415 - for such plans alone
+
+        for facts in self.openness.completions():
+            if facts is None:
+                yield None
+                return
+            for outcomes in self.openness.outcomes():
+                world = World(facts, {}, outcomes)
+                engine = closed_checker(self.checker, world).engine
+                assert engine is not None
+                yield Closed(world, engine, resolved(self.read.steps, world))
 
     def _values(self, world: World) -> Values:
         return judged(in_world(self.checker, self.plan, self.read, world, halt_only=True))
@@ -107,7 +126,6 @@ class Judged(Show):
 
     def _over_durations(self, checker: Checker, world: World, intervals: dict[int, tuple[Number, Number]]) -> Verdict:
         from plansafe.verifier.symbolic.durations.judge import judge_durations  # noqa: PLC0415 - for such plans alone
-        from plansafe.verifier.symbolic.witness import resolved  # noqa: PLC0415
 
         assert self.read.timed is not None
         steps = resolved(self.read.steps, world)
@@ -151,8 +169,10 @@ class Judged(Show):
             unordered=pairs,
         )
         findings = [
-            finding._replace(worlds=_worlds_of(finding, verdict), world=number)
-            for number, finding in self.findings().values()
+            finding._replace(
+                worlds=self._worlds_of(finding, verdict, number) if asked < MAX_ASKED else Worlds.UNKNOWN, world=number
+            )
+            for asked, (number, finding) in enumerate(self.findings().values())
         ]
         return sample._replace(
             headline=headline(verdict, sample.headline is not Headline.VALID),
@@ -165,6 +185,34 @@ class Judged(Show):
             limits=(*sample.limits, *verdict.limits),
             worlds=worlds,
         )
+
+    def _worlds_of(self, finding: Finding, verdict: Verdict, number: int) -> Worlds:
+        """A finding of one world is there in some; that it is not in all follows where something is fine in some."""
+        match finding.finding_class:
+            case FindingClass.UNMET_GOAL:
+                return Worlds.ALL if verdict.goal is Worlds.NONE else Worlds.SOME
+            case FindingClass.INEXECUTABLE | FindingClass.ILL_FORMED:
+                if verdict.executable is Worlds.SOME or self.orders is None:
+                    return Worlds.SOME if verdict.executable is Worlds.SOME else Worlds.UNKNOWN
+                order = self.shown[number].world.order
+                found = self.orders.fails_in(order[finding.step - 1])
+            case _:
+                if verdict.safe is Worlds.SOME or self.orders is None:
+                    return Worlds.SOME if verdict.safe is Worlds.SOME else Worlds.UNKNOWN
+                found = self.orders.violated_in(self._instances(finding))
+        return Worlds.SOME if found is Worlds.NONE else found  # there after a failed step alone
+
+    def _instances(self, finding: Finding) -> list[tuple[int, tuple[int, ...]]]:
+        """The parts of a finding's rule, with its binding."""
+        engine = self.checker.engine
+        assert engine is not None
+        binding = dict(finding.binding)
+        out = []
+        for number, part in enumerate(engine.plan.parts):
+            names = shown_names([v.name for v in part.parameters])
+            if self.checker.rules[part.rule].name == finding.rule and set(names) == set(binding):
+                out.append((number, tuple([self.task.object_index[binding[name]] for name in names])))
+        return out
 
     def _witness(self, shown: Shown) -> Witness:
         openness, world = self.openness, shown.world
@@ -183,17 +231,6 @@ class Judged(Show):
         step = self.read.text.steps[index]
         text = "(" + " ".join(step.tokens) + ")"
         return f"{step.label} {text}" if step.label else f"step {number} {text}" if self.read.timed else text
-
-
-def _worlds_of(finding: Finding, verdict: Verdict) -> Worlds:
-    """A finding of one world is there in some; that it is not in all follows where something is fine in some."""
-    match finding.finding_class:
-        case FindingClass.UNMET_GOAL:
-            return Worlds.ALL if verdict.goal is Worlds.NONE else Worlds.SOME
-        case FindingClass.INEXECUTABLE | FindingClass.ILL_FORMED:
-            return Worlds.SOME if verdict.executable is Worlds.SOME else Worlds.UNKNOWN
-        case _:
-            return Worlds.SOME if verdict.safe is Worlds.SOME else Worlds.UNKNOWN
 
 
 def _an_order(steps: int, pairs: tuple[tuple[int, int], ...]) -> tuple[int, ...]:

@@ -7,7 +7,8 @@ enumeration. Worlds that are found count for what their replay says.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from typing import NamedTuple
 
 from plansafe.verifier.engine.replay import Engine, TimeUp
@@ -22,12 +23,14 @@ from plansafe.verifier.symbolic.orders.moments import Moments
 from plansafe.verifier.symbolic.orders.partial import Pair, PartialOrder
 from plansafe.verifier.symbolic.orders.refine import Search
 from plansafe.verifier.symbolic.orders.replay import Judged, greedy, replayed
-from plansafe.verifier.symbolic.orders.rules import RuleEncoding, goal_reached
+from plansafe.verifier.symbolic.orders.rules import RuleEncoding, Violated, goal_reached
 from plansafe.verifier.symbolic.orders.template import Openings, Template, TooHard, closed
 from plansafe.verifier.symbolic.orders.threats import certain, failing_order
 from plansafe.verifier.symbolic.solvers import Unsupported
 
 EXECUTABLE, GOAL, SAFE = range(3)
+MAX_WORLDS = 1_000
+"""Worlds of which all orders are looked at."""
 MAX_FAILING = 3
 """Orders of the criterion that are replayed."""
 
@@ -36,10 +39,21 @@ class Open(NamedTuple):
     """What is open beside the order, and how a world is judged in which it is not.
 
     The replay takes the steps in the order of the world, from its initial facts and numbers, with its outcomes.
+    ``each``, where there are finitely many worlds but for the order: each with its engine and steps, or ``None`` if
+    they could not all be found.
     """
 
     openings: Openings
     replay: Callable[[World], Judged]
+    each: Callable[[], Iterator[Closed | None]] | None = None
+
+
+class Closed(NamedTuple):
+    """A world without an order: a task and steps in which nothing else is open."""
+
+    world: World
+    engine: Engine
+    steps: Sequence[Taken | IllFormed]
 
 
 def judge_orders(
@@ -77,6 +91,9 @@ class Judge:
         open_worlds: Open | None,
         solver: str,
     ) -> None:
+        if engine.refused is not None and open_worlds is None:
+            engine = copy(engine)
+            engine.refused = None  # of what the task leaves open nothing matters to these steps
         self.engine = engine
         self.steps = steps
         self.order = order
@@ -91,8 +108,8 @@ class Judge:
         self.enumerated = ""
         self.moments: Moments | None = None
         self.search: Search | None = None
-        self.reachable: Literal = TRUE
-        """What is known to hold in the states that a plan reaches."""
+        self.violations: list[Violated] | None = None
+        self._reachable: Literal | None = None
 
     def verdict(self) -> Verdict:
         """The verdict."""
@@ -157,20 +174,34 @@ class Judge:
 
     # -- circuits -----------------------------------------------------------------------------------------------------
 
-    def _decide(self) -> None:
-        try:
+    def _prepare(self) -> tuple[Moments, Search]:
+        """The circuit, before anything is asked of it."""
+        if self.moments is None or self.search is None:
             openings = self.open.openings if self.open is not None else closed(self.engine)
             template = Template(self.engine, openings, self.steps, self.deadline)
             self.moments = Moments(template, self.order, self.deadline)
             self.search = Search(self.moments, openings.allowed, self.solver)
+        return self.moments, self.search
+
+    def _decide(self) -> None:
+        try:
+            self._prepare()
+            assert self.moments is not None
             if self.open is not None:
                 self._ask(TRUE)  # some world, to begin with
             self._executability(self.moments)
-            for which in (GOAL, SAFE):
+        except (TooHard, NumberTooLarge, Unsupported) as reason:
+            self._one_by_one(reason)
+            return
+        for which in (GOAL, SAFE):
+            try:
                 if self._missing(which):
                     self._settle(which, goal_reached(self.moments) if which == GOAL else self._safe(self.moments))
-        except (TooHard, NumberTooLarge, Unsupported) as reason:
-            self._enumerate(str(reason) or "a number grew beyond 65,536 bits")
+            except (TooHard, NumberTooLarge, Unsupported) as reason:
+                self._one_by_one(reason)
+        if self.limits and not self._complete():
+            limits, self.limits = self.limits, {}
+            self._one_by_one(TooHard("; ".join(limits)))
 
     def _executability(self, moments: Moments) -> None:
         doubtful = list(self._doubtful(moments))
@@ -194,14 +225,6 @@ class Judge:
                 )
         if False in self.settled[EXECUTABLE] and False not in self.seen[EXECUTABLE]:
             moments.assure()
-            return
-        if self._missing(GOAL) or self._missing(SAFE):
-            self.reachable = circuit.conjunction(
-                [
-                    circuit.either(moments.taken(step) ^ 1, circuit.conjunction(parts))
-                    for step, parts in implied(moments).items()
-                ]
-            )
 
     def _doubtful(self, moments: Moments) -> Iterator[tuple[int, Literal]]:
         """Steps, with the parts of their conditions that need not hold in every order as far as the criterion tells."""
@@ -226,13 +249,28 @@ class Judge:
     def _safe(self, moments: Moments) -> Literal:
         if "introduced" in self.blame:
             raise TooHard("blame is judged on single orders")
-        return moments.circuit.disjunction([v.literal for v in RuleEncoding(moments).violated()]) ^ 1
+        self.violations = RuleEncoding(moments).violated()
+        return moments.circuit.disjunction([v.literal for v in self.violations]) ^ 1
+
+    def _reached(self, literal: Literal) -> Literal:
+        """A literal, with what is known to hold in the states that a plan reaches."""
+        moments, _ = self._prepare()
+        circuit = moments.circuit
+        if moments.assured:
+            return literal
+        if self._reachable is None:
+            self._reachable = circuit.conjunction(
+                [
+                    circuit.either(moments.taken(step) ^ 1, circuit.conjunction(parts))
+                    for step, parts in implied(moments).items()
+                ]
+            )
+        return circuit.both(literal, self._reachable)
 
     def _settle(self, which: int, literal: Literal) -> None:
         """Look for a world for each value that has none yet."""
-        assert self.moments is not None
         for value in self._missing(which):
-            self._look(which, value, self.moments.circuit.both(literal ^ (not value), self.reachable))
+            self._look(which, value, self._reached(literal ^ (not value)))
 
     def _look(self, which: int, value: bool, literal: Literal) -> None:
         """Look for a world in which a property has a value; finding none settles that value."""
@@ -246,8 +284,7 @@ class Judge:
 
     def _ask(self, literal: Literal) -> Judged | tuple[()] | None:
         """The judgement on a world in which a literal is true; nothing if there is none, ``None`` if that is open."""
-        assert self.search is not None
-        answer = self.search.find(literal)
+        answer = self._prepare()[1].find(literal)
         if answer.world is not None:
             return self._replay(answer.world)
         if not answer.decided:
@@ -255,21 +292,73 @@ class Judge:
             return None
         return ()
 
+    # -- in how many worlds -------------------------------------------------------------------------------------------
+
+    def violated_in(self, instances: Iterable[tuple[int, tuple[int, ...]]]) -> Worlds:
+        """In which worlds some of these instances (part, binding) are violated; after :meth:`verdict`."""
+        try:
+            moments, _ = self._prepare()
+            if self.violations is None:
+                self._safe(moments)
+            wanted = set(instances)
+            literals = [v.literal for v in self.violations or () if (v.part, v.binding) in wanted]
+            return self._how_many(moments.circuit.disjunction(literals))
+        except (TooHard, NumberTooLarge, Unsupported, TimeUp):
+            return Worlds.UNKNOWN
+
+    def fails_in(self, step: int) -> Worlds:
+        """In which worlds a step is the first that cannot be taken; after :meth:`verdict`."""
+        try:
+            moments, _ = self._prepare()
+            return self._how_many(moments.circuit.both(moments.reached(step), moments.able(step) ^ 1))
+        except (TooHard, NumberTooLarge, Unsupported, TimeUp):
+            return Worlds.UNKNOWN
+
+    def _how_many(self, literal: Literal) -> Worlds:
+        _, search = self._prepare()
+        found, missed = [search.find(self._reached(part)) for part in (literal, literal ^ 1)]
+        if not found.decided or not missed.decided:
+            return Worlds.UNKNOWN
+        if found.world is None:
+            return Worlds.NONE
+        return Worlds.ALL if missed.world is None else Worlds.SOME
+
     # -- orders one by one --------------------------------------------------------------------------------------------
 
-    def _enumerate(self, reason: str) -> None:
-        """Decide what is still missing by looking at all orders."""
-        if self.open is not None:
-            self.limits[reason] = None
-            return
-        self.enumerated = reason
+    def _one_by_one(self, reason: Exception) -> None:
+        """Decide what is still missing by looking at all orders, of each world if others are open too."""
+        why = str(reason) or "a number grew beyond 65,536 bits"
+        self.enumerated = why
         try:
-            enumerate_orders(self.engine, self.steps, self.order, self.blame, self.deadline, self._enumerated)
+            if self.open is None:
+                enumerate_orders(self.engine, self.steps, self.order, self.blame, self.deadline, self._enumerated)
+            elif not self._each_world(self.open):
+                return
         except TooHard as limit:
-            self.limits[reason] = None
+            self.limits[why] = None
             self.limits[str(limit)] = None
         else:
             self.settled = [{True, False} for _ in range(3)]
+
+    def _each_world(self, worlds: Open) -> bool:
+        """Judge one world after the other; whether these were all."""
+        if worlds.each is None:
+            raise TooHard("there are too many worlds to judge one by one")
+        for number, closed_world in enumerate(worlds.each()):
+            if closed_world is None or number >= MAX_WORLDS:
+                raise TooHard("there are too many worlds to judge one by one")
+            world, engine, steps = closed_world
+            inner = Judge(engine, steps, self.order, self.deadline, self.blame, None, self.solver)
+            inner.verdict()
+            for which in range(3):
+                for value, found in inner.seen[which].items():
+                    self.seen[which].setdefault(value, world._replace(order=found.order))
+                    if value is not None:
+                        self.settled[which].add(value)
+            self.limits.update(inner.limits)
+            if inner.limits or self._complete():
+                return False
+        return True
 
     def _enumerated(self, judged: Judged, path: tuple[int, ...]) -> bool:
         if any([value not in self.seen[which] for which, value in enumerate(judged)]):

@@ -239,7 +239,7 @@ class Moments:
                 return None
             elif isinstance(key, terms.Comparison):
                 for fluent in self._numbers.fluents(key.sum):
-                    mask |= sum([1 << step for step in self._numbers.changes(fluent)])
+                    mask |= self._numbers.writers(fluent)
                 inner = self.reading(self._numbers.literals(key))
                 if inner is None:
                     return None
@@ -376,6 +376,9 @@ class Moments:
                 stack.append(literal >> 1)
             elif isinstance(keys[node], terms.Comparison):
                 stack.extend([literal >> 1 for literal in self._numbers.literals(keys[node])])
+                for literal in self._numbers.definitions(keys[node]):
+                    defined[literal >> 1] = literal
+                    stack.append(literal >> 1)
         return list(defined.values()), inputs
 
     def check(self) -> None:

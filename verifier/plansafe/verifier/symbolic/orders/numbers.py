@@ -1,7 +1,8 @@
-"""Numbers at the moments of an order: sums over the steps that change them.
+"""Numbers at the moments of an order.
 
-Covered are steps that add an amount to a fluent, or give it a value, where neither depends on a number that changes. A
-fluent has at a moment the value that was assigned last, or the one of S0, and all amounts added since.
+Where steps add amounts to a fluent, or give it values, that depend on no number that changes, it has at a moment the
+value that was assigned last, or the one of S0, and all amounts added since. Of other fluents the value at a moment is a
+variable of the solver's, equal by definition to what the last step before the moment that changes it makes of it.
 """
 
 from __future__ import annotations
@@ -11,12 +12,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.verifier.symbolic import terms
 from plansafe.verifier.symbolic.circuit import TRUE, Literal
-from plansafe.verifier.symbolic.orders.template import Fact, TooHard
+from plansafe.verifier.symbolic.orders.partial import members
+from plansafe.verifier.symbolic.orders.template import Fact
 from plansafe.verifier.symbolic.orders.threats import END
 from plansafe.verifier.symbolic.terms import Atom, Comparison, Sum
 
 if TYPE_CHECKING:
     from plansafe.verifier.symbolic.orders.moments import Moment, Moments
+
+
+class _Entangled(Exception):
+    """A step changes a number by an amount that depends on numbers that change."""
 
 
 class Change(NamedTuple):
@@ -28,13 +34,16 @@ class Change(NamedTuple):
 
 
 class Numbers:
-    """Sums of the template at moments of an order. Methods raise :class:`TooHard` and ``NumberTooLarge``."""
+    """Sums of the template at moments of an order. Methods raise ``TooHard`` and ``NumberTooLarge``."""
 
     def __init__(self, moments: Moments) -> None:
         self.moments = moments
         self._varies: dict[Sum, bool] = {}
         self._changes: dict[Fact, dict[int, Change]] = {}
         self._values: dict[tuple[Fact, Moment], Sum] = {}
+        self._base = len(moments.template.task.functions)  # variables are numbered as if they were fluents, past these
+        self._variables: list[tuple[Fact, Moment]] = []
+        self._definitions: dict[int, Literal] = {}
 
     def varies(self, total: Sum) -> bool:
         """Whether a sum of the template depends on the moment."""
@@ -106,10 +115,12 @@ class Numbers:
             step = moment - order.size
             after = template.steps[step].numbers.get(fluent)
             return self._value(fluent, step) if after is None else self.at(after, step)
+        try:
+            changes = self.changes(fluent)
+        except _Entangled:
+            return self._variable(fluent, moment)
         before = {
-            step: change
-            for step, change in self.changes(fluent).items()
-            if moment == END or moments.precedes(step, moment) != 0
+            step: change for step, change in changes.items() if moment == END or moments.precedes(step, moment) != 0
         }
         assigning = [(step, moments.fires(c.condition, step)) for step, c in before.items() if c.assigned]
         value = template.values[fluent]
@@ -130,8 +141,53 @@ class Numbers:
             moments.check()
         return terms.plus(value, total)
 
+    def _variable(self, fluent: Fact, moment: Moment) -> Sum:
+        self._variables.append((fluent, moment))
+        return Sum(0, ((("value", self._base, len(self._variables) - 1), 1),))
+
+    def definitions(self, comparison: object) -> list[Literal]:
+        """What has to be true for the variables in a comparison to have the values that they stand for."""
+        assert isinstance(comparison, Comparison)
+        found = []
+        for atom in _atoms(comparison.sum):
+            if atom[0] == "value" and atom[1] == self._base:
+                number = atom[2]
+                assert isinstance(number, int)
+                if number not in self._definitions:
+                    self._definitions[number] = self._definition(number)
+                found.append(self._definitions[number])
+        return found
+
+    def _definition(self, number: int) -> Literal:
+        moments = self.moments
+        template, order, circuit = moments.template, moments.order, moments.circuit
+        fluent, moment = self._variables[number]
+        variable = Sum(0, ((("value", self._base, number), 1),))
+        before = order.all if moment == END else order.before[moment]
+        writers = self.writers(fluent)
+        certain = writers & before
+        possible = writers & ~(0 if moment == END else order.after[moment] | 1 << moment)
+        live = [step for step in members(possible) if not certain & order.after[step]]
+        early = {step: TRUE if moment == END else moments.precedes(step, moment) for step in live}
+        parts = []
+        if not certain:
+            none = circuit.conjunction([literal ^ 1 for literal in early.values()])
+            parts.append((none, template.values[fluent]))
+        for step in live:
+            last = [moments.between(step, other, moment) ^ 1 for other in live if other != step]
+            value = self.at(template.steps[step].numbers[fluent], step)
+            parts.append((circuit.conjunction([early[step], *last]), value))
+        moments.check()
+        return circuit.conjunction(
+            [circuit.either(last ^ 1, terms.compared(circuit, "=", variable, value)) for last, value in parts]
+        )
+
+    def writers(self, fluent: Fact) -> int:
+        """The steps that may change a fluent, as a mask."""
+        return sum([1 << step for step, t in enumerate(self.moments.template.steps) if fluent in t.numbers])
+
     def changes(self, fluent: Fact) -> dict[int, Change]:
-        """What each step does to a fluent."""
+        """What each step does to a fluent. Raises :class:`_Entangled`."""
         found = self._changes.get(fluent)
         if found is None:
             found = {}
@@ -160,7 +216,7 @@ class Numbers:
                     return Change(atom[1], True, then)
                 if then == here and not _moving(otherwise):
                     return Change(atom[1] ^ 1, True, otherwise)
-        raise TooHard("a step changes a number by an amount that depends on numbers that change")
+        raise _Entangled
 
 
 def _parts(atom: Atom) -> list[Sum]:

@@ -128,23 +128,23 @@ class Search:
             solver.require(literal)
 
     def _world(self, model: Model, order: tuple[int, ...]) -> World:
-        keys = self.moments.circuit.keys
+        """The world of a model. What the model leaves open is arbitrary."""
+        template, keys = self.moments.template, self.moments.circuit.keys
         facts: set[tuple[int, int]] = set()
-        outcomes: dict[tuple[int, int, tuple[int, ...]], int] = {}
-        met: dict[tuple[int, int, tuple[int, ...]], int] = {}
+        rejected: set[OutcomeInput] = set()
         for node, value in model.inputs.items():
             key = keys[node]
-            if isinstance(key, FactInput):
-                if value:
-                    facts.add((key.predicate, key.code))
-            elif isinstance(key, OutcomeInput):
-                choice = (key.step, key.number, key.objects)
-                met[choice] = max(met.get(choice, 0), key.alternative + 1)
-                if value:
-                    outcomes[choice] = min(outcomes.get(choice, key.alternative), key.alternative)
-        # A choice whose inputs are all false has the first alternative without one, as far as anything was asked.
-        outcomes = {**met, **outcomes}
-        return World(frozenset(facts), dict(model.values), outcomes, order)
+            if value and isinstance(key, FactInput):
+                facts.add((key.predicate, key.code))
+            elif not value and isinstance(key, OutcomeInput):
+                rejected.add(key)
+        outcomes = {}
+        for (step, number, objects), alternatives in template.stepper.outcomes.items():
+            outcomes[step, number, objects] = next(
+                k for k in range(alternatives) if OutcomeInput(step, number, objects, k) not in rejected
+            )
+        values = {key: model.values.get(key, 0) for key in template.open_values}
+        return World(frozenset(facts), values, outcomes, order)
 
 
 def circles(order: PartialOrder, chosen: Sequence[Pair]) -> list[list[Pair]]:

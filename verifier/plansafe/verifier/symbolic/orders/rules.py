@@ -49,7 +49,7 @@ class RuleEncoding:
         self.engine = moments.template.engine
 
     def violated(self) -> list[Violated]:
-        """Every instance that is violated in some world, as far as the circuit shows; equal ones once."""
+        """Every instance that is violated in some world, as far as the circuit shows."""
         out: list[Violated] = []
         plan = self.engine.plan
         runtime = self.engine.prototype
@@ -62,19 +62,20 @@ class RuleEncoding:
             if not all([self.engine.task.domains[v.domain] for v in part.parameters]):
                 continue
             ready = self._ready(part)
-            seen: set[tuple[Literal, ...]] = set()
+            known: dict[tuple[Literal, ...], Literal] = {}  # instances that read alike are violated alike
             for binding in self._bindings(part, everything=preference):
                 slots = {v.slot: value for v, value in zip(part.parameters, binding, strict=True)}
                 leaves = {id(leaf): self._leaf(leaf, slots) for leaf in ready.leaves}
                 step = FALSE if part.step is None else self._leaf(part.step, slots)
+                if preference:
+                    continue  # preferences matter only where they cannot be decided
                 key = (*leaves.values(), step)
-                if key in seen or preference:  # preferences matter only where they cannot be decided
-                    continue
-                seen.add(key)
-                literal = self._instance(ready, leaves, step)
+                literal = known.get(key)
+                if literal is None:
+                    literal = known[key] = self._instance(ready, leaves, step)
+                    self.moments.check()
                 if literal != FALSE:
                     out.append(Violated(number, binding, literal))
-                self.moments.check()
         return out
 
     # -- instances ----------------------------------------------------------------------------------------------------

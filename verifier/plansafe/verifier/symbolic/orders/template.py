@@ -86,6 +86,12 @@ class Template:
         self.state = openings.start.copy()
         self.size = len(self.task.predicates)
         self.stepper = Steps(openings.evaluation)
+        self.open_values: list[Fact] = [
+            (function, code)
+            for function, quantities in enumerate(openings.start.quantities)
+            for code, quantity in quantities.items()
+            if quantity.value.items
+        ]
         self.held: dict[Fact, Literal] = {}
         self.initial: dict[Fact, Literal] = {}
         self.values: dict[Fact, Sum] = {}
