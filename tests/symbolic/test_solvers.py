@@ -139,7 +139,7 @@ def test_products_and_quotients() -> None:
 def test_depth_and_sharing_are_no_problem() -> None:
     circuit = Circuit()
     literal = circuit.input(0)
-    for k in range(1, 20_000):
+    for k in range(1, 8_000):
         literal = (
             circuit.equal(literal, circuit.input(k % 7)) if k % 5 == 0 else circuit.both(literal, circuit.input(k))
         )

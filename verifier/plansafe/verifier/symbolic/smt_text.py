@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from math import ceil, floor, lcm
-
 from plansafe.verifier.model import Number
 from plansafe.verifier.symbolic.circuit import Literal
 from plansafe.verifier.symbolic.cnf import Clauses
 from plansafe.verifier.symbolic.terms import Atom, Comparison, Sum
-
-_COUNTED = 2**30
-"""Weights up to here are counted by Z3's pseudo-Boolean solver, larger ones are arithmetic."""
 
 
 class ArithmeticText:
@@ -39,26 +33,9 @@ class ArithmeticText:
         for node in nodes:
             comparison = self._clauses.circuit.keys[node]
             assert isinstance(comparison, Comparison)
-            meaning = self._count(comparison) or self._compare(comparison)
+            meaning = f"({comparison.operator} {self._sum(comparison.sum)} 0.0)"
             self._lines.append(f"(assert (= b{self._clauses.literal(2 * node)} {meaning}))")
         return "\n".join(self._lines), self._wanted
-
-    def _count(self, comparison: Comparison) -> str | None:
-        """A comparison of a sum of indicators alone, with weights made positive."""
-        weights = counting(comparison)
-        if weights is None:
-            return None
-        operator, terms, bound = weights
-        if not terms or bound > _COUNTED or any([weight > _COUNTED for weight, _ in terms]):
-            return None
-        if bound < 0:
-            return "false"
-        kind = "pbeq" if operator == "=" else "pble"
-        words = " ".join([self._literal(literal) for _, literal in terms])
-        return f"((_ {kind} {bound} {' '.join([str(weight) for weight, _ in terms])}) {words})"
-
-    def _compare(self, comparison: Comparison) -> str:
-        return f"({comparison.operator} {self._sum(comparison.sum)} 0.0)"
 
     def _sum(self, total: Sum) -> str:
         """The text of a sum; those inside it have got their names before."""
@@ -78,10 +55,10 @@ class ArithmeticText:
         return self._flat(total)
 
     def _flat(self, total: Sum) -> str:
-        parts = [] if total.constant == 0 and total.items else [_number(total.constant)]
+        parts = [] if total.constant == 0 and total.items else [number_text(total.constant)]
         for atom, coefficient in total.items:
             word = self._atom(atom)
-            parts.append(word if coefficient == 1 else f"(* {_number(coefficient)} {word})")
+            parts.append(word if coefficient == 1 else f"(* {number_text(coefficient)} {word})")
         return parts[0] if len(parts) == 1 else f"(+ {' '.join(parts)})"
 
     def _atom(self, atom: Atom) -> str:
@@ -107,39 +84,12 @@ class ArithmeticText:
         return f"b{signed}" if signed > 0 else f"(not b{-signed})"
 
 
-def counting(comparison: Comparison) -> tuple[str, list[tuple[int, Literal]], int] | None:
-    """``(operator, [(weight, literal)], bound)``: the weights of the true literals add up to ``<=`` or ``=`` the bound.
-
-    Weights are positive integers. ``None`` if something else than indicators is added up. A bound below zero
-    cannot be kept.
-    """
-    total = comparison.sum
-    if any([atom[0] != "indicator" for atom, _ in total.items]):
-        return None
-    scale = lcm(total.constant.denominator, *[coefficient.denominator for _, coefficient in total.items])
-    bound = Fraction(-total.constant * scale)
-    terms: list[tuple[int, Literal]] = []
-    for atom, coefficient in total.items:
-        literal, weight = atom[1], int(coefficient * scale)
-        assert isinstance(literal, int)
-        if weight < 0:  # w * l = w - w * (not l)
-            literal, weight = literal ^ 1, -weight
-            bound += weight
-        terms.append((weight, literal))
-    match comparison.operator:
-        case "<=":
-            return "<=", terms, floor(bound)
-        case "<":
-            return "<=", terms, ceil(bound) - 1
-        case _:
-            return "=", terms, int(bound) if bound.denominator == 1 else -1
-
-
 def _inside(total: Sum) -> list[Sum]:
     return [part for atom, _ in total.items for part in atom if isinstance(part, Sum)]
 
 
-def _number(value: Number) -> str:
+def number_text(value: Number) -> str:
+    """An exact number in SMT-LIB 2."""
     if isinstance(value, int):
         return f"{value}.0" if value >= 0 else f"(- {-value}.0)"
-    return f"(/ {_number(value.numerator)} {value.denominator}.0)"
+    return f"(/ {number_text(value.numerator)} {value.denominator}.0)"

@@ -11,13 +11,15 @@ from plansafe.verifier.model import Number, normal_number
 from plansafe.verifier.symbolic.circuit import Circuit, Literal
 from plansafe.verifier.symbolic.cnf import Clauses
 from plansafe.verifier.symbolic.counting import counted_out
+from plansafe.verifier.symbolic.counts import counted
 from plansafe.verifier.symbolic.smt_text import ArithmeticText
 from plansafe.verifier.symbolic.terms import Comparison
 
-FIRST_CONFLICTS = 10_000
+FIRST_CONFLICTS = 2_000
 """Conflicts of the first search of a SAT call; if they do not suffice, counting is tried before the search goes on."""
 FIRST_MS = 300
 """The same for Z3, in milliseconds."""
+_FEW_CONFLICTS = 500
 _SLICE_S = 0.25
 """About how long CaDiCaL runs between two looks at the clock: it cannot be interrupted."""
 _FOREVER_MS = 2**31 - 1
@@ -71,18 +73,36 @@ def solver_for(
     """
     if engine == "smt":
         return SmtSolver(circuit, deadline)
-    numbers = {node for node, key in circuit.keys.items() if isinstance(key, Comparison)}
-    if numbers:
-        numbers.intersection_update(circuit.inputs(roots))
-    if numbers and engine == "sat":
+    if not _numeric(circuit, roots):
+        return SatSolver(circuit, deadline)
+    if engine == "sat":
         raise Unsupported("a SAT solver knows no numbers")
-    return SmtSolver(circuit, deadline) if numbers else SatSolver(circuit, deadline)
+    return SmtSolver(circuit, deadline)
+
+
+def _numeric(circuit: Circuit, roots: Iterable[Literal]) -> bool:
+    """Whether the roots depend on a comparison of numbers that is not one of counts."""
+    keys = circuit.keys
+    seen: set[int] = set()
+    left = list(roots) if any([isinstance(key, Comparison) for key in keys.values()]) else []
+    while left:
+        comparisons = {node for node in circuit.inputs(left) if isinstance(keys[node], Comparison)} - seen
+        left = []
+        for node in comparisons:
+            key = keys[node]
+            count = counted(key) if isinstance(key, Comparison) else None
+            if count is None:
+                return True
+            left += [literal for _, literal in count.weights]
+        seen |= comparisons
+    return False
 
 
 class SatSolver:
     """CaDiCaL. ``proof`` records a proof; then no query is decided in another way.
 
-    Raises :class:`SolverMissing`; ``require`` and ``solve`` raise :class:`Unsupported` where a cone has a comparison.
+    Comparisons of counts are gates to it. Raises :class:`SolverMissing`; ``require`` and ``solve`` raise
+    :class:`Unsupported` where a cone has another comparison.
     """
 
     name = "cadical195"
@@ -98,7 +118,6 @@ class SatSolver:
         self._proof = proof
         self._clauses = Clauses(circuit)
         self._required: list[Literal] = []
-        self._looked = 0
         self._late = False
         self._core: list[Literal] = []
 
@@ -114,12 +133,12 @@ class SatSolver:
         if self._late:
             return None
         solver, given = self._solver, [self._clauses.literal(literal) for literal in assumptions]
-        budget, counted = FIRST_CONFLICTS, self._proof
+        conflicts, budget, tried = 0, _FEW_CONFLICTS if self.deadline is not None else FIRST_CONFLICTS, self._proof
         while True:
             started = time.monotonic()
             if self.deadline is not None and started >= self.deadline:
                 return None
-            if counted and self.deadline is None:
+            if tried and self.deadline is None:
                 answer = solver.solve(assumptions=given)
             else:
                 solver.conf_budget(budget)
@@ -127,23 +146,20 @@ class SatSolver:
             if answer is not None:
                 self._core = [] if answer else [self._clauses.of(literal) for literal in solver.get_core() or ()]
                 return bool(answer)
+            conflicts += budget
             spent = time.monotonic() - started
-            if not counted:
-                counted = True
+            budget = max(100, int(budget * min(4.0, _SLICE_S / max(spent, 1e-3))))
+            if not tried and conflicts >= FIRST_CONFLICTS:
+                tried = True
                 core = counted_out(self.circuit, [*self._required, *assumptions], self.deadline)
                 if core is not None:
                     self._core = [literal for literal in assumptions if literal in core]
                     return False
-            budget = max(100, int(budget * min(4.0, _SLICE_S / max(spent, 1e-3))))
 
     def model(self) -> Model:
         """The values of the inputs; after ``solve`` gave ``True``."""
-        values, nodes = self._solver.get_model(), self._clauses.nodes
-        inputs = dict.fromkeys(self._clauses.inputs, False)
-        for variable in values:
-            if variable > 0 and nodes[variable] in inputs:
-                inputs[nodes[variable]] = True
-        return Model(inputs, {})
+        true, literal = set(self._solver.get_model()), self._clauses.literal
+        return Model({node: literal(2 * node) in true for node in self._clauses.inputs}, {})
 
     def core(self) -> list[Literal]:
         """Assumptions that are too many already; after ``solve`` gave ``False``."""
@@ -161,15 +177,12 @@ class SatSolver:
             if self.deadline is not None and time.monotonic() >= self.deadline:
                 self._late = True  # what was handed out counts as known, so this solver must not answer any more
                 return
-        inputs, keys = self._clauses.inputs, self.circuit.keys
-        for node in inputs[self._looked :]:
-            if isinstance(keys[node], Comparison):
-                raise Unsupported("a SAT solver knows no numbers")
-        self._looked = len(inputs)
+        if self._clauses.numeric:
+            raise Unsupported("a SAT solver knows no numbers")
 
 
 class SmtSolver:
-    """Z3: the gates as clauses, comparisons as linear or nonlinear arithmetic, sums of indicators as counting.
+    """Z3: the gates as clauses, comparisons as linear or nonlinear arithmetic, counts as gates.
 
     Values are exact rationals. Where Z3's only models have irrational values, the answer is ``None``, as it is where
     Z3 does not decide nonlinear arithmetic. Raises :class:`SolverMissing`.
@@ -292,8 +305,7 @@ class SmtSolver:
                 if self.deadline is not None and time.monotonic() >= self.deadline:
                     self._late = True
                     return
-            fresh = [node for node in clauses.inputs[self._looked :] if isinstance(self.circuit.keys[node], Comparison)]
-            self._looked = len(clauses.inputs)
+            fresh, self._looked = clauses.numeric[self._looked :], len(clauses.numeric)
             if not fresh:
                 return
             text, wanted = self._text.define(fresh)
