@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from plansafe.verifier.symbolic.orders.judge import Closed
     from plansafe.verifier.symbolic.orders.judge import Judge as OrderJudge
 
+MAX_WITNESSES = 8
+"""Worlds that a report shows."""
 MAX_ASKED = 100
 """Findings of which it is asked whether they are there in all worlds."""
 _OF_BOOLEAN = {True: Worlds.ALL, False: Worlds.NONE, None: Worlds.UNKNOWN}
@@ -60,12 +62,29 @@ class Judged(Show):
             for about, world in asked:
                 if world is not None:
                     self.show(about, world)
+            if verdict.not_safe is not None and self.orders is not None:
+                self._show_other_rules(self.orders)
             sample = self.shown[0].report if self.shown else self.replay(self._some_world())
             if not self.shown and verdict.safe is Worlds.ALL and sample.headline is Headline.UNSAFE:
                 raise Contradicted("every world should be safe, and one is not")
             return self._report(verdict, sample)
         except Contradicted as contradiction:
             return self.disagreement(contradiction.what)
+
+    def _show_other_rules(self, orders: OrderJudge) -> None:
+        """A world for each rule that is broken in none of those shown."""
+        parts: dict[str, list[int]] = {}
+        for number, part in enumerate(self.checker.engine.plan.parts):  # type: ignore[union-attr]
+            rule = self.checker.rules[part.rule]
+            if not rule.preference:
+                parts.setdefault(rule.name, []).append(number)
+        for name, numbers in parts.items():
+            if len(self.shown) >= MAX_WITNESSES:
+                break
+            if not any([c.name == name and c.violations for shown in self.shown for c in shown.report.rules]):
+                world = orders.violating(numbers)
+                if world is not None:
+                    self.show(name, world)
 
     # -- verdicts -----------------------------------------------------------------------------------------------------
 

@@ -306,6 +306,18 @@ class Judge:
         except (TooHard, NumberTooLarge, Unsupported, TimeUp):
             return Worlds.UNKNOWN
 
+    def violating(self, parts: Iterable[int]) -> World | None:
+        """A world in which some of these parts of rules is violated, if one is found; after :meth:`verdict`."""
+        try:
+            moments, search = self._prepare()
+            if self.violations is None:
+                self._safe(moments)
+            wanted = set(parts)
+            literals = [v.literal for v in self.violations or () if v.part in wanted]
+            return search.find(self._reached(moments.circuit.disjunction(literals))).world
+        except (TooHard, NumberTooLarge, Unsupported, TimeUp):
+            return None
+
     def fails_in(self, step: int) -> Worlds:
         """In which worlds a step is the first that cannot be taken; after :meth:`verdict`."""
         try:
