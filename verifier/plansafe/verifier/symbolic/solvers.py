@@ -99,7 +99,7 @@ def _numeric(circuit: Circuit, roots: Iterable[Literal]) -> bool:
 
 
 class SatSolver:
-    """CaDiCaL. ``proof`` records a proof; then no query is decided in another way.
+    """CaDiCaL.
 
     Comparisons of counts are gates to it. Raises :class:`SolverMissing`; ``require`` and ``solve`` raise
     :class:`Unsupported` where a cone has another comparison.
@@ -107,15 +107,14 @@ class SatSolver:
 
     name = "cadical195"
 
-    def __init__(self, circuit: Circuit, deadline: float | None = None, proof: bool = False) -> None:
+    def __init__(self, circuit: Circuit, deadline: float | None = None) -> None:
         try:
             from pysat.solvers import Cadical195  # noqa: PLC0415 - takes 0.1 s
         except ModuleNotFoundError as error:
             raise SolverMissing("python-sat is not installed: pip install 'plansafe[solve]'", name="pysat") from error
         self.circuit = circuit
         self.deadline = deadline
-        self._solver: Any = Cadical195(with_proof=proof)
-        self._proof = proof
+        self._solver: Any = Cadical195()
         self._clauses = Clauses(circuit)
         self._required: list[Literal] = []
         self._late = False
@@ -133,7 +132,7 @@ class SatSolver:
         if self._late:
             return None
         solver, given = self._solver, [self._clauses.literal(literal) for literal in assumptions]
-        conflicts, budget, tried = 0, _FEW_CONFLICTS if self.deadline is not None else FIRST_CONFLICTS, self._proof
+        conflicts, budget, tried = 0, _FEW_CONFLICTS if self.deadline is not None else FIRST_CONFLICTS, False
         while True:
             started = time.monotonic()
             if self.deadline is not None and started >= self.deadline:
