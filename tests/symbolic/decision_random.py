@@ -60,7 +60,7 @@ def _case(rng: random.Random, number: int) -> Case:
     """Every third is without outcomes, every other one without numbers."""
     circuit = Circuit()
     with_numbers, with_outcomes = number % 2 == 1, number % 3 != 1
-    facts = [circuit.input(FactInput(0, i)) for i in range(rng.randint(1, 3 if with_numbers else 6))]
+    facts = [circuit.input(FactInput(0, i)) for i in range(rng.randint(1, 3 if with_numbers else 8))]
     choices: list[Literal] = []
     if with_outcomes:
         choices = [circuit.input(OutcomeInput(i, 0, (), 0)) for i in range(rng.randint(1, 3))]
@@ -74,7 +74,12 @@ def _case(rng: random.Random, number: int) -> Case:
     given = [*facts, *numbers]
     bounds = {item: _bounds(circuit, item, domain) for item, domain in domains.items()}
     comparisons = [_comparison(rng, circuit, domains, [*facts, *choices]) for _ in range(3 * bool(domains))]
-    good = _random_gate(rng, circuit, [*facts, *choices, *comparisons], rng.randint(3, 14))
+    literals = [*facts, *choices, *comparisons]
+    good = (
+        _random_gate(rng, circuit, literals, rng.randint(3, 14))
+        if rng.random() < 0.5
+        else _terms(rng, circuit, literals)
+    )
     own = [_comparison(rng, circuit, {n: domains[n] for n in numbers}, facts) for _ in range(bool(numbers))]
     clauses = [_clause(rng, circuit, [*facts, *own]) for _ in range(rng.choice((0, 0, 1, 2, 3)))]
     clauses += [circuit.exactly_one(facts[:3])] * (rng.random() < 0.2)
@@ -141,6 +146,13 @@ def _random_gate(rng: random.Random, circuit: Circuit, literals: list[Literal], 
         if made > TRUE:
             pool.append(made)
     return _literal(rng, pool[-3:])
+
+
+def _terms(rng: random.Random, circuit: Circuit, literals: list[Literal]) -> Literal:
+    """A few conjunctions of two to four literals, of which some holds, or none."""
+    sizes = [min(len(literals), rng.randint(2, 4)) for _ in range(rng.randint(1, 4))]
+    some = [circuit.conjunction([a ^ rng.randint(0, 1) for a in rng.sample(literals, size)]) for size in sizes]
+    return circuit.disjunction(some) ^ rng.randint(0, 1)
 
 
 # -- all worlds -------------------------------------------------------------------------------------------------------
