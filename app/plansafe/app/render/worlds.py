@@ -255,6 +255,8 @@ def asking(worlds: WorldsReport) -> str:
         return ""
     numbers = {said.what for said in _all_said(worlds) if said.value not in ("true", "false")}
     facts = [what for what in worlds.question if what not in numbers]
+    if len(facts) > _FACTS:
+        facts = [*facts[:_FACTS], f"and {len(facts) - _FACTS} more {_MORE}"]
     asked = [f"is {facts[0]} so?" if len(facts) == 1 else f"which are so: {', '.join(facts)}?"] if facts else []
     asked += [f"what is {what}?" for what in worlds.question if what in numbers]
     settled = "the answer settles" if len(worlds.question) == 1 else "the answers settle"

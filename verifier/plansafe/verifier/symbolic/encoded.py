@@ -15,7 +15,7 @@ from plansafe.verifier.rules.model import shown_names
 from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.encode import encode
 from plansafe.verifier.symbolic.groups import Restrictions
-from plansafe.verifier.symbolic.inworld import in_world
+from plansafe.verifier.symbolic.inworld import in_world, reason
 from plansafe.verifier.symbolic.model import FactInput, OutcomeInput, Verdict, Witness, World, WorldsReport
 from plansafe.verifier.symbolic.reasons import Reasons, reasons
 from plansafe.verifier.symbolic.renaming import reach
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 MAX_WITNESSES = 8
 """Worlds that a report shows."""
+MAX_THINNED = 40
+"""Attempts to leave facts out of a world that is shown."""
 MAX_ASKED = 200
 """Findings of which it is asked whether they are there in all worlds."""
 
@@ -81,20 +83,45 @@ class Encoded(Show):
         for about, literal, world in asked:
             if world is not None:  # one world for all that fails, if possible
                 known = [s.world for s in self.shown if in_world(e.circuit, [literal], s.world)[0]]
-                self.show(about, known[0] if known else world)
+                self.show(about, known[0] if known else self._sparse(world, literal))
         for name, literal in self._by_rule() if verdict.not_safe is not None else ():
             if len(self.shown) >= MAX_WITNESSES:
                 break
             if not any([c.name == name and c.violations for shown in self.shown for c in shown.report.rules]):
                 other = self.judge.world(literal)
                 if other is not None:
-                    self.show(name, other)
+                    self.show(name, self._sparse(other, literal))
         if not self.shown and not e.limits:
             some = self.judge.world(TRUE)
             if some is not None:
                 self.sample = self.replay(some)
                 if self.good == TRUE and self.sample.headline not in (Headline.SAFE, Headline.VALID):
                     raise Contradicted("every world should be safe, and one is not")
+
+    def _sparse(self, world: World, literal: Literal) -> World:
+        """A world in which a literal is true for one reason, with few true facts: the others say less to who reads it.
+
+        Facts are taken out in chunks, at most :data:`MAX_THINNED` times; each attempt costs an evaluation.
+        """
+        circuit = self.encoding.circuit
+        wanted = [self.encoding.allowed, reason(circuit, literal, world)]
+        near = {key for node in circuit.inputs(wanted) if isinstance(key := circuit.keys[node], FactInput)}
+        alone = world._replace(facts=frozenset([fact for fact in world.facts if FactInput(*fact) in near]))
+        if all(in_world(circuit, wanted, alone)):
+            world = alone
+        facts = sorted(world.facts)
+        size, attempts = len(facts), 0
+        while size and attempts < MAX_THINNED:
+            start = 0
+            while start < len(facts) and attempts < MAX_THINNED:
+                fewer = facts[:start] + facts[start + size :]
+                attempts += 1
+                if all(in_world(circuit, wanted, world._replace(facts=frozenset(fewer)))):
+                    facts = fewer
+                else:
+                    start += size
+            size //= 2
+        return world._replace(facts=frozenset(facts))
 
     def _again(self, verdict: Verdict) -> None:
         """Let the other solver decide; what it finds otherwise is an error of ours or of a solver's."""
@@ -164,7 +191,19 @@ class Encoded(Show):
             engine="smt" if self.judge.name.startswith("z3") else "sat",
             limits=(*base.limits, *encoding.limits, *encoding.skipped),
             worlds=worlds if self._open else None,
+            certificate=self._certificate(said),
         )
+
+    def _certificate(self, said: Headline | None) -> str | None:
+        """The proof that no world breaks the plan, if one was asked for and none does."""
+        if not self.checker.options.certificate or said not in (Headline.SAFE, Headline.VALID):
+            return None
+        from plansafe.verifier.symbolic.certificate import certificate  # noqa: PLC0415 - where it is asked for
+
+        kinds = {self.checker.domain.name: "domain", self.checker.problem.name: "problem"}
+        files = [(kinds.get(name, "spec"), source) for name, source in self.checker.sources.items()]
+        files.append(("plan", self.plan))
+        return certificate(self.encoding, said.value, files, self.task, self.steps, self.deadline)
 
     @property
     def _open(self) -> bool:
@@ -175,7 +214,9 @@ class Encoded(Show):
         """A world with what matters to anything that is shown to fail in it."""
         circuit, e = self.encoding.circuit, self.encoding
         literals = {"executable": e.executable, "goal": e.goal, "safe": e.violated, **dict(self._by_rule())}
-        roots = [literals[other.about] for other in self.shown if other.world == shown.world]
+        failing = [literals[other.about] ^ (other.about in ("executable", "goal")) for other in self.shown]
+        same = zip(failing, self.shown, strict=True)
+        roots = [reason(circuit, literal, shown.world) for literal, other in same if other.world == shown.world]
         keys = [circuit.keys[node] for node in circuit.inputs(roots)]
         facts = [(key.predicate, key.code) for key in keys if isinstance(key, FactInput)]
         choices = {(key.step, key.number, key.objects) for key in keys if isinstance(key, OutcomeInput)}

@@ -36,6 +36,18 @@ def in_world(circuit: Circuit, roots: Sequence[Literal], world: World) -> list[b
     return [found[root >> 1] != bool(root & 1) for root in roots]
 
 
+def reason(circuit: Circuit, literal: Literal, world: World) -> Literal:
+    """A literal that is true in the world and makes another true that is: of a disjunction, one part, and so on.
+
+    What depends on it is what matters to the other in this world, or most of it.
+    """
+    while literal & 1 and (children := circuit.gates[literal >> 1]) is not None:
+        parts = [child ^ 1 for child in children]
+        values = in_world(circuit, parts, world)
+        literal = parts[values.index(True)]
+    return literal
+
+
 def _number(total: Sum, world: World, found: dict[int, bool], numbers: dict[int, Fraction]) -> Fraction:
     for part in innermost_first(total):
         if id(part) not in numbers:  # the circuit's keys keep the parts alive
