@@ -75,8 +75,8 @@ class Circuit:
         gates = self.gates
         out: set[Literal] = set()
         for part in parts:
-            children = gates[part >> 1]
-            if part & 1 or children is None or len(children) > SMALL:
+            children = None if part & 1 else gates[part >> 1]
+            if children is None or len(children) > SMALL:
                 out.add(part)
             else:
                 out.update(children)
@@ -84,22 +84,27 @@ class Circuit:
         again = True
         while again:
             again = False
-            for part in out:
-                if part ^ 1 in out:
-                    return FALSE
             if FALSE in out:
                 return FALSE
-            for part in [p for p in out if p & 1 and gates[p >> 1] is not None]:
+            negated = []
+            for part in out:
+                if part & 1:
+                    if part ^ 1 in out:
+                        return FALSE
+                    if gates[part >> 1] is not None:
+                        negated.append(part)
+            for part in negated:
                 inner = gates[part >> 1]
                 assert inner is not None
-                if out.isdisjoint(inner):
-                    if any([child ^ 1 in out for child in inner]):
+                for child in inner:
+                    if child ^ 1 in out:
                         out.discard(part)
-                    continue
-                out.discard(part)
-                if not any([child ^ 1 in out for child in inner]):
-                    out.add(self.conjunction([child for child in inner if child not in out]) ^ 1)
-                    again = True
+                        break
+                else:
+                    if not out.isdisjoint(inner):
+                        out.discard(part)
+                        out.add(self.conjunction([child for child in inner if child not in out]) ^ 1)
+                        again = True
         if len(out) < 2:
             return next(iter(out), TRUE)
         key = tuple(sorted(out))

@@ -42,6 +42,11 @@ class Clauses:
         variable = self._variables[node] or self._name(node)
         return -variable if literal & 1 else variable
 
+    def variables(self, nodes: Iterable[int]) -> list[tuple[int, int]]:
+        """Nodes that were encoded, with their variables."""
+        variables = self._variables
+        return [(node, variables[node]) for node in nodes]
+
     def of(self, variable: int) -> Literal:
         """The circuit literal of a signed variable."""
         return 2 * self.nodes[variable] if variable > 0 else 2 * self.nodes[-variable] + 1

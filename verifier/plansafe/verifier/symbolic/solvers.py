@@ -157,8 +157,9 @@ class SatSolver:
 
     def model(self) -> Model:
         """The values of the inputs; after ``solve`` gave ``True``."""
-        true, literal = set(self._solver.get_model()), self._clauses.literal
-        return Model({node: literal(2 * node) in true for node in self._clauses.inputs}, {})
+        values, variables = self._solver.get_model(), self._clauses.variables(self._clauses.inputs)
+        known = len(values)  # variables are in ascending order; the last may occur in no clause
+        return Model({node: v <= known and values[v - 1] > 0 for node, v in variables}, {})
 
     def core(self) -> list[Literal]:
         """Assumptions that are too many already; after ``solve`` gave ``False``."""
