@@ -29,11 +29,12 @@ ASPECTS = ("executable", "goal", "safe")
 
 
 class Judged(NamedTuple):
-    """What holds in the worlds of a cell; ``None`` where that is not known."""
+    """What holds in the worlds of a cell; ``None`` where that is not known. ``violated``: rules, by number."""
 
     executable: bool | None
     goal: bool | None
     safe: bool | None
+    violated: frozenset[int] = frozenset()
 
 
 class Judgement(NamedTuple):
@@ -44,7 +45,7 @@ class Judgement(NamedTuple):
 
     examples: dict[tuple[str, bool | None], Durations]
     complete: bool
-    cells: int
+    cells: tuple[tuple[Cell, Judged], ...]
     limits: tuple[str, ...]
 
     def over_worlds(self, aspect: str) -> Worlds:
@@ -92,7 +93,14 @@ def explore(
         search.run()
     except (Undecided, TimeUp):
         search.limits["the time limit has passed before all durations were judged"] = None
-    return Judgement(search.examples, search.complete, search.cells, tuple(search.limits))
+    return Judgement(search.examples, search.complete, tuple(search.cells), tuple(search.limits))
+
+
+def _middle(given: Number | None, low: Number, high: Number) -> Number:
+    """The duration that the plan gives, if it is one of those allowed."""
+    if given is not None and low <= given <= high:
+        return given
+    return normal_number((low + high) * Fraction(1, 2))
 
 
 class _Search:
@@ -113,8 +121,9 @@ class _Search:
         fixed = {number: low for number, (low, high) in intervals.items() if low == high}
         steps = [step._replace(duration=fixed.get(step.number, step.duration)) for step in steps]
         given = {step.number: step.duration for step in steps}
-        middle = tuple([normal_number((low + high) * Fraction(1, 2)) for low, high in self.box])
-        self.wanted = tuple([given[n] or m for n, m in zip(self.numbers, middle, strict=True)])
+        self.wanted = tuple(
+            [_middle(given[n], low, high) for n, (low, high) in zip(self.numbers, self.box, strict=True)]
+        )
         # Which finding a violation belongs to, and where it began, matters only to a filter of findings by blame.
         exact = "introduced" in checker.options.blame
         self.trail = Trail(exact)
@@ -125,9 +134,8 @@ class _Search:
         first = (Moment if exact else Patient)(0, 0, True)
         self.prototype: Monitors | None = monitors_at_start(self.engine, self.schedule.counting, first)
         self.examples: dict[tuple[str, bool | None], Durations] = {}
-        self.explored: list[Cell] = []
+        self.cells: list[tuple[Cell, Judged]] = []
         self.complete = False
-        self.cells = 0
         self.limits: dict[str, None] = {}
 
     def run(self) -> None:
@@ -136,33 +144,31 @@ class _Search:
         proposals = None
         while not self._settled():
             values = seeds.pop(0) if seeds else None
-            if values is not None and any([inside(cell, values) for cell in self.explored]):
+            if values is not None and any([inside(cell, values) for cell, _ in self.cells]):
                 continue
             if values is None:
                 if proposals is None:
                     proposals = Proposals(self.box)
-                    for cell in self.explored:
+                    for cell, _ in self.cells:
                         proposals.block(cell)
                 values = proposals.next(self.deadline)
                 if values is None:
                     self.complete = True
                     return
             judged, cell = self.judge(values)
-            self.cells += 1
+            self.cells.append((cell, judged))
             self._remember(judged, cell, values)
             if not cell:
                 self.complete = True
                 return
-            if proposals is None:
-                self.explored.append(cell)
-            else:
+            if proposals is not None:
                 proposals.block(cell)
 
     def _settled(self) -> bool:
         return all([(aspect, value) in self.examples for aspect in ASPECTS for value in (True, False)])
 
     def _remember(self, judged: Judged, cell: Cell, values: tuple[Number, ...]) -> None:
-        for aspect, value in zip(ASPECTS, judged, strict=True):
+        for aspect, value in zip(ASPECTS, judged[:3], strict=True):
             if (aspect, value) not in self.examples:
                 found = simplest(cell, self.box, values, self.wanted)
                 self.examples[aspect, value] = tuple(zip(self.numbers, found, strict=True))
@@ -196,15 +202,20 @@ class _Search:
             None if lost else not stopped,
             None if lost else outcome.goal is True,
             False if violated else None if unknown else True,
+            violated,
         )
 
-    def _violated(self, outcome: Outcome) -> bool:
-        parts, rules = self.engine.plan.parts, self.engine.rules
+    def _violated(self, outcome: Outcome) -> frozenset[int]:
+        parts, rules, blame = self.engine.plan.parts, self.engine.plan.rules, self.checker.options.blame
         hard = [v for v in outcome.violations if not rules[parts[v.part].rule].preference]
-        if not hard or not self.schedule.exact:
-            return bool(hard)
-        from plansafe.verifier.summary import _violated  # noqa: PLC0415 - imports the report's parts
+        if hard and self.schedule.exact:
+            from plansafe.verifier.summary import _violated  # noqa: PLC0415 - imports the report's parts
 
-        return any(
-            [v.blame in self.checker.options.blame for v in _violated(self.checker, [outcome]) if not v.rule.preference]
-        )
+            return frozenset(
+                [
+                    v.part.rule
+                    for v in _violated(self.checker, [outcome._replace(violations=tuple(hard))])
+                    if v.blame in blame
+                ]
+            )
+        return frozenset([parts[v.part].rule for v in hard])

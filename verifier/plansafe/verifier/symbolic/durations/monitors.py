@@ -27,22 +27,36 @@ class Patient(Moment):
 
 
 class Monitors(Runtime):
-    """Monitors whose clocks wake nobody: a part reads a letter if a fact that it reads has changed.
+    """Monitors whose clocks wake nobody: an instance reads a letter if a fact that it reads has changed.
 
-    That is the definition wherever repeated letters make no difference; ``counting`` are the parts of rules that
-    see every letter.
+    That is the definition wherever repeated letters make no difference. If another's letter were read, too, its time
+    could decide about a deadline, and what the instance's own time has to do with it would never be asked.
+    ``counting`` are the parts of rules that see every letter.
     """
 
     counting: frozenset[int] = frozenset()
 
     def arrive(self, state: State, log: Iterable[Change], moment: Moment) -> None:
         """A state is reached; ``log`` are the changes since the last one."""
-        self._awake = {
-            monitor: None
-            for monitor in self._awake
-            if not (isinstance(monitor, Automaton) and monitor.program.timed and monitor.part not in self.counting)
-        }
-        super().arrive(state, log, moment)
+        due = dict(self._awake)
+        self._changed(state, log, due)
+        for monitor in due:
+            self._awake.pop(monitor, None)
+            if monitor.acting:
+                self._acting_due[monitor] = None
+            elif isinstance(monitor, Automaton) and monitor.program.timed and monitor.part not in self.counting:
+                if monitor._touched or monitor._candidates or monitor._global_dirty:
+                    monitor._awake.clear()
+                    monitor._default_awake = False
+                    monitor._time_bits = monitor.program.time_bits(moment)
+                    monitor.step(state, moment)
+            else:
+                monitor.step(state, moment)
+                if monitor.awake:
+                    self._awake[monitor] = None
+        for check in self._due_after:
+            check.arrive(state, moment)
+        self._due_after.clear()
 
     def fork(self) -> Monitors:
         """An independent copy."""

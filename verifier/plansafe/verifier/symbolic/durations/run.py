@@ -46,6 +46,7 @@ class DurationRun(TimedRun):
         self.batch: list[int] = []
         self.taken: dict[int, None] = {}
         self.failed: list[int] = []  # events of the happening before which the trace ended, without which it would not
+        self.watched: frozenset[int] = frozenset()  # if it was a condition over all: what that depends on
         self._prints: dict[int, Footprint] = {}
         self._clashing: list[int] = []
         super().__init__(engine, HALT, schedule.steps, tolerance, deadline)
@@ -145,7 +146,10 @@ class DurationRun(TimedRun):
         if super()._happening(time, events):
             self.taken.update(dict.fromkeys(self.batch))
             return True
-        self.failed = next(filter(None, [self._to_blame(f) for f in self.failures[known:]]), self.batch)
+        failure = self.failures[known]
+        self.failed = self._to_blame(failure)
+        if failure.code == "SC306":
+            self.watched = self.schedule.under_way[failure.step]
         return False
 
     def _to_blame(self, failure: Failure) -> list[int]:
@@ -192,10 +196,12 @@ class DurationRun(TimedRun):
             return
         first = self.failed[0]
         for event in self.present:
-            if event in self.taken or (
-                event not in seen and (self.present[event].kind != END or event - 1 in self.taken)
-            ):
-                self._before(event, first)
+            if event in seen and event not in self.taken:
+                continue
+            if self.present[event].kind == END and event not in self.taken and event - 1 not in self.taken:
+                continue  # it comes after its start, which has not been taken either
+            if not self._before(event, first) and event in self.watched:
+                self._before(first, event)
 
     def _before(self, one: int, other: int) -> bool:
         a, b = self.schedule.times[one], self.schedule.times[other]

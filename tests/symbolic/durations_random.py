@@ -1,0 +1,423 @@
+"""Random timed plans with open durations, and their verdicts over a grid of durations by the explicit engine."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+from random import Random
+from typing import NamedTuple
+
+import generate
+from case import Case, Plan, Sexp, Step, plan_text
+from formulas import COMPARISONS, SUBTYPES
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker, Options
+from plansafe.verifier.engine.replay import HALT, Engine
+from plansafe.verifier.engine.steps import TimedStep
+from plansafe.verifier.engine.timed import TimedRun
+from plansafe.verifier.kernel import Kernel
+from plansafe.verifier.monitor.program import Moment
+from plansafe.verifier.monitor.runtime import Runtime
+from plansafe.verifier.report import Worlds
+from plansafe.verifier.symbolic.durations.cells import inside
+from plansafe.verifier.symbolic.durations.judge import ASPECTS, Judged, explore
+
+TOLERANCE = Fraction(1, 8)
+
+
+class OpenPlan(NamedTuple):
+    """A plan, and the durations that its steps may have, by their number in order of time."""
+
+    steps: Plan
+    intervals: dict[int, tuple[Fraction, Fraction]]
+
+
+class OpenCase(NamedTuple):
+    """A task with plans; their middle durations are those they are written with."""
+
+    case: Case
+    plans: tuple[OpenPlan, ...]
+
+
+def open_case(seed: int, number: int, plans: int = 4) -> OpenCase:
+    """The case of this number: a function of its arguments. One to three durations of each plan are open.
+
+    Of many rules and plans those are kept whose verdicts vary over a few random worlds, as something must be at stake,
+    and at times others.
+    """
+    random = Random(f"durations {seed} {number}")
+    while True:
+        found = (_task, _apart)[number % 2](random, f"{seed}-{number}")
+        explicit = Explicit(found.case)
+        if not explicit.checker.ok or not found.plans:
+            continue
+        worlds = [[explicit.values(explicit.steps(p), world) for world in _some(p, random, 6)] for p in found.plans]
+        case = found.case
+        varying = set.union(*[set.union(*seen) - set.intersection(*seen) for seen in _violated(worlds)])
+        kept = sorted(range(len(explicit.checker.rules)), key=lambda r: (r not in varying, random.random()))
+        kept = kept[: random.choice((1, 2, 3, 4))]
+        first = len(case.constraints)
+        case = case._replace(
+            constraints=tuple(c for i, c in enumerate(case.constraints) if i in kept),
+            rules=tuple(r for i, r in enumerate(case.rules, first) if i in kept),
+        )
+        stable = [len({(j.executable, j.goal, *sorted(j.violated & {*kept})) for j in seen}) == 1 for seen in worlds]
+        doomed = [not any(judged.executable for judged in seen) for seen in worlds]
+        ranked = sorted(
+            range(len(worlds)),
+            key=lambda p: (random.random() < 0.9 and doomed[p], random.random() < 0.8 and stable[p], random.random()),
+        )
+        return OpenCase(case, tuple(found.plans[place] for place in ranked[:plans]))
+
+
+def _violated(worlds: list[list[Judged]]) -> list[list[set[int]]]:
+    return [[{*judged.violated} for judged in seen] for seen in worlds]
+
+
+def _some(plan: OpenPlan, random: Random, count: int) -> list[dict[int, Fraction]]:
+    return [
+        {n: low + (high - low) * Fraction(random.randint(0, 8), 8) for n, (low, high) in plan.intervals.items()}
+        for _ in range(count)
+    ]
+
+
+def _task(random: Random, name: str) -> OpenCase:
+    maker = generate._Generator("timed", random)
+    maker.in_domain.objects = {o: kind for o, kind in maker.objects.items() if o in maker.constants}  # in a fixed order
+    case = maker.case(name, 2, 0)
+    busy = random.sample(list(maker.objects), min(2, len(maker.objects)))  # few objects, so that steps meet
+    plans = tuple(plan for plan in [_plan(random, maker, busy) for _ in range(8)] if plan.intervals)
+    steps = [step for plan in plans for step in plan.steps]
+    names = ["p", "p", "p", "r", "n", *(["g", "g"] if maker.style.numeric else [])]
+    about = _Rules(random, busy, names, steps, {*maker.formulas.durative})
+    rules = [about.rule(f"own-{i}") for i in range(6 if plans else 0)]
+    case = case._replace(
+        structures=tuple(_richer(random, s, about) for s in case.structures),
+        init=tuple(dict.fromkeys(case.init)),
+        goal=case.goal if random.random() < 0.4 else about.literal(),
+        laws=(),
+        constraints=tuple(about.constraint() for _ in range(6)),
+        rules=(*case.rules, *rules),
+    )
+    return OpenCase(case, plans)
+
+
+def _plan(random: Random, maker: generate._Generator, busy: list[str]) -> OpenPlan:
+    free = [a for a in maker.formulas.actions if a not in maker.formulas.durative]
+    count = random.choice((1, 1, 1, 1, 2, 2, 3))
+    width = {1: (2, 4, 6), 2: (2, 4, 6), 3: (2, 4)}[count]
+    kinds = ["open"] * count + ["closed"] * random.choice((0, 0, 1)) + ["other"] * random.choice((0, 1, 2, 3, 4))
+    steps: list[tuple[Step, tuple[Fraction, Fraction] | None]] = []
+    for kind in kinds:
+        name = random.choice(free if kind == "other" else maker.formulas.durative)
+        objects = []
+        for wanted in maker.formulas.actions[name]:
+            fitting = [o for o in busy if maker.objects[o] in SUBTYPES[wanted]]
+            objects.append(random.choice(fitting) if fitting else maker.formulas.term(wanted, {}))
+        if None in objects:
+            continue
+        time = Fraction(random.randint(0, 12), 4)
+        low = Fraction(random.randint(0 if random.random() < 0.1 else 2, 8), 4)
+        interval = (low, low + Fraction(random.choice(width), 4)) if kind == "open" else None
+        duration = None if kind == "other" else sum(interval) / 2 if interval else low
+        steps.append((Step((name, *[o for o in objects if o]), time, duration), interval))
+    steps.sort(key=lambda entry: entry[0].time or 0)
+    intervals = {number: interval for number, (_, interval) in enumerate(steps, 1) if interval is not None}
+    return OpenPlan(tuple(step for step, _ in steps), intervals)
+
+
+def _richer(random: Random, structure: Sexp, about: _Rules) -> Sexp:
+    """A durative action with looser durations, conditions while it lasts, and effects of how long it did."""
+    if structure[0] != ":durative-action":
+        return structure
+    parts = list(structure)
+    numeric = "g" in about.names
+    bounds: list[Sexp] = [
+        (">=", "?duration", random.choice(("0", "0.5", "0.75"))),
+        ("<=", "?duration", random.choice(("2", "4", "4"))),
+    ]
+    if numeric and random.random() < 0.25:
+        bounds.append((random.choice(("<=", ">=")), "?duration", random.choice((("g",), ("+", ("g",), "1")))))
+        if random.random() < 0.5:
+            bounds[-1] = ("at", "end", bounds[-1])
+    effects: list[Sexp] = [*parts[parts.index(":effect") + 1][1:]]
+    conditions: list[Sexp] = [*parts[parts.index(":condition") + 1][1:]]
+    variable = "?x" if "?x" in parts[parts.index(":parameters") + 1] else None
+    for _ in range(random.choice((1, 1, 2, 3))):
+        literal = about.own(variable)
+        if random.random() < 0.65 and literal[0] not in COMPARISONS:
+            effects.append(("at", random.choice(("start", "end", "end")), literal))
+        else:
+            phase = random.choice((("at", "start"), ("over", "all"), ("over", "all"), ("at", "end")))
+            conditions.append((*phase, literal))
+    if numeric:
+        for _ in range(random.choice((0, 1, 1, 2))):
+            value = random.choice(
+                ("?duration", ("*", "2", "?duration"), ("-", "?duration", "1"), ("/", "?duration", "2"))
+            )
+            verb = random.choice(("increase", "decrease", "assign"))
+            effects.append(("at", random.choice(("start", "end")), (verb, ("g",), value)))
+    parts[parts.index(":duration") + 1] = ("and", *bounds)
+    parts[parts.index(":effect") + 1] = ("and", *effects)
+    parts[parts.index(":condition") + 1] = ("and", *conditions)
+    return tuple(parts)
+
+
+def _apart(random: Random, name: str) -> OpenCase:
+    """Steps about one object each, which do not interfere: their order matters to rules alone."""
+    objects = dict.fromkeys(("c1", "c2", "c3", "c4"), "cup")
+    numeric = random.random() < 0.5
+    facts: list[Sexp] = [("p", "?x"), ("not", ("p", "?x")), ("q", "?x"), ("not", ("q", "?x")), ("r", "?x", "?x")]
+    if numeric:
+        facts += [("assign", ("f", "?x"), "?duration"), ("increase", ("g",), "?duration"), ("decrease", ("g",), "1")]
+    structures: list[Sexp] = []
+    for verb in ("heat", "wait"):
+        effects = [("at", random.choice(("start", "end", "end")), random.choice(facts)) for _ in range(3)]
+        condition: Sexp = ("over", "all", ("not", ("r", "?x", "?x"))) if random.random() < 0.1 else ("and",)
+        head: tuple[Sexp, ...] = (":durative-action", verb, ":parameters", ("?x", "-", "cup"))
+        bounds: Sexp = ("and", (">=", "?duration", "0"), ("<=", "?duration", "6"))
+        structures.append((*head, ":duration", bounds, ":condition", condition, ":effect", ("and", *effects)))
+    for verb, effect in zip(("set", "clear", "both"), random.sample(facts[:5], 3), strict=True):
+        structures.append((":action", verb, ":parameters", ("?x", "-", "cup"), ":effect", effect))
+    if random.random() < 0.2:
+        structures.append((":derived", ("d", "?x", "-", "object"), ("or", ("p", "?x"), ("q", "?x"))))
+    names = ["p", "p", "q", "q", "r", *(["d"] if len(structures) > 5 else []), *(["f", "f", "g"] if numeric else [])]
+    plans = []
+    for _ in range(6):
+        count = random.choice((1, 2, 2, 3))
+        width = {1: (4, 6, 8), 2: (2, 4, 6), 3: (2, 4)}[count]
+        steps: list[tuple[Step, tuple[Fraction, Fraction] | None]] = []
+        free = random.sample(list(objects), 4)
+        for place in range(count + random.choice((1, 2, 3))):
+            target = free[place] if place < 4 and random.random() < 0.9 else random.choice(free)
+            time = Fraction(random.randint(0, 14), 4)
+            if place < count:
+                low = Fraction(random.randint(2, 8), 4)
+                high = low + Fraction(random.choice(width), 4)
+                words = (random.choice(("heat", "wait")), target)
+                steps.append((Step(words, time, (low + high) / 2), (low, high)))
+            else:
+                steps.append((Step((random.choice(("set", "clear", "both")), target), time), None))
+        steps.sort(key=lambda entry: entry[0].time or 0)
+        intervals = {n: interval for n, (_, interval) in enumerate(steps, 1) if interval is not None}
+        plans.append(OpenPlan(tuple(step for step, _ in steps), intervals))
+    about = _Rules(random, list(objects), names, [step for plan in plans for step in plan.steps], {"heat", "wait"})
+    initial: list[Sexp] = [("p", o) for o in objects if random.random() < 0.3]
+    if numeric:
+        initial += [("=", ("g",), "1"), *[("=", ("f", o), "2") for o in objects]]
+    if random.random() < 0.3:
+        initial.append(("at", random.choice(("2", "3.5", "5")), random.choice((("p", "c1"), ("not", ("q", "c2"))))))
+    case = Case(
+        name,
+        tuple(objects.items()),
+        frozenset(),
+        tuple(structures),
+        tuple(initial),
+        about.literal() if random.random() < 0.3 else ("and",),
+        (),
+        tuple(about.constraint() for _ in range(8)),
+        tuple(about.rule(f"own-{i}") for i in range(8)),
+        (),
+    )
+    return OpenCase(case, tuple(plans))
+
+
+class _Rules:
+    """Rules about what the steps of a plan change."""
+
+    def __init__(
+        self, random: Random, objects: list[str], names: list[str], steps: list[Step], durative: set[str]
+    ) -> None:
+        self.random = random
+        self.objects = objects
+        self.names = names
+        self.steps = steps
+        self.durative = durative
+
+    def own(self, variable: str | None) -> Sexp:
+        """A literal of a variable; of none, a fact or number without arguments."""
+        names = [name for name in self.names if variable is not None or name in ("n", "g")]
+        return self._literal(names, [variable] if variable else [])
+
+    def literal(self) -> Sexp:
+        """A literal of objects that steps name."""
+        return self._literal(self.names, self.objects)
+
+    def _literal(self, names: list[str], objects: list[str]) -> Sexp:
+        name = self.random.choice(names)
+        first = self.random.choice(objects) if objects else ""
+        if name in ("f", "g"):
+            fluent = ("g",) if name == "g" else ("f", first)
+            return (self.random.choice(COMPARISONS), fluent, self.random.choice(("0", "1", "2", "3", "4.5", "6")))
+        atom = (name, *[first] * {"n": 0, "r": 2}.get(name, 1))
+        return atom if self.random.random() < 0.6 else ("not", atom)
+
+    def constraint(self) -> Sexp:
+        """A PDDL3 operator over literals, often with a bound."""
+        first, second = self.literal(), self.literal()
+        early, late = sorted(self.random.sample(("0", "1", "1.5", "2", "2.75", "3", "4", "5", "6"), 2), key=float)
+        return self.random.choice(
+            (
+                ("within", late, first),
+                ("always-within", early, first, second),
+                ("hold-during", early, late, first),
+                ("hold-after", late, first),
+                ("always", ("or", first, second)),
+                ("at-most-once", first),
+                ("sometime-before", first, second),
+                ("sometime-after", first, second),
+                ("not", ("within", early, first)),
+            )
+        )
+
+    def rule(self, name: str) -> Sexp:
+        """A rule about a step, or about the past."""
+        first, second = self.literal(), self.literal()
+        step = self.random.choice(self.steps).words
+        durative = step[0] in self.durative
+        return self.random.choice(
+            (
+                (":process", name, ":on", step, ":require", first),
+                (":process", name, ":at-end" if durative else ":on", step, ":require", ("once", first)),
+                (":process", name, ":during" if durative else ":on", step, ":forbid", first),
+                (":process", name, ":at-end" if durative else ":on", step, ":forbid-after", first),
+                (":process", name, ":forbid", ("since", first, second)),
+                (":obligation", name, ":when", first, ":then", second, ":within", "2"),
+                (":trajectory", name, ":formula", ("until", first, second)),
+                (":trajectory", name, ":formula", ("always", ("imply", ("action", step), first))),
+                (":trajectory", name, ":formula", ("sometime", ("next", ("and", first, second)))),
+                (":termination", name, ":require", ("or", first, ("once", second))),
+            )
+        )
+
+
+class Explicit:
+    """The explicit engine on a task, one world at a time."""
+
+    def __init__(self, case: Case) -> None:
+        texts = (case.domain_text(), case.problem_text(), case.safety_text())
+        names = ("domain.pddl", "problem.pddl", "rules.safe")
+        sources = [Source(name, text) for name, text in zip(names, texts, strict=True) if text]
+        self.checker = Checker(sources[0], sources[1], sources[2:], Options(tolerance=TOLERANCE, replay="never"))
+        self._prototype: Runtime | None = None
+        engine = self.checker.engine
+        if engine is not None and engine.prototype is not None:
+            self._prototype = Runtime(engine.plan, engine.emitter)
+            self._prototype.start(engine.initial(), Moment(0, 0, True))
+
+    def steps(self, plan: OpenPlan) -> list[TimedStep]:
+        """The steps of a plan as the checker reads them."""
+        read = self.checker.read(Source("random.plan", plan_text(plan.steps)))
+        assert read.timed is not None
+        return read.timed
+
+    def values(self, steps: list[TimedStep], durations: dict[int, Fraction]) -> Judged:
+        """What holds in one world; as a report has it."""
+        engine = self.checker.engine
+        assert engine is not None
+        steps = [s._replace(duration=durations.get(s.number, s.duration)) for s in steps]
+        run = _Forked(engine, self._prototype, steps)
+        run.run()
+        outcome = run.outcome(len(steps))
+        rules = [engine.plan.parts[v.part].rule for v in outcome.violations]
+        violated = frozenset(rule for rule in rules if not engine.plan.rules[rule].preference)
+        safe = False if violated else None if outcome.undecided or outcome.limit else True
+        if outcome.limit and not outcome.failures:
+            return Judged(None, None, safe, violated)
+        return Judged(not outcome.failures, outcome.goal is True, safe, violated)
+
+
+class _Forked(TimedRun):
+    """A plain timed run whose monitors are copied instead of compiled anew, which takes most of the time."""
+
+    def __init__(self, engine: Engine, prototype: Runtime | None, steps: list[TimedStep]) -> None:
+        self._prototype = prototype
+        super().__init__(engine, HALT, steps, TOLERANCE)
+
+    def monitors(self) -> Runtime | None:
+        if self._prototype is None:
+            return None
+        copy = self._prototype.fork()
+        copy.own_indexes(self.state.facts)
+        return copy
+
+
+def grid(plan: OpenPlan, random: Random, most: int) -> list[dict[int, Fraction]]:
+    """Durations in steps of 1/16, all of them or a sample.
+
+    All times and bounds are multiples of 1/8 (with the tolerance), so such steps meet every coincidence and, of one
+    duration, every gap between two.
+    """
+    step = Fraction(1, 16)
+    axes = []
+    for low, high in plan.intervals.values():
+        axes.append([low + step * i for i in range(int((high - low) / step) + 1)])
+    points = [dict(zip(plan.intervals, point, strict=True)) for point in product(*axes)]
+    return points if len(points) <= most else random.sample(points, most)
+
+
+class Compared(NamedTuple):
+    """What came of a plan: problems, how many cells and worlds, the values over all worlds."""
+
+    problems: list[str]
+    cells: int
+    worlds: int
+    values: tuple[Worlds, ...]
+
+
+def compare(case: OpenCase, most: int = 120, kernel: int = 0) -> list[Compared]:
+    """The verdicts on the plans of a case, held against the explicit engine on the worlds of the grid.
+
+    ``kernel``: so many of the worlds of each plan are judged by the replay kernel, too.
+    """
+    explicit = Explicit(case.case)
+    judge = None
+    if kernel:
+        safety = case.case.safety_text()
+        texts = (case.case.domain_text(), case.case.problem_text(), [safety] if safety else [])
+        judge = Kernel(*texts, tolerance=TOLERANCE)
+    return [_compare(explicit, plan, judge, most, kernel) for plan in case.plans]
+
+
+def _compare(explicit: Explicit, plan: OpenPlan, judge: Kernel | None, most: int, kernel: int) -> Compared:
+    steps = explicit.steps(plan)
+    judgement = explore(explicit.checker, steps, plan.intervals)
+    out = []
+    settled = all((aspect, value) in judgement.examples for aspect in ASPECTS for value in (True, False))
+    if not judgement.complete and not settled:
+        out.append("neither complete nor settled")
+    numbers = [n for n, (low, high) in sorted(plan.intervals.items()) if low < high]
+    for (aspect, value), world in judgement.examples.items():
+        found = explicit.values(steps, dict(world))[ASPECTS.index(aspect)]
+        if found is not value and value is not None:
+            out.append(f"{aspect} {value} in {world}: {found}")
+    points = grid(plan, Random(str(plan)), most)
+    for number, point in enumerate(points):
+        values = explicit.values(steps, point)
+        if judge is not None and number < kernel:
+            out += _against_kernel(judge, plan, point, values)
+        place = tuple(point[n] for n in numbers)
+        cells = [judged for cell, judged in judgement.cells if inside(cell, place)]
+        if judgement.complete and not cells:
+            out.append(f"no cell has {point}")
+        out += [f"cell {tuple(judged)} at {point}: {values}" for judged in cells if not _agrees(judged, values)]
+        for aspect, value in zip(ASPECTS, values[:3], strict=True):
+            worlds = judgement.over_worlds(aspect)
+            if (worlds is Worlds.ALL and value is not True) or (worlds is Worlds.NONE and value is not False):
+                out.append(f"{aspect} is {worlds.value} but {value} at {point}")
+    return Compared(out, len(judgement.cells), len(points), tuple(judgement.over_worlds(a) for a in ASPECTS))
+
+
+def _agrees(judged: Judged, values: Judged) -> bool:
+    """Whether a cell says of a world what is so, or nothing where it gave up."""
+    return judged == values or judged == Judged(None, None, None)
+
+
+def _against_kernel(judge: Kernel, plan: OpenPlan, point: dict[int, Fraction], values: Judged) -> list[str]:
+    """Where the replay kernel judges a world otherwise; where the engine gives up it may know more."""
+    steps = tuple(s._replace(duration=point.get(n, s.duration)) for n, s in enumerate(plan.steps, 1))
+    judgement = judge.judge(plan_text(steps))
+    theirs = (judgement.executable, judgement.goal, judgement.safe)
+    differ = [a for a, own, other in zip(ASPECTS, values[:3], theirs, strict=True) if own is not None and own != other]
+    return [f"kernel {theirs} at {point}, engine {values}"] if differ else []

@@ -1,0 +1,176 @@
+"""The verdict over all durations: by hand on small plans, and against the explicit engine on random ones."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from time import monotonic
+
+import pytest
+from durations_random import compare, open_case
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker, Options
+from plansafe.verifier.report import Worlds
+from plansafe.verifier.symbolic.durations.judge import explore, judge_durations
+from plansafe.verifier.symbolic.model import Verdict
+
+SEED = 2026
+DOMAIN = """(define (domain kitchen) (:types dish)
+  (:predicates (hot ?d - dish) (served ?d - dish) (on ?d - dish) (door-open))
+  (:functions (energy) (price))
+  (:durative-action bake :parameters (?d - dish) :duration (and (>= ?duration 1) (<= ?duration 50)) :condition (and)
+    :effect (and (at start (on ?d)) (at end (not (on ?d))) (at end (hot ?d))
+                 (at end (increase (energy) (* 2 ?duration)))))
+  (:durative-action rest :parameters (?d - dish) :duration (>= ?duration 0)
+    :condition (over all (not (door-open))) :effect (and))
+  (:durative-action count :parameters (?d - dish) :duration (>= ?duration 0) :condition (and)
+    :effect (at end (assign (price) (* ?duration (energy)))))
+  (:action serve :parameters (?d - dish) :precondition (hot ?d) :effect (served ?d))
+  (:action open-door :parameters () :precondition (and) :effect (door-open)))"""
+ALL, SOME, NONE, UNKNOWN = Worlds.ALL, Worlds.SOME, Worlds.NONE, Worlds.UNKNOWN
+Intervals = dict[int, tuple[Fraction | int, Fraction | int]]
+
+
+def checker(
+    goal: str = "(and)", constraints: str = "", rules: str = "", init: str = "", options: Options | None = None
+) -> Checker:
+    problem = f"""(define (problem p) (:domain kitchen) (:objects a b c d e f g h - dish)
+      (:init (= (energy) 0) (= (price) 1) {init}) (:goal {goal}) (:constraints (and {constraints})))"""
+    specs = [Source("rules.safe", f"(define (safety s) {rules})")] if rules else []
+    found = Checker(Source("domain.pddl", DOMAIN), Source("problem.pddl", problem), specs, options)
+    assert found.ok, found.diagnostics
+    return found
+
+
+def judged(found: Checker, plan: str, intervals: Intervals, deadline: float | None = None) -> Verdict:
+    steps = found.read(Source("x.plan", plan)).timed
+    assert steps is not None
+    return judge_durations(found, steps, intervals, deadline)
+
+
+def values(verdict: Verdict) -> tuple[Worlds, Worlds, Worlds]:
+    return verdict.executable, verdict.goal, verdict.safe
+
+
+@pytest.mark.parametrize("number", range(50))
+def test_random_plans(number: int) -> None:
+    found = compare(open_case(SEED, number), most=14, kernel=1)
+    assert [problem for one in found for problem in one.problems] == []
+
+
+def test_random_plans_vary() -> None:
+    found = [one for number in range(6) for one in compare(open_case(SEED, number), most=0)]
+    seen = {value for one in found for value in one.values}
+    assert {ALL, SOME, NONE} <= seen
+    assert max(one.cells for one in found) > 3
+
+
+def test_a_step_that_waits_for_an_end() -> None:
+    verdict = judged(checker("(served a)"), "0: (bake a) [30]\n31: (serve a)\n", {1: (28, 32)})
+    assert values(verdict) == (SOME, SOME, ALL)
+    assert verdict.not_executable is not None
+    assert verdict.not_executable.durations == ((1, 32),)
+    early = judged(checker("(served a)"), "0: (bake a) [30]\n31: (serve a)\n", {1: (28, 30)})
+    assert values(early) == (ALL, ALL, ALL)
+
+
+def test_separation_counts_to_the_thousandth() -> None:
+    plan = "0: (bake a) [30]\n31: (serve a)\n"
+    last = Fraction(31) - Fraction(1, 1000)
+    assert judged(checker(), plan, {1: (28, last)}).executable is ALL
+    assert judged(checker(), plan, {1: (28, last + Fraction(1, 10**9))}).executable is SOME
+
+
+def test_one_point_makes_a_difference() -> None:
+    # Only if both end at once is there no moment at which one dish alone is hot.
+    both = "(always (or (and (hot a) (hot b)) (and (not (hot a)) (not (hot b)))))"
+    verdict = judged(checker(constraints=both), "0: (bake a) [30]\n0: (bake b) [30]\n", {1: (29, 31), 2: (29, 31)})
+    assert values(verdict) == (ALL, ALL, SOME)
+    apart = judged(checker(constraints=both), "0: (bake a) [30]\n2: (bake b) [30]\n", {1: (29, 31), 2: (29, 31)})
+    assert apart.safe is SOME
+    never = judged(checker(constraints=both), "0: (bake a) [30]\n3: (bake b) [30]\n", {1: (29, 31), 2: (29, 31)})
+    assert never.safe is NONE
+
+
+@pytest.mark.parametrize(
+    ("bound", "expected"), [("33", ALL), ("32", ALL), ("31.999", SOME), ("28", SOME), ("27", NONE)]
+)
+def test_bounds_of_rules_are_exact(bound: str, expected: Worlds) -> None:
+    found = checker(constraints=f"(within {bound} (hot a))")
+    assert judged(found, "0: (bake a) [30]\n40: (serve a)\n", {1: (28, 32)}).safe is expected
+
+
+def test_a_deadline_between_two_open_ends() -> None:
+    found = checker(constraints="(always-within 3 (hot a) (hot b))")
+    plan = "0: (bake a) [30]\n1: (bake b) [30]\n"
+    assert judged(found, plan, {1: (29, 31), 2: (28, 30)}).safe is ALL
+    assert judged(found, plan, {1: (29, 31), 2: (28, Fraction(311, 10))}).safe is SOME
+
+
+def test_numbers_that_durations_change() -> None:
+    plan = "0: (bake a) [30]\n1: (bake b) [30]\n"
+    both: Intervals = {1: (29, 31), 2: (29, 31)}
+    assert judged(checker("(<= (energy) 124)"), plan, both).goal is ALL
+    assert judged(checker("(< (energy) 124)"), plan, both).goal is SOME
+    assert judged(checker("(= (energy) 119.5)"), plan, both).goal is SOME
+    assert judged(checker("(> (energy) 124)"), plan, both).goal is NONE
+
+
+def test_a_condition_over_all_ends_with_its_action() -> None:
+    plan = "0: (rest a) [5]\n6: (open-door)\n"
+    assert judged(checker(), plan, {1: (4, 6)}).executable is ALL
+    assert judged(checker(), plan, {1: (4, Fraction(601, 100))}).executable is SOME
+    assert judged(checker(), plan, {1: (7, 8)}).executable is NONE
+
+
+def test_a_literal_that_only_a_long_plan_meets() -> None:
+    found = checker(constraints="(always (not (door-open)))", init="(at 30 (door-open))")
+    assert judged(found, "0: (bake a) [29]\n", {1: (28, 29)}).safe is ALL
+    assert judged(found, "0: (bake a) [29]\n", {1: (28, 30)}).safe is SOME
+    assert judged(found, "0: (bake a) [31]\n", {1: (30, 31)}).safe is NONE
+
+
+def test_no_duration_and_less() -> None:
+    plan = "0: (rest a) [0.5]\n"
+    assert judged(checker(), plan, {1: (0, 1)}).executable is ALL
+    assert judged(checker(), plan, {1: (-1, 1)}).executable is SOME
+    assert judged(checker(), plan, {1: (-1, Fraction(-1, 2))}).executable is NONE
+    assert judged(checker(), "0: (open-door)\n", {1: (0, Fraction(1, 1000))}).executable is ALL
+    assert judged(checker(), "0: (open-door)\n", {1: (0, 1)}).executable is SOME
+
+
+def test_what_has_nothing_to_do_with_each_other_is_not_ordered() -> None:
+    found = checker(constraints="(within 70 (hot a)) (forall (?d - dish) (always (or (on ?d) (not (served ?d)))))")
+    plan = "".join(f"{i}: (bake {dish}) [30]\n" for i, dish in enumerate("abcdefgh"))
+    steps = found.read(Source("x.plan", plan)).timed
+    assert steps is not None
+    judgement = explore(found, steps, dict.fromkeys(range(1, 9), (20, 40)))
+    assert judgement.complete
+    assert len(judgement.cells) == 1
+
+
+def test_products_of_durations_are_given_up() -> None:
+    plan = "0: (bake a) [30]\n35: (count b) [5]\n"
+    verdict = judged(checker("(<= (price) 100)"), plan, {1: (29, 31), 2: (4, 6)})
+    assert values(verdict) == (UNKNOWN, UNKNOWN, UNKNOWN)
+    assert "multiplies durations" in verdict.limits[0]
+    one = judged(checker("(<= (price) 300)"), plan, {1: (29, 31)})  # of one open duration it is linear
+    assert values(one) == (ALL, SOME, ALL)
+    assert one.limits == ()
+
+
+def test_what_is_known_when_the_time_is_over() -> None:
+    verdict = judged(checker(), "0: (bake a) [30]\n31: (serve a)\n", {1: (28, 32)}, monotonic() - 1)
+    assert values(verdict) == (UNKNOWN, UNKNOWN, UNKNOWN)
+    assert "time limit" in verdict.limits[0]
+
+
+def test_a_filter_by_blame_counts_as_in_a_report() -> None:
+    rules = "(:process cold :parameters (?d - dish) :forbid (hot ?d))"
+    plan = "0: (bake a) [30]\n31: (serve a)\n"
+    only = Options(blame=("introduced",))
+    assert judged(checker(rules=rules, options=only), plan, {1: (28, 30)}).safe is NONE
+    hot = "(hot a)"  # from the beginning: nothing is introduced
+    assert judged(checker(rules=rules, init=hot, options=only), plan, {1: (28, 30)}).safe is ALL
+    more = Options(blame=("introduced", "pre-existing"))
+    assert judged(checker(rules=rules, init=hot, options=more), plan, {1: (28, 30)}).safe is NONE
