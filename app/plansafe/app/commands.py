@@ -1,4 +1,4 @@
-"""The commands ``repair`` and ``diagnose``. They are built only when one of them is called."""
+"""The commands beside ``audit``. They are built only when one of them is called."""
 
 from __future__ import annotations
 
@@ -39,6 +39,7 @@ from plansafe.app.running import (
 )
 from plansafe.app.service import Settings, combined_exit_code, expand, usage_problem
 from plansafe.app.values import BadOption, read_cost, read_steps, read_weights
+from plansafe.app.verifying import verify_certificate
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.verifier.repair.model import RepairOptions
 
@@ -46,6 +47,7 @@ STDOUT = "-"
 _SEARCHING = "looking for the nearest safe plan .."
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+app.command("verify-certificate")(verify_certificate)
 
 
 def command(name: str) -> Any:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _MANY = 20
 """Plans in a batch from which findings are replayed on request alone (``--replay always``)."""
-_LAZY = ("diagnose", "repair")
+_LAZY = ("diagnose", "repair", "verify-certificate")
 """Commands that are built only when they are called: every flag costs start-up time."""
 
 
@@ -123,7 +123,7 @@ def _show_page(code: str | None) -> None:
     raise typer.Exit
 
 
-@app.command(epilog="Other commands: safecheck repair --help, safecheck diagnose --help")
+@app.command(epilog="Other commands: safecheck repair --help, .. diagnose --help, .. verify-certificate --help")
 def audit(
     plans: Plans,
     domain: DomainFile = None,

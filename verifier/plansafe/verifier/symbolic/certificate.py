@@ -26,7 +26,9 @@ from plansafe.verifier.symbolic.texts import outcome_said
 FIRST_LINE = "c safecheck certificate 1"
 CLAIMS = ("SAFE", "VALID")
 SECONDS = 60.0
-"""How long a proof is looked for, if nothing else limits it."""
+"""How long a proof is looked for at most."""
+_PART = 0.7
+"""Which part of the time that is left may go into it: the proof has to be shortened and written as well."""
 MAX_PROOF = 2**29
 """Bytes of a proof before it is shortened."""
 MAX_LINE = 2**24
@@ -53,6 +55,11 @@ class Certificate(NamedTuple):
     clauses: int
     steps: int
 
+    @property
+    def constant(self) -> bool:
+        """The encoding folded to a constant, and there was nothing left to prove."""
+        return self.steps == 1 and self.clauses <= 3
+
 
 class NotACertificate(Exception):
     """The file does not begin like a certificate (SC811)."""
@@ -70,11 +77,10 @@ class Rejected(Exception):
 # ---- writing --------------------------------------------------------------------------------------------------------
 
 
-def bad(encoding: Encoding) -> Literal:
-    """The worlds that exist, and in which the plan fails or breaks a rule, or something is undecided."""
-    e, circuit = encoding, encoding.circuit
-    good = circuit.conjunction([e.executable, e.goal, e.violated ^ 1, e.undecided ^ 1])
-    return circuit.both(e.allowed, good ^ 1)
+def bad(encoding: Encoding) -> tuple[Literal, Literal]:
+    """Two literals, both true in the worlds that exist and in which something fails, is broken, or is undecided."""
+    e = encoding
+    return e.allowed, e.circuit.conjunction([e.executable, e.goal, e.violated ^ 1, e.undecided ^ 1]) ^ 1
 
 
 def certificate(
@@ -95,13 +101,19 @@ def certificate(
     known, clauses = _clauses(encoding)
     if known.numeric:
         return None
-    proof = _proof(clauses, time.monotonic() + SECONDS if deadline is None else deadline)
+    now = time.monotonic()
+    proof = refutation(clauses, now + (SECONDS if deadline is None else min(SECONDS, _PART * (deadline - now))))
     if proof is None:
         return None
     lines = [FIRST_LINE, f"c tool {_tool()}", f"c claim {claim}"]
     lines += [f"c {kind} {_hash(source)} {json.dumps(source.name)}" for kind, source in files]
     lines += list(_inputs(encoding, known, task, steps))
     lines += [f"p cnf {len(known.nodes) - 1} {len(clauses)}", *_dimacs(clauses), "c proof", *proof]
+    return sealed(lines)
+
+
+def sealed(lines: Iterable[str]) -> str:
+    """Lines with the last one, which shows damage; it is no signature."""
     text = "".join([line + "\n" for line in lines])
     return f"{text}c end {hashlib.sha256(text.encode()).hexdigest()}\n"
 
@@ -112,11 +124,10 @@ def matches(certificate: Certificate, encoding: Encoding) -> bool:
 
 
 def _clauses(encoding: Encoding) -> tuple[Clauses, list[list[int]]]:
-    root = bad(encoding)
+    roots = bad(encoding)
     known = Clauses(encoding.circuit)
-    clauses = [clause for batch in known.encode([root]) for clause in batch]
-    clauses.sort(key=lambda clause: len(clause) == 1)  # units last, so that CaDiCaL counts clauses as we do
-    return known, [*clauses, [known.literal(root)]]
+    clauses = [clause for batch in known.encode(roots) for clause in batch]
+    return known, [*clauses, *[[known.literal(root)] for root in roots]]
 
 
 def _dimacs(clauses: Iterable[Sequence[int]]) -> Iterator[str]:
@@ -138,9 +149,13 @@ def _inputs(encoding: Encoding, known: Clauses, task: Task, steps: Sequence[Take
         yield f"c variable {variable} {json.dumps(said)[1:-1]}"
 
 
-def _proof(clauses: list[list[int]], deadline: float) -> list[str] | None:
-    if [1] in clauses[-1:] and [-1] in clauses[-2:]:  # the encoding folded to a constant
-        return [f"{len(clauses) + 1} 0 {len(clauses) - 1} {len(clauses)} 0"]
+def refutation(clauses: list[list[int]], deadline: float) -> list[str] | None:
+    """The steps of a proof that clauses cannot all be true; ``None`` if none was found before ``deadline``.
+
+    Raises :class:`SolverMissing`.
+    """
+    if [1] in clauses and [-1] in clauses:  # the encoding folded to a constant
+        return [f"{len(clauses) + 1} 0 {clauses.index([-1]) + 1} {clauses.index([1]) + 1} 0"]
     try:
         from pysat import solvers  # noqa: PLC0415 - takes 0.1 s
     except ModuleNotFoundError as error:
@@ -161,7 +176,8 @@ def _proof(clauses: list[list[int]], deadline: float) -> list[str] | None:
                 budget = max(100, int(budget * min(4.0, 0.25 / max(time.monotonic() - started, 1e-3))))
             if answer is not False:
                 return None
-            pysolvers.flushpr(trace)
+            if hasattr(pysolvers, "flushpr"):  # without it, the end of the proof may be missing
+                pysolvers.flushpr(trace)
             file.seek(0)
             proof = trimmed(file, len(clauses))
             return None if proof is None else list(proof)
@@ -297,6 +313,8 @@ class _Reader:
     def _step(self, checker: Checker, variables: int) -> None:
         words = self._next().split(b" ")
         integers = self._integers
+        if words[0] == b"c":
+            raise WrongStep("the proof ends before the empty clause")
         number = integers[words[0]]
         if words[-1] != b"0":
             raise WrongStep("`0` is expected at the end")

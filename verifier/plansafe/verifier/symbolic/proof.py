@@ -88,6 +88,7 @@ class Checker:
 def trimmed(lines: Iterable[bytes], given: int) -> Iterator[str] | None:
     """The steps of a proof in LRAT that its end depends on, numbered anew after ``given`` clauses; and deletions.
 
+    CaDiCaL draws conclusions while it is given clauses: those have the numbers that no step has, in their order.
     ``None`` if the proof does not end with the empty clause. Memory for the whole proof.
     """
     steps: dict[int, list[bytes]] = {}
@@ -117,13 +118,15 @@ def _renumbered(steps: dict[int, list[bytes]], end: int, given: int) -> Iterator
     done: dict[int, list[int]] = {}
     for hint, number in last.items():
         done.setdefault(number, []).append(hint)
-    names = {number: given + place for place, number in enumerate(reversed(order), 1)}
+    free = [number for number in range(1, given + len(steps) + 1) if number not in steps]
+    names = {number: place for place, number in enumerate(free[:given], 1)}
+    names.update({number: given + place for place, number in enumerate(reversed(order), 1)})
     for number in reversed(order):
         words = steps[number]
         middle = words.index(b"0")
         literals = [word.decode() for word in words[1:middle]]
         hints = [int(word) for word in words[middle + 1 : -1]]
-        yield " ".join([str(names[number]), *literals, "0", *[str(names.get(hint, hint)) for hint in hints], "0"])
-        unused = sorted([names.get(hint, hint) for hint in done.get(number, ())])
+        yield " ".join([str(names[number]), *literals, "0", *[str(names[hint]) for hint in hints], "0"])
+        unused = sorted([names[hint] for hint in done.get(number, ())])
         if unused and number != end:
             yield " ".join([str(names[number]), "d", *[str(hint) for hint in unused], "0"])

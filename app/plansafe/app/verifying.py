@@ -1,0 +1,130 @@
+"""The command ``verify-certificate``: is the proof right, and is it about these files?"""
+
+from __future__ import annotations
+
+import io
+import sys
+from typing import Annotated
+
+import typer
+
+from plansafe.app.options import DomainFile, Gate, LenientTypes, MemoryLimit, NoDefaultSpec, ProblemFile, SpecFiles
+from plansafe.app.render.text import visible
+from plansafe.app.running import REPORT, complain, guarded, limit_memory, standard_output
+from plansafe.app.service import INTERNAL, Settings, audit, usage_problem
+from plansafe.grammar.diagnostics import Diagnostic, Severity
+from plansafe.verifier.symbolic.certificate import Certificate, NotACertificate, Rejected, verify
+
+_SAYS = {
+    "SAFE": "no world of this encoding stops the plan, misses its goal or breaks a rule (SAFE)",
+    "VALID": "no world of this encoding stops the plan or misses its goal; no rule applied (VALID)",
+}
+
+
+def verify_certificate(
+    certificate: Annotated[str, typer.Argument(metavar="FILE", help="What `safecheck --certificate FILE` wrote.")],
+    plan: Annotated[
+        str | None,
+        typer.Argument(metavar="[PLAN]", help="Judge this plan again, and compare what has to be proved."),
+    ] = None,
+    domain: DomainFile = None,
+    problem: ProblemFile = None,
+    spec: SpecFiles = None,
+    no_default_spec: NoDefaultSpec = False,
+    gate: Gate = False,
+    lenient_types: LenientTypes = False,
+    no_inferred_invariants: Annotated[
+        bool, typer.Option("--no-inferred-invariants", help="Assume no invariant that is not written down.")
+    ] = False,
+    time_limit: Annotated[float, typer.Option(min=0, metavar="SECONDS", help="For PLAN; 0: none.")] = 300.0,
+    memory_limit: MemoryLimit = 8192,
+) -> None:
+    """Check the proof behind a SAFE or VALID, without the solver that found it.
+
+    Every step must follow from the clauses that it names. Without PLAN it is not checked that the clauses say what the
+    files say; with PLAN (and the flags of the audit) they are made again from the files. Exit codes: 0 verified,
+    1 rejected, 2 not a certificate, or usage, 4 a bug in safecheck.
+    """
+    settings = Settings(
+        domain=domain,
+        problem=problem,
+        specs=tuple(spec or ()),
+        default_spec=not no_default_spec,
+        gate=gate,
+        lenient_types=lenient_types,
+        infer_invariants=not no_inferred_invariants,
+        time_limit=time_limit,
+        engine="sat",
+        certificate=True,
+    )
+    limit_memory(memory_limit)
+    raise typer.Exit(guarded(lambda: _verified(certificate, plan, settings)))
+
+
+def _verified(path: str, plan: str | None, settings: Settings) -> int:
+    wrong = usage_problem(settings)
+    if wrong is not None:
+        return complain(wrong)
+    name = visible(path)
+    try:
+        with open(path, "rb") as file:
+            found = verify(file)
+    except OSError as error:
+        return complain(Diagnostic("SC601", f"cannot read {name}: {(error.strerror or str(error)).lower()}"))
+    except NotACertificate:
+        return complain(
+            Diagnostic("SC811", f"{name} is not a certificate", help="`safecheck --certificate` writes one")
+        )
+    except Rejected as rejected:
+        return _rejected(f"{name}, line {rejected.line}: {rejected.reason}")
+    except MemoryError:
+        return _rejected(f"{name}: the proof needs more memory than --memory-limit allows")
+    said = "there was nothing left to prove" if found.constant else "proof verified"
+    lines = [f"{said}: {_SAYS[found.claim]}"]
+    lines.append(f"  {_count(found)}, written by {visible(found.tool)}")
+    if plan is None:
+        lines += [f"  {file.kind:<8}{visible(file.name)}  sha256 {file.sha256}" for file in found.files]
+        lines.append("  not checked: that this encoding says what the files say (name the plan for that)")
+    else:
+        code = _same(found, plan, settings)
+        if code:
+            return code
+        lines.append(f"  the encoding is that of {visible(plan)}, made again from its files")
+    stream = standard_output()
+    stream.write("\n".join(lines) + "\n")
+    return 0
+
+
+def _count(found: Certificate) -> str:
+    steps = f"{found.steps} step" + ("" if found.steps == 1 else "s")
+    return f"{steps} from {found.clauses} clauses over {found.variables} variables"
+
+
+def _same(found: Certificate, plan: str, settings: Settings) -> int:
+    """0 if the plan gives the same clauses now; else say why not."""
+    result = next(audit([plan], settings))
+    if result.failure is not None:
+        print(result.failure + REPORT, file=sys.stderr)
+        return INTERNAL
+    report = result.report
+    if report.headline is None:
+        code = 2
+        for problem in report.diagnostics:
+            if problem.severity is Severity.ERROR:
+                code = complain(problem)
+        return code
+    name = visible(plan)
+    if report.certificate is None:
+        return _rejected(f"the proof holds, but nothing like it can be proved of {name}: it is {report.headline.value}")
+    again = verify(io.BytesIO(report.certificate.encode()))
+    if (again.claim, again.cnf) == (found.claim, found.cnf):
+        return 0
+    known = {file.sha256 for file in found.files}
+    others = ", ".join([visible(file.name) for file in again.files if file.sha256 not in known])
+    reason = f"the certificate knows another text of: {others}" if others else "other flags, or another version"
+    return _rejected(f"the proof holds, but it is not about {name}", reason)
+
+
+def _rejected(reason: str, help: str | None = None) -> int:
+    complain(Diagnostic("SC810", reason, help=help))
+    return 1

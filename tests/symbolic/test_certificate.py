@@ -1,0 +1,336 @@
+"""Certificates: what is proved is so, and what is not so is never accepted, whatever is done to the file."""
+
+from __future__ import annotations
+
+import io
+import random
+import re
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from plansafe.app.main import app
+from plansafe.grammar.source import Source
+from plansafe.verifier.symbolic import certificate as certificates
+from plansafe.verifier.symbolic import proof
+from plansafe.verifier.symbolic.certificate import (
+    FIRST_LINE,
+    Certificate,
+    NotACertificate,
+    Rejected,
+    certificate,
+    matches,
+    refutation,
+    sealed,
+    verify,
+)
+from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Circuit
+from plansafe.verifier.symbolic.model import Encoding, FactInput
+
+LATER = 1e9
+TASK: Any = SimpleNamespace(fact_text=lambda predicate, code: f"(fact {code})")
+FILES = [("domain", Source("d.pddl", "(define)")), ("plan", Source('a "b"\n\x1b[1m.plan', "(go)"))]
+
+
+def encoded(clauses: list[list[int]]) -> Encoding:
+    """An encoding of which some world breaks the plan exactly if the clauses can be true."""
+    circuit = Circuit()
+    parts = [[circuit.input(FactInput(0, abs(part))) ^ (part < 0) for part in clause] for clause in clauses]
+    allowed = circuit.conjunction([circuit.disjunction(literals) for literals in parts])
+    return Encoding(circuit, allowed, FALSE, TRUE, FALSE, FALSE, (), True, (), 0, 0, {})
+
+
+def clauses(seed: int, variables: int = 7, count: int = 40) -> list[list[int]]:
+    choose = random.Random(seed)
+    sizes = [choose.choice((2, 3, 3, 3)) for _ in range(count)]
+    return [[v * choose.choice((1, -1)) for v in choose.sample(range(1, variables + 1), size)] for size in sizes]
+
+
+def satisfiable(found: list[list[int]]) -> bool:
+    variables = max((abs(part) for clause in found for part in clause), default=0)
+    for values in product((False, True), repeat=variables):
+        if all(any(values[abs(part) - 1] == (part > 0) for part in clause) for clause in found):
+            return True
+    return False
+
+
+def written(found: list[list[int]], steps: list[str], variables: int = 7) -> list[str]:
+    lines = [FIRST_LINE, "c tool a test", "c claim SAFE", f"p cnf {variables} {len(found)}"]
+    return [*lines, *[" ".join([*map(str, clause), "0"]) for clause in found], "c proof", *steps]
+
+
+def read(text: str | list[str]) -> Certificate:
+    return verify(io.BytesIO((text if isinstance(text, str) else sealed(text)).encode()))
+
+
+def rejected(text: str | list[str]) -> str:
+    with pytest.raises(Rejected) as caught:
+        read(text)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_what_cannot_be_true_has_a_certificate(seed: int) -> None:
+    found = clauses(seed, count=30 + seed % 15)
+    encoding = encoded(found)
+    text = certificate(encoding, "SAFE", FILES, TASK, [])
+    assert (text is None) is satisfiable(found)
+    if text is not None:
+        said = read(text)
+        assert said.claim == "SAFE"
+        assert [(file.kind, file.name) for file in said.files] == [("domain", "d.pddl"), ("plan", FILES[1][1].name)]
+        assert matches(said, encoded(found))
+        assert not matches(said, encoded(found[1:]))
+        assert certificate(encoded(found), "SAFE", FILES, TASK, []) == text
+
+
+def test_a_long_proof() -> None:
+    """Six items in five places."""
+    at = [[5 * item + place + 1 for place in range(5)] for item in range(6)]
+    found = at + [[-a[place], -b[place]] for place in range(5) for k, a in enumerate(at) for b in at[:k]]
+    text = certificate(encoded(found), "VALID", [], TASK, [])
+    assert text is not None
+    said = read(text)
+    assert said.claim == "VALID"
+    assert said.steps > 100
+    assert not said.constant
+
+
+def test_constants_need_no_solver(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "pysat", None)
+    always = Encoding(Circuit(), TRUE, TRUE, TRUE, FALSE, FALSE, (), True, (), 0, 0, {})
+    text = certificate(always, "SAFE", [], TASK, [])
+    assert text is not None
+    assert read(text).constant
+
+
+def test_no_certificate_with_limits_or_in_no_time() -> None:
+    found = clauses(0, count=60)
+    assert certificate(encoded(found)._replace(limits=("time",)), "SAFE", [], TASK, []) is None
+    assert certificate(encoded(found), "SAFE", [], TASK, [], deadline=0.0) is None
+
+
+def test_changed_files_are_noticed() -> None:
+    text = certificate(encoded(clauses(0, count=60)), "SAFE", FILES, TASK, [])
+    assert text is not None
+    choose = random.Random(0)
+    for _ in range(300):
+        place = choose.randrange(len(text))
+        new = choose.choice('0123456789abc dp-\n"{}')
+        changed = text[:place] + new + text[place + choose.randrange(2) :]
+        for candidate in (changed, text[:place]):
+            if candidate != text:
+                with pytest.raises((Rejected, NotACertificate)):
+                    read(candidate)
+
+
+def test_a_thousand_corrupted_proofs() -> None:
+    """Each file is sealed again after it was damaged; what is still accepted must be true."""
+    choose = random.Random(1)
+    accepted = 0
+    for number in range(1_000):
+        found = clauses(number % 40, count=45)
+        steps = refutation(found, LATER)
+        if steps is None:
+            assert satisfiable(found)
+            steps = refutation(clauses(0, count=60), LATER)
+            assert steps is not None
+        lines = written(found, steps)
+        for _ in range(choose.randrange(1, 4)):
+            lines = corrupted(choose, lines)
+        try:
+            read(lines)
+        except (Rejected, NotACertificate):
+            continue
+        accepted += 1
+        start = next(k for k, line in enumerate(lines) if line.startswith("p cnf"))
+        given = [[int(word) for word in line.split()[:-1]] for line in lines[start + 1 : lines.index("c proof")]]
+        assert not satisfiable(given)
+    assert 0 < accepted < 500
+
+
+def corrupted(choose: random.Random, lines: list[str]) -> list[str]:
+    """One line of clauses, steps or counts is changed, lost, said twice, exchanged; or the end is lost."""
+    out, place, other = list(lines), choose.randrange(3, len(lines)), choose.randrange(3, len(lines))
+    words = out[place].split(" ")
+    word = choose.randrange(len(words))
+    match choose.randrange(8):
+        case 0:
+            words[word] = words[word][1:] if words[word].startswith("-") else f"-{words[word]}"
+        case 1:
+            words[word] = str(choose.randrange(-8, 70))
+        case 2:
+            del words[word]
+        case 3:
+            words.insert(word, choose.choice(words))
+        case 4:
+            del out[place]
+            return out
+        case 5:
+            out.insert(other, out[place])
+            return out
+        case 6:
+            out[place], out[other] = out[other], out[place]
+            return out
+        case _:
+            return out[: max(place, len(out) - 3)]
+    out[place] = " ".join(words)
+    return out
+
+
+A, B = ["1 2 0", "-1 2 0", "1 -2 0", "-1 -2 0"], ["5 2 0 1 2 0", "6 0 5 3 4 0"]
+
+
+def lines(*steps: str, head: str = "p cnf 2 4", given: list[str] = A) -> list[str]:
+    return [FIRST_LINE, "c claim SAFE", head, *given, "c proof", *steps]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (lines("5 0 1 2 3 4 0"), "line 9: clause 1 has 2 literals left, and should have one"),
+        (lines("5 2 0 1 2 0"), "line 10: the proof ends before the empty clause"),
+        (lines("5 2 0 1 0", "6 0 5 3 4 0"), "line 9: clause 5 does not follow from the clauses that it names"),
+        (lines("5 0 5 0"), "line 9: there is no clause 5"),
+        (lines("4 2 0 1 2 0"), "line 9: clause 4 comes after clause 4"),
+        (lines("5 2 0 -1 2 0"), "line 9: a step that only keeps satisfiability (RAT); such proofs are not read"),
+        (lines("5 2 0 0"), "line 9: clause 5 does not follow from the clauses that it names"),
+        (lines("5 2 0 1 2"), "line 9: `0` is expected at the end"),
+        (lines("5 2 0"), "line 9: a step names the clauses that it follows from"),
+        (lines("5 2 1 0"), "line 9: a step names the clauses that it follows from"),
+        (lines("5 3 0 1 2 0"), "line 9: literals are numbers from 1 to 2, or negative"),
+        (lines("5 d 1 0", "6 2 0 1 2 0"), "line 10: there is no clause 1"),
+        (lines("5 d 9 0"), "line 9: there is no clause 9"),
+        (lines(*B, "7 1 0 5 0"), "line 11: no more steps here"),
+        (lines("+5 2 0 1 2 0"), "line 9: a number is expected here"),
+        (lines("5 1_0 0 1 2 0"), "line 9: a number is expected here"),
+        (lines("5 02 0 1 2 0"), "line 9: a number is expected here"),
+        (lines("5  2 0 1 2 0"), "line 9: a number is expected here"),
+        (lines("5 \u0662 0 1 2 0"), "line 9: a number is expected here"),
+        (lines("5 99999999999 0 1 2 0"), "line 9: a number is expected here"),
+        (lines(*B, head="p cnf 2 3"), "line 7: there are more than 3 clauses, or `c proof` is missing"),
+        (lines(*B, head="p cnf 2 5"), "line 8: a number is expected here"),
+        (lines(*B, head="p cnf 1 4"), "line 4: literals are numbers from 1 to 1, or negative"),
+        (lines(*B, head="p cnf 2"), "line 3: `p cnf VARIABLES CLAUSES` is expected here"),
+        (lines(*B, head="p cnf 2 -4"), "line 4: there are more than -4 clauses, or `c proof` is missing"),
+        ([FIRST_LINE, "c claim GOOD", *lines(*B)[2:]], "line 3: the certificate claims nothing that version 1 knows"),
+        ([FIRST_LINE, *lines(*B)[2:]], "line 2: the certificate claims nothing that version 1 knows"),
+        ([FIRST_LINE, "c author me", *lines(*B)[1:]], "line 2: this line is not known in version 1"),
+        ([FIRST_LINE, "c plan abc", *lines(*B)[1:]], 'line 2: `c plan SHA256 "NAME"` is expected here'),
+        (sealed(lines(*B)) + "\n", "line 11: something follows the end"),
+        ("\n".join(lines(*B)), "line 10: the file ends too early"),
+        (sealed(lines(*B)).replace("1 -2 0", "-2 1 0", 1), "line 11: the file was changed: its hash is another"),
+    ],
+)
+def test_why_a_certificate_is_rejected(text: str | list[str], why: str) -> None:
+    assert rejected(text) == why
+
+
+def test_right_steps_are_accepted() -> None:
+    assert read(lines(*B)).steps == 2
+    assert read(lines("5 2 0 1 2 0", "5 d 1 2 0", "9 0 5 3 4 0")).steps == 2
+    tautology = lines("5 1 -1 0 1 3 0", "6 2 0 1 2 0", "7 0 6 3 4 0")
+    assert read(tautology).steps == 3
+    assert read(lines("3 0 1 2 0", head="p cnf 1 2", given=["1 0", "-1 0"])).constant
+    assert read(lines("2 0 1 0", head="p cnf 0 1", given=["0"])).steps == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["", "c safecheck certificate 2\n", "(go)\n", "c safecheck certificate 1", "\x00" * 99]
+)
+def test_what_is_no_certificate(text: str) -> None:
+    with pytest.raises(NotACertificate):
+        read(text)
+
+
+def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(certificates, "MAX_LINE", 100)
+    assert rejected(lines("5 " + "1 " * 100 + "0 1 2 0")) == "line 9: the line is too long"
+    monkeypatch.setattr(proof, "MAX_WORK", 3)
+    assert rejected(lines(*B)) == "line 9: the proof is too long to be checked here"
+    monkeypatch.setattr(proof, "MAX_LIVE", 40)
+    assert rejected(lines(*B)) == "line 6: the proof needs more memory than it may take"
+
+
+# ---- the command ----------------------------------------------------------------------------------------------------
+
+DOMAIN = """(define (domain kitchen) (:requirements :adl)
+  (:predicates (metal ?x) (inside ?x) (running))
+  (:action put-in :parameters (?x) :effect (inside ?x))
+  (:action check :parameters (?x) :effect (when (metal ?x) (not (inside ?x))))
+  (:action start :effect (running)))
+"""
+PROBLEM = """(define (problem p) (:domain kitchen) (:objects cup bowl)
+  (:init (or (metal cup) (metal bowl)) (or (not (metal cup)) (metal bowl)) (or (metal cup) (not (metal bowl))))
+  (:goal (running)))
+"""
+RULES = """(define (safety kitchen)
+  (:process no-metal :parameters (?x) :forbid (and (running) (inside ?x) (metal ?x))))
+"""
+RULE = """(define (safety kitchen)
+  (:process one-metal :forbid (and (running) (not (metal cup)))))
+"""
+FLAGS = ["--domain", "d.pddl", "--problem", "p.pddl", "--spec", "kitchen.safe", "--memory-limit", "0"]
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    monkeypatch.chdir(tmp_path)
+    Path("d.pddl").write_text(DOMAIN)
+    Path("p.pddl").write_text(PROBLEM)
+    Path("kitchen.safe").write_text(RULE)
+    Path("warm.plan").write_text("(put-in cup)\n(start)\n")
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as stop:
+            app([*arguments, *FLAGS], prog_name="safecheck")
+        return int(stop.value.code or 0), *capsys.readouterr()
+
+    return call
+
+
+def test_a_certificate_is_written_and_verified(run: Run) -> None:
+    code, out, err = run("audit", "warm.plan", "--certificate", "warm.proof")
+    assert (code, err) == (0, "warm.plan: certificate written to warm.proof\n")
+    assert "decided by cadical" in out
+    code, out, _ = run("verify-certificate", "warm.proof")
+    assert code == 0
+    assert out.startswith("proof verified: no world of this encoding stops the plan, misses its goal or breaks a rule")
+    assert re.search(r"domain  d\.pddl  sha256 [0-9a-f]{64}", out)
+    assert "not checked: that this encoding says what the files say" in out
+    code, out, _ = run("verify-certificate", "warm.proof", "warm.plan")
+    assert code == 0
+    assert "the encoding is that of warm.plan, made again from its files" in out
+
+
+def test_a_certificate_of_something_else(run: Run) -> None:
+    run("audit", "warm.plan", "--certificate", "warm.proof")
+    Path("p.pddl").write_text(PROBLEM.replace("(or (metal cup) (not (metal bowl)))", "(metal cup)"))
+    code, out, err = run("verify-certificate", "warm.proof", "warm.plan")
+    assert (code, out) == (1, "")
+    assert "error[SC810]: the proof holds, but it is not about warm.plan" in err
+    assert "the certificate knows another text of: p.pddl" in err
+    Path("kitchen.safe").write_text(RULES)
+    code, _, err = run("verify-certificate", "warm.proof", "warm.plan")
+    assert code == 1
+    assert "nothing like it can be proved of warm.plan: it is UNSAFE" in err
+    assert run("verify-certificate", "warm.proof", "no.plan")[0] == 2
+
+
+def test_what_the_command_refuses(run: Run) -> None:
+    run("audit", "warm.plan", "--certificate", "warm.proof")
+    text = Path("warm.proof").read_text()
+    Path("warm.proof").write_text(text.replace(" 0\n", " 1 0\n", 5))
+    code, out, err = run("verify-certificate", "warm.proof")
+    assert (code, out) == (1, "")
+    assert err.startswith("error[SC810]: warm.proof, line ")
+    code, _, err = run("verify-certificate", "warm.plan")
+    assert code == 2
+    assert err.startswith("error[SC811]: warm.plan is not a certificate")
+    assert run("verify-certificate", "missing.proof")[2].startswith("error[SC601]: cannot read missing.proof")
+    assert run("verify-certificate", ".")[0] == 2
