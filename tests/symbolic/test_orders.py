@@ -2,18 +2,155 @@
 
 from __future__ import annotations
 
-import pytest
-from orders_cases import STREAMS
-from orders_compare import compared
+import time
 
+import pytest
+from orders_cases import STREAMS, by_replay, order_case, orders, steps_of, values
+from orders_compare import compared
+from orders_large import FAMILIES
+from worlds_compare import differences
+from worlds_generate import worlds_case
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker
+from plansafe.verifier.engine.replay import HALT, Run
+from plansafe.verifier.kernel import KernelLimit, KernelRejects
 from plansafe.verifier.report import Worlds
+from plansafe.verifier.symbolic.orders import enumeration, judge
+from plansafe.verifier.symbolic.orders.exclusive import Exclusive
+from plansafe.verifier.symbolic.orders.moments import Moments
+from plansafe.verifier.symbolic.orders.partial import Cyclic, PartialOrder
+from plansafe.verifier.symbolic.orders.template import Template, TooHard, closed
+
+DOMAIN = """(define (domain d) (:predicates (p) (q)) (:functions (f))
+  (:action make :effect (p)) (:action break :effect (not (p))) (:action need :precondition (p) :effect (q))
+  (:action count :effect (increase (f) 1)))"""
+PROBLEM = "(define (problem p) (:domain d) (:init (= (f) 0)) (:goal (q)))"
+
+
+def judged(plan: str, pairs: list[tuple[int, int]], safety: str = "", **options: object) -> judge.Verdict:
+    specs = [Source("s.safe", f"(define (safety s) {safety})")] if safety else []
+    checker = Checker(Source("d.pddl", DOMAIN), Source("p.pddl", PROBLEM), specs)
+    assert checker.ok and checker.engine is not None, checker.diagnostics
+    steps = checker.read(Source("plan", plan)).steps
+    return judge.judge_orders(checker.engine, steps, pairs, **options)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("stream", STREAMS)
 def test_verdicts_are_those_of_all_orders(stream: str) -> None:
-    values = set()
+    seen = set()
     for number in range(60 if stream in ("strips", "effects", "numbers") else 20):
-        found = compared(stream, 20, number, kernel=number % 4 == 0)
+        found = compared(stream, 20, number, kernel=number % 8 == 0)
         assert found.problem is None, found.problem
-        values.update(found.values)
-    assert Worlds.ALL in values and Worlds.NONE in values
+        seen.update(found.values)
+    assert Worlds.ALL in seen and Worlds.NONE in seen
+
+
+def test_enumeration_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise TooHard("no circuits today")
+
+    monkeypatch.setattr(judge, "Template", refuse)
+    enumerated = 0
+    for number in range(60):
+        case = order_case(("effects", "numbers")[number % 2], 31, number)
+        checker = case.checker()
+        assert checker.engine is not None
+        order = PartialOrder(len(case.plan), case.pairs)
+        judging = judge.Judge(checker.engine, steps_of(case, checker), order, None, (), None, "auto")
+        assert judging.verdict()[:3] == values(by_replay(case, checker)), case.shown()
+        enumerated += bool(judging.enumerated)
+    assert enumerated > 10
+
+
+def test_past_all_limits_nothing_is_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise TooHard("no circuits today")
+
+    monkeypatch.setattr(judge, "Template", refuse)
+    monkeypatch.setattr(enumeration, "MAX_POINTS", 2)
+    found = judged("(make) (break) (need) (count)", [(1, 3)])
+    assert found.executable is Worlds.SOME  # two replays show that
+    found = judged("(make) (make) (need) (count)", [(1, 3)])
+    assert found.executable is found.goal is Worlds.UNKNOWN
+    assert found.limits == ("no circuits today", "the orders come to more than 2 different points")
+
+
+def test_when_time_is_over_nothing_is_claimed() -> None:
+    found = judged("(make) (make) (need) (count)", [(1, 3)], deadline=time.monotonic() - 1)
+    assert found.executable is found.goal is found.safe is Worlds.UNKNOWN
+    assert found.limits == ("the time limit has passed",)
+
+
+def test_a_witness_is_an_order_in_which_it_fails() -> None:
+    found = judged("(make) (need) (break)", [(1, 2), (1, 3)])
+    assert found[:3] == (Worlds.SOME, Worlds.SOME, Worlds.ALL)
+    assert found.not_executable is not None and found.not_executable.order == (1, 3, 2)
+    assert found.not_safe is None
+
+
+def test_ill_formed_steps_fail_where_they_are() -> None:
+    found = judged("(make) (nonsense) (need)", [(1, 3)])
+    assert found[:3] == (Worlds.NONE, Worlds.SOME, Worlds.ALL)
+
+
+def test_small_plans() -> None:
+    assert judged("", [])[:3] == (Worlds.ALL, Worlds.NONE, Worlds.ALL)
+    assert judged("(make)", [])[:3] == (Worlds.ALL, Worlds.NONE, Worlds.ALL)
+    with pytest.raises(Cyclic):
+        judged("(make) (need)", [(1, 2), (2, 1)])
+
+
+def test_numbers_and_bounds_depend_on_the_order() -> None:
+    plan, pairs = "(count) (make) (count) (break)", [(2, 4)]
+    few = "(:process few :forbid (and (p) (>= (f) 2)))"
+    assert judged(plan, pairs, few).safe is Worlds.SOME
+    assert judged(plan, [*pairs, (4, 3)], few).safe is Worlds.ALL
+    assert judged(plan, pairs, "(:trajectory soon :formula (within 2 (p)))").safe is Worlds.SOME
+    assert judged(plan, pairs, "(:trajectory soon :formula (within 3 (p)))").safe is Worlds.ALL
+
+
+def test_exclusive_pairs_are_never_both_true() -> None:
+    pairs = 0
+    for number in range(25):
+        case = order_case("effects", 41, number)
+        checker = case.checker()
+        assert checker.engine is not None
+        steps, order = steps_of(case, checker), PartialOrder(len(case.plan), case.pairs)
+        moments = Moments(Template(checker.engine, closed(checker.engine), steps), order)
+        found = Exclusive(moments)
+        for taken in orders(order):
+            for length in range(len(taken) + 1):
+                run = Run(checker.engine, HALT)
+                run.steps([steps[step - 1] for step in taken[:length]])
+                held = {2 * i + (fact[1] not in run.state.facts[fact[0]]) for i, fact in enumerate(found.facts)}
+                for literal in held:
+                    assert not any(found.pairs[literal] >> other & 1 for other in held), case.shown()
+        pairs += sum(mask.bit_count() for mask in found.pairs)
+    assert pairs > 80
+
+
+def test_open_facts_outcomes_and_orders_together() -> None:
+    judged_cases = 0
+    for number in range(6):
+        case = worlds_case("orders", 51, number)
+        try:
+            found = differences(case, ("auto",))
+        except (KernelRejects, KernelLimit):
+            continue
+        assert not found, f"{found}\n{case.show()}"
+        judged_cases += 1
+    assert judged_cases > 3
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("fine", [True, False])
+def test_large_plans(family: str, fine: bool) -> None:
+    large = FAMILIES[family](200, 10, fine)
+    assert len(large.steps) >= 198 and large.writers >= 20
+    checker, steps = large.compiled()
+    assert checker.engine is not None
+    started = time.monotonic()
+    found = judge.judge_orders(checker.engine, steps, large.pairs, started + 30)
+    assert (found.executable.value, found.safe.value) == large.expected
+    assert not found.limits

@@ -224,12 +224,15 @@ def _parts(atom: Atom) -> list[Sum]:
 
 
 def _atoms(total: Sum) -> Iterator[Atom]:
-    """All atoms of a sum, those inside others too."""
+    """All atoms of a sum, those inside others too; shared ones once."""
+    seen: set[int] = set()
     stack = [total]
     while stack:
         for atom, _ in stack.pop().items:
-            yield atom
-            stack.extend(_parts(atom))
+            if id(atom) not in seen:
+                seen.add(id(atom))
+                yield atom
+                stack.extend(_parts(atom))
 
 
 def _literals(total: Sum) -> Iterator[Literal]:

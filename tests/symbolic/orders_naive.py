@@ -1,0 +1,50 @@
+"""The obvious encoding of a partially ordered plan, for scale: positions of steps, and all facts at all positions."""
+
+from __future__ import annotations
+
+import time
+
+import z3
+from orders_large import Large
+
+from plansafe.verifier.engine.steps import Taken
+from plansafe.verifier.model import Atom
+
+
+def naively(large: Large, limit: float) -> tuple[str, float]:
+    """Whether the stove can be left alone in some order: ``safe``, as far as the rule ``never-alone`` goes."""
+    checker, steps = large.compiled()
+    assert checker.engine is not None
+    task, size = checker.engine.task, len(steps)
+    on, attended = [next(i for i, p in enumerate(task.predicates) if p.name == name) for name in ("on", "attended")]
+    started = time.monotonic()
+    solver = z3.Solver()
+    solver.set("timeout", int(limit * 1000))
+    places = [z3.Int(f"place{i}") for i in range(size)]
+    solver.add(z3.Distinct(places), *[z3.And(p >= 0, p < size) for p in places])
+    solver.add(*[places[a - 1] < places[b - 1] for a, b in large.pairs])
+    written: dict[tuple[int, int], list[tuple[int, bool]]] = {}
+    for number, step in enumerate(steps):
+        assert isinstance(step, Taken)
+        for effect in step.action.start.effects:
+            for atoms, value in ((effect.deletes, False), (effect.adds, True)):
+                for atom in atoms:
+                    written.setdefault(_fact(task.encode, atom, step), []).append((number, value))
+    values = {fact: [z3.Bool(f"f{fact[0]}_{fact[1]}_{i}") for i in range(size + 1)] for fact in written}
+    for (predicate, code), row in values.items():
+        solver.add(row[0] == (code in task.initial_facts[predicate]))
+        for i in range(size):
+            value = row[i]
+            for number, makes in written[predicate, code]:
+                value = z3.If(places[number] == i, z3.BoolVal(makes), value)
+            solver.add(row[i + 1] == value)
+    alone = [z3.And(values[on, 0][i], z3.Not(values[attended, 0][i])) for i in range(size + 1)]
+    solver.add(z3.Or(alone))
+    answer = {"sat": "SOME", "unsat": "ALL"}.get(str(solver.check()), "UNKNOWN")
+    return answer, time.monotonic() - started
+
+
+def _fact(encode: object, atom: Atom, step: Taken) -> tuple[int, int]:
+    binding = dict(zip([v.slot for v in step.action.parameters], step.objects, strict=True))
+    arguments = tuple([a if a >= 0 else binding[-1 - a] for a in atom.arguments])
+    return atom.predicate, encode(arguments)  # type: ignore[operator]

@@ -1,0 +1,63 @@
+"""Measure verdicts on large partially ordered plans, and a naive encoding in Z3 on small ones.
+
+usage: python tests/symbolic/run_orders_large.py [--sizes 50 100 200 400] [--naive 8 12 16 20] [--limit 60]
+
+The naive encoding gives every step a position, and every fact a value at every position.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "property")]
+
+from orders_large import FAMILIES, Large  # noqa: E402
+from orders_naive import naively  # noqa: E402
+
+from plansafe.verifier.symbolic.orders.judge import judge_orders  # noqa: E402
+
+
+def measured(large: Large, limit: float) -> str:
+    """One line: the verdict, whether it is as expected, and how long it took."""
+    checker, steps = large.compiled()
+    assert checker.engine is not None
+    started = time.monotonic()
+    verdict = judge_orders(checker.engine, steps, large.pairs, started + limit)
+    seconds = time.monotonic() - started
+    found = (verdict.executable.value, verdict.safe.value)
+    said = "" if found == large.expected else f"  expected {large.expected}"
+    return f"executable {found[0]:7} safe {found[1]:7} {seconds:7.2f} s{said}"
+
+
+def main() -> int:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", type=int, nargs="*", default=[50, 100, 200, 400])
+    parser.add_argument("--naive", type=int, nargs="*", default=[8, 12, 16, 20])
+    parser.add_argument("--limit", type=float, default=60)
+    options = parser.parse_args()
+    for name, family in FAMILIES.items():
+        for size in options.sizes:
+            for fine in (True, False):
+                large = family(size, size // 10 if name in ("kitchen", "crossing") else size // 20, fine)
+                print(
+                    f"{name:9} {size:4} steps {large.writers:3} writers  {measured(large, options.limit)}", flush=True
+                )
+    for size in options.naive:
+        for fine in (True, False):
+            large = FAMILIES["kitchen"](size, size // 4, fine)
+            answer, seconds = naively(large, options.limit)
+            print(
+                f"kitchen   {size:4} steps {large.writers:3} writers  {measured(large, options.limit)}"
+                f"   naively: safe {answer} {seconds:.2f} s",
+                flush=True,
+            )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
