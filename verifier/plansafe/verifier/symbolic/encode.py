@@ -15,7 +15,7 @@ from plansafe.verifier.symbolic.circuit import FALSE, Circuit, Literal
 from plansafe.verifier.symbolic.derived import Derived, TooManyRounds
 from plansafe.verifier.symbolic.doubled import Doubled
 from plansafe.verifier.symbolic.evaluation import Evaluation
-from plansafe.verifier.symbolic.initial import Group, initial, invariants
+from plansafe.verifier.symbolic.initial import Group, finite_numbers, initial, invariants
 from plansafe.verifier.symbolic.model import Encoding
 from plansafe.verifier.symbolic.staterules import Dispatch, Found, StateRule, StepRule, matcher
 from plansafe.verifier.symbolic.steps import Steps
@@ -89,6 +89,7 @@ def encode(
         stepper.outcomes,
         tuple(limits),
         tuple(skipped),
+        finite_numbers(task),
         tuple(alive),
     )
 

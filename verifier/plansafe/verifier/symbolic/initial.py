@@ -167,6 +167,17 @@ def _statements(circuit: Circuit, state: SymbolicState, unknowns: Unknowns) -> I
                 yield _bound(circuit, interval.high, "<" if interval.high_open else "<=", value, False)
 
 
+def finite_numbers(task: Task) -> tuple[tuple[tuple[int, int], tuple[Number, ...]], ...]:
+    """The open numbers that a ``oneof`` gives one of some values, with these."""
+    found: dict[tuple[int, int], dict[Number, None]] = {}
+    for choice in task.unknowns.choices if task.unknowns is not None else ():
+        for literals in choice.alternatives:
+            for literal in literals:
+                if literal.fluent and choice.exactly_one:
+                    found.setdefault((literal.predicate, literal.code), {})[literal.value] = None
+    return tuple([(key, tuple(values)) for key, values in sorted(found.items())])
+
+
 def _bound(circuit: Circuit, bound: Number, operator: str, value: terms.Sum, low: bool) -> Literal:
     limit = terms.constant(bound)
     return terms.compared(circuit, operator, limit, value) if low else terms.compared(circuit, operator, value, limit)

@@ -64,7 +64,7 @@ class Encoding(NamedTuple):
     some hard rule reads an undefined number, and no rule is violated. ``checked``: some hard rule has an instance where
     all steps are taken. ``values``: the open numbers, as (function, code). ``open_facts``, ``open_numbers``,
     ``outcomes``: how much is left open. ``limits`` say why the trace is not known: then nothing is; ``skipped``: why a
-    rule is undecided in every world.
+    rule is undecided in every world. ``finite``: open numbers that have one of some values, with these.
     """
 
     circuit: Circuit
@@ -81,6 +81,7 @@ class Encoding(NamedTuple):
     outcomes: dict[tuple[int, int, tuple[int, ...]], int]  # each choice, with the number of its alternatives
     limits: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
+    finite: tuple[tuple[tuple[int, int], tuple[Number, ...]], ...] = ()
     alive: tuple[Literal, ...] = ()  # alive[i]: steps 1..i are taken
 
 

@@ -39,7 +39,9 @@ def rewritten(formula: Formula) -> Formula:
                     before = Temporal("yesterday", (Temporal("once", (operands[1],)),))
                     return Temporal("always", (Or((negate(operands[0]), before)),))
                 case "at-most-once":
-                    ceased = Temporal("once", (And((negate(operands[0]), Temporal("once", operands))),))
+                    # Three letters, one after the other: an undefined value is not two values at one letter.
+                    held = Temporal("yesterday", (Temporal("once", operands),))
+                    ceased = Temporal("yesterday", (Temporal("once", (And((negate(operands[0]), held)),)),))
                     return Temporal("always", (Or((negate(operands[0]), negate(ceased))),))
                 case "always-within":
                     return Temporal("always-within", (negate(operands[0]), operands[1]), formula.bounds)

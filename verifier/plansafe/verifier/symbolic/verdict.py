@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import product
+from math import prod
 from typing import NamedTuple
 
 from plansafe.verifier.report import Worlds
 from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.model import Encoding, FactInput, OutcomeInput, Verdict, World
+from plansafe.verifier.symbolic.renaming import Template
 from plansafe.verifier.symbolic.simulation import Simulation, simulate
 from plansafe.verifier.symbolic.solvers import Model, Solver, solver_for
+from plansafe.verifier.symbolic.terms import constant
 
 FOLDED = "constant folding"
 SIMULATED = "simulation"
+MAX_SPLIT = 256
+"""Combinations of values of open numbers that are looked at one by one, where a solver gave up."""
 
 
 class NoWorld(Exception):
@@ -85,7 +91,31 @@ class Judge:
         self.asked = self.asked or literal != TRUE
         if found:
             self._models[literal] = self.solver.model()
-        return found
+        return self._by_values(literal) if found is None else found
+
+    def _by_values(self, literal: Literal) -> bool | None:
+        """Where a solver gave up: value by value, for open numbers that have finitely many.
+
+        With values in their place comparisons fold, products among them.
+        """
+        finite = dict(self.encoding.finite)
+        total = prod([len(values) for values in finite.values()])
+        if not finite or total > MAX_SPLIT or set(self.encoding.values) != finite.keys():
+            return None
+        template = Template(self.circuit, [self.encoding.allowed, literal], (), self.encoding.values)
+        for chosen in product(*finite.values()):
+            values = dict(zip(finite, chosen, strict=True))
+            roots = template.copy({}, {key: constant(value) for key, value in values.items()})
+            solver = solver_for(self.circuit, roots, "auto", self.deadline)
+            try:
+                found = solver.solve(roots)
+                if found:
+                    self._models[literal] = Model(solver.model().inputs, values)
+                if found is not False:
+                    return found
+            finally:
+                solver.close()
+        return False
 
     def world(self, literal: Literal) -> World | None:
         """A world in which a literal is true, if there is one and it was found."""
