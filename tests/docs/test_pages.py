@@ -18,6 +18,7 @@ RUN = (
     "docs/loose-text.md",
     "docs/planners.md",
     "docs/unknown-worlds.md",
+    "docs/certificates.md",
 )
 READ = (
     "README.md",

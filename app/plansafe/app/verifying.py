@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,7 +13,9 @@ from plansafe.app.render.text import visible
 from plansafe.app.running import REPORT, complain, guarded, limit_memory, standard_output
 from plansafe.app.service import INTERNAL, Settings, audit, usage_problem
 from plansafe.grammar.diagnostics import Diagnostic, Severity
-from plansafe.verifier.symbolic.certificate import Certificate, NotACertificate, Rejected, verify
+
+if TYPE_CHECKING:
+    from plansafe.verifier.symbolic.certificate import Certificate
 
 _SAYS = {
     "SAFE": "no world of this encoding stops the plan, misses its goal or breaks a rule (SAFE)",
@@ -62,6 +64,12 @@ def verify_certificate(
 
 
 def _verified(path: str, plan: str | None, settings: Settings) -> int:
+    from plansafe.verifier.symbolic.certificate import (  # noqa: PLC0415 - other commands do without
+        NotACertificate,
+        Rejected,
+        verify,
+    )
+
     wrong = usage_problem(settings)
     if wrong is not None:
         return complain(wrong)
@@ -102,6 +110,8 @@ def _count(found: Certificate) -> str:
 
 def _same(found: Certificate, plan: str, settings: Settings) -> int:
     """0 if the plan gives the same clauses now; else say why not."""
+    from plansafe.verifier.symbolic.certificate import verify  # noqa: PLC0415 - other commands do without
+
     result = next(audit([plan], settings))
     if result.failure is not None:
         print(result.failure + REPORT, file=sys.stderr)
