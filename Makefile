@@ -8,13 +8,14 @@ PYTEST_FLAGS ?= -n auto
 SAFE_PLAN ?= examples/breakfast/tea-and-apple.plan
 UNSAFE_PLAN ?= examples/dinner/stove-left-alone.plan
 
-.PHONY: help setup demo test lint types layers unit fuzz bench build lock clean
+.PHONY: help setup demo test lint types layers unit fuzz bench bench-worlds build lock clean
 
 help:
 	@echo "make demo    audit two shipped plans, a safe one and an unsafe one"
 	@echo "make test    lint, types, layers and tests"
 	@echo "make fuzz    20,000 mutated inputs"
 	@echo "make bench   measure against kairos"
+	@echo "make bench-worlds  measure verdicts over worlds"
 	@echo "make build   source distribution, then wheel, then import it in a clean environment"
 	@echo "make lock    choose the pinned versions anew"
 
@@ -56,6 +57,10 @@ fuzz: setup
 bench: setup
 	$(BIN)/python -m compileall -q $(ROOTS)
 	$(BIN)/python bench/run.py
+
+bench-worlds: setup
+	$(BIN)/python -m compileall -q $(ROOTS) bench
+	$(BIN)/python -m bench.worlds.run
 
 build: setup
 	rm -rf dist

@@ -197,14 +197,14 @@ class Bench:
         for tokens in (20,) if self.quick else (20, 40, 80):
             for safe in (True, False):
                 self.row("outcomes", f"piles-{tokens}-{_word(safe)}", piles(tokens, safe=safe))
-        for items, steps in ((20, 100),) if self.quick else ((20, 100), (50, 200), (50, 1_000)):
+        for items, steps in ((20, 100),) if self.quick else ((20, 100), (50, 200), (50, 400)):
             for safe in (True, False):
                 task = pouring(items, 8, steps, spills=True, safe=safe)
                 self.row("outcomes", f"spills-{items}x{steps}-{_word(safe)}", task)
 
     def places(self) -> None:
         """Each thing is in exactly one container, and containers are poured into each other."""
-        for items, steps in ((20, 100),) if self.quick else ((20, 100), (50, 200), (100, 1_000)):
+        for items, steps in ((20, 100),) if self.quick else ((20, 100), (50, 200), (100, 500)):
             for safe in (True, False):
                 task = pouring(items, 10, steps, spills=False, safe=safe)
                 self.row("places", f"pours-{items}x{steps}-{_word(safe)}", task)
