@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
+from time import monotonic
 from typing import NamedTuple
 
 from plansafe.verifier.engine.replay import Engine, TimeUp
@@ -31,6 +32,8 @@ from plansafe.verifier.symbolic.solvers import Unsupported
 EXECUTABLE, GOAL, SAFE = range(3)
 MAX_WORLDS = 1_000
 """Worlds of which all orders are looked at."""
+STRAIGHTENING_S = 0.5
+"""Time spent for the sake of orders that are easy to read."""
 MAX_FAILING = 3
 """Orders of the criterion that are replayed."""
 
@@ -118,8 +121,11 @@ class Judge:
                 self._replay_some()
             if not self._complete():
                 self._decide()
+            if self.open is None:
+                self._straighten()
         except TimeUp:
-            self.limits["the time limit has passed"] = None
+            if not self._complete():
+                self.limits["the time limit has passed"] = None
         values = [self._value(which) for which in range(3)]
         failing = [seen.get(False) for seen in self.seen]
         executable, goal, safe = values
@@ -165,6 +171,37 @@ class Judge:
             return
         if True in self._missing(EXECUTABLE):
             self._replay_order(greedy(self.engine, self.steps, self.order, self.deadline))
+
+    def _straighten(self) -> None:
+        """Bring the orders in which something fails nearer to that of the plan's text, which is easier to read."""
+        until = monotonic() + STRAIGHTENING_S
+        for order in dict.fromkeys([seen[False].order for seen in self.seen if False in seen]):
+            about = [which for which, seen in enumerate(self.seen) if False in seen and seen[False].order == order]
+            found = self._straightened(list(order), about, until)
+            for which in about:
+                self.seen[which][False] = World(frozenset(), {}, {}, tuple(found))
+
+    def _straightened(self, order: list[int], about: list[int], until: float) -> list[int]:
+        """As many steps as possible where the text has them: runs of them, from the first step on, in which all fails.
+
+        A run doubles as long as that goes well, so there are few replays where the order differs in few places.
+        """
+        place, run = 0, 1
+        while place < len(order) and monotonic() < until:
+            wanted = self.order.extension([1 << step for step in order[:place]])
+            assert wanted is not None
+            ahead = list(wanted[place : place + run])
+            moved = [*order[:place], *ahead, *[step for step in order[place:] if step not in ahead]]
+            if moved != order:
+                judged = replayed(self.engine, self.steps, moved, self.blame, self.deadline)
+                if any([judged[which] is not False for which in about]):
+                    place += run == 1
+                    run = max(1, run // 2)
+                    continue
+            order = moved
+            place += run
+            run *= 2
+        return order
 
     def _missing(self, which: int) -> list[bool]:
         return [value for value in (True, False) if value not in self.settled[which]]
