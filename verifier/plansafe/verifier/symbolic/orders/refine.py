@@ -79,6 +79,7 @@ class Search:
             chosen = [
                 (key.first, key.second) if model.inputs[node] else (key.second, key.first)
                 for node, key in pairs.items()
+                if node in model.inputs  # what the solver was not told of may be either way
             ]
             order = moments.order.extension((), chosen)
             if order is not None:
