@@ -57,27 +57,28 @@ def _quiet(plan: list[str], oven: str) -> tuple[int, str]:
     return len(plan), where
 
 
-def kitchen(objects: int, steps: int, open_facts: int, *, safe: bool, seed: int = 0) -> Task:
+def kitchen(objects: int, steps: int, open_facts: int, *, safe: bool, containers: int = 0, seed: int = 0) -> Task:
     """A kitchen with a plan of so many steps that is SAFE in all worlds, or in some only.
 
-    There is a container for every 20 objects, four at least; ``steps`` should be twice as many.
+    If it is not said how many, there is a container for every 20 objects, four at least; ``steps`` should be twice as
+    many.
     """
-    rnd = random.Random(seed)
-    containers = [f"c{i}" for i in range(max(4, objects // 20))]
-    items = [f"i{i}" for i in range(objects - len(containers))]
-    microwaves = containers[: len(containers) // 2]
-    oven = containers[len(microwaves)]
+    rnd = random.Random(f"plan {seed}")  # the same plan however many things there are
+    places = [f"c{i}" for i in range(containers or max(4, objects // 20))]
+    items = [f"i{i}" for i in range(objects - len(places))]
+    microwaves = places[: len(places) // 2]
+    oven = places[len(microwaves)]
     init = [f"(microwave {c})" for c in microwaves]
-    facts = [f"(in {x} {c})" for x in items for c in containers]
-    rnd.shuffle(facts)
+    facts = [f"(in {x} {c})" for x in items for c in places]
+    random.Random(seed).shuffle(facts)
     facts.insert(0, facts.pop(facts.index(f"(in {items[0]} {oven})")))
     left = max(1, open_facts - 2 * len(items))
     unknown = [*facts[:left], *[f"(metal {x})" for x in items], *[f"(wet {x})" for x in items]][:open_facts]
     init += [f"(unknown {fact})" for fact in unknown]
-    body = steps - (0 if safe else FAULT) - len(containers)
+    body = steps - (0 if safe else FAULT) - len(places)
     plan: list[str] = []
     while len(plan) < body:
-        c, d = rnd.sample(containers, 2)
+        c, d = rnd.sample(places, 2)
         kind = rnd.randrange(4)
         if kind == 0:
             plan.append(f"(pour {c} {d})")
@@ -92,6 +93,6 @@ def kitchen(objects: int, steps: int, open_facts: int, *, safe: bool, seed: int 
         # The first thing, if it is metal, is in a microwave that runs after all.
         first = f"(dry {where})" if where == microwaves[0] else f"(pour {where} {microwaves[0]})"
         plan[place:place] = [first, f"(run {microwaves[0]})", f"(stop {microwaves[0]})"]
-    plan += [f"(dry {c})" for c in containers]
-    problem = problem_of("kitchens", {"item": items, "container": containers}, init)
+    plan += [f"(dry {c})" for c in places]
+    problem = problem_of("kitchens", {"item": items, "container": places}, init)
     return Task(DOMAIN, problem, RULES, "\n".join(plan) + "\n", SAFE if safe else UNSAFE, len(unknown))
