@@ -28,6 +28,9 @@ def audit(checker: Checker, plan: Source, read: ReadSteps, deadline: float | Non
     if read.timed is not None and not (checker.open or read.open):
         why = f"the engine `{options.engine}` takes no plans with times where nothing is open"
         return Show(checker, plan, read).unsupported(why, "leave --engine out, or take --engine explicit")
+    if read.ordering is not None and any([literal.time > 0 for literal in checker.engine.task.timed_literals]):
+        why = "timed literals need times, and the steps of a partially ordered plan have none"
+        return Show(checker, plan, read).unsupported(why, "give the steps times, or leave the timed literals out")
     if "introduced" in options.blame and set(options.blame) != {"introduced"} and read.ordering is None:
         why = f"violations that are {' or '.join(options.blame)} cannot be told apart over worlds"
         return Show(checker, plan, read).unsupported(why, "take --blame introduced alone, or leave it out")

@@ -158,7 +158,7 @@ class Encoded(Show):
         encoding, checker = self.encoding, self.checker
         said = headline(verdict, encoding.checked)
         why = Reasons()
-        if self._open and self.shown:
+        if self._open and self.shown and not encoding.limits:
             why = reasons(encoding, self.task, checker.options.engine, self.deadline, self.shown[0].world)
         reached = reach(encoding.circuit, [self.good])
         kinds = (FactInput, OutcomeInput)

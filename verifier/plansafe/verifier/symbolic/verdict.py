@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import product
 from math import prod
 from typing import NamedTuple
@@ -175,9 +174,3 @@ class Judge:
         """Give back the solver's memory."""
         if self._solver is not None:
             self._solver.close()
-
-
-def relevant(encoding: Encoding, roots: Iterable[Literal]) -> list[int]:
-    """The inputs that stand for something open and that some of the roots depend on."""
-    kinds = (FactInput, OutcomeInput)
-    return [node for node in encoding.circuit.inputs(roots) if isinstance(encoding.circuit.keys[node], kinds)]
