@@ -16,7 +16,7 @@ import pytest
 from plansafe.app.main import app
 from plansafe.grammar.source import Source
 from plansafe.verifier.symbolic import certificate as certificates
-from plansafe.verifier.symbolic import proof
+from plansafe.verifier.symbolic import proof, terms
 from plansafe.verifier.symbolic.certificate import (
     FIRST_LINE,
     Certificate,
@@ -30,6 +30,7 @@ from plansafe.verifier.symbolic.certificate import (
 )
 from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Circuit
 from plansafe.verifier.symbolic.model import Encoding, FactInput
+from plansafe.verifier.symbolic.solvers import SatSolver
 
 LATER = 1e9
 TASK: Any = SimpleNamespace(fact_text=lambda predicate, code: f"(fact {code})")
@@ -98,6 +99,27 @@ def test_a_long_proof() -> None:
     assert said.claim == "VALID"
     assert said.steps > 100
     assert not said.constant
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_counts_have_certificates(seed: int) -> None:
+    """Five or six of eight facts in two groups of which at most two and three are true; and more, at random."""
+    choose = random.Random(seed)
+    encoding = encoded(clauses(seed, 8, 12))
+    circuit = encoding.circuit
+    facts = [circuit.input(FactInput(0, k)) for k in range(1, 9)]
+    choose.shuffle(facts)
+    parts = [encoding.allowed] if seed % 2 else []
+    for group, operator, bound in ((facts[:4], "<=", 2), (facts[4:], "<", 4), (facts, "=", 5 + seed % 3)):
+        total = terms.constant(0)
+        for fact in group:
+            total = terms.plus(total, terms.chosen(fact, terms.constant(1), terms.constant(0)))
+        parts.append(terms.compared(circuit, operator, total, terms.constant(bound)))
+    encoding = encoding._replace(allowed=circuit.conjunction(parts))
+    text = certificate(encoding, "SAFE", FILES, TASK, [])
+    solver = SatSolver(circuit)
+    assert (text is None) is solver.solve([encoding.allowed])
+    assert text is None or matches(read(text), encoding)
 
 
 def test_constants_need_no_solver(monkeypatch: pytest.MonkeyPatch) -> None:

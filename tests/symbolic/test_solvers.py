@@ -191,6 +191,18 @@ def product(circuit: Circuit, a: list[Literal], b: list[Literal]) -> list[Litera
     return total
 
 
+@pytest.mark.parametrize("solver", [SatSolver, SmtSolver])
+def test_little_memory_is_noticed_in_time(solver: Callable[..., Solver], monkeypatch: pytest.MonkeyPatch) -> None:
+    resource = pytest.importorskip("resource")
+    circuit = Circuit()
+    literal = hard(circuit)
+    asked = solver(circuit, time.monotonic() + 20)
+    asked.require(literal)
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (2**20, 2**20))
+    with pytest.raises(MemoryError):
+        asked.solve()
+
+
 def test_a_solver_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     real = builtins.__import__
 

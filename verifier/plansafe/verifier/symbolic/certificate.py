@@ -20,7 +20,7 @@ from plansafe.verifier.symbolic.circuit import Literal
 from plansafe.verifier.symbolic.cnf import Clauses
 from plansafe.verifier.symbolic.model import Encoding, FactInput, OutcomeInput
 from plansafe.verifier.symbolic.proof import Checker, Clause, WrongStep, trimmed
-from plansafe.verifier.symbolic.solvers import SolverMissing
+from plansafe.verifier.symbolic.solvers import SolverMissing, searched
 from plansafe.verifier.symbolic.texts import outcome_said
 
 FIRST_LINE = "c safecheck certificate 1"
@@ -30,7 +30,8 @@ SECONDS = 60.0
 _PART = 0.7
 """Which part of the time that is left may go into it: the proof has to be shortened and written as well."""
 MAX_PROOF = 2**29
-"""Bytes of a proof before it is shortened."""
+"""Bytes of a proof before it is shortened; looked at after so many conflicts."""
+_CONFLICTS = 20_000
 MAX_LINE = 2**24
 MAX_DIGITS = 10
 MAX_FILES = 1000
@@ -168,12 +169,9 @@ def refutation(clauses: list[list[int]], deadline: float) -> list[str] | None:
         try:
             for clause in clauses:
                 solver.add_clause(clause)
-            answer, budget = None, 500
+            answer = None
             while answer is None and time.monotonic() < deadline and file.seek(0, 2) < MAX_PROOF:
-                started = time.monotonic()
-                solver.conf_budget(budget)
-                answer = solver.solve_limited()
-                budget = max(100, int(budget * min(4.0, 0.25 / max(time.monotonic() - started, 1e-3))))
+                answer = searched(solver, [], deadline, _CONFLICTS)
             if answer is not False:
                 return None
             if hasattr(pysolvers, "flushpr"):  # without it, the end of the proof may be missing

@@ -17,7 +17,6 @@ from typing import Any
 from plansafe.verifier.model import Number
 from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.counts import counted
-from plansafe.verifier.symbolic.smt_text import number_text
 from plansafe.verifier.symbolic.terms import Atom, Comparison
 
 MAX_CLAUSES = 400_000
@@ -214,7 +213,7 @@ class _Rows:
         assert isinstance(comparison, Comparison)
         count = counted(comparison)
         if count is None:
-            total = _sum([number_text(comparison.sum.constant), *self._scaled(comparison.sum.items)])
+            total = _sum([_number(comparison.sum.constant), *self._scaled(comparison.sum.items)])
             if not literal & 1:
                 self._add(f"({comparison.operator} {total} 0.0)", origins)
             elif comparison.operator != "=":
@@ -222,17 +221,17 @@ class _Rows:
             return
         weighted = _sum([f"(* {weight}.0 {self._bit(part)})" for weight, part in count.weights])
         if not literal & 1:
-            self._add(f"({'=' if count.exact else '<='} {weighted} {number_text(count.bound)})", origins)
+            self._add(f"({'=' if count.exact else '<='} {weighted} {_number(count.bound)})", origins)
         elif not count.exact:  # weights are whole numbers
-            self._add(f"(>= {weighted} {number_text(count.bound + 1)})", origins)
+            self._add(f"(>= {weighted} {_number(count.bound + 1)})", origins)
 
     def _scaled(self, items: Iterable[tuple[Atom, Number]]) -> Iterator[str]:
         for atom, factor in items:
             literal = atom[1]
             if atom[0] == "indicator" and isinstance(literal, int):
-                yield f"(* {number_text(factor)} {self._bit(literal)})"
+                yield f"(* {_number(factor)} {self._bit(literal)})"
             else:
-                yield f"(* {number_text(factor)} {self._others.setdefault(atom, f'a{len(self._others)}')})"
+                yield f"(* {_number(factor)} {self._others.setdefault(atom, f'a{len(self._others)}')})"
 
 
 def cliques(edges: dict[Literal, dict[Literal, Origins]]) -> Iterator[tuple[list[Literal], Origins]]:
@@ -256,3 +255,9 @@ def cliques(edges: dict[Literal, dict[Literal, Origins]]) -> Iterator[tuple[list
 
 def _sum(parts: list[str]) -> str:
     return parts[0] if len(parts) == 1 else f"(+ {' '.join(parts)})"
+
+
+def _number(value: Number) -> str:
+    if isinstance(value, int):
+        return f"{value}.0" if value >= 0 else f"(- {-value}.0)"
+    return f"(/ {_number(value.numerator)} {value.denominator}.0)"

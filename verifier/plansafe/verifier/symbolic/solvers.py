@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any, NamedTuple, Protocol
 
@@ -12,7 +13,7 @@ from plansafe.verifier.symbolic.circuit import Circuit, Literal
 from plansafe.verifier.symbolic.cnf import Clauses
 from plansafe.verifier.symbolic.counting import counted_out
 from plansafe.verifier.symbolic.counts import counted
-from plansafe.verifier.symbolic.smt_text import ArithmeticText
+from plansafe.verifier.symbolic.smt_terms import Arithmetic
 from plansafe.verifier.symbolic.terms import Comparison
 
 FIRST_CONFLICTS = 2_000
@@ -21,7 +22,10 @@ FIRST_MS = 300
 """The same for Z3, in milliseconds."""
 _FEW_CONFLICTS = 500
 _SLICE_S = 0.25
-"""About how long CaDiCaL runs between two looks at the clock: it cannot be interrupted."""
+"""About how long CaDiCaL runs between two looks at clock and memory: it cannot be interrupted."""
+_FULL = 0.6
+"""The part of the memory limit that may be in use. A solver that gets no more memory ends the process, and its tables
+may double at once."""
 _FOREVER_MS = 2**31 - 1
 
 
@@ -98,6 +102,43 @@ def _numeric(circuit: Circuit, roots: Iterable[Literal]) -> bool:
     return False
 
 
+def searched(solver: Any, assumptions: list[int], deadline: float | None, conflicts: int | None = None) -> bool | None:
+    """The answer of a CaDiCaL of python-sat; ``None`` after so many conflicts, or at ``deadline``.
+
+    Raises ``MemoryError`` where little memory is left.
+    """
+    budget = _FEW_CONFLICTS
+    while conflicts is None or conflicts > 0:
+        started = time.monotonic()
+        if deadline is not None and started >= deadline:
+            return None
+        look_at_memory()
+        solver.conf_budget(budget)
+        answer = solver.solve_limited(assumptions=assumptions)
+        if answer is not None:
+            return bool(answer)
+        if conflicts is not None:
+            conflicts -= budget
+        budget = max(100, int(budget * min(4.0, _SLICE_S / max(time.monotonic() - started, 1e-3))))
+    return None
+
+
+def look_at_memory() -> None:
+    """Raise ``MemoryError`` if most of what this process may have is in use."""
+    try:
+        import resource  # noqa: PLC0415 - not on every system
+
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if limit == resource.RLIM_INFINITY:
+            return
+        with open("/proc/self/statm", "rb") as file:
+            used = int(file.read().split()[0]) * resource.getpagesize()
+    except (ImportError, OSError):
+        return
+    if used > _FULL * limit:
+        raise MemoryError
+
+
 class SatSolver:
     """CaDiCaL.
 
@@ -131,29 +172,17 @@ class SatSolver:
         self._encode(assumptions)
         if self._late:
             return None
-        solver, given = self._solver, [self._clauses.literal(literal) for literal in assumptions]
-        conflicts, budget, tried = 0, _FEW_CONFLICTS if self.deadline is not None else FIRST_CONFLICTS, False
-        while True:
-            started = time.monotonic()
-            if self.deadline is not None and started >= self.deadline:
-                return None
-            if tried and self.deadline is None:
-                answer = solver.solve(assumptions=given)
-            else:
-                solver.conf_budget(budget)
-                answer = solver.solve_limited(assumptions=given)
-            if answer is not None:
-                self._core = [] if answer else [self._clauses.of(literal) for literal in solver.get_core() or ()]
-                return bool(answer)
-            conflicts += budget
-            spent = time.monotonic() - started
-            budget = max(100, int(budget * min(4.0, _SLICE_S / max(spent, 1e-3))))
-            if not tried and conflicts >= FIRST_CONFLICTS:
-                tried = True
-                core = counted_out(self.circuit, [*self._required, *assumptions], self.deadline)
-                if core is not None:
-                    self._core = [literal for literal in assumptions if literal in core]
-                    return False
+        given = [self._clauses.literal(literal) for literal in assumptions]
+        answer = searched(self._solver, given, self.deadline, FIRST_CONFLICTS)
+        if answer is None:
+            core = counted_out(self.circuit, [*self._required, *assumptions], self.deadline)
+            if core is not None:
+                self._core = [literal for literal in assumptions if literal in core]
+                return False
+            answer = searched(self._solver, given, self.deadline)
+        if answer is False:
+            self._core = [self._clauses.of(literal) for literal in self._solver.get_core() or ()]
+        return answer
 
     def model(self) -> Model:
         """The values of the inputs; after ``solve`` gave ``True``."""
@@ -174,6 +203,7 @@ class SatSolver:
         for batch in self._clauses.encode(literals):
             for clause in batch:
                 add(clause)
+            look_at_memory()
             if self.deadline is not None and time.monotonic() >= self.deadline:
                 self._late = True  # what was handed out counts as known, so this solver must not answer any more
                 return
@@ -200,9 +230,12 @@ class SmtSolver:
         self._context: Any = z3.Context()
         self._solver: Any = z3.Solver(ctx=self._context)
         self._clauses = Clauses(circuit)
-        self._text = ArithmeticText(self._clauses)
+        self._arithmetic = Arithmetic(circuit, z3, self._context, self._expression)
         self._required: list[Literal] = []
-        self._declared = 1
+        self._bools: list[Any] = [None]
+        """Z3's name of each variable; the same, negated, and as the bare pointers that are quick to hand over."""
+        self._raw: list[Any] = [None]
+        self._negated: list[Any] = [None]
         self._looked = 0
         self._late = False
         self._core: list[Literal] = []
@@ -211,18 +244,19 @@ class SmtSolver:
 
     def require(self, literal: Literal) -> None:
         """Let a literal be true from now on."""
-        self._encode([literal])
-        if not self._late:
-            self._declare()
-            self._solver.from_string(f"(assert {_word(self._clauses.literal(literal))})")
+        with self._memory():
+            self._encode([literal])
+            if not self._late:
+                self._solver.add(self._expression(literal))
         self._required.append(literal)
 
     def solve(self, assumptions: Sequence[Literal] = ()) -> bool | None:
         """Whether what is required can be true together with the assumptions; ``None`` if that was not decided."""
-        self._encode(assumptions)
-        if self._late:
-            return None
-        self._declare()
+        with self._memory():
+            self._encode(assumptions)
+            return None if self._late else self._solve(assumptions)
+
+    def _solve(self, assumptions: Sequence[Literal]) -> bool | None:
         expressions = [self._expression(literal) for literal in assumptions]
         given = {of.get_id(): literal for of, literal in zip(expressions, assumptions, strict=True)}
         answer = self._check(expressions, FIRST_MS)
@@ -241,9 +275,11 @@ class SmtSolver:
 
     def model(self) -> Model:
         """The values of inputs and numbers; after ``solve`` gave ``True``."""
-        literal, evaluate, true = self._clauses.literal, self._model.eval, self._z3.is_true
-        variables = [(node, self._bool(literal(2 * node))) for node in self._clauses.inputs]
-        return Model({node: true(evaluate(of, model_completion=True)) for node, of in variables}, dict(self._values))
+        bools, evaluate, true = self._bools, self._model.eval, self._z3.is_true
+        variables = self._clauses.variables(self._clauses.inputs)
+        return Model(
+            {node: true(evaluate(bools[v], model_completion=True)) for node, v in variables}, dict(self._values)
+        )
 
     def core(self) -> list[Literal]:
         """Assumptions that are too many already; after ``solve`` gave ``False``."""
@@ -259,6 +295,7 @@ class SmtSolver:
             if left <= 0:
                 return None
             limit_ms = min(limit_ms, left)
+        look_at_memory()
         self._solver.set("timeout", limit_ms)
         answer = self._solver.check(*expressions)
         return None if answer == self._z3.unknown else answer == self._z3.sat
@@ -267,10 +304,9 @@ class SmtSolver:
         """Whether the model's numbers are rational, perhaps after the others moved a little."""
         z3 = self._z3
         pinned: list[Any] = []
-        for _ in range(len(self._text.values) + 1):
+        for _ in range(len(self._arithmetic.values) + 1):
             self._values.clear()
-            for key in self._text.values:
-                of = z3.Real(self._text.word(key), self._context)
+            for key, of in self._arithmetic.values.items():
                 value = self._model.eval(of, model_completion=True)
                 if z3.is_rational_value(value):
                     self._values[key] = normal_number(Fraction(value.numerator_as_long(), value.denominator_as_long()))
@@ -287,39 +323,51 @@ class SmtSolver:
                 return True
         return False
 
-    def _bool(self, variable: int) -> Any:
-        return self._z3.Bool(f"b{variable}", self._context)
+    @contextmanager
+    def _memory(self) -> Iterator[None]:
+        try:
+            yield
+        except self._z3.Z3Exception as error:
+            if "memory" in str(error):
+                raise MemoryError from error
+            raise
 
     def _expression(self, literal: Literal) -> Any:
         signed = self._clauses.literal(literal)
-        of = self._bool(abs(signed))
+        self._name()
+        of = self._bools[abs(signed)]
         return of if signed > 0 else self._z3.Not(of)
 
     def _encode(self, literals: Iterable[Literal]) -> None:
         wanted, clauses = list(literals), self._clauses
         while True:
             for batch in clauses.encode(wanted):
-                lines = [f"(assert (or {' '.join([_word(literal) for literal in clause])}))\n" for clause in batch]
-                self._declare()
-                self._solver.from_string("".join(lines))
+                self._add(batch)
+                look_at_memory()
                 if self.deadline is not None and time.monotonic() >= self.deadline:
                     self._late = True
                     return
             fresh, self._looked = clauses.numeric[self._looked :], len(clauses.numeric)
             if not fresh:
                 return
-            text, wanted = self._text.define(fresh)
-            self._declare()
-            self._solver.from_string(text)
+            said, wanted = self._arithmetic.define(fresh)
+            self._solver.add(*said)
 
-    def _declare(self) -> None:
-        """Name the variables that have no name in Z3 yet."""
-        count = len(self._clauses.nodes)
-        if self._declared < count:
-            names = range(self._declared, count)
-            self._solver.from_string("".join([f"(declare-const b{variable} Bool)\n" for variable in names]))
-            self._declared = count
+    def _add(self, clauses: list[list[int]]) -> None:
+        """Hand over clauses, past the conversions of Z3's interface for Python, which take forty times as long."""
+        z3, context, solver = self._z3, self._context.ref(), self._solver.solver
+        self._name()
+        raw, negated = self._raw, self._negated
+        for clause in clauses:
+            parts = [raw[part] if part > 0 else negated[-part] for part in clause]
+            z3.Z3_solver_assert(context, solver, z3.Z3_mk_or(context, len(parts), (z3.Ast * len(parts))(*parts)))
 
-
-def _word(signed: int) -> str:
-    return f"b{signed}" if signed > 0 else f"(not b{-signed})"
+    def _name(self) -> None:
+        """Give names to the variables that have none in Z3 yet."""
+        for variable in range(len(self._bools), len(self._clauses.nodes)):
+            of = self._z3.Bool(variable, self._context)
+            self._bools.append(of)
+            self._raw.append(of.as_ast())
+            opposite = self._z3.Z3_mk_not(self._context.ref(), of.as_ast())
+            self._z3.Z3_inc_ref(self._context.ref(), opposite)
+            self._negated.append(opposite)
