@@ -20,8 +20,8 @@ from plansafe.verifier.kernel import Kernel
 from plansafe.verifier.monitor.program import Moment
 from plansafe.verifier.monitor.runtime import Runtime
 from plansafe.verifier.report import Worlds
-from plansafe.verifier.symbolic.durations.cells import inside
-from plansafe.verifier.symbolic.durations.judge import ASPECTS, Judged, explore
+from plansafe.verifier.symbolic.durations.judge import ASPECTS, explore
+from plansafe.verifier.symbolic.durations.knowledge import Judged
 
 TOLERANCE = Fraction(1, 8)
 
@@ -358,10 +358,10 @@ def grid(plan: OpenPlan, random: Random, most: int) -> list[dict[int, Fraction]]
 
 
 class Compared(NamedTuple):
-    """What came of a plan: problems, how many cells and worlds, the values over all worlds."""
+    """What came of a plan: problems, how many runs and worlds of the grid, the values over all worlds."""
 
     problems: list[str]
-    cells: int
+    runs: int
     worlds: int
     values: tuple[Worlds, ...]
 
@@ -392,21 +392,26 @@ def _compare(explicit: Explicit, plan: OpenPlan, judge: Kernel | None, most: int
         found = explicit.values(steps, dict(world))[ASPECTS.index(aspect)]
         if found is not value and value is not None:
             out.append(f"{aspect} {value} in {world}: {found}")
+    for rule, world in judgement.violations.items():
+        if rule not in explicit.values(steps, dict(world)).violated:
+            out.append(f"rule {rule} is not violated in {world}")
     points = grid(plan, Random(str(plan)), most)
     for number, point in enumerate(points):
         values = explicit.values(steps, point)
         if judge is not None and number < kernel:
             out += _against_kernel(judge, plan, point, values)
-        place = tuple(point[n] for n in numbers)
-        cells = [judged for cell, judged in judgement.cells if inside(cell, place)]
-        if judgement.complete and not cells:
-            out.append(f"no cell has {point}")
-        out += [f"cell {tuple(judged)} at {point}: {values}" for judged in cells if not _agrees(judged, values)]
+        known = judgement.knowledge.judged(tuple(point[n] for n in numbers))
+        if known is None and judgement.complete:
+            out.append(f"nothing is known of {point}")
+        if known is not None and not _agrees(known, values):
+            out.append(f"{known} is known of {point}, but it is {values}")
         for aspect, value in zip(ASPECTS, values[:3], strict=True):
             worlds = judgement.over_worlds(aspect)
+            if judgement.complete and not values.violated <= judgement.violations.keys():
+                out.append(f"{values.violated} are violated at {point}")
             if (worlds is Worlds.ALL and value is not True) or (worlds is Worlds.NONE and value is not False):
                 out.append(f"{aspect} is {worlds.value} but {value} at {point}")
-    return Compared(out, len(judgement.cells), len(points), tuple(judgement.over_worlds(a) for a in ASPECTS))
+    return Compared(out, judgement.runs, len(points), tuple(judgement.over_worlds(a) for a in ASPECTS))
 
 
 def _agrees(judged: Judged, values: Judged) -> bool:

@@ -28,12 +28,12 @@ def main() -> int:
     parser.add_argument("--kernel", type=int, default=2, help="of these, by the kernel, too (default 2)")
     options = parser.parse_args()
     started = time.monotonic()
-    plans = worlds = cells = wrong = number = 0
+    plans = worlds = runs = wrong = number = 0
     seen: Counter[str] = Counter()
     while plans < options.count:
         case = open_case(options.seed, number)
         for plan, found in zip(case.plans, compare(case, options.worlds, options.kernel), strict=True):
-            plans, worlds, cells = plans + 1, worlds + found.worlds, cells + found.cells
+            plans, worlds, runs = plans + 1, worlds + found.worlds, runs + found.runs
             seen.update(f"{value.value}" for value in found.values)
             if found.problems:
                 wrong += 1
@@ -41,7 +41,7 @@ def main() -> int:
                 print(f"task {number}", *texts, plan_text(plan.steps), plan.intervals, *found.problems[:5], sep="\n")
         number += 1
     took = time.monotonic() - started
-    print(f"{plans} plans, {worlds} worlds, {cells} cells, {wrong} differ; {dict(seen)}; {took:.0f} s")
+    print(f"{plans} plans, {worlds} worlds, {runs} runs, {wrong} differ; {dict(seen)}; {took:.0f} s")
     return 1 if wrong else 0
 
 

@@ -62,7 +62,7 @@ def test_random_plans_vary() -> None:
     found = [one for number in range(6) for one in compare(open_case(SEED, number), most=0)]
     seen = {value for one in found for value in one.values}
     assert {ALL, SOME, NONE} <= seen
-    assert max(one.cells for one in found) > 3
+    assert max(one.runs for one in found) > 3
 
 
 def test_a_step_that_waits_for_an_end() -> None:
@@ -146,7 +146,7 @@ def test_what_has_nothing_to_do_with_each_other_is_not_ordered() -> None:
     assert steps is not None
     judgement = explore(found, steps, dict.fromkeys(range(1, 9), (20, 40)))
     assert judgement.complete
-    assert len(judgement.cells) == 1
+    assert judgement.runs == 1
 
 
 def test_products_of_durations_are_given_up() -> None:

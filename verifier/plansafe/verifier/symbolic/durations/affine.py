@@ -18,6 +18,7 @@ Items: TypeAlias = tuple[tuple[int, Number], ...]
 """Variables with coefficients that are not zero, in order."""
 Mark: TypeAlias = tuple[Items, Number, str]
 """``sum of the items + constant relation 0`` with a relation ``< <= = != >= >``."""
+Topic: TypeAlias = "tuple[str | int, ...]"
 Value: TypeAlias = "Number | Affine"
 
 
@@ -28,18 +29,27 @@ class NotLinear(Exception):
 class Trail:
     """The world of the present run, ``values`` of the variables, and what has been decided by them so far.
 
-    ``exact``: also whether a fluent has really changed is decided.
+    ``marks``: by topic, a key for what the engine was about. ``exact``: also whether a fluent has really changed is
+    decided.
     """
 
     def __init__(self, exact: bool = False) -> None:
         self.exact = exact
-        self.values: tuple[Number, ...] = ()
-        self.marks: dict[Mark, None] = {}
+        self.begin(())
 
     def begin(self, values: tuple[Number, ...]) -> None:
         """A new run, in another world."""
         self.values = values
-        self.marks = {}
+        self.marks: dict[Topic, dict[Mark, None]] = {}
+        self.turn(())
+
+    def turn(self, topic: Topic) -> None:
+        """What is decided from now on is about this topic."""
+        self._present = self.marks.setdefault(topic, {})
+
+    def note(self, mark: Mark) -> None:
+        """Something has been decided."""
+        self._present[mark] = None
 
     def variable(self, number: int) -> Affine:
         """The variable of this number."""
@@ -129,7 +139,7 @@ class Affine:
         if not isinstance(difference, Affine):
             return HOLDS[relation](difference)
         holds = HOLDS[relation](difference.value)
-        self.trail.marks[difference.items, difference.constant, relation if holds else OPPOSITE[relation]] = None
+        self.trail.note((difference.items, difference.constant, relation if holds else OPPOSITE[relation]))
         return holds
 
     def __lt__(self, other: Value) -> bool:

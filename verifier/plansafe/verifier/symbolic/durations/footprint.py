@@ -86,6 +86,27 @@ class Footprints:
                 self._effect(effect, inner, out)
         return out
 
+    def of_effects(self, event: Event) -> Footprint:
+        """What the effects of an event depend on: nothing, unless they are conditional or compute with fluents."""
+        out = Footprint(set(), set(), set(), set(), {})
+        if event.step is not None and isinstance(event.step.taken, Taken):
+            action = event.step.taken.action
+            binding = dict(zip([v.slot for v in action.parameters], event.step.taken.objects, strict=True))
+            for effect in event.snap.effects:
+                for inner in self._bindings(effect.variables, binding):
+                    self.read(effect.condition, inner, out)
+                    self.read(effect.at_start, inner, out)
+                    for change in effect.assignments:
+                        self._number(change.value, inner, out)
+        return out
+
+    def of_formulas(self, formulas: tuple[Formula, ...]) -> Footprint:
+        """What ground formulas read."""
+        out = Footprint(set(), set(), set(), set(), {})
+        for formula in formulas:
+            self.read(formula, {}, out)
+        return out
+
     def over_all(self, event: Event) -> Footprint:
         """What the condition reads that must hold while the action of an event is under way."""
         out = Footprint(set(), set(), set(), set(), {})

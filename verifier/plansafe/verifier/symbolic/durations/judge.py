@@ -1,6 +1,7 @@
 """The verdict on a timed plan over all durations that its tolerances allow.
 
-A run in one world is valid for a whole cell of worlds (:mod:`.run`). Cells are judged until they cover all worlds.
+A run in one world says of each item of the verdict what holds in a whole cell of worlds (:mod:`.items`, :mod:`.run`).
+Worlds are judged until the cells of each item cover all worlds. A world in which a step fails is judged as a whole.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from plansafe.verifier.model import Number, normal_number
 from plansafe.verifier.monitor.program import Moment
 from plansafe.verifier.report import Worlds
 from plansafe.verifier.symbolic.durations.affine import NotLinear, Trail
-from plansafe.verifier.symbolic.durations.cells import Box, Cell, cell_of, inside, simplest
+from plansafe.verifier.symbolic.durations.cells import Box, Cell, cell_of, simplest
 from plansafe.verifier.symbolic.durations.events import Schedule, opened, schedule
+from plansafe.verifier.symbolic.durations.items import GOAL
+from plansafe.verifier.symbolic.durations.knowledge import Finding, Judged, Knowledge
 from plansafe.verifier.symbolic.durations.monitors import Monitors, Patient, monitors_at_start
 from plansafe.verifier.symbolic.durations.proposals import Proposals, Undecided
 from plansafe.verifier.symbolic.durations.run import DurationRun
@@ -28,25 +31,20 @@ Durations = tuple[tuple[int, Number], ...]
 ASPECTS = ("executable", "goal", "safe")
 
 
-class Judged(NamedTuple):
-    """What holds in the worlds of a cell; ``None`` where that is not known. ``violated``: rules, by number."""
-
-    executable: bool | None
-    goal: bool | None
-    safe: bool | None
-    violated: frozenset[int] = frozenset()
-
-
 class Judgement(NamedTuple):
     """What was found out about all worlds.
 
-    ``examples``: for (aspect, value) a world in which it has this value. ``complete``: the cells cover all worlds.
+    ``examples``: for (aspect, value) a world in which it has this value; ``violations``: for a rule (by number) a world
+    in which it is violated, for all such rules if ``complete``, that is, if every world is known. ``runs``: how many
+    worlds were judged.
     """
 
     examples: dict[tuple[str, bool | None], Durations]
+    violations: dict[int, Durations]
     complete: bool
-    cells: tuple[tuple[Cell, Judged], ...]
+    runs: int
     limits: tuple[str, ...]
+    knowledge: Knowledge
 
     def over_worlds(self, aspect: str) -> Worlds:
         """The value of an aspect over all worlds."""
@@ -87,13 +85,15 @@ def explore(
     intervals: Mapping[int, tuple[Number, Number]],
     deadline: float | None = None,
 ) -> Judgement:
-    """Judge cells until they cover all worlds, all three aspects are known to vary, or the deadline passes."""
+    """Judge worlds until all are known, all three aspects are known to vary, or the deadline passes."""
     search = _Search(checker, steps, intervals, deadline)
     try:
         search.run()
     except (Undecided, TimeUp):
         search.limits["the time limit has passed before all durations were judged"] = None
-    return Judgement(search.examples, search.complete, tuple(search.cells), tuple(search.limits))
+    return Judgement(
+        search.examples, search.violations, search.complete, search.runs, tuple(search.limits), search.knowledge
+    )
 
 
 def _middle(given: Number | None, low: Number, high: Number) -> Number:
@@ -132,64 +132,124 @@ class _Search:
             self.engine, opened(steps, variables, self.trail), self.box, self.tolerance, exact
         )
         first = (Moment if exact else Patient)(0, 0, True)
-        self.prototype: Monitors | None = monitors_at_start(self.engine, self.schedule.counting, first)
+        self.prototype: Monitors | None = monitors_at_start(self.engine, self.schedule.counting, first, self.trail)
+        self.knowledge = Knowledge(self.engine, self.schedule.items)
         self.examples: dict[tuple[str, bool | None], Durations] = {}
-        self.cells: list[tuple[Cell, Judged]] = []
+        self.violations: dict[int, Durations] = {}
         self.complete = False
+        self.runs = 0
         self.limits: dict[str, None] = {}
+        self._proposals: Proposals | None = None
 
     def run(self) -> None:
         """Judge the plain worlds first, then what Z3 proposes."""
-        seeds = [self.wanted, tuple([low for low, _ in self.box]), tuple([high for _, high in self.box])]
-        proposals = None
-        while not self._settled():
-            values = seeds.pop(0) if seeds else None
-            if values is not None and any([inside(cell, values) for cell, _ in self.cells]):
-                continue
-            if values is None:
-                if proposals is None:
-                    proposals = Proposals(self.box)
-                    for cell, _ in self.cells:
-                        proposals.block(cell)
-                values = proposals.next(self.deadline)
-                if values is None:
-                    self.complete = True
-                    return
-            judged, cell = self.judge(values)
-            self.cells.append((cell, judged))
-            self._remember(judged, cell, values)
-            if not cell:
+        for values in (self.wanted, tuple([low for low, _ in self.box]), tuple([high for _, high in self.box])):
+            if self.knowledge.judged(values) is None:
+                self.judge(values)
+            if self._all_known():
                 self.complete = True
                 return
-            if proposals is not None:
-                proposals.block(cell)
+        while not self._settled():
+            proposed = self.proposals.next()
+            if proposed is None:
+                self._look_for_more()
+                self.complete = True
+                return
+            self.judge(proposed)
+
+    @property
+    def proposals(self) -> Proposals:
+        """Z3 with all that is known; it is loaded at first use."""
+        if self._proposals is None:
+            self._proposals = Proposals(self.box, len(self.knowledge.items), self.deadline)
+            for cell, _ in self.knowledge.stops:
+                self._proposals.stop(cell)
+            for number, findings in enumerate(self.knowledge.findings):
+                for finding in findings:
+                    self._proposals.learn(number, finding.cell)
+        return self._proposals
 
     def _settled(self) -> bool:
         return all([(aspect, value) in self.examples for aspect in ASPECTS for value in (True, False)])
 
-    def _remember(self, judged: Judged, cell: Cell, values: tuple[Number, ...]) -> None:
-        for aspect, value in zip(ASPECTS, judged[:3], strict=True):
-            if (aspect, value) not in self.examples:
-                found = simplest(cell, self.box, values, self.wanted)
-                self.examples[aspect, value] = tuple(zip(self.numbers, found, strict=True))
+    def _all_known(self) -> bool:
+        """Whether one run was enough: what it found out holds everywhere."""
+        if any([not cell for cell, _ in self.knowledge.stops]):
+            return True
+        findings = self.knowledge.findings
+        return bool(findings) and all([any([not finding.cell for finding in found]) for found in findings])
 
-    def judge(self, values: tuple[Number, ...]) -> tuple[Judged, Cell]:
-        """The verdict in a world, and the worlds for which the same run says it."""
+    def _look_for_more(self) -> None:
+        """All items are known everywhere; is there a world in which they combine as in no run so far?
+
+        One item that is violated is enough, and was seen in a run. That all are kept is another matter.
+        """
+        kept: list[list[Cell]] = []
+        undecided: list[list[Cell]] = []
+        for item, findings in zip(self.knowledge.items, self.knowledge.findings, strict=True):
+            if item.kind != GOAL:
+                kept.append([f.cell for f in findings if f.kept])
+                undecided.append([f.cell for f in findings if f.kept is None])
+        if self.knowledge.always_violated or not self.knowledge.items:
+            return
+        if ("safe", True) not in self.examples and not self.knowledge.always_undecided:
+            values = self.proposals.within(kept)
+            if values is not None:
+                self.judge(values)
+        if ("safe", None) not in self.examples and any(undecided):
+            some = [cell for cells in undecided for cell in cells]
+            values = self.proposals.within([*[a + b for a, b in zip(kept, undecided, strict=True)], some])
+            if values is not None:
+                self.judge(values)
+
+    def judge(self, values: tuple[Number, ...]) -> None:
+        """Run the plan in a world, and note what this says about others."""
         first: frozenset[int] = frozenset()
         while True:
             self.trail.begin(values)
-            run = DurationRun(self.engine, self.schedule, self.prototype, self.tolerance, self.deadline, first)
+            run = DurationRun(
+                self.engine, self.schedule, self.trail, self.prototype, self.tolerance, self.deadline, first
+            )
+            outcome: Outcome | None = None
             try:
                 run.run()
                 if run.tied():
-                    first = frozenset(run.batch)
+                    first = frozenset(run.batches[-1])
                     continue
-                judged = self._judged(run.outcome(len(self.schedule.steps)))
+                outcome = run.outcome(len(self.schedule.steps))
             except NotLinear:
                 self.limits["the plan multiplies durations that are open, or divides by one"] = None
-                judged = Judged(None, None, None)
-            run.note_order()
-            return judged, cell_of(self.trail.marks, self.box)
+            break
+        run.note_order()
+        judged = Judged(None, None, None) if outcome is None else self._judged(outcome)
+        whole = cell_of(run.marks(), self.box)
+        self.runs += 1
+        self._remember(judged, whole, values)
+        full = outcome is not None and not outcome.failures and outcome.limit is None
+        if not full or not self.knowledge.items:
+            self.knowledge.stops.append((whole, judged))
+            if self._proposals is not None:
+                self._proposals.stop(whole)
+        kept = self.knowledge.kept(outcome) if outcome is not None and full else None
+        for number, item in enumerate(self.knowledge.items):
+            if kept is None and not run.succeeded(item):
+                continue
+            finding = Finding(cell_of(run.marks_of(item), self.box), True if kept is None else kept[number])
+            if self.knowledge.learn(number, finding) and self._proposals is not None:
+                self._proposals.learn(number, finding.cell)
+
+    def _remember(self, judged: Judged, cell: Cell, values: tuple[Number, ...]) -> None:
+        world: Durations | None = None
+        for aspect, value in zip(ASPECTS, judged[:3], strict=True):
+            if (aspect, value) not in self.examples:
+                world = world or self._said(cell, values)
+                self.examples[aspect, value] = world
+        for rule in judged.violated - self.violations.keys():
+            world = world or self._said(cell, values)
+            self.violations[rule] = world
+
+    def _said(self, cell: Cell, values: tuple[Number, ...]) -> Durations:
+        return tuple(zip(self.numbers, simplest(cell, self.box, values, self.wanted), strict=True))
 
     def _judged(self, outcome: Outcome) -> Judged:
         if outcome.limit is not None:

@@ -10,6 +10,7 @@ from plansafe.verifier.model import Number
 from plansafe.verifier.monitor.automaton import Automaton
 from plansafe.verifier.monitor.program import Moment
 from plansafe.verifier.monitor.runtime import Runtime
+from plansafe.verifier.symbolic.durations.affine import Trail
 
 
 class Patient(Moment):
@@ -31,21 +32,29 @@ class Monitors(Runtime):
 
     That is the definition wherever repeated letters make no difference. If another's letter were read, too, its time
     could decide about a deadline, and what the instance's own time has to do with it would never be asked.
-    ``counting`` are the parts of rules that see every letter.
+    ``counting`` are the parts of rules that see every letter. What parts decide is noted on ``trail`` as theirs;
+    ``together``: the times of the events of the present happening, ``batch`` its number.
     """
 
     counting: frozenset[int] = frozenset()
+    trail = Trail()
+    together: tuple[Number, ...] = ()
+    batch = 0
 
     def arrive(self, state: State, log: Iterable[Change], moment: Moment) -> None:
         """A state is reached; ``log`` are the changes since the last one."""
+        self.trail.turn(())
         due = dict(self._awake)
         self._changed(state, log, due)
         for monitor in due:
             self._awake.pop(monitor, None)
+            self.trail.turn(("part", monitor.part, self.batch))
             if monitor.acting:
                 self._acting_due[monitor] = None
             elif isinstance(monitor, Automaton) and monitor.program.timed and monitor.part not in self.counting:
                 if monitor._touched or monitor._candidates or monitor._global_dirty:
+                    for time in self.together:
+                        assert time == moment.time  # noted: the letter's time is that of one of them
                     monitor._awake.clear()
                     monitor._default_awake = False
                     monitor._time_bits = monitor.program.time_bits(moment)
@@ -55,22 +64,32 @@ class Monitors(Runtime):
                 if monitor.awake:
                     self._awake[monitor] = None
         for check in self._due_after:
+            self.trail.turn(("part", check.part, self.batch))
             check.arrive(state, moment)
         self._due_after.clear()
+
+    def finish(self, state: State, moment: Moment) -> None:
+        """The trace ends with the present letter, which has no actions."""
+        self.trail.turn(())
+        self._act(state, moment)
+        for monitor in self.monitors:
+            self.trail.turn(("end", monitor.part))
+            monitor.finish(state, moment.letter)
+        self.trail.turn(("goal",))
 
     def fork(self) -> Monitors:
         """An independent copy."""
         copy = super().fork()
         assert isinstance(copy, Monitors)
-        copy.counting = self.counting
+        copy.counting, copy.trail = self.counting, self.trail
         return copy
 
 
-def monitors_at_start(engine: Engine, counting: frozenset[int], first: Moment) -> Monitors | None:
+def monitors_at_start(engine: Engine, counting: frozenset[int], first: Moment, trail: Trail) -> Monitors | None:
     """Monitors that have read S0, to be forked for each run; ``None`` where there is nothing to watch."""
     if engine.prototype is None:
         return None
     out = Monitors(engine.plan, engine.emitter)
-    out.counting = counting
+    out.counting, out.trail = counting, trail
     out.start(engine.initial(), first)
     return out

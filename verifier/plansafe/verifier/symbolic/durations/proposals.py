@@ -1,12 +1,14 @@
-"""Worlds outside all cells so far, proposed by Z3's simplex."""
+"""Worlds that are not explored yet, proposed by Z3's simplex."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 from time import monotonic
 from typing import Any
 
 from plansafe.verifier.model import Number, normal_number
+from plansafe.verifier.symbolic.durations.affine import Items
 from plansafe.verifier.symbolic.durations.cells import Box, Cell
 
 
@@ -15,47 +17,100 @@ class Undecided(Exception):
 
 
 class Proposals:
-    """Durations that no cell has."""
+    """Worlds of the box outside some cells, and for some item outside all of its cells.
 
-    def __init__(self, box: Box) -> None:
+    ``items``: how many there are; where there are none, a world outside the cells will do.
+    """
+
+    def __init__(self, box: Box, items: int, deadline: float | None) -> None:
         import z3  # noqa: PLC0415 - heavy, and in an extra
 
         self._z3 = z3
-        self._solver = z3.SolverFor("QF_LRA")
+        self._box = box
+        self._deadline = deadline
+        self._sums: dict[Items, Any] = {}
+        self._bounds: dict[tuple[Items, str, Number], Any] = {}
         self._variables = [z3.Real(f"d{number}") for number in range(len(box))]
-        for variable, (low, high) in zip(self._variables, box, strict=True):
-            self._solver.add(variable >= self._number(low), variable <= self._number(high))
+        self._stops: list[Any] = []
+        self._unknown = [z3.Bool(f"u{number}") for number in range(items)]
+        self._solver = self._fresh()
+        if items:
+            self._solver.add(z3.Or(self._unknown))
+
+    def _fresh(self) -> Any:
+        solver = self._z3.SolverFor("QF_LRA")
+        for variable, (low, high) in enumerate(self._box):
+            solver.add(self._bound(((variable, 1),), ">=", low), self._bound(((variable, 1),), "<=", high))
+        solver.add(*self._stops)
+        return solver
 
     def _number(self, value: Number) -> Any:
         return self._z3.Q(value.numerator, value.denominator)
 
-    def block(self, cell: Cell) -> None:
-        """Propose nothing in this cell any more."""
-        outside = []
-        for form, known in cell.items():
-            total = self._z3.Sum([self._number(factor) * self._variables[v] for v, factor in form])
-            if known.low is not None:
-                low = self._number(known.low)
-                outside.append(total <= low if known.low_open else total < low)
-            if known.high is not None:
-                high = self._number(known.high)
-                outside.append(total >= high if known.high_open else total > high)
-            outside += [total == self._number(value) for value in sorted(known.without)]
-        self._solver.add(self._z3.Or(outside))
+    def _bound(self, form: Items, relation: str, value: Number) -> Any:
+        key = (form, relation, value)
+        found = self._bounds.get(key)
+        if found is None:
+            total = self._sums.get(form)
+            if total is None:
+                total = self._z3.Sum([self._number(factor) * self._variables[v] for v, factor in form])
+                self._sums[form] = total
+            bound = self._number(value)
+            match relation:
+                case "<=":
+                    found = total <= bound
+                case ">=":
+                    found = total >= bound
+                case _:
+                    found = self._z3.And(self._bound(form, "<=", value), self._bound(form, ">=", value))
+            self._bounds[key] = found
+        return found
 
-    def next(self, deadline: float | None) -> tuple[Number, ...] | None:
+    def _outside(self, cell: Cell) -> list[Any]:
+        """Ways to be outside a cell. Strict bounds are negations, so that few atoms are made."""
+        out = []
+        for form, known in cell.items():
+            if known.low is not None:
+                below = self._bound(form, "<=", known.low) if known.low_open else None
+                out.append(below if below is not None else self._z3.Not(self._bound(form, ">=", known.low)))
+            if known.high is not None:
+                above = self._bound(form, ">=", known.high) if known.high_open else None
+                out.append(above if above is not None else self._z3.Not(self._bound(form, "<=", known.high)))
+            out += [self._bound(form, "=", value) for value in sorted(known.without)]
+        return out
+
+    def stop(self, cell: Cell) -> None:
+        """Propose nothing in this cell any more."""
+        self._stops.append(self._z3.Or(self._outside(cell)))
+        self._solver.add(self._stops[-1])
+
+    def learn(self, item: int, cell: Cell) -> None:
+        """Propose nothing in this cell for the sake of this item."""
+        self._solver.add(self._z3.Or(self._z3.Not(self._unknown[item]), *self._outside(cell)))
+
+    def next(self) -> tuple[Number, ...] | None:
         """A world, or ``None`` if there is none; raises :class:`Undecided`."""
+        return self._answer(self._solver)
+
+    def within(self, choices: Iterable[list[Cell]]) -> tuple[Number, ...] | None:
+        """A world that is in one of the cells of each choice, outside the cells where nothing is proposed."""
+        solver = self._fresh()
+        for cells in choices:
+            solver.add(self._z3.Or([self._z3.Not(self._z3.Or(self._outside(cell))) for cell in cells]))
+        return self._answer(solver)
+
+    def _answer(self, solver: Any) -> tuple[Number, ...] | None:
         z3 = self._z3
-        if deadline is not None:
-            left = deadline - monotonic()
+        if self._deadline is not None:
+            left = self._deadline - monotonic()
             if left <= 0:
                 raise Undecided
-            self._solver.set("timeout", max(1, int(left * 1000)))
-        found = self._solver.check()
+            solver.set("timeout", max(1, int(left * 1000)))
+        found = solver.check()
         if found == z3.unsat:
             return None
         if found != z3.sat:
             raise Undecided
-        model = self._solver.model()
+        model = solver.model()
         values = [model.eval(variable, model_completion=True) for variable in self._variables]
         return tuple([normal_number(Fraction(v.numerator_as_long(), v.denominator_as_long())) for v in values])

@@ -11,15 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from plansafe.verifier.engine.actions import Happening
 from plansafe.verifier.engine.replay import HALT, Engine, Failure
+from plansafe.verifier.engine.state import Delta
 from plansafe.verifier.engine.steps import IllFormed, Taken, TimedStep
 from plansafe.verifier.engine.timed import END, START, Event, Footprint, TimedRun
 from plansafe.verifier.evaluate import Binding
 from plansafe.verifier.model import Formula, Number
 from plansafe.verifier.monitor.program import Moment
 from plansafe.verifier.monitor.runtime import Runtime
-from plansafe.verifier.symbolic.durations.affine import Affine
+from plansafe.verifier.symbolic.durations.affine import Affine, Mark, Trail
 from plansafe.verifier.symbolic.durations.events import ILL_FORMED, Schedule, components
+from plansafe.verifier.symbolic.durations.items import EVENT, Item
 from plansafe.verifier.symbolic.durations.monitors import Monitors, Patient
 
 
@@ -33,22 +36,25 @@ class DurationRun(TimedRun):
         self,
         engine: Engine,
         schedule: Schedule,
+        trail: Trail,
         prototype: Monitors | None,
         tolerance: Number,
         deadline: float | None,
         first: frozenset[int] = frozenset(),
     ) -> None:
         self.schedule = schedule
+        self.trail = trail
         self.first = first
         self.prototype = prototype
         self.present: dict[int, Event] = {}
         self.late: set[int] = set()  # ends of actions without duration: after all else of their time
-        self.batch: list[int] = []
+        self.batches: list[list[int]] = []
         self.taken: dict[int, None] = {}
         self.failed: list[int] = []  # events of the happening before which the trace ended, without which it would not
         self.watched: frozenset[int] = frozenset()  # if it was a condition over all: what that depends on
         self._prints: dict[int, Footprint] = {}
         self._clashing: list[int] = []
+        self._numbers: dict[int, int] = {}
         super().__init__(engine, HALT, schedule.steps, tolerance, deadline)
 
     def before_start(self) -> None:
@@ -87,9 +93,11 @@ class DurationRun(TimedRun):
         for place in sorted(groups):
             found = components(groups[place], self.schedule.partners)
             for batch in sorted(found, key=lambda batch: not self.first & {*batch}):
-                self.batch = batch
+                self.batches.append(batch)
                 when = [times[e] for e in batch]
                 fixed = [time for time in when if not isinstance(time, Affine)]
+                if isinstance(self.runtime, Monitors):
+                    self.runtime.together, self.runtime.batch = tuple(when), len(self.batches) - 1
                 yield (fixed or when)[0], [self.present[e] for e in batch]
 
     def _place(self, event: int) -> tuple[Number, bool]:
@@ -104,6 +112,7 @@ class DurationRun(TimedRun):
             step = event.step
             if step is None:
                 continue
+            self.trail.turn(("present", number))
             if event.kind == START:
                 wrong[step.number] = self._ill_formed(step)
                 found = wrong[step.number]
@@ -117,8 +126,10 @@ class DurationRun(TimedRun):
             self.present[number] = event
         acting = [e for e, event in self.present.items() if event.kind != ILL_FORMED]
         for number, event in enumerate(self.schedule.events):
+            self.trail.turn(("present", number))
             if event.literal is not None and self._lasts_until(acting, event.literal.time):
                 self.present[number] = event
+        self._numbers = {id(event): number for number, event in self.present.items()}
 
     def _ill_formed(self, step: TimedStep) -> IllFormed | None:
         """What is wrong with an open duration in this world; that of others is known to be right."""
@@ -140,11 +151,48 @@ class DurationRun(TimedRun):
             return True
         return any([times[e] >= time for e in acting])
 
+    # -- topics -------------------------------------------------------------------------------------------------------
+
+    def _failure(self, event: Event) -> Failure | None:
+        self.trail.turn(("check", self._numbers[id(event)]))
+        return super()._failure(event)
+
+    def _effects(self, event: Event) -> Happening | Failure:
+        self.trail.turn(("effect", self._numbers[id(event)]))
+        return super()._effects(event)
+
+    def _take_together(self, time: Number, happenings: list[tuple[Event, Happening]]) -> bool:
+        self.trail.turn(("take", len(self.batches) - 1))
+        return super()._take_together(time, happenings)
+
+    def _breaks_over_all(self, time: Number, running: list[TimedStep], delta: Delta) -> list[Failure]:
+        self.trail.turn(())
+        broken = super()._breaks_over_all(time, running, delta)
+        self.trail.turn(("take", len(self.batches) - 1))
+        return broken
+
+    def _over_all(self, running: list[TimedStep]) -> list[Failure]:
+        broken = []
+        for step in running:
+            self.trail.turn(("over", step.number))
+            broken += super()._over_all([step])
+        return broken
+
+    def _depart(self, taking: list[Event]) -> None:
+        self.trail.turn(("depart", len(self.batches) - 1))
+        super()._depart(taking)
+
+    def _arrive(self, number: int) -> None:
+        self.trail.turn(())
+        super()._arrive(number)
+
+    # -- failures -----------------------------------------------------------------------------------------------------
+
     def _happening(self, time: Number, events: list[Event]) -> bool:
         """One happening; False if the trace halts before it."""
         known = len(self.failures)
         if super()._happening(time, events):
-            self.taken.update(dict.fromkeys(self.batch))
+            self.taken.update(dict.fromkeys(self.batches[-1]))
             return True
         failure = self.failures[known]
         self.failed = self._to_blame(failure)
@@ -157,18 +205,20 @@ class DurationRun(TimedRun):
         if failure.code == "SC304":
             return self._clashing
         if failure.code == "SC306":
-            return [e for e in self.batch if e in self.schedule.under_way[failure.step]]
-        return [e for e in self.batch if (step := self.present[e].step) is not None and step.number == failure.step]
+            return [e for e in self.batches[-1] if e in self.schedule.under_way[failure.step]]
+        return [
+            e for e in self.batches[-1] if (step := self.present[e].step) is not None and step.number == failure.step
+        ]
 
     def _interference(self, time: Number, taking: list[Event]) -> list[Failure]:  # noqa: ARG002
         """As for any run; but how close two events are is asked last, and of each event's own time."""
-        number_of = {id(event): e for e, event in self.present.items()}
-        times, now = self.schedule.times, [number_of[id(event)] for event in taking]
+        times, now = self.schedule.times, [self._numbers[id(event)] for event in taking]
         out: list[Failure] = []
         for place, (own, event) in enumerate(zip(now, taking, strict=True)):
             if not self.schedule.close[own]:
                 continue
             self._prints[own] = self._footprint(event)
+            self.trail.turn(("check", own))
             for other in self.schedule.close[own]:
                 if other not in self.taken and other not in now[:place]:
                     continue
@@ -187,21 +237,47 @@ class DurationRun(TimedRun):
         return bool(self.failed) and any([self._place(e) == self._place(self.failed[0]) for e in self.taken])
 
     def note_order(self) -> None:
-        """Note on the trail the orders on which the run rested."""
-        seen = {*self.taken, *self.failed}
+        """Note on the trail the orders that there are, and, after a failure, what came before it."""
         for one, other in self.schedule.open_pairs:
-            if one in seen and other in seen and not self._before(one, other):
-                self._before(other, one)
+            if one in self.present and other in self.present:
+                self.trail.turn(("order", one, other))
+                if not self._before(one, other):
+                    self._before(other, one)
         if not self.failed:
             return
+        self.trail.turn(("stop",))
         first = self.failed[0]
         for event in self.present:
-            if event in seen and event not in self.taken:
+            if event in self.failed:
                 continue
             if self.present[event].kind == END and event not in self.taken and event - 1 not in self.taken:
                 continue  # it comes after its start, which has not been taken either
             if not self._before(event, first) and event in self.watched:
                 self._before(first, event)
+
+    def succeeded(self, item: Item) -> bool:
+        """Whether an item has surely succeeded in a run in which a step failed."""
+        ill_formed = any([event.kind == ILL_FORMED for event in self.present.values()])  # literals may then be missing
+        return item.kind == EVENT and item.number in self.taken and not ill_formed
+
+    def marks(self) -> dict[Mark, None]:
+        """All that the run rested on: orders only of what was taken or failed."""
+        seen = {*self.taken, *self.failed}
+        out: dict[Mark, None] = {}
+        for topic, marks in self.trail.marks.items():
+            if topic[:1] != ("order",) or {*topic[1:]} <= seen:
+                out |= marks
+        return out
+
+    def marks_of(self, item: Item) -> dict[Mark, None]:
+        """What the run has decided for an item."""
+        known = self.trail.marks
+        out: dict[Mark, None] = {}
+        for topic in item.topics(self.batches):
+            out |= known.get(topic, {})
+        for one, other in item.pairs:
+            out |= known.get(("order", one, other), {})
+        return out
 
     def _before(self, one: int, other: int) -> bool:
         a, b = self.schedule.times[one], self.schedule.times[other]

@@ -18,14 +18,14 @@ from plansafe.verifier.rules.model import Part, step_predicate
 from plansafe.verifier.symbolic.durations.footprint import Footprint, Footprints, Ground
 
 COUNTING = frozenset(("next", "weak-next", "yesterday", "weak-yesterday"))
-Partial = dict[int, int]
-"""Objects for some of a part's parameters, by slot: the instances that have them."""
+Instances = frozenset[tuple[int, int]]
+"""The instances that have these objects for parameters, by slot."""
 
 
 class Touch(NamedTuple):
     """Instances of a part that an event touches. ``matches``: it is a step that the part is about."""
 
-    instances: Partial
+    instances: Instances
     matches: bool
 
 
@@ -58,14 +58,12 @@ class Watcher:
                     self._behind |= prints.inputs_of(read.predicate)
 
     def touches(self, event: Event, own: Footprint) -> list[Touch]:
-        """The instances that an event touches; none if no order matters to the part."""
-        if self.last_only:
-            return []
+        """The instances that an event touches."""
         mirrors = _mirrors(self.engine, event)
         out = []
         for predicate, code in [*own.changes, *mirrors]:
             if predicate in self._behind:
-                out.append(Touch({}, False))
+                out.append(Touch(frozenset(), False))
             for arguments in self._read.get(predicate, ()):
                 found = self._match(arguments, code)
                 if found is not None:
@@ -77,10 +75,10 @@ class Watcher:
                     out.append(Touch(found, True))
         return out
 
-    def _match(self, arguments: tuple[int, ...], code: int) -> Partial | None:
+    def _match(self, arguments: tuple[int, ...], code: int) -> Instances | None:
         """The objects that a ground fact gives to the parameters; ``None`` if no instance reads it."""
         objects = self.engine.task.decode(code, len(arguments))
-        out: Partial = {}
+        out: dict[int, int] = {}
         for argument, given in zip(arguments, objects, strict=True):
             if argument >= 0:
                 fits = argument == given
@@ -89,17 +87,19 @@ class Watcher:
                 fits = domain is None or (given in domain and out.setdefault(-1 - argument, given) == given)
             if not fits:
                 return None
-        return out
+        return frozenset(out.items())
 
     def ordered(self, one: list[Touch], other: list[Touch]) -> bool:
         """Whether the part may see in which order two events happen that touch these instances."""
-        for a in one:
-            for b in other:
-                if self.momentary and not (a.matches or b.matches):
-                    continue
-                if all([b.instances.get(slot, given) == given for slot, given in a.instances.items()]):
-                    return True
-        return False
+        if self.last_only:
+            return False
+        return any([a.matches or b.matches or not self.momentary for a in one for b in other if meet(a, b)])
+
+
+def meet(one: Touch, other: Touch) -> bool:
+    """Whether an instance is touched both ways."""
+    both = one.instances | other.instances
+    return len(dict(both)) == len(both)
 
 
 def _counts(formulas: list[Formula], momentary: frozenset[int]) -> bool:

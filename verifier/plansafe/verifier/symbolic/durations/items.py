@@ -1,0 +1,183 @@
+"""What a verdict consists of: items, each with the few events and orders that it depends on.
+
+A plan is executable if each event succeeds and each condition over all holds; it is safe if no instance of a rule is
+violated. Each of these depends on a few of the events alone, so what a run has found out about one item holds in more
+worlds than the run as a whole, and independent uncertainties add up instead of multiplying.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from plansafe.verifier.engine.replay import Engine
+from plansafe.verifier.engine.steps import Taken
+from plansafe.verifier.engine.timed import END, Event
+from plansafe.verifier.symbolic.durations.affine import Topic
+from plansafe.verifier.symbolic.durations.footprint import Footprint, Footprints, Ground, clash
+from plansafe.verifier.symbolic.durations.watch import Touch, Watcher
+
+MAX_CLASSES = 300
+Pair = tuple[int, int]
+Instances = frozenset[tuple[int, int]]
+EVENT, OVER_ALL, RULE, GOAL, EVERYTHING = "event", "over all", "rule", "goal", "everything"
+
+
+class Item(NamedTuple):
+    """Something that succeeds, holds, or is violated.
+
+    ``number``: of the event, the step, or the part of a rule. ``events``: those it depends on, if all others succeed
+    where they are. ``pairs``: those among them (smaller first) whose order it depends on. ``touching``: events that
+    change what instances of a rule read; ``instances``: objects for parameters, by slot. An instance belongs to the
+    item of its rule that says most about it.
+    """
+
+    kind: str
+    number: int
+    events: frozenset[int]
+    pairs: frozenset[Pair]
+    touching: frozenset[int] = frozenset()
+    instances: Instances = frozenset()
+
+    def topics(self, batches: list[list[int]]) -> Iterator[Topic]:
+        """What a run has decided for this item, apart from orders; ``batches``: the run's happenings."""
+        yield ()
+        everything = self.kind == EVERYTHING
+        for event in self.events:
+            yield "present", event
+            yield "effect", event
+        if self.kind == EVENT:
+            yield "check", self.number
+        elif self.kind == OVER_ALL:
+            yield "over", self.number
+        elif self.kind == GOAL:
+            yield ("goal",)
+        for number, batch in enumerate(batches):
+            if any([event in self.events for event in batch]):
+                yield "take", number
+            if everything or any([event in self.touching for event in batch]):
+                yield "part", self.number, number
+                yield "depart", number
+        if everything or self.kind == RULE:
+            yield "end", self.number
+
+
+class Builder:
+    """Finds the items of a plan's events. Quadratic in their number."""
+
+    def __init__(self, engine: Engine, events: list[Event]) -> None:
+        self.engine = engine
+        self.events = events
+        self.footprints = Footprints(engine.task)
+        self.prints = [self.footprints.of(event) for event in events]
+        self._effects = [self.footprints.of_effects(event) for event in events]
+        self._writers: dict[Ground, list[int]] = {}
+        self._of_predicate: dict[int, list[int]] = {}
+        for number, own in enumerate(self.prints):
+            for fact in own.changes:
+                self._writers.setdefault(fact, []).append(number)
+            for predicate in {fact[0] for fact in own.changes}:
+                self._of_predicate.setdefault(predicate, []).append(number)
+        self.under_way: dict[int, frozenset[int]] = {}
+        """By the number of a step, the events that its condition over all depends on."""
+        self.clashing: list[set[int]] = [set() for _ in events]
+        for i, j in among(range(len(events))):
+            if clash(self.prints[i], self.prints[j]):
+                self.clashing[i].add(j)
+                self.clashing[j].add(i)
+
+    def writers(self, read: Footprint) -> set[int]:
+        """The events that may change what is read."""
+        out = {event for fact in read.reads for event in self._writers.get(fact, ())}
+        return out.union(*[self._of_predicate.get(predicate, ()) for predicate in read.behind])
+
+    def item(
+        self,
+        kind: str,
+        number: int,
+        first: Iterable[int],
+        read: Footprint | None = None,
+        pairs: Iterable[Pair] = (),
+        touching: Iterable[int] = (),
+        instances: Instances = frozenset(),
+    ) -> Item:
+        """An item that depends on the effects of ``first`` and on what it reads; and on what those effects depend."""
+        found = {*first} if read is None else {*first} | self.writers(read)
+        stack = list(found)
+        while stack:
+            event = stack.pop()
+            new = self.writers(self._effects[event])
+            if self._effects[event].reads and self.events[event].kind == END:
+                new.add(event - 1)  # conditions at the start are read there
+            new -= found
+            found |= new
+            stack += new
+        clashes = [(i, j) for i in found for j in self.clashing[i] if i < j and j in found]
+        return Item(kind, number, frozenset(found), frozenset([*clashes, *pairs]), frozenset(touching), instances)
+
+    def over_all(self) -> Iterator[Item]:
+        """The conditions that must hold while actions are under way."""
+        for number, event in enumerate(self.events):
+            if event.kind != END or event.step is None or not isinstance(event.step.taken, Taken):
+                continue
+            if event.step.taken.action.over_all:
+                read = self.footprints.over_all(event)
+                group = sorted({*self.writers(read), number - 1, number})  # with its start and its end
+                self.under_way[event.step.number] = frozenset(group)
+                yield self.item(OVER_ALL, event.step.number, group, None, among(group))
+
+    def goal(self) -> Item:
+        """The goal."""
+        return self.item(GOAL, 0, (), self.footprints.of_formulas(self.engine.task.goal))
+
+    def event(self, number: int, close: Iterable[int]) -> Item:
+        """Whether an event succeeds, which also depends on what is ``close`` to it."""
+        return self.item(EVENT, number, (number, *close), self.prints[number])
+
+    def everything(self, number: int) -> Item:
+        """What depends on the order of all events."""
+        events = range(len(self.events))
+        return Item(EVERYTHING, number, frozenset(events), frozenset(among(events)))
+
+    def rules(self) -> Iterator[Item]:
+        """The instances of rules: those together that the same events touch."""
+        plan = self.engine.plan
+        for number, part in enumerate(plan.parts):
+            if plan.rules[part.rule].preference and not self.engine.task.functions:
+                continue  # it cannot be undecided, and is no violation
+            watcher = Watcher(part, self.engine, self.footprints)
+            if watcher.everything:
+                yield self.everything(number)
+                continue
+            seen = [watcher.touches(event, own) for event, own in zip(self.events, self.prints, strict=True)]
+            found = classes([touch for touches in seen for touch in touches])
+            for instances in found or [frozenset()]:
+                known = [[t for t in own if not found or t.instances <= instances] for own in seen]
+                touching = [event for event, own in enumerate(known) if own]
+                pairs = [(i, j) for i, j in among(touching) if watcher.ordered(known[i], known[j])]
+                yield self.item(RULE, number, touching, None, pairs, touching, instances)
+
+
+def among(group: Iterable[int]) -> Iterator[Pair]:
+    """All pairs of a sorted group."""
+    known = list(group)
+    return ((i, j) for at, i in enumerate(known) for j in known[at + 1 :])
+
+
+def classes(touches: list[Touch]) -> list[Instances]:
+    """The sets of instances that the same events touch, by the objects that they have; none if there are too many.
+
+    All that an event says of the instances it touches, and whatever several of them say together.
+    """
+    found = dict.fromkeys([touch.instances for touch in touches])
+    stack = list(found)
+    while stack:
+        one = stack.pop()
+        for other in list(found):
+            both = one | other
+            if both not in found and len(dict(both)) == len(both):
+                found[both] = None
+                stack.append(both)
+        if len(found) > MAX_CLASSES:
+            return []
+    return list(found)
