@@ -161,7 +161,7 @@ class Bench:
     def growing(self) -> None:
         """By objects at 100 steps and 5 containers, by steps at 50 objects; each against the naive encoding."""
         by_objects = (50, 100, 200) if self.quick else (50, 100, 200, 400, 800)
-        by_steps = (100, 200, 500) if self.quick else (100, 200, 500, 1_000, 3_000)
+        by_steps = (100, 200, 400) if self.quick else (100, 200, 400, 1_000, 3_000)
         families: list[tuple[str, Sequence[int], Callable[[int, bool], Task]]] = [
             ("objects", by_objects, lambda n, safe: kitchen(n, 100, 4 * n, safe=safe, containers=5)),
             ("steps", by_steps, lambda n, safe: kitchen(50, n, 300, safe=safe)),
