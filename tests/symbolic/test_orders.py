@@ -154,3 +154,12 @@ def test_large_plans(family: str, fine: bool) -> None:
     found = judge.judge_orders(checker.engine, steps, large.pairs, started + 30)
     assert (found.executable.value, found.safe.value) == large.expected
     assert not found.limits
+
+
+def test_the_world_shown_is_one_that_is_allowed() -> None:
+    problem = "(define (problem p) (:domain d) (:init (oneof (= (f) 1) (= (f) 2))) (:goal (and)))"
+    safety = Source("s.safe", "(define (safety s) (:process some :forbid (< (f) 1)))")
+    checker = Checker(Source("d.pddl", DOMAIN), Source("p.pddl", problem), [safety])
+    for steps in ("", "(count) (count)"):
+        report = checker.check(Source("plan", f"(define (plan x) (:steps {steps}) (:ordering))"))
+        assert report.headline is not None and report.headline.value == "SAFE", report.diagnostics

@@ -331,6 +331,10 @@ class Judge:
 
     # -- in how many worlds -------------------------------------------------------------------------------------------
 
+    def some(self) -> World | None:
+        """Some world that has been replayed; after :meth:`verdict`."""
+        return next((world for seen in self.seen for world in seen.values()), None)
+
     def violated_in(self, instances: Iterable[tuple[int, tuple[int, ...]]]) -> Worlds:
         """In which worlds some of these instances (part, binding) are violated; after :meth:`verdict`."""
         try:
