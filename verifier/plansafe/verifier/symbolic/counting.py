@@ -12,6 +12,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
+from math import prod
 from typing import Any
 
 from plansafe.verifier.model import Number
@@ -19,8 +20,9 @@ from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.counts import counted
 from plansafe.verifier.symbolic.terms import Atom, Comparison
 
-MAX_CLAUSES = 400_000
-"""Clauses that are looked at; and literals in them, times eight."""
+MAX_SIZE = 4_000_000
+"""Literals of clauses that are looked at, each clause counted as eight more; one gate may take a tenth. Then gates
+are literals like others, and clauses are left out."""
 MAX_PRODUCT = 10_000
 """Clauses that one disjunction of conjunctions may become; a larger one stays as it is."""
 MAX_ROWS = 20_000
@@ -106,22 +108,27 @@ class _Facts:
         """A literal as clauses: at most two conjunctions below a disjunction are multiplied out, as long as it pays."""
         gates, forms = self.circuit.gates, self._forms
         parts = gates[literal >> 1] or ()
+        self._size += len(parts) + 8
+        if self._size > MAX_SIZE:
+            return []
         if all([gates[part >> 1] is None for part in parts]):
-            self._size += len(parts) + 8
             return [tuple([part ^ 1 for part in parts])]
+        end = min(self._size + MAX_SIZE // 10, MAX_SIZE)
         stack = [literal]
         while stack:
-            top = stack[-1]
-            children = gates[top >> 1]
-            below = [child ^ (top & 1) for child in children or ()]
-            waiting = [child for child in below if child not in forms]
+            top = stack.pop()
             if top in forms:
-                stack.pop()
-            elif waiting:
-                stack.extend(waiting)
+                continue
+            below = [child ^ (top & 1) for child in gates[top >> 1] or ()]
+            waiting = [child for child in below if child not in forms]
+            self._size += 8 + len(below)
+            if self._size > end:  # from here on gates are literals like others
+                forms.update([(child, [(child,)]) for child in waiting])
+                waiting = []
+            if waiting:
+                stack += (top, *waiting)
             else:
-                forms[top] = self._bounded(top, self._combined(top, below))
-                stack.pop()
+                forms[top] = self._combined(top, below)
         return forms[literal]
 
     def _combined(self, literal: Literal, below: list[Literal]) -> list[Clause]:
@@ -129,22 +136,20 @@ class _Facts:
         if not below:
             return [(literal,)]
         if not literal & 1:
-            return [clause for child in below for clause in forms[child]]
+            return self._bounded(literal, [clause for child in below for clause in forms[child]])
+        if not all([forms[child] for child in below]):
+            return []  # one of them is always true
         several = [forms[child] for child in below if len(forms[child]) > 1]
-        size = 1
-        for options in several:
-            size *= len(options)
-        if len(several) > 2 or size > MAX_PRODUCT:
+        if len(several) > 2 or prod([len(form) for form in several]) > MAX_PRODUCT:
             several = [[(child,)] for child in below if len(forms[child]) > 1]
-        alone = [form[0] for child in below if len(form := forms[child]) == 1]
-        return [
-            tuple(sorted({part for clause in (*alone, *choice) for part in clause})) for choice in product(*several)
-        ]
+        alone = {part for child in below if len(form := forms[child]) == 1 for part in form[0]}
+        found = [alone.union(*choice) for choice in product(*several)]
+        clauses = [tuple(sorted(clause)) for clause in found if not any([part ^ 1 in clause for part in clause])]
+        return self._bounded(literal, clauses)
 
     def _bounded(self, literal: Literal, clauses: list[Clause]) -> list[Clause]:
-        clauses = [clause for clause in clauses if not any([part ^ 1 in clause for part in clause if part & 1])]
         self._size += sum([len(clause) + 8 for clause in clauses])
-        return clauses if self._size <= 8 * MAX_CLAUSES else [(literal,)]
+        return clauses if self._size <= MAX_SIZE else [(literal,)]
 
 
 class _Rows:

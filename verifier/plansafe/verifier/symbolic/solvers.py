@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -200,13 +201,19 @@ class SatSolver:
 
     def _encode(self, literals: Iterable[Literal]) -> None:
         add = self._solver.add_clause
-        for batch in self._clauses.encode(literals):
-            for clause in batch:
-                add(clause)
-            look_at_memory()
-            if self.deadline is not None and time.monotonic() >= self.deadline:
-                self._late = True  # what was handed out counts as known, so this solver must not answer any more
-                return
+        collecting = gc.isenabled()
+        gc.disable()  # millions of small lists, and no garbage
+        try:
+            for batch in self._clauses.encode(literals):
+                for clause in batch:
+                    add(clause)
+                look_at_memory()
+                if self.deadline is not None and time.monotonic() >= self.deadline:
+                    self._late = True  # what was handed out counts as known: this solver must not answer any more
+                    return
+        finally:
+            if collecting:
+                gc.enable()
         if self._clauses.numeric:
             raise Unsupported("a SAT solver knows no numbers")
 
