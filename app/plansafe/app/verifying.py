@@ -94,22 +94,29 @@ def _verified(path: str, plan: str | None, settings: Settings) -> int:
         lines += [f"  {file.kind:<8}{visible(file.name)}  sha256 {file.sha256}" for file in found.files]
         lines.append("  not checked: that this encoding says what the files say (name the plan for that)")
     else:
-        code = _same(found, plan, settings)
-        if code:
-            return code
+        again = _again(plan, settings)
+        if isinstance(again, int):
+            return again
+        others = ", ".join(_others(found, again))
+        if (again.claim, again.cnf) != (found.claim, found.cnf):
+            reason = f"the certificate names another text of: {others}" if others else "other flags, or another version"
+            return _rejected(f"the proof holds, but it is not about {visible(plan)}", reason)
         lines.append(f"  the encoding is that of {visible(plan)}, made again from its files")
+        if others:
+            lines.append(f"  which is the same although the certificate names another text of: {others}")
     stream = standard_output()
     stream.write("\n".join(lines) + "\n")
     return 0
 
 
 def _count(found: Certificate) -> str:
-    steps = f"{found.steps} step" + ("" if found.steps == 1 else "s")
-    return f"{steps} from {found.clauses} clauses over {found.variables} variables"
+    parts = ((found.steps, "step"), (found.clauses, "clause"), (found.variables, "variable"))
+    steps, clauses, variables = [f"{number} {word}{'' if number == 1 else 's'}" for number, word in parts]
+    return f"{steps} from {clauses} over {variables}"
 
 
-def _same(found: Certificate, plan: str, settings: Settings) -> int:
-    """0 if the plan gives the same clauses now; else say why not."""
+def _again(plan: str, settings: Settings) -> Certificate | int:
+    """What has to be proved of a plan now; an exit code if that cannot be said, after saying why."""
     from plansafe.verifier.symbolic.certificate import verify  # noqa: PLC0415 - other commands do without
 
     result = next(audit([plan], settings))
@@ -123,16 +130,15 @@ def _same(found: Certificate, plan: str, settings: Settings) -> int:
             if problem.severity is Severity.ERROR:
                 code = complain(problem)
         return code
-    name = visible(plan)
     if report.certificate is None:
-        return _rejected(f"the proof holds, but nothing like it can be proved of {name}: it is {report.headline.value}")
-    again = verify(io.BytesIO(report.certificate.encode()))
-    if (again.claim, again.cnf) == (found.claim, found.cnf):
-        return 0
+        said = f"{visible(plan)}: it is {report.headline.value}"
+        return _rejected(f"the proof holds, but nothing like it can be proved of {said}")
+    return verify(io.BytesIO(report.certificate.encode()))
+
+
+def _others(found: Certificate, again: Certificate) -> list[str]:
     known = {file.sha256 for file in found.files}
-    others = ", ".join([visible(file.name) for file in again.files if file.sha256 not in known])
-    reason = f"the certificate knows another text of: {others}" if others else "other flags, or another version"
-    return _rejected(f"the proof holds, but it is not about {name}", reason)
+    return [visible(file.name) for file in again.files if file.sha256 not in known]
 
 
 def _rejected(reason: str, help: str | None = None) -> int:
