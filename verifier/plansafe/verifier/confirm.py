@@ -91,7 +91,8 @@ class Confirmer:
 
         try:
             with _shallow():
-                judgement = kernel.judge(plan.text, kernel_world(self.checker, world))
+                others = ("skip", "force") if report.readings else ()
+                judgement = kernel.judge(plan.text, kernel_world(self.checker, world), others)
         except KernelLimit:
             return report, ""
         except KernelRejects as rejection:

@@ -267,6 +267,8 @@ def asking(worlds: WorldsReport) -> str:
 def _no_question(note: str) -> str:
     """Why nothing is asked, without the word for a world's initial state."""
     note = note.removeprefix("every completion is bad: ")
+    if note.startswith("it takes more than"):
+        return f"no short question settles the verdict: {note}"
     return _not_found("what to ask", note) or f"no question helps: {note}"
 
 

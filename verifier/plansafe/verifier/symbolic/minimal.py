@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 T = TypeVar("T")
+TOO_MANY = "too many elements are necessary"
 
 
 class GaveUp(Exception):
@@ -36,13 +37,18 @@ class Minimal(NamedTuple, Generic[T]):
 
 
 def minimal(
-    elements: Sequence[T], holds: Callable[[Sequence[T]], Holds[T] | Fails[T]], preferred: Collection[T] = ()
+    elements: Sequence[T],
+    holds: Callable[[Sequence[T]], Holds[T] | Fails[T]],
+    preferred: Collection[T] = (),
+    most: int | None = None,
 ) -> Minimal[T] | None:
     """A subset-minimal set with the property, or ``None`` if ``elements`` have it not.
 
     What comes first in ``elements`` is kept rather than what comes later; if the ``preferred`` suffice, no others are
     taken. Chunks of the last elements are dropped, twice as many after each success and half as many after each
     failure, so of n elements k necessary ones cost about k log(n/k) checks and fewer with good cores.
+
+    ``most``: once more elements than that are known to be necessary, the search ends with the reason :data:`TOO_MANY`.
 
     :raises GaveUp: from ``holds``, while no set with the property is known; later ones end up in ``reason``
     """
@@ -57,6 +63,8 @@ def minimal(
     necessary: set[T] = set()
     chunk = 1
     while True:
+        if most is not None and len(necessary) > most:
+            return Minimal(current, TOO_MANY)
         open_ones = [element for element in reversed(current) if element not in necessary]
         if not open_ones:
             return Minimal(current)

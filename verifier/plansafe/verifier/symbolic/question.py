@@ -10,11 +10,15 @@ from plansafe.verifier.symbolic.circuit import Literal
 from plansafe.verifier.symbolic.completions import Completion, Completions
 from plansafe.verifier.symbolic.decision import Decision, Open, Opens
 from plansafe.verifier.symbolic.flips import Flips
-from plansafe.verifier.symbolic.minimal import Fails, GaveUp, Holds, minimal
+from plansafe.verifier.symbolic.minimal import TOO_MANY, Fails, GaveUp, Holds, minimal
 from plansafe.verifier.symbolic.model import AuxiliaryInput, FactInput
-from plansafe.verifier.symbolic.renaming import OpenNumber, Template, mentioned
+from plansafe.verifier.symbolic.renaming import OpenNumber, Template, mentioned, reach
 from plansafe.verifier.symbolic.solvers import Model
 from plansafe.verifier.symbolic.terms import Comparison
+
+LARGE = 40_000
+TOO_LONG = "it takes more than"
+"""How the note begins where a question would be longer than was asked for."""
 
 
 class Question(NamedTuple):
@@ -37,11 +41,13 @@ def question(
     deadline: float | None = None,
     prefer: Sequence[Open] = (),
     completions: Completions | None = None,
+    most: int | None = None,
 ) -> Question:
     """A question: any two completions that agree on it are both good or both bad, and no proper subset is such.
 
     ``prefer`` names what people can answer: nothing else is asked if that suffices. ``completions`` shares the solvers
-    with a cause. NP checks as for a cause, of twice the size.
+    with a cause. ``most``: the search ends when more facts than so many are seen to be in every question, and does not
+    begin over more than :data:`LARGE` gates. NP checks as for a cause, of twice the size.
 
     :raises Unsupported: from the solver, where ``engine`` cannot take the comparisons
     """
@@ -54,9 +60,13 @@ def question(
             decides = "outcomes alone decide" if by_outcomes else "no world is safe"
             return Question(None, f"every completion is bad: {decides}", safe_in_bad=by_outcomes)
         items, preferred = search.candidates(prefer)
+        if most is not None and len(reach(search.circuit, [search.good]).nodes) > LARGE:
+            return Question(None, "not found: the plan is too large")
         pair = _Pair(search, items)
-        found = minimal(items, pair.both_alike, preferred)
+        found = minimal(items, pair.both_alike, preferred, most)
         assert found is not None
+        if found.reason == TOO_MANY:
+            return Question(None, f"{TOO_LONG} {most} facts")
         asked = _opens(search, found.elements)
         if found.reason:
             return Question(None, f"not minimal: {found.reason}", asked)

@@ -13,6 +13,8 @@ from plansafe.verifier.symbolic.model import Encoding, Said, World
 from plansafe.verifier.symbolic.question import question
 from plansafe.verifier.symbolic.texts import fluent_text
 
+MOST_ASKED = 20
+"""Facts that people can be asked for: where more are seen to be needed, no question is looked for."""
 PATIENCE_S = 5.0
 """How long a cause and a question are looked for, where no time limit says otherwise."""
 
@@ -36,7 +38,7 @@ def reasons(
     completions = Completions(decision, engine, until)
     try:
         cause = minimal_cause(decision, engine, until, world=world, completions=completions)
-        asked = question(decision, engine, until, completions=completions) if wanted else None
+        asked = question(decision, engine, until, completions=completions, most=MOST_ASKED) if wanted else None
     finally:
         completions.close()
     said = None if cause.values is None else _partial(task, cause.values)
