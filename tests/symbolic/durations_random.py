@@ -24,6 +24,7 @@ from plansafe.verifier.symbolic.durations.judge import ASPECTS, explore
 from plansafe.verifier.symbolic.durations.knowledge import Judged
 
 TOLERANCE = Fraction(1, 8)
+GIVEN_UP = Judged(None, None, None)
 
 
 class OpenPlan(NamedTuple):
@@ -385,7 +386,8 @@ def _compare(explicit: Explicit, plan: OpenPlan, judge: Kernel | None, most: int
     judgement = explore(explicit.checker, steps, plan.intervals)
     out = []
     settled = all((aspect, value) in judgement.examples for aspect in ASPECTS for value in (True, False))
-    if not judgement.complete and not settled:
+    complete = judgement.complete >= {*ASPECTS}
+    if not complete and not settled:
         out.append("neither complete nor settled")
     numbers = [n for n, (low, high) in sorted(plan.intervals.items()) if low < high]
     for (aspect, value), world in judgement.examples.items():
@@ -401,14 +403,14 @@ def _compare(explicit: Explicit, plan: OpenPlan, judge: Kernel | None, most: int
         if judge is not None and number < kernel:
             out += _against_kernel(judge, plan, point, values)
         known = judgement.knowledge.judged(tuple(point[n] for n in numbers))
-        if known is None and judgement.complete:
+        if known is None and complete:
             out.append(f"nothing is known of {point}")
         if known is not None and not _agrees(known, values):
             out.append(f"{known} is known of {point}, but it is {values}")
+        if complete and known != GIVEN_UP and not values.violated <= judgement.violations.keys():
+            out.append(f"{values.violated} are violated at {point}")
         for aspect, value in zip(ASPECTS, values[:3], strict=True):
             worlds = judgement.over_worlds(aspect)
-            if judgement.complete and not values.violated <= judgement.violations.keys():
-                out.append(f"{values.violated} are violated at {point}")
             if (worlds is Worlds.ALL and value is not True) or (worlds is Worlds.NONE and value is not False):
                 out.append(f"{aspect} is {worlds.value} but {value} at {point}")
     return Compared(out, judgement.runs, len(points), tuple(judgement.over_worlds(a) for a in ASPECTS))
@@ -416,7 +418,7 @@ def _compare(explicit: Explicit, plan: OpenPlan, judge: Kernel | None, most: int
 
 def _agrees(judged: Judged, values: Judged) -> bool:
     """Whether a cell says of a world what is so, or nothing where it gave up."""
-    return judged == values or judged == Judged(None, None, None)
+    return judged in (values, GIVEN_UP)
 
 
 def _against_kernel(judge: Kernel, plan: OpenPlan, point: dict[int, Fraction], values: Judged) -> list[str]:

@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, cast
 
 from plansafe.verifier.engine.replay import Engine
+from plansafe.verifier.engine.state import State
 from plansafe.verifier.engine.steps import Taken, TimedStep
 from plansafe.verifier.engine.timed import END, START, Event
 from plansafe.verifier.model import Number
 from plansafe.verifier.symbolic.durations.affine import Affine, Trail
 from plansafe.verifier.symbolic.durations.cells import Box, extent
+from plansafe.verifier.symbolic.durations.conjunctions import Literal
 from plansafe.verifier.symbolic.durations.items import EVERYTHING, Builder, Item, Pair, among
 
 ILL_FORMED = "ill-formed"
@@ -35,6 +37,11 @@ class Schedule(NamedTuple):
     under_way: dict[int, frozenset[int]]
     counting: frozenset[int]
     exact: bool
+    initial: State
+
+    def initially(self, literal: Literal) -> bool:
+        """Whether a literal is true in S0."""
+        return (literal.code in self.initial.facts[literal.predicate]) is literal.positive
 
 
 def opened(steps: Sequence[TimedStep], variables: Mapping[int, int], trail: Trail) -> list[TimedStep]:
@@ -91,7 +98,9 @@ def schedule(engine: Engine, steps: list[TimedStep], box: Box, tolerance: Number
     counting = frozenset([item.number for item in rules if item.kind == EVERYTHING])
     if exact:
         counting = frozenset(range(len(engine.plan.parts)))
-    return Schedule(steps, events, times, items, partners, open_pairs, close, builder.under_way, counting, exact)
+    return Schedule(
+        steps, events, times, items, partners, open_pairs, close, builder.under_way, counting, exact, engine.initial()
+    )
 
 
 def difference(later: Number, earlier: Number, box: Box) -> tuple[Number, Number]:

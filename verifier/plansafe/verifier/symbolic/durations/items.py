@@ -8,13 +8,18 @@ worlds than the run as a whole, and independent uncertainties add up instead of 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import product
 from typing import NamedTuple
 
+from plansafe.verifier import model
 from plansafe.verifier.engine.replay import Engine
 from plansafe.verifier.engine.steps import Taken
 from plansafe.verifier.engine.timed import END, Event
+from plansafe.verifier.model import Formula
+from plansafe.verifier.rules.model import Part
 from plansafe.verifier.symbolic.durations.affine import Topic
-from plansafe.verifier.symbolic.durations.footprint import Footprint, Footprints, Ground, clash
+from plansafe.verifier.symbolic.durations.conjunctions import MAX_CONJUNCTIONS, Conjunction, Unfit, conjunctions
+from plansafe.verifier.symbolic.durations.footprint import Binding, Footprint, Footprints, Ground, clash
 from plansafe.verifier.symbolic.durations.watch import Touch, Watcher
 
 MAX_CLASSES = 300
@@ -29,7 +34,9 @@ class Item(NamedTuple):
     ``number``: of the event, the step, or the part of a rule. ``events``: those it depends on, if all others succeed
     where they are. ``pairs``: those among them (smaller first) whose order it depends on. ``touching``: events that
     change what instances of a rule read; ``instances``: objects for parameters, by slot. An instance belongs to the
-    item of its rule that says most about it.
+    item of its rule that says most about it. ``never``: if it is only about facts in single states, what is never to be
+    true; then the order of ``turning`` events, which change one fact in opposite ways, says when each fact is true, and
+    few of the other ``pairs`` matter (:mod:`.spans`). ``within``: the start and the end between which it is not.
     """
 
     kind: str
@@ -38,6 +45,9 @@ class Item(NamedTuple):
     pairs: frozenset[Pair]
     touching: frozenset[int] = frozenset()
     instances: Instances = frozenset()
+    never: frozenset[Conjunction] | None = None
+    turning: frozenset[Pair] = frozenset()
+    within: Pair | None = None
 
     def topics(self, batches: list[list[int]]) -> Iterator[Topic]:
         """What a run has decided for this item, apart from orders; ``batches``: the run's happenings."""
@@ -69,6 +79,7 @@ class Builder:
         self.engine = engine
         self.events = events
         self.footprints = Footprints(engine.task)
+        self._initial = engine.initial()
         self.prints = [self.footprints.of(event) for event in events]
         self._effects = [self.footprints.of_effects(event) for event in events]
         self._writers: dict[Ground, list[int]] = {}
@@ -120,11 +131,15 @@ class Builder:
         for number, event in enumerate(self.events):
             if event.kind != END or event.step is None or not isinstance(event.step.taken, Taken):
                 continue
-            if event.step.taken.action.over_all:
-                read = self.footprints.over_all(event)
-                group = sorted({*self.writers(read), number - 1, number})  # with its start and its end
+            action, objects = event.step.taken
+            if action.over_all:
+                changing = self.writers(self.footprints.over_all(event))
+                group = sorted({*changing, number - 1, number})  # with its start and its end
                 self.under_way[event.step.number] = frozenset(group)
-                yield self.item(OVER_ALL, event.step.number, group, None, among(group))
+                item = self.item(OVER_ALL, event.step.number, group, None, among(group))
+                binding = dict(zip([v.slot for v in action.parameters], objects, strict=True))
+                item = item._replace(within=(number - 1, number))
+                yield self._facts_alone(item, changing, model.And(action.over_all), [binding])
 
     def goal(self) -> Item:
         """The goal."""
@@ -155,7 +170,49 @@ class Builder:
                 known = [[t for t in own if not found or t.instances <= instances] for own in seen]
                 touching = [event for event, own in enumerate(known) if own]
                 pairs = [(i, j) for i, j in among(touching) if watcher.ordered(known[i], known[j])]
-                yield self.item(RULE, number, touching, None, pairs, touching, instances)
+                item = self.item(RULE, number, touching, None, pairs, touching, instances)
+                if part.mode == "always" and found and pairs:
+                    finer = [other for other in found if other > instances]
+                    item = self._facts_alone(item, touching, part.body, self._bindings(part, instances, finer))
+                yield item
+
+    def _bindings(self, part: Part, instances: Instances, finer: list[Instances]) -> Iterator[Binding]:
+        """The instances of a part that have these objects, and no more of those that events name."""
+        known = dict(instances)
+        domains = [self.engine.task.domains[v.domain] for v in part.parameters]
+        slots = [v.slot for v in part.parameters]
+        choices = [(known[slot],) if slot in known else domain for slot, domain in zip(slots, domains, strict=True)]
+        for objects in product(*choices):
+            binding = dict(zip(slots, objects, strict=True))
+            if not any([other <= binding.items() for other in finer]):
+                yield binding
+
+    def _facts_alone(self, item: Item, changing: Iterable[int], formula: Formula, bindings: Iterable[Binding]) -> Item:
+        """The item with what is never to be true, if it is about facts in single states."""
+        changed = {fact for event in changing for fact in self.prints[event].changes}
+        mirrors = {*self.engine.plan.mirrors.values()}
+        axioms = self.engine.axioms
+
+        def constant(predicate: int, code: int) -> bool | None:
+            if predicate in mirrors or (axioms is not None and predicate in axioms.derived):
+                raise Unfit
+            return None if (predicate, code) in changed else code in self._initial.facts[predicate]
+
+        never: set[Conjunction] = set()
+        try:
+            for binding in bindings:
+                never |= conjunctions(self.engine.task, formula, binding, False, constant)
+                if len(never) > MAX_CONJUNCTIONS:
+                    return item
+        except Unfit:
+            return item
+        facts = {(literal.predicate, literal.code) for conjunction in never for literal in conjunction}
+        adds = {event: self.prints[event].adds & facts for event in item.events}
+        deletes = {event: self.prints[event].deletes & facts for event in item.events}
+        turning = [(i, j) for i, j in among(sorted(item.events)) if adds[i] & deletes[j] or deletes[i] & adds[j]]
+        if not item.events <= {*changing, *(item.within or ())}:  # effects that depend on others
+            turning += [(i, j) for i in item.events for j in self.clashing[i] if i < j and j in item.events]
+        return item._replace(never=frozenset(never), turning=frozenset(turning))
 
 
 def among(group: Iterable[int]) -> Iterator[Pair]:

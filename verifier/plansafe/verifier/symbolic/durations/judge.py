@@ -6,7 +6,7 @@ Worlds are judged until the cells of each item cover all worlds. A world in whic
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ from plansafe.verifier.report import Worlds
 from plansafe.verifier.symbolic.durations.affine import NotLinear, Trail
 from plansafe.verifier.symbolic.durations.cells import Box, Cell, cell_of, simplest
 from plansafe.verifier.symbolic.durations.events import Schedule, opened, schedule
-from plansafe.verifier.symbolic.durations.items import GOAL
+from plansafe.verifier.symbolic.durations.items import EVENT, EVERYTHING, GOAL, OVER_ALL, RULE
 from plansafe.verifier.symbolic.durations.knowledge import Finding, Judged, Knowledge
 from plansafe.verifier.symbolic.durations.monitors import Monitors, Patient, monitors_at_start
 from plansafe.verifier.symbolic.durations.proposals import Proposals, Undecided
@@ -28,20 +28,20 @@ from plansafe.verifier.symbolic.model import Verdict, World
 
 Durations = tuple[tuple[int, Number], ...]
 """A world: the numbers of the steps with a tolerance, and how long they take."""
-ASPECTS = ("executable", "goal", "safe")
+ASPECTS = EXECUTABLE, REACHED, SAFE = ("executable", "goal", "safe")
 
 
 class Judgement(NamedTuple):
     """What was found out about all worlds.
 
     ``examples``: for (aspect, value) a world in which it has this value; ``violations``: for a rule (by number) a world
-    in which it is violated, for all such rules if ``complete``, that is, if every world is known. ``runs``: how many
-    worlds were judged.
+    in which it is violated. ``complete``: the aspects that are known of every world (with ``safe``, ``violations`` are
+    all there are). ``runs``: how many worlds were judged.
     """
 
     examples: dict[tuple[str, bool | None], Durations]
     violations: dict[int, Durations]
-    complete: bool
+    complete: frozenset[str]
     runs: int
     limits: tuple[str, ...]
     knowledge: Knowledge
@@ -51,7 +51,7 @@ class Judgement(NamedTuple):
         true, false, unknown = [(aspect, value) in self.examples for value in (True, False, None)]
         if true and false:
             return Worlds.SOME
-        if not self.complete or unknown:
+        if aspect not in self.complete or unknown:
             return Worlds.UNKNOWN
         return Worlds.ALL if true else Worlds.NONE
 
@@ -92,7 +92,12 @@ def explore(
     except (Undecided, TimeUp):
         search.limits["the time limit has passed before all durations were judged"] = None
     return Judgement(
-        search.examples, search.violations, search.complete, search.runs, tuple(search.limits), search.knowledge
+        search.examples,
+        search.violations,
+        frozenset(search.complete),
+        search.runs,
+        tuple(search.limits),
+        search.knowledge,
     )
 
 
@@ -136,7 +141,7 @@ class _Search:
         self.knowledge = Knowledge(self.engine, self.schedule.items)
         self.examples: dict[tuple[str, bool | None], Durations] = {}
         self.violations: dict[int, Durations] = {}
-        self.complete = False
+        self.complete: set[str] = set()
         self.runs = 0
         self.limits: dict[str, None] = {}
         self._proposals: Proposals | None = None
@@ -147,21 +152,37 @@ class _Search:
             if self.knowledge.judged(values) is None:
                 self.judge(values)
             if self._all_known():
-                self.complete = True
+                self.complete.update(ASPECTS)
                 return
-        while not self._settled():
-            proposed = self.proposals.next()
-            if proposed is None:
+        for aspect, items in self._stages():
+            while not self._settled():
+                proposed = self.proposals.next(items) if items or self.schedule.exact else None
+                if proposed is None:
+                    break
+                self.judge(proposed)
+            else:
+                return
+            if aspect == SAFE:
                 self._look_for_more()
-                self.complete = True
-                return
-            self.judge(proposed)
+            if aspect:
+                self.complete.add(aspect)
+
+    def _stages(self) -> Iterator[tuple[str, list[int]]]:
+        """The items of each aspect, easy ones first, so that what is known when the time is over is of some use."""
+        kinds: dict[str, list[int]] = {}
+        for number, item in enumerate(self.knowledge.items):
+            kinds.setdefault(item.kind, []).append(number)
+        yield EXECUTABLE, [*kinds.get(EVENT, []), *kinds.get(OVER_ALL, [])]
+        yield REACHED, kinds.get(GOAL, [])
+        for number in sorted(kinds.get(RULE, []), key=lambda number: len(self.knowledge.items[number].pairs)):
+            yield "", [number]
+        yield SAFE, kinds.get(EVERYTHING, [])
 
     @property
     def proposals(self) -> Proposals:
         """Z3 with all that is known; it is loaded at first use."""
         if self._proposals is None:
-            self._proposals = Proposals(self.box, len(self.knowledge.items), self.deadline)
+            self._proposals = Proposals(self.box, self.deadline)
             for cell, _ in self.knowledge.stops:
                 self._proposals.stop(cell)
             for number, findings in enumerate(self.knowledge.findings):
@@ -204,22 +225,10 @@ class _Search:
 
     def judge(self, values: tuple[Number, ...]) -> None:
         """Run the plan in a world, and note what this says about others."""
-        first: frozenset[int] = frozenset()
-        while True:
-            self.trail.begin(values)
-            run = DurationRun(
-                self.engine, self.schedule, self.trail, self.prototype, self.tolerance, self.deadline, first
-            )
-            outcome: Outcome | None = None
-            try:
-                run.run()
-                if run.tied():
-                    first = frozenset(run.batches[-1])
-                    continue
-                outcome = run.outcome(len(self.schedule.steps))
-            except NotLinear:
-                self.limits["the plan multiplies durations that are open, or divides by one"] = None
-            break
+        run, outcome = self._replay(values, frozenset())
+        if run.tied():
+            run, outcome = self._replay(values, frozenset(run.batches[-1]))
+            assert not run.tied(), "what fails does so whatever else is taken at that time"
         run.note_order()
         judged = Judged(None, None, None) if outcome is None else self._judged(outcome)
         whole = cell_of(run.marks(), self.box)
@@ -234,9 +243,20 @@ class _Search:
         for number, item in enumerate(self.knowledge.items):
             if kept is None and not run.succeeded(item):
                 continue
-            finding = Finding(cell_of(run.marks_of(item), self.box), True if kept is None else kept[number])
+            found = True if kept is None else kept[number]
+            finding = Finding(cell_of(run.marks_of(item, found), self.box), found)
             if self.knowledge.learn(number, finding) and self._proposals is not None:
                 self._proposals.learn(number, finding.cell)
+
+    def _replay(self, values: tuple[Number, ...], first: frozenset[int]) -> tuple[DurationRun, Outcome | None]:
+        self.trail.begin(values)
+        run = DurationRun(self.engine, self.schedule, self.trail, self.prototype, self.tolerance, self.deadline, first)
+        try:
+            run.run()
+            return run, run.outcome(len(self.schedule.steps))
+        except NotLinear:
+            self.limits["the plan multiplies durations that are open, or divides by one"] = None
+            return run, None
 
     def _remember(self, judged: Judged, cell: Cell, values: tuple[Number, ...]) -> None:
         world: Durations | None = None

@@ -17,12 +17,9 @@ class Undecided(Exception):
 
 
 class Proposals:
-    """Worlds of the box outside some cells, and for some item outside all of its cells.
+    """Worlds of the box outside some cells, and for some item outside all of its cells."""
 
-    ``items``: how many there are; where there are none, a world outside the cells will do.
-    """
-
-    def __init__(self, box: Box, items: int, deadline: float | None) -> None:
+    def __init__(self, box: Box, deadline: float | None) -> None:
         import z3  # noqa: PLC0415 - heavy, and in an extra
 
         self._z3 = z3
@@ -32,10 +29,7 @@ class Proposals:
         self._bounds: dict[tuple[Items, str, Number], Any] = {}
         self._variables = [z3.Real(f"d{number}") for number in range(len(box))]
         self._stops: list[Any] = []
-        self._unknown = [z3.Bool(f"u{number}") for number in range(items)]
         self._solver = self._fresh()
-        if items:
-            self._solver.add(z3.Or(self._unknown))
 
     def _fresh(self) -> Any:
         solver = self._z3.SolverFor("QF_LRA")
@@ -86,11 +80,21 @@ class Proposals:
 
     def learn(self, item: int, cell: Cell) -> None:
         """Propose nothing in this cell for the sake of this item."""
-        self._solver.add(self._z3.Or(self._z3.Not(self._unknown[item]), *self._outside(cell)))
+        self._solver.add(self._z3.Or(self._z3.Not(self._unknown(item)), *self._outside(cell)))
 
-    def next(self) -> tuple[Number, ...] | None:
-        """A world, or ``None`` if there is none; raises :class:`Undecided`."""
-        return self._answer(self._solver)
+    def _unknown(self, item: int) -> Any:
+        return self._z3.Bool(f"u{item}")
+
+    def next(self, items: list[int]) -> tuple[Number, ...] | None:
+        """A world that is new for some of the items, or ``None`` if there is none; raises :class:`Undecided`.
+
+        Without items: any world outside the cells in which nothing is proposed.
+        """
+        if not items:
+            return self._answer(self._solver)
+        some = self._z3.Bool("some " + " ".join([str(item) for item in items]))
+        self._solver.add(self._z3.Or(self._z3.Not(some), *[self._unknown(item) for item in items]))
+        return self._answer(self._solver, some)
 
     def within(self, choices: Iterable[list[Cell]]) -> tuple[Number, ...] | None:
         """A world that is in one of the cells of each choice, outside the cells where nothing is proposed."""
@@ -99,14 +103,14 @@ class Proposals:
             solver.add(self._z3.Or([self._z3.Not(self._z3.Or(self._outside(cell))) for cell in cells]))
         return self._answer(solver)
 
-    def _answer(self, solver: Any) -> tuple[Number, ...] | None:
+    def _answer(self, solver: Any, *assumed: Any) -> tuple[Number, ...] | None:
         z3 = self._z3
         if self._deadline is not None:
             left = self._deadline - monotonic()
             if left <= 0:
                 raise Undecided
             solver.set("timeout", max(1, int(left * 1000)))
-        found = solver.check()
+        found = solver.check(*assumed)
         if found == z3.unsat:
             return None
         if found != z3.sat:

@@ -10,6 +10,8 @@ too, what has happened by that time.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
+from functools import cached_property
 
 from plansafe.verifier.engine.actions import Happening
 from plansafe.verifier.engine.replay import HALT, Engine, Failure
@@ -24,6 +26,7 @@ from plansafe.verifier.symbolic.durations.affine import Affine, Mark, Trail
 from plansafe.verifier.symbolic.durations.events import ILL_FORMED, Schedule, components
 from plansafe.verifier.symbolic.durations.items import EVENT, Item
 from plansafe.verifier.symbolic.durations.monitors import Monitors, Patient
+from plansafe.verifier.symbolic.durations.spans import Span, Spans, TooMany
 
 
 class DurationRun(TimedRun):
@@ -55,6 +58,7 @@ class DurationRun(TimedRun):
         self._prints: dict[int, Footprint] = {}
         self._clashing: list[int] = []
         self._numbers: dict[int, int] = {}
+        self._found: dict[int, Happening] = {}
         super().__init__(engine, HALT, schedule.steps, tolerance, deadline)
 
     def before_start(self) -> None:
@@ -158,8 +162,12 @@ class DurationRun(TimedRun):
         return super()._failure(event)
 
     def _effects(self, event: Event) -> Happening | Failure:
-        self.trail.turn(("effect", self._numbers[id(event)]))
-        return super()._effects(event)
+        number = self._numbers[id(event)]
+        self.trail.turn(("effect", number))
+        found = super()._effects(event)
+        if isinstance(found, Happening):
+            self._found[number] = found
+        return found
 
     def _take_together(self, time: Number, happenings: list[tuple[Event, Happening]]) -> bool:
         self.trail.turn(("take", len(self.batches) - 1))
@@ -269,15 +277,34 @@ class DurationRun(TimedRun):
                 out |= marks
         return out
 
-    def marks_of(self, item: Item) -> dict[Mark, None]:
-        """What the run has decided for an item."""
+    def marks_of(self, item: Item, kept: bool | None) -> dict[Mark, None]:
+        """What the run has decided for an item, of which it has found ``kept``."""
         known = self.trail.marks
         out: dict[Mark, None] = {}
         for topic in item.topics(self.batches):
             out |= known.get(topic, {})
-        for one, other in item.pairs:
+        orders: list[tuple[int, int]] | None = None
+        if item.never is not None:
+            with suppress(TooMany):
+                found = self.spans.reason(item.never, item.within and Span(item.within[0], item.within[1:]))
+                assert found.kept is kept, "the monitors and the spans of facts say the same"
+                orders = found.orders
+        for one, other in item.pairs if orders is None else item.turning:
             out |= known.get(("order", one, other), {})
+        if orders:
+            self.trail.turn(("why",))
+            self.trail.marks["why",].clear()
+            for one, other in orders:
+                self._before(one, other)
+            out |= self.trail.marks["why",]
         return out
+
+    @cached_property
+    def spans(self) -> Spans:
+        """When facts are true in this run, in which all events have succeeded."""
+        places = {event: self._place(event) for event in self.present}
+        changes = {event: ({*found.adds}, {*found.deletes}) for event, found in self._found.items()}
+        return Spans(places, changes, self.schedule.initially)
 
     def _before(self, one: int, other: int) -> bool:
         a, b = self.schedule.times[one], self.schedule.times[other]

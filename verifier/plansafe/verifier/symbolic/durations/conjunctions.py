@@ -1,0 +1,77 @@
+"""Conditions on single states as conjunctions of facts, for rules that hold as long as no conjunction is ever true."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from typing import NamedTuple
+
+from plansafe.verifier import model
+from plansafe.verifier.model import Atom, Formula, Task
+from plansafe.verifier.symbolic.durations.footprint import Binding
+
+MAX_CONJUNCTIONS = 500
+
+
+class Literal(NamedTuple):
+    """A fact that is true, or false."""
+
+    predicate: int
+    code: int
+    positive: bool
+
+
+Conjunction = frozenset[Literal]
+Constant = Callable[[int, int], bool | None]
+"""The value of a fact (predicate, code) that nothing changes; ``None`` of others. Raises :class:`Unfit`."""
+
+
+class Unfit(Exception):
+    """The condition is about more than facts, or has too many conjunctions."""
+
+
+def conjunctions(task: Task, formula: Formula, binding: Binding, wanted: bool, constant: Constant) -> set[Conjunction]:
+    """When a state formula has the value ``wanted``: one of these is true. Raises :class:`Unfit`."""
+    match formula:
+        case model.Truth():
+            return {frozenset()} if formula.value is wanted else set()
+        case Atom():
+            code = task.encode(tuple([a if a >= 0 else binding[-1 - a] for a in formula.arguments]))
+            known = constant(formula.predicate, code)
+            if known is None:
+                return {frozenset((Literal(formula.predicate, code, wanted),))}
+            return {frozenset()} if known is wanted else set()
+        case model.Equal():
+            left, right = [a if a >= 0 else binding[-1 - a] for a in formula]
+            return {frozenset()} if (left == right) is wanted else set()
+        case model.Not():
+            return conjunctions(task, formula.body, binding, not wanted, constant)
+        case model.And() | model.Or():
+            parts = [conjunctions(task, part, binding, wanted, constant) for part in formula.parts]
+            return _joined(parts, isinstance(formula, model.And) is wanted)
+        case model.Quantified():
+            slots = [v.slot for v in formula.variables]
+            parts = [
+                conjunctions(
+                    task, formula.body, {**binding, **dict(zip(slots, objects, strict=True))}, wanted, constant
+                )
+                for objects in product(*[task.domains[v.domain] for v in formula.variables])
+            ]
+            return _joined(parts, formula.universal is wanted)
+        case _:
+            raise Unfit
+
+
+def _joined(parts: list[set[Conjunction]], together: bool) -> set[Conjunction]:
+    """All parts together, or any of them; without conjunctions that contradict themselves or follow from others."""
+    out: set[Conjunction] = {frozenset()} if together else set()
+    for part in parts:
+        out = {a | b for a in out for b in part if consistent(a | b)} if together else out | part
+        if len(out) > MAX_CONJUNCTIONS:
+            raise Unfit
+    return {one for one in out if not any([other < one for other in out])} if len(out) < 100 else out
+
+
+def consistent(conjunction: Conjunction) -> bool:
+    """Whether no fact is both true and false."""
+    return not any([literal._replace(positive=not literal.positive) in conjunction for literal in conjunction])
