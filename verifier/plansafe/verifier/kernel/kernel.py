@@ -99,9 +99,9 @@ def outcome(e: Formula, b: Binding, now: Trace) -> Iterator[Change]:  # what an 
         case ("when", condition, f):  # at an end, its conjuncts ``at start`` are read in the state before the start
             then = [b["@start"]] if "@start" in b and "@action" in operators(condition) else []
             before = [row(condition, {**b, "@": "@action"}, start)[0] for start in then]
-            holds = min([row(condition, b, now)[0], *before])
-            if holds == 1: raise ArithmeticError
-            if holds: yield from outcome(f, b, now)
+            holds = min([b.get("@if", 2), row(condition, b, now)[0], *before])  # below another, both are one condition
+            if holds: yield from outcome(f, {**b, "@if": holds}, now)
+        case _ if b.get("@if") == 1 and e[0][0] != "@": raise ArithmeticError
         case (("add" | "del") as kind, *terms): yield kind, ground(terms, b), None
         case (op, fluent, x):
             value = numbers(x, b, now)[0]
