@@ -235,7 +235,7 @@ class SmtSolver:
         self.deadline = deadline
         self._z3: Any = z3
         self._context: Any = z3.Context()
-        self._solver: Any = z3.Solver(ctx=self._context)
+        self._solver: Any = z3.SimpleSolver(ctx=self._context)  # tactics of z3.Solver took up to fifty times as long
         self._clauses = Clauses(circuit)
         self._arithmetic = Arithmetic(circuit, z3, self._context, self._expression)
         self._required: list[Literal] = []
