@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -54,7 +55,13 @@ def audit(checker: Checker, plan: Source, read: ReadSteps, deadline: float | Non
             return Judged(checker, plan, read, restricted, deadline).report()
         from plansafe.verifier.symbolic.encoded import Encoded  # noqa: PLC0415
 
-        return Encoded(checker, plan, read, restricted, deadline).report()
+        collecting = gc.isenabled()
+        gc.disable()  # an encoding makes millions of objects and no garbage
+        try:
+            return Encoded(checker, plan, read, restricted, deadline).report()
+        finally:
+            if collecting:
+                gc.enable()
     except TooManyUnknowns:
         message = "the specification opens more than two million facts"
         help = "name the types of what is open more narrowly"

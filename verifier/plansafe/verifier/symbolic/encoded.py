@@ -6,6 +6,7 @@ The encoding decides, says of each finding in which worlds it is there, and know
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from plansafe.grammar.source import Source
@@ -227,7 +228,7 @@ class Encoded(Show):
 
     def _findings(self, verdict: Verdict) -> tuple[Finding, ...]:
         """The findings of all worlds shown, with the worlds that they are there in."""
-        instances = self._instances()
+        instances = self._instances
         out = []
         for number, finding in self.findings().values():
             if not self._open:
@@ -237,15 +238,20 @@ class Encoded(Show):
             out.append(finding._replace(worlds=worlds, world=number))
         return tuple(out)
 
+    @cached_property
     def _instances(self) -> dict[tuple[str, tuple[tuple[str, str], ...]], Literal]:
         """For each rule and binding, the worlds in which it is violated."""
         engine = self.checker.engine
         assert engine is not None
         found: dict[tuple[str, tuple[tuple[str, str], ...]], list[Literal]] = {}
+        places: dict[int, list[tuple[str, int]]] = {}
         for violation in self.encoding.violations:
             part = engine.plan.parts[violation.part]
-            names = shown_names([v.name for v in part.parameters])
-            binding = tuple(sorted(zip(names, self.task.names(violation.binding), strict=True)))
+            if violation.part not in places:
+                names = shown_names([v.name for v in part.parameters])
+                places[violation.part] = sorted(zip(names, range(len(names)), strict=True))
+            objects = self.task.names(violation.binding)
+            binding = tuple([(name, objects[place]) for name, place in places[violation.part]])
             found.setdefault((self.checker.rules[part.rule].name, binding), []).append(violation.literal)
         return {key: self.encoding.circuit.disjunction(literals) for key, literals in found.items()}
 
@@ -268,7 +274,7 @@ class Encoded(Show):
     def _rules(self, base: Report) -> tuple[RuleCount, ...]:
         """The counts of one world, with the violations of all."""
         broken: dict[str, int] = {}
-        for name, _ in self._instances():
+        for name, _ in self._instances:
             broken[name] = broken.get(name, 0) + 1
         out = []
         for count in base.rules:

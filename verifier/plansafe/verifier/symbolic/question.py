@@ -16,7 +16,7 @@ from plansafe.verifier.symbolic.renaming import OpenNumber, Template, mentioned,
 from plansafe.verifier.symbolic.solvers import Model
 from plansafe.verifier.symbolic.terms import Comparison
 
-LARGE = 40_000
+LARGE = 10_000
 TOO_LONG = "it takes more than"
 """How the note begins where a question would be longer than was asked for."""
 

@@ -15,7 +15,7 @@ from plansafe.verifier.symbolic.texts import fluent_text
 
 MOST_ASKED = 20
 """Facts that people can be asked for: where more are seen to be needed, no question is looked for."""
-PATIENCE_S = 5.0
+PATIENCE_S = 0.5
 """How long a cause and a question are looked for, where no time limit says otherwise."""
 
 
