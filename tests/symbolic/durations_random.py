@@ -173,17 +173,41 @@ def _apart(random: Random, name: str) -> OpenCase:
     if numeric:
         facts += [("assign", ("f", "?x"), "?duration"), ("increase", ("g",), "?duration"), ("decrease", ("g",), "1")]
     structures: list[Sexp] = []
+    tests: list[Sexp] = []
+    if random.random() < 0.5:  # effects that depend on what others have done
+        tests = [("n",), ("not", ("n",)), *([(">=", ("g",), "3"), ("<", ("g",), "2.5")] if numeric else [])]
+        facts += [("n",), ("n",), ("not", ("n",))]
+
+    def effect() -> Sexp:
+        what, phase = random.choice(facts), random.choice(("start", "end", "end"))
+        if tests and random.random() < 0.5:
+            test = random.choice(tests)
+            if phase == "end" and random.random() < 0.4:
+                return ("when", ("at", "start", test), ("at", "end", what))
+            return ("at", phase, ("when", test, what))
+        return ("at", phase, what)
+
     for verb in ("heat", "wait"):
-        effects = [("at", random.choice(("start", "end", "end")), random.choice(facts)) for _ in range(3)]
+        effects = [effect() for _ in range(random.choice((2, 3)))]
         condition: Sexp = ("over", "all", ("not", ("r", "?x", "?x"))) if random.random() < 0.1 else ("and",)
         head: tuple[Sexp, ...] = (":durative-action", verb, ":parameters", ("?x", "-", "cup"))
         bounds: Sexp = ("and", (">=", "?duration", "0"), ("<=", "?duration", "6"))
         structures.append((*head, ":duration", bounds, ":condition", condition, ":effect", ("and", *effects)))
-    for verb, effect in zip(("set", "clear", "both"), random.sample(facts[:5], 3), strict=True):
-        structures.append((":action", verb, ":parameters", ("?x", "-", "cup"), ":effect", effect))
+    for verb in ("set", "clear", "both"):
+        plain = random.choice([fact for fact in facts if "?duration" not in fact])
+        what = ("when", random.choice(tests), plain) if tests and random.random() < 0.5 else plain
+        structures.append((":action", verb, ":parameters", ("?x", "-", "cup"), ":effect", what))
     if random.random() < 0.2:
         structures.append((":derived", ("d", "?x", "-", "object"), ("or", ("p", "?x"), ("q", "?x"))))
-    names = ["p", "p", "q", "q", "r", *(["d"] if len(structures) > 5 else []), *(["f", "f", "g"] if numeric else [])]
+    names = [
+        "p",
+        "p",
+        "q",
+        "q",
+        "r",
+        *(["d"] if len(structures) > 5 else []),
+        *(["f", "f", "g", "g", "g"] if numeric else []),
+    ]
     plans = []
     for _ in range(6):
         count = random.choice((1, 2, 2, 3))

@@ -13,7 +13,7 @@ from plansafe.verifier.model import Number
 from plansafe.verifier.symbolic.durations.affine import Affine, Trail
 from plansafe.verifier.symbolic.durations.cells import Box, extent
 from plansafe.verifier.symbolic.durations.conjunctions import Literal
-from plansafe.verifier.symbolic.durations.items import EVERYTHING, Builder, Item, Pair, among
+from plansafe.verifier.symbolic.durations.items import EVERYTHING, Builder, Item, Pair
 
 ILL_FORMED = "ill-formed"
 
@@ -55,9 +55,9 @@ def opened(steps: Sequence[TimedStep], variables: Mapping[int, int], trail: Trai
 
 
 def schedule(engine: Engine, steps: list[TimedStep], box: Box, tolerance: Number, exact: bool) -> Schedule:
-    """What may happen, in order of steps; the literals last. Quadratic in the number of events.
+    """What may happen, in order of steps; the literals last. ``exact``: all orders matter.
 
-    ``exact``: all orders matter.
+    Linear in the number of events, and in that of pairs which may come in either order or close to each other.
     """
     events: list[Event] = []
     times: list[Number] = []
@@ -75,14 +75,9 @@ def schedule(engine: Engine, steps: list[TimedStep], box: Box, tolerance: Number
         if literal.time > 0:
             events.append(Event("literal", None, literal))
             times.append(literal.time)
-    gaps = {(i, j): difference(times[j], times[i], box) for i, j in among(range(len(events)))}
-    builder = Builder(engine, events)
-    close: list[list[int]] = [[] for _ in events]
-    for (i, j), (least, greatest) in gaps.items():
-        near = (least <= 0 or least < tolerance) and (greatest >= 0 or greatest > -tolerance)
-        if near and j in builder.clashing[i]:
-            close[i].append(j)
-            close[j].append(i)
+    near = _near(times, box, tolerance)
+    builder = Builder(engine, events, near)
+    close = [[j for j in sorted(own) if j in near[i]] for i, own in enumerate(builder.clashing)]
     over_all, rules = list(builder.over_all()), list(builder.rules())
     if exact:
         items = [builder.everything(-1)]
@@ -93,14 +88,31 @@ def schedule(engine: Engine, steps: list[TimedStep], box: Box, tolerance: Number
     for i, j in {pair for item in items for pair in item.pairs}:
         partners[i].add(j)
         partners[j].add(i)
-    open_pairs = [(i, j) for (i, j), (least, greatest) in gaps.items() if least <= 0 <= greatest and j in partners[i]]
-    open_pairs = [(i, j) for i, j in open_pairs if isinstance(times[i], Affine) or isinstance(times[j], Affine)]
+    open_pairs = []
+    for i, j in [(i, j) for i, own in enumerate(partners) for j in sorted(own) if i < j]:
+        least, greatest = difference(times[j], times[i], box)
+        if least <= 0 <= greatest and (isinstance(times[i], Affine) or isinstance(times[j], Affine)):
+            open_pairs.append((i, j))
     counting = frozenset([item.number for item in rules if item.kind == EVERYTHING])
     if exact:
         counting = frozenset(range(len(engine.plan.parts)))
     return Schedule(
         steps, events, times, items, partners, open_pairs, close, builder.under_way, counting, exact, engine.initial()
     )
+
+
+def _near(times: list[Number], box: Box, tolerance: Number) -> list[set[int]]:
+    """The pairs of events that may come in either order, together, or closer than the tolerance."""
+    ranges = [difference(time, 0, box) for time in times]
+    out: list[set[int]] = [set() for _ in times]
+    recent: list[int] = []
+    for event in sorted(range(len(times)), key=lambda event: ranges[event]):
+        recent = [other for other in recent if ranges[event][0] - ranges[other][1] <= tolerance]
+        for other in recent:
+            out[event].add(other)
+            out[other].add(event)
+        recent.append(event)
+    return out
 
 
 def difference(later: Number, earlier: Number, box: Box) -> tuple[Number, Number]:

@@ -49,10 +49,9 @@ class Item(NamedTuple):
     turning: frozenset[Pair] = frozenset()
     within: Pair | None = None
 
-    def topics(self, batches: list[list[int]]) -> Iterator[Topic]:
-        """What a run has decided for this item, apart from orders; ``batches``: the run's happenings."""
+    def topics(self, batches: dict[int, int]) -> Iterator[Topic]:
+        """What a run has decided for this item, apart from orders; ``batches``: the happening of each event."""
         yield ()
-        everything = self.kind == EVERYTHING
         for event in self.events:
             yield "present", event
             yield "effect", event
@@ -62,22 +61,23 @@ class Item(NamedTuple):
             yield "over", self.number
         elif self.kind == GOAL:
             yield ("goal",)
-        for number, batch in enumerate(batches):
-            if any([event in self.events for event in batch]):
-                yield "take", number
-            if everything or any([event in self.touching for event in batch]):
-                yield "part", self.number, number
-                yield "depart", number
-        if everything or self.kind == RULE:
+        for number in {batches[event] for event in self.events if event in batches}:
+            yield "take", number
+        touching = self.events if self.kind == EVERYTHING else self.touching
+        for number in {batches[event] for event in touching if event in batches}:
+            yield "part", self.number, number
+            yield "depart", number
+        if self.kind in (RULE, EVERYTHING):
             yield "end", self.number
 
 
 class Builder:
-    """Finds the items of a plan's events. Quadratic in their number."""
+    """Finds the items of a plan's events. ``near[e]``: those whose order with ``e`` is not the same in all worlds."""
 
-    def __init__(self, engine: Engine, events: list[Event]) -> None:
+    def __init__(self, engine: Engine, events: list[Event], near: list[set[int]]) -> None:
         self.engine = engine
         self.events = events
+        self.near = near
         self.footprints = Footprints(engine.task)
         self._initial = engine.initial()
         self.prints = [self.footprints.of(event) for event in events]
@@ -91,11 +91,12 @@ class Builder:
                 self._of_predicate.setdefault(predicate, []).append(number)
         self.under_way: dict[int, frozenset[int]] = {}
         """By the number of a step, the events that its condition over all depends on."""
-        self.clashing: list[set[int]] = [set() for _ in events]
-        for i, j in among(range(len(events))):
-            if clash(self.prints[i], self.prints[j]):
-                self.clashing[i].add(j)
-                self.clashing[j].add(i)
+        self.clashing = [{j for j in near[i] if clash(own, self.prints[j])} for i, own in enumerate(self.prints)]
+
+    def among(self, group: Iterable[int]) -> Iterator[Pair]:
+        """All pairs of a group (smaller first) that are near each other."""
+        known = {*group}
+        return ((i, j) for i in known for j in self.near[i] if i < j and j in known)
 
     def writers(self, read: Footprint) -> set[int]:
         """The events that may change what is read."""
@@ -136,7 +137,7 @@ class Builder:
                 changing = self.writers(self.footprints.over_all(event))
                 group = sorted({*changing, number - 1, number})  # with its start and its end
                 self.under_way[event.step.number] = frozenset(group)
-                item = self.item(OVER_ALL, event.step.number, group, None, among(group))
+                item = self.item(OVER_ALL, event.step.number, group, None, self.among(group))
                 binding = dict(zip([v.slot for v in action.parameters], objects, strict=True))
                 item = item._replace(within=(number - 1, number))
                 yield self._facts_alone(item, changing, model.And(action.over_all), [binding])
@@ -152,7 +153,7 @@ class Builder:
     def everything(self, number: int) -> Item:
         """What depends on the order of all events."""
         events = range(len(self.events))
-        return Item(EVERYTHING, number, frozenset(events), frozenset(among(events)))
+        return Item(EVERYTHING, number, frozenset(events), frozenset(self.among(events)))
 
     def rules(self) -> Iterator[Item]:
         """The instances of rules: those together that the same events touch."""
@@ -169,7 +170,7 @@ class Builder:
             for instances in found or [frozenset()]:
                 known = [[t for t in own if not found or t.instances <= instances] for own in seen]
                 touching = [event for event, own in enumerate(known) if own]
-                pairs = [(i, j) for i, j in among(touching) if watcher.ordered(known[i], known[j])]
+                pairs = [(i, j) for i, j in self.among(touching) if watcher.ordered(known[i], known[j])]
                 item = self.item(RULE, number, touching, None, pairs, touching, instances)
                 if part.mode == "always" and found and pairs:
                     finer = [other for other in found if other > instances]
@@ -209,16 +210,10 @@ class Builder:
         facts = {(literal.predicate, literal.code) for conjunction in never for literal in conjunction}
         adds = {event: self.prints[event].adds & facts for event in item.events}
         deletes = {event: self.prints[event].deletes & facts for event in item.events}
-        turning = [(i, j) for i, j in among(sorted(item.events)) if adds[i] & deletes[j] or deletes[i] & adds[j]]
+        turning = [(i, j) for i, j in self.among(sorted(item.events)) if adds[i] & deletes[j] or deletes[i] & adds[j]]
         if not item.events <= {*changing, *(item.within or ())}:  # effects that depend on others
             turning += [(i, j) for i in item.events for j in self.clashing[i] if i < j and j in item.events]
         return item._replace(never=frozenset(never), turning=frozenset(turning))
-
-
-def among(group: Iterable[int]) -> Iterator[Pair]:
-    """All pairs of a sorted group."""
-    known = list(group)
-    return ((i, j) for at, i in enumerate(known) for j in known[at + 1 :])
 
 
 def classes(touches: list[Touch]) -> list[Instances]:

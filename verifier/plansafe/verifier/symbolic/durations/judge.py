@@ -138,7 +138,7 @@ class _Search:
         )
         first = (Moment if exact else Patient)(0, 0, True)
         self.prototype: Monitors | None = monitors_at_start(self.engine, self.schedule.counting, first, self.trail)
-        self.knowledge = Knowledge(self.engine, self.schedule.items)
+        self.knowledge = Knowledge(self.engine, [] if exact else self.schedule.items)
         self.examples: dict[tuple[str, bool | None], Durations] = {}
         self.violations: dict[int, Durations] = {}
         self.complete: set[str] = set()

@@ -32,7 +32,7 @@ class Proposals:
         self._solver = self._fresh()
 
     def _fresh(self) -> Any:
-        solver = self._z3.SolverFor("QF_LRA")
+        solver = self._z3.SimpleSolver()
         for variable, (low, high) in enumerate(self._box):
             solver.add(self._bound(((variable, 1),), ">=", low), self._bound(((variable, 1),), "<=", high))
         solver.add(*self._stops)

@@ -281,7 +281,7 @@ class DurationRun(TimedRun):
         """What the run has decided for an item, of which it has found ``kept``."""
         known = self.trail.marks
         out: dict[Mark, None] = {}
-        for topic in item.topics(self.batches):
+        for topic in item.topics(self.batch_of):
             out |= known.get(topic, {})
         orders: list[tuple[int, int]] | None = None
         if item.never is not None:
@@ -298,6 +298,11 @@ class DurationRun(TimedRun):
                 self._before(one, other)
             out |= self.trail.marks["why",]
         return out
+
+    @cached_property
+    def batch_of(self) -> dict[int, int]:
+        """The number of each event's happening."""
+        return {event: number for number, batch in enumerate(self.batches) for event in batch}
 
     @cached_property
     def spans(self) -> Spans:
