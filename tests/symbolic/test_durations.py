@@ -174,3 +174,128 @@ def test_a_filter_by_blame_counts_as_in_a_report() -> None:
     assert judged(checker(rules=rules, init=hot, options=only), plan, {1: (28, 30)}).safe is ALL
     more = Options(blame=("introduced", "pre-existing"))
     assert judged(checker(rules=rules, init=hot, options=more), plan, {1: (28, 30)}).safe is NONE
+
+
+WORKSHOP = """(define (domain workshop) (:types item)
+  (:predicates (done ?i - item) (ready) (seen ?i - item) (warm ?i - item) (useful))
+  (:functions (energy))
+  (:derived (useful) (>= (energy) 5))
+  (:durative-action work :parameters (?i - item) :duration (>= ?duration 0) :condition (and)
+    :effect (and (at end (when (ready) (done ?i))) (at start (warm ?i)) (at end (not (warm ?i)))
+                 (at end (increase (energy) ?duration))))
+  (:durative-action late :parameters (?i - item) :duration (>= ?duration 0) :condition (and)
+    :effect (when (at start (>= (energy) 5)) (at end (done ?i))))
+  (:durative-action watch :parameters (?i - item) :duration (>= ?duration 0)
+    :condition (over all (not (done ?i))) :effect (and (at start (seen ?i)) (at end (not (seen ?i)))))
+  (:action prepare :parameters () :effect (ready))
+  (:action check :parameters (?i - item) :effect (when (>= (energy) 5) (done ?i)))
+  (:action finish :parameters (?i - item) :effect (done ?i)))"""
+
+
+def workshop(rules: str = "", goal: str = "(and)", constraints: str = "") -> Checker:
+    problem = f"""(define (problem p) (:domain workshop) (:objects a b c - item) (:init (= (energy) 0)) (:goal {goal})
+      (:constraints (and {constraints})))"""
+    specs = [Source("rules.safe", f"(define (safety s) {rules})")] if rules else []
+    found = Checker(Source("domain.pddl", WORKSHOP), Source("problem.pddl", problem), specs)
+    assert found.ok, found.diagnostics
+    return found
+
+
+NEVER_DONE = "(:process open :parameters (?i - item) :forbid (done ?i))"
+
+
+# In each, the run with the durations as the plan gives them looks the same to all that is not what the test is about.
+@pytest.mark.parametrize(
+    ("rules", "plan", "intervals", "expected"),
+    [
+        pytest.param(NEVER_DONE, "0: (work a) [3]\n4: (prepare)\n", {1: (3, 5)}, SOME, id="effect after a fact"),
+        pytest.param(NEVER_DONE, "0: (work a) [4]\n10: (check b)\n", {1: (4, 6)}, SOME, id="effect by a number"),
+        pytest.param(NEVER_DONE, "0: (work a) [4]\n10: (late b) [1]\n", {1: (4, 6)}, SOME, id="condition at start"),
+        pytest.param(
+            "(:process enough :on (check ?i) :require (>= (energy) 5))",
+            "0: (work a) [6]\n10: (check b)\n",
+            {1: (4, 6)},
+            SOME,
+            id="number at a step",
+        ),
+        pytest.param(
+            "(:process enough :on (check ?i) :require-after (useful))",
+            "0: (work a) [6]\n10: (check b)\n",
+            {1: (4, 6)},
+            SOME,
+            id="number behind a derived fact",
+        ),
+        pytest.param(
+            "(:termination enough :require (>= (energy) 5))", "0: (work a) [6]\n", {1: (4, 6)}, SOME, id="number at end"
+        ),
+        pytest.param(
+            "(:process order :parameters (?i ?j - item) :forbid (and (warm ?i) (seen ?j)))"
+            "(:trajectory early :formula (within 4 (warm b)))"
+            "(:trajectory soon :formula (sometime (not (warm a))))",
+            "0: (work a) [4]\n4: (watch b) [1]\n",
+            {1: (3, 5)},
+            NONE,
+            id="never early",
+        ),
+        pytest.param(
+            "(:trajectory cold :formula (hold-after 4 (not (warm a))))"
+            "(:trajectory pair :formula (sometime-before (done c) (warm a)))"
+            "(:trajectory both :formula (at-most-once (or (warm a) (done c))))",
+            "0: (work a) [4]\n4: (finish c)\n9: (finish b)\n",
+            {1: (3, 5)},
+            SOME,
+            id="time of another event of the same happening",
+        ),
+        pytest.param(
+            "(:trajectory answer :formula (forall (?i - item) (always-within 5 (warm ?i) (not (warm ?i)))))",
+            "0: (work a) [7]\n2: (work b) [4]\n",
+            {1: (4, 7)},
+            SOME,
+            id="deadline while others end",
+        ),
+        pytest.param(
+            "(:trajectory last :formula (always (imply (warm a) (weak-next (weak-next (not (done b)))))))",
+            "0: (work a) [1]\n2: (check c)\n3: (finish b)\n",
+            {1: (1, 4)},
+            SOME,
+            id="counted letters",
+        ),
+        pytest.param(
+            "(:process seldom :parameters (?i - item) :forbid (and (done ?i) (exists (?j - item) (warm ?j))))",
+            "0: (work a) [3]\n1: (work b) [3]\n5: (finish c)\n",
+            {1: (3, 6), 2: (3, 5)},
+            SOME,
+            id="state of several",
+        ),
+    ],
+)
+def test_what_decides_is_asked(rules: str, plan: str, intervals: Intervals, expected: Worlds) -> None:
+    verdict = judged(workshop(rules), plan, intervals)
+    assert verdict.executable in (ALL, SOME)  # some ends come too close to a step that reads what they change
+    assert verdict.safe is expected
+
+
+def test_what_breaks_a_condition_over_all() -> None:
+    plan = "0: (work a) [2]\n1: (prepare)\n3: (watch a) [2]\n"
+    assert judged(workshop(), plan, {1: (2, 4)}).executable is NONE
+    assert judged(workshop(), plan, {1: (4, 6)}).executable is SOME
+    assert judged(workshop(), plan, {1: (6, 7)}).executable is ALL
+    at_once = "0: (watch a) [6]\n4: (finish a)\n"
+    assert judged(workshop(), at_once, {1: (4, 6)}).executable is SOME  # it may end just then
+    assert judged(workshop(), at_once, {1: (Fraction(41, 10), 6)}).executable is NONE
+
+
+def test_a_goal_that_depends_on_numbers_and_orders() -> None:
+    assert judged(workshop(goal="(useful)"), "0: (work a) [6]\n", {1: (4, 6)}).goal is SOME
+    assert judged(workshop(goal="(done a)"), "0: (work a) [6]\n4: (prepare)\n", {1: (3, 6)}).goal is SOME
+    assert judged(workshop(goal="(done a)"), "0: (work a) [6]\n4: (prepare)\n", {1: (5, 6)}).goal is ALL
+
+
+def test_what_happens_at_the_time_of_a_failure_is_not_in_the_trace() -> None:
+    # Item a is finished at 4, at which time something that fails would be taken, too, if the first lasts that long.
+    plan = "0: (work b) [4]\n4: (finish a)\n4: (watch c) [1]\n4.5: (finish c)\n"
+    verdict = judged(workshop(NEVER_DONE), plan, {1: (3, 5)})
+    assert (verdict.executable, verdict.safe) == (NONE, NONE)
+    early = "0: (finish c)\n1: (watch b) [3]\n4: (finish a)\n4: (watch c) [1]\n"
+    rule = "(:process open :forbid (done a))"
+    assert judged(workshop(rule), early, {2: (2, 4)}).safe is ALL
