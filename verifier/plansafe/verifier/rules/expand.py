@@ -95,6 +95,7 @@ class Expander:
         self.resolve = resolve
         self._mappings: dict[str, Mapping] = {}
         self._mapping_at: dict[str, At] = {}
+        self._bound: dict[str, str] = {}  # specification -> the one that its mapping names: itself, or one it serves
         self._used: set[str] = set()
         self._serial = 0
         self._nodes = 0
@@ -117,7 +118,8 @@ class Expander:
             self._specification(source, form, own, vocabularies, ())
             self._merge(rules, own)
         mapped: dict[str, set[Name]] = {}
-        for specification, mapping in self._mappings.items():
+        for specification, binding in self._bound.items():
+            mapping = self._mappings[binding]
             found = {("predicate", n) for n in mapping.atoms} | {("function", n) for n in mapping.atoms}
             found |= {("type", n) for n in mapping.types} | {("action", n) for n in mapping.steps}
             mapped[specification] = found | {("constant", n) for n in mapping.names}
@@ -193,7 +195,13 @@ class Expander:
         name = word(header[1])
         definitions = Definitions({}, {})
         templates, macros = definitions
-        mapping = self._mappings.get(name)
+        mapping = None
+        # A mapping binds the specification that it names and what this one extends, unless that has its own.
+        for binding in (name, *reversed(chain)):
+            if binding in self._mappings:
+                mapping = self._mappings[binding]
+                self._bound[name] = binding
+                break
         self._used.add(name)
         plain: list[list[Node]] = []
         opened: list[list[Node]] = []

@@ -1,0 +1,93 @@
+"""What a world is to safecheck: scenes and plans in its own files become PDDL, and steps find their way back.
+
+An importer makes text, not models: what it made can be printed, saved, read by any other tool, and replayed by the
+kernel like any task. Places go the other way, so that a report shows the lines that the user wrote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from plansafe.grammar.diagnostics import Diagnostic, Severity, Span
+from plansafe.grammar.source import Source
+
+SCENE = "scene"
+GOAL = "goal"
+
+
+class FileRole(NamedTuple):
+    """A file that a world needs beside the plan.
+
+    ``role`` is ``scene`` (``--scene``) or ``goal`` (``--goal``); ``meaning`` says in a few words what is in it.
+    """
+
+    role: str
+    meaning: str
+    required: bool = False
+
+
+class Scene(NamedTuple):
+    """A task made from the files of a world.
+
+    ``domain`` and ``problem`` are PDDL; ``domain`` is the shipped one unless the scene itself defines another.
+    ``specs`` are specifications that the files themselves contain (constraints of a benchmark). ``notes`` say what was
+    assumed or left out; an error among them means that there is no task, and then the texts are not used.
+    ``data`` is what the world's own reader of plans needs; nobody else looks at it.
+    """
+
+    domain: Source
+    problem: Source
+    specs: tuple[Source, ...] = ()
+    notes: tuple[Diagnostic, ...] = ()
+    data: Any = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is a task."""
+        return all(note.severity is not Severity.ERROR for note in self.notes)
+
+
+class ForeignPlan(NamedTuple):
+    """A plan in PDDL, made from a plan in a world's own format.
+
+    ``plan`` has one step on each line, and is ``None`` if ``diagnostics`` hold an error; ``places`` say for each step
+    which part of the original text it stands for. A step with an unknown action or object is kept as it is, as a PDDL
+    step: the checker says what is wrong with it, at its place.
+    """
+
+    plan: Source | None
+    places: tuple[Span, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+class Request(NamedTuple):
+    """What a scene is made from: the files by role, and the one task that is meant where they hold several."""
+
+    files: Mapping[str, Source]
+    task: str | None = None
+
+
+class World(NamedTuple):
+    """A world: its files and formats, and the functions that read them.
+
+    ``domain`` names the shipped domain, if there is one. ``read_plan`` takes the scene that ``read_scene`` made.
+    ``write_step`` gives the tokens of a PDDL step in the world's own form. ``example`` is a command line for the
+    documentation. No function raises for what is in a file: that is a diagnostic.
+    """
+
+    name: str
+    title: str
+    domain: str | None
+    files: tuple[FileRole, ...]
+    plans: tuple[str, ...]
+    example: str
+    read_scene: Callable[[Request], Scene]
+    read_plan: Callable[[Source, Scene], ForeignPlan]
+    write_step: Callable[[tuple[str, ...], Scene], str]
+
+
+def no_scene(*diagnostics: Diagnostic) -> Scene:
+    """Build the scene of files that cannot be used; ``diagnostics`` say why."""
+    nothing = Source("", "")
+    return Scene(nothing, nothing, notes=diagnostics)
