@@ -17,13 +17,18 @@ from plansafe.app.options import (
     DomainFile,
     From,
     Gate,
+    GoalFile,
     LenientTypes,
     MemoryLimit,
     NoDefaultSpec,
     Plans,
     ProblemFile,
     Reading,
+    SceneFile,
+    SceneOnly,
     SpecFiles,
+    TaskName,
+    WorldName,
 )
 from plansafe.app.progress import tell
 from plansafe.app.repairing import Examined, Wishes, examine
@@ -86,6 +91,10 @@ def repair(
     gate: Gate = False,
     lenient_types: LenientTypes = False,
     reading: Reading = From.PDDL,
+    world: WorldName = None,
+    scene: SceneFile = None,
+    goal: GoalFile = None,
+    task: TaskName = None,
     protect: Annotated[
         list[str] | None,
         typer.Option(metavar="STEPS", help="Keep these steps, such as `3,5-7`. May be repeated."),
@@ -113,7 +122,9 @@ def repair(
     was safe before), 1 PROVED that there is none, 2 usage or unreadable file, 3 NOT FOUND within the limits, 4 a bug
     in safecheck. A batch returns the first present of 4, 2, 1, 3, 0.
     """
-    settings = _settings(domain, problem, spec, no_default_spec, gate, lenient_types, reading, form)
+    settings = _settings(domain, problem, spec, no_default_spec, gate, lenient_types, reading, form)._replace(
+        world=world, scene=scene, goal=goal, task=task
+    )
     limit_memory(memory_limit)
 
     def work() -> int:
@@ -123,7 +134,7 @@ def repair(
             max_cost=read_cost("--max-cost", max_cost),
             time_limit_s=_seconds(time_limit),
         )
-        paths = _one_output("--output", output, plans)
+        paths = _one_output("--output", output, plans, settings)
         examined = examine(paths, settings, Wishes(options))
         stream = sys.stderr if output == STDOUT else standard_output()
         view = _view(form, settings, wants_color(color, stream), changes=True, every=every)
@@ -175,9 +186,9 @@ def _usable(settings: Settings, work: Callable[[], int]) -> int:
         return complain(unwritable("standard output", error))
 
 
-def _one_output(flag: str, output: str | None, plans: list[str]) -> list[str]:
+def _one_output(flag: str, output: str | None, plans: list[str], settings: Settings) -> list[str]:
     """The plans, of which there must be one where something is written for it; better known before a long search."""
-    paths = expand(plans)
+    paths = expand(plans, settings)
     if output is None:
         return paths
     if len(paths) > 1:
@@ -255,6 +266,10 @@ def diagnose(
     gate: Gate = False,
     lenient_types: LenientTypes = False,
     reading: Reading = From.PDDL,
+    world: WorldName = None,
+    scene: SceneOnly = None,
+    goal: GoalFile = None,
+    task: TaskName = None,
     reference: Annotated[
         str | None, typer.Option(metavar="FILE", help="A right plan: say where this one leaves it.")
     ] = None,
@@ -284,12 +299,14 @@ def diagnose(
     taken, and the point of no return, past which no safe plan can be reached (planners are asked; where they give up,
     between which steps it lies). Exit codes: those of `safecheck repair`.
     """
-    settings = _settings(domain, problem, spec, no_default_spec, gate, lenient_types, reading, form)
+    settings = _settings(domain, problem, spec, no_default_spec, gate, lenient_types, reading, form)._replace(
+        world=world, scene=scene, goal=goal, task=task
+    )
     limit_memory(memory_limit)
 
     def work() -> int:
         options = RepairOptions(max_cost=read_cost("--max-cost", max_cost), time_limit_s=_seconds(time_limit))
-        paths = _one_output("--graph", graph, plans)
+        paths = _one_output("--graph", graph, plans, settings)
         stream = sys.stderr if graph == STDOUT else standard_output()
         view = _view(form, settings, wants_color(color, stream), changes=False)
         wishes = Wishes(

@@ -125,7 +125,7 @@ class Discovery:
             domain = self._domain(plan, folder, said, problem)
         except _NotFound as failure:
             diagnostics.append(failure.diagnostic)
-        specs, failures = self._specifications(folder, domain)
+        specs, failures = self.specifications(folder, domain)
         return Inputs(domain, problem, specs, (*diagnostics, *failures))
 
     # -- domain and problem
@@ -234,7 +234,8 @@ class Discovery:
 
     # -- specifications
 
-    def _specifications(self, folder: str, domain: Input | None) -> tuple[tuple[Input, ...], list[Diagnostic]]:
+    def specifications(self, folder: str, domain: Input | None) -> tuple[tuple[Input, ...], list[Diagnostic]]:
+        """Read the specifications for a domain and plans in ``folder``, and say which could not be read."""
         found: list[Input] = []
         failures: list[Diagnostic] = []
         for path, how in self._chosen_specs(folder, domain):

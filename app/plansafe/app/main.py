@@ -20,13 +20,17 @@ from plansafe.app.options import (
     DomainFile,
     From,
     Gate,
+    GoalFile,
     LenientTypes,
     MemoryLimit,
     NoDefaultSpec,
     Plans,
     ProblemFile,
     Reading,
+    SceneFile,
     SpecFiles,
+    TaskName,
+    WorldName,
 )
 
 if TYPE_CHECKING:
@@ -135,6 +139,10 @@ def audit(
     ] = False,
     gate: Gate = False,
     reading: Reading = From.PDDL,
+    world: WorldName = None,
+    scene: SceneFile = None,
+    goal: GoalFile = None,
+    task: TaskName = None,
     fix: Annotated[
         bool,
         typer.Option(
@@ -221,6 +229,10 @@ def audit(
         infer_invariants=not no_inferred_invariants,
         certificate=certificate is not None,
         double_check=double_check,
+        world=world,
+        scene=scene,
+        goal=goal,
+        task=task,
     )
     limit_memory(memory_limit)
     raise typer.Exit(guarded(lambda: _audit(plans, settings, form.value, output, color.value, fix, diff, certificate)))
@@ -249,7 +261,7 @@ def _audit(
     problem = usage_problem(settings)
     if problem is not None:
         return complain(problem)
-    paths = expand(plans)
+    paths = expand(plans, settings)
     if certificate is not None:
         from plansafe.app.certificate import save, unusable  # noqa: PLC0415 - where it is asked for
 

@@ -43,3 +43,16 @@ Reading = Annotated[
 ]
 ColorChoice = Annotated[Color, typer.Option(help="Colour the report.")]
 MemoryLimit = Annotated[int, typer.Option(min=0, metavar="MIB", help="For the whole run; 0: none.")]
+
+WorldName = Annotated[
+    str | None,
+    typer.Option("--world", metavar="NAME", help="Plans in the format of this world; see `safecheck domains`."),
+]
+SceneFile = Annotated[
+    str | None, typer.Option("--scene", "--graph", metavar="FILE", help="The scene, with --world: its objects.")
+]
+SceneOnly = Annotated[str | None, typer.Option("--scene", metavar="FILE", help="The scene, with --world.")]
+GoalFile = Annotated[str | None, typer.Option("--goal", metavar="FILE", help="Goals of tasks, with --world.")]
+TaskName = Annotated[
+    str | None, typer.Option("--task", metavar="NAME", help="Which task of the scene or goal file is meant.")
+]

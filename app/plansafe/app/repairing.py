@@ -176,9 +176,11 @@ def _with_text(done: Examined, prepared: Prepared, options: RepairOptions) -> Ex
     assert done.repair is not None
     checker, plan = prepared.checker, prepared.plan
     if done.repair.status is RepairStatus.ALREADY_SAFE:
-        return done._replace(text=plan.text)
+        return done._replace(text=plan.text if prepared.write is None else prepared.inputs[0].source.text)
     if done.best is None:
         return done._replace(outcome=_outcome(done.repair, options))
+    if prepared.write is not None:  # which has read its text again itself
+        return done._replace(text=prepared.write(prepared, done.best))
     text = patched(plan, done.best)
     verdict = checker.check(Source(plan.name, text))
     if verdict.headline not in _SAFE:

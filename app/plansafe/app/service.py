@@ -20,7 +20,9 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.report import Headline, Report, Worlds
 
 if TYPE_CHECKING:
+    from plansafe.app.foreign import Foreign
     from plansafe.verifier.api import Checker, Options
+    from plansafe.verifier.repair.model import Repair
 
 Done = TypeVar("Done")
 INTERNAL = 4
@@ -51,6 +53,10 @@ class Settings(NamedTuple):
     infer_invariants: bool = True
     certificate: bool = False
     double_check: bool = False
+    world: str | None = None
+    scene: str | None = None
+    goal: str | None = None
+    task: str | None = None
 
 
 class Result(NamedTuple):
@@ -90,12 +96,20 @@ def audit(plans: Iterable[str | Source], settings: Settings | None = None) -> It
     return session.each(plans, session.audit, settings.time_limit)
 
 
-def expand(paths: Iterable[str]) -> list[str]:
+def expand(paths: Iterable[str], settings: Settings | None = None) -> list[str]:
     """Replace folders by the plans in them. A folder without plans stays, and :func:`audit` reports it."""
     out: list[str] = []
     for path in paths:
-        out += (list(plans_below(path)) if os.path.isdir(path) else []) or [path]
+        out += (list(_plans(path, settings)) if os.path.isdir(path) else []) or [path]
     return out
+
+
+def _plans(folder: str, settings: Settings | None) -> Iterator[str]:
+    if settings is None or settings.world is None:
+        return plans_below(folder)
+    from plansafe.app.foreign import foreign_plans  # noqa: PLC0415 - not needed for PDDL
+
+    return foreign_plans(folder, settings)
 
 
 def combined_exit_code(codes: Iterable[int]) -> int:
@@ -113,8 +127,9 @@ def unjudged(plan: str, *diagnostics: Diagnostic, headline: Headline | None = No
 class Prepared(NamedTuple):
     """A plan, and the compiled task that it is checked with.
 
-    Of a loose text, ``plan`` is what was understood, ``notes`` say which liberties were taken, and ``places`` say for
-    each of its steps where it stands in the text.
+    Of a loose text or a plan of another world, ``plan`` is what was understood, ``notes`` say which liberties were
+    taken, and ``places`` say for each of its steps where it stands in the text. ``write`` gives a repair of it in the
+    form of that world.
     """
 
     plan: Source
@@ -123,6 +138,7 @@ class Prepared(NamedTuple):
     sources: Mapping[str, Source]
     notes: tuple[Diagnostic, ...] = ()
     places: tuple[Span, ...] = ()
+    write: Callable[[Prepared, Repair], str] | None = None
 
 
 class Session:
@@ -133,6 +149,7 @@ class Session:
         choice = Choice(settings.domain, settings.problem, settings.specs, settings.default_spec, settings.gate)
         self._discovery = Discovery(choice, settings.hashes)
         self._checkers: dict[tuple[str, ...], tuple[Checker, tuple[Input, ...]]] = {}
+        self._foreign: Foreign | None = None
 
     def each(
         self, plans: Iterable[str | Source], work: Callable[[Prepared], Done], seconds: float
@@ -178,7 +195,7 @@ class Session:
         """A report with what it was made from, and with what must be said beside it."""
         report = self._with_idle_rules(report)
         text = prepared.inputs[0].source
-        if prepared.places:
+        if prepared.plan.name != text.name:
             report = _placed(report, prepared, text.name)
         if prepared.notes:
             report = report._replace(diagnostics=(*prepared.notes, *report.diagnostics))
@@ -195,6 +212,8 @@ class Session:
                 plan = Diagnostic("SC604", f"no plan in the folder {given}", help="name the plan file itself")
             name = given if isinstance(given, str) else given.name
             return Result(name, unjudged(name, plan), (), {})
+        if self._settings.world is not None:
+            return self._of_world(plan)
         name = plan.source.name
         said = heading(plan.source.text)
         if said.kind in (Kind.DOMAIN, Kind.PROBLEM, Kind.SAFETY, Kind.MAPPING):
@@ -213,12 +232,24 @@ class Session:
         prepared = Prepared(plan.source, checker, used, sources)
         return self._understood(prepared) if self._settings.loose else prepared
 
+    def _of_world(self, plan: Input) -> Prepared | Result:
+        """Prepare a plan in the format of another world."""
+        if self._foreign is None:
+            from plansafe.app.foreign import Foreign  # noqa: PLC0415 - not needed for PDDL
+
+            self._foreign = Foreign(self._settings, self._discovery)
+        return self._foreign.prepare(plan)
+
     def reference(self, path: str, prepared: Prepared) -> Source | tuple[Diagnostic, ...]:
         """Read another plan of the same task, written in the same manner; diagnostics say why there is none."""
         found = self._discovery.read(path, "plan", "--reference")
         if isinstance(found, Diagnostic):
             return (found,)
-        read = self._understood(prepared._replace(plan=found.source)) if self._settings.loose else None
+        read = None
+        if self._settings.world is not None:
+            read = self._of_world(found)
+        elif self._settings.loose:
+            read = self._understood(prepared._replace(plan=found.source))
         if isinstance(read, Result):
             return tuple([d for d in read.report.diagnostics if d.severity is Severity.ERROR])
         plan = found.source if read is None else read.plan
@@ -242,24 +273,10 @@ class Session:
         known = self._checkers.get(key)
         if known is not None:
             return known
-        from plansafe.verifier.api import Checker  # noqa: PLC0415 - not needed to answer --help or a missing file
-
-        chosen = {spec.path for spec in found.specs}
-        extended: dict[str, Input] = {}
-
-        def resolve(name: str, extending: Source) -> Source | None:
-            spec = self._discovery.extended(name, extending)
-            if spec is None:
-                return None
-            if spec.path not in chosen:
-                extended[spec.path] = spec
-            return spec.source
-
         while len(self._checkers) >= _CHECKERS_KEPT:
             del self._checkers[next(iter(self._checkers))]
         specs = [spec.source for spec in found.specs]
-        checker = Checker(domain.source, problem.source, specs, _options(self._settings), resolve=resolve)
-        self._checkers[key] = checker, tuple(extended.values())
+        self._checkers[key] = compiled(self._discovery, domain.source, problem.source, specs, self._settings)
         return self._checkers[key]
 
     def _with_idle_rules(self, report: Report) -> Report:
@@ -277,6 +294,27 @@ class Session:
             text = "no rule ever applied: the plan was not checked for safety"
             idle = Diagnostic("SC701", text, notes=notes, help=advice, severity=Severity.WARNING)
         return report._replace(diagnostics=(*report.diagnostics, idle))
+
+
+def compiled(
+    discovery: Discovery, domain: Source, problem: Source, specs: list[Source], settings: Settings
+) -> tuple[Checker, tuple[Input, ...]]:
+    """Compile a task; with it come the specifications that the given ones extend."""
+    from plansafe.verifier.api import Checker  # noqa: PLC0415 - not needed to answer --help or a missing file
+
+    chosen = {spec.name for spec in specs}
+    extended: dict[str, Input] = {}
+
+    def resolve(name: str, extending: Source) -> Source | None:
+        spec = discovery.extended(name, extending)
+        if spec is None:
+            return None
+        if spec.source.name not in chosen:
+            extended[spec.path] = spec
+        return spec.source
+
+    checker = Checker(domain, problem, specs, _options(settings), resolve=resolve)
+    return checker, tuple(extended.values())
 
 
 def _placed(report: Report, prepared: Prepared, name: str) -> Report:
@@ -313,6 +351,13 @@ def usage_problem(settings: Settings) -> Diagnostic | None:
     """Say what is wrong with settings that no type can express; ``None`` if nothing is."""
     if _NUMBER.match(settings.tolerance) is None:
         return Diagnostic("SC607", f"--tolerance takes a number such as 0.001, not {settings.tolerance!a}")
+    if settings.world is None and (settings.scene or settings.goal or settings.task):
+        advice = "name the world that the file belongs to, such as --world virtualhome"
+        return Diagnostic("SC607", "--scene, --goal and --task need --world", help=advice)
+    if settings.world is not None and settings.loose:
+        return Diagnostic(
+            "SC607", "--world says how plans are written; --from text says otherwise", help="leave one out"
+        )
     if not math.isfinite(settings.time_limit) or settings.time_limit < 0:
         return Diagnostic("SC607", "--time-limit takes a number of seconds")
     return None

@@ -1,0 +1,179 @@
+"""``--world``: plans and scenes in the formats of simulators and benchmarks, made into what every other plan is.
+
+The importers (``plansafe.domains``) turn texts into PDDL and keep the places; here are the files that they are given,
+the specifications that apply, and the way back: a repaired plan is written as its author would have written it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from plansafe.app.discovery import Discovery, Input, shipped_domain
+from plansafe.app.service import Result, Settings, compiled, unjudged
+from plansafe.domains.world import Request, Scene, World
+from plansafe.domains.worlds import world, world_names
+from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.grammar.plan_text import near, read_plan
+from plansafe.grammar.source import Source
+from plansafe.verifier.repair.model import Repair
+
+if TYPE_CHECKING:
+    from plansafe.app.service import Prepared
+    from plansafe.verifier.api import Checker
+
+_PLAN_SUFFIXES = (".txt", ".json", ".jsonl", ".plan", ".script", ".pddl")
+
+
+class _Compiled(NamedTuple):
+    scene: Scene
+    checker: Checker
+    inputs: tuple[Input, ...]
+    sources: Mapping[str, Source]
+
+
+class Foreign:
+    """The world that the settings name, with the one scene of this run; what plans share is compiled once."""
+
+    def __init__(self, settings: Settings, discovery: Discovery) -> None:
+        self._settings = settings
+        self._discovery = discovery
+        self._compiled: dict[str, _Compiled | tuple[Diagnostic, ...]] = {}
+        self._told = False
+
+    def prepare(self, plan: Input) -> Prepared | Result:
+        """Read a plan for the scene; a :class:`Result` says why there is none."""
+        from plansafe.app.service import Prepared  # noqa: PLC0415 - the service loads this module
+
+        name = plan.source.name
+        chosen = find_world(self._settings.world or "")
+        if isinstance(chosen, Diagnostic):
+            return Result(name, unjudged(name, chosen), (plan,), {name: plan.source})
+        folder = os.path.dirname(plan.path)
+        if folder not in self._compiled:
+            self._compiled[folder] = self._compile(chosen, folder)
+        ready = self._compiled[folder]
+        if not isinstance(ready, _Compiled):
+            sources = {name: plan.source, **{i.source.name: i.source for i in self._files() if isinstance(i, Input)}}
+            return Result(name, unjudged(name, *ready), (plan,), sources)
+        used = (plan, *ready.inputs)
+        sources = {**ready.sources, name: plan.source}
+        if not ready.checker.ok:
+            return Result(name, unjudged(name, *ready.scene.notes, *ready.checker.diagnostics), used, sources)
+        read = chosen.read_plan(plan.source, ready.scene)
+        if read.plan is None:
+            return Result(name, unjudged(name, *read.diagnostics), used, sources)
+        notes = read.diagnostics if self._told else (*ready.scene.notes, *read.diagnostics)
+        self._told = True
+        return Prepared(read.plan, ready.checker, used, sources, notes, read.places, _Writer(chosen, ready.scene))
+
+    def _files(self) -> Iterator[Input | Diagnostic]:
+        given = self._settings
+        for role, path in (
+            ("scene", given.scene),
+            ("goal", given.goal),
+            ("domain", given.domain),
+            ("problem", given.problem),
+        ):
+            if path is not None:
+                yield self._discovery.read(path, role, f"--{role}")
+
+    def _compile(self, chosen: World, folder: str) -> _Compiled | tuple[Diagnostic, ...]:
+        files = list(self._files())
+        unreadable = tuple([file for file in files if isinstance(file, Diagnostic)])
+        if unreadable:
+            return unreadable
+        given = {file.role: file for file in files if isinstance(file, Input)}
+        missing = [file for file in chosen.files if file.required and file.role not in given]
+        if missing:
+            return tuple([_missing(chosen, file.role, file.meaning) for file in missing])
+        scene = chosen.read_scene(Request({role: file.source for role, file in given.items()}, self._settings.task))
+        if not scene.ok:
+            return scene.notes
+        path = shipped_domain(chosen.domain) if chosen.domain is not None else None
+        domain = Input("domain", path or scene.domain.name, f"of the world {chosen.name}", scene.domain)
+        specs, failures = self._discovery.specifications(folder, domain)
+        if failures:
+            return tuple(failures)
+        own = [Input("specification", spec.name, "of the task", spec) for spec in scene.specs]
+        every = [*[spec.source for spec in specs], *scene.specs]
+        checker, extended = compiled(self._discovery, scene.domain, scene.problem, every, self._settings)
+        shown = [file for role, file in given.items() if role not in ("domain", "problem")]
+        inputs = (*shown, domain, *specs, *own, *extended)
+        sources = {source.name: source for source in (scene.domain, scene.problem)}
+        sources.update({i.source.name: i.source for i in inputs})
+        return _Compiled(scene, checker, inputs, sources)
+
+
+class _Writer:
+    """Writes a repaired plan in the form of its world; kept steps keep the words of the original."""
+
+    def __init__(self, chosen: World, scene: Scene) -> None:
+        self._world = chosen
+        self._scene = scene
+
+    def __call__(self, prepared: Prepared, repair: Repair) -> str:
+        """The text of the repaired plan; its steps, read again, are those of the repair.
+
+        Raises ``RuntimeError`` where they are not: that is a bug of the world's importer.
+        """
+        original = prepared.inputs[0].source.text
+        wanted = [tuple(step.strip("()").split()) for step in repair.steps]
+        written = [self._world.write_step(step, self._scene) for step in wanted]
+        kept = [
+            original[slice(*prepared.places[number - 1])] if number and words == _step(prepared, number) else text
+            for number, words, text in zip(repair.origin, wanted, written, strict=True)
+        ]
+        head = _head(original, prepared)
+        for lines in ([*head, *kept], [*head, *written], written):
+            text = "\n".join(lines) + "\n"
+            again = self._world.read_plan(Source("repaired", text), self._scene)
+            if again.plan is not None and [step.tokens for step in read_plan(again.plan).steps] == wanted:
+                return text
+        raise RuntimeError(f"the world {self._world.name} does not read what it writes: {written}")
+
+
+def _step(prepared: Prepared, number: int) -> tuple[str, ...]:
+    return read_plan(prepared.plan).steps[number - 1].tokens
+
+
+def _head(original: str, prepared: Prepared) -> list[str]:
+    """The lines above the first step, such as a title."""
+    if not prepared.places:
+        return []
+    return original[: original.rfind("\n", 0, prepared.places[0].start) + 1].splitlines()
+
+
+def find_world(name: str) -> World | Diagnostic:
+    """The world of that name, or the diagnostic that there is none (SC610)."""
+    try:
+        return world(name)
+    except KeyError:
+        nearest = near(name.lower(), world_names())
+        advice = f"did you mean `{nearest}`?" if nearest else f"known worlds: {', '.join(world_names())}"
+        return Diagnostic("SC610", f"no world is named {name!a}", help=advice)
+
+
+def foreign_plans(folder: str, settings: Settings) -> Iterator[str]:
+    """Yield the files below a folder that may be plans of a world: by suffix, without the scene and the goal file."""
+    others = {os.path.realpath(path) for path in (settings.scene, settings.goal) if path is not None}
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        return
+    below = []
+    for entry in entries:
+        if entry.name.startswith("."):
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            below.append(entry.path)
+        elif entry.name.lower().endswith(_PLAN_SUFFIXES) and os.path.realpath(entry.path) not in others:
+            yield entry.path
+    for place in below:
+        yield from foreign_plans(place, settings)
+
+
+def _missing(chosen: World, role: str, meaning: str) -> Diagnostic:
+    message = f"the world {chosen.name} needs a {role}: {meaning}"
+    return Diagnostic("SC603", message, help=f"give --{role} FILE; for example: {chosen.example}")
