@@ -11,6 +11,7 @@ from typing import Annotated, Any, Protocol, TextIO
 
 import typer
 
+from plansafe.app.domains import app as domains
 from plansafe.app.options import (
     Color,
     ColorChoice,
@@ -53,6 +54,7 @@ _SEARCHING = "looking for the nearest safe plan .."
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 app.command("verify-certificate")(verify_certificate)
+app.add_typer(domains, name="domains")
 
 
 def command(name: str) -> Any:

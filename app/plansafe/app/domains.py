@@ -1,0 +1,213 @@
+"""The commands ``domains list``, ``domains show`` and ``domains export``: the worlds that safecheck knows."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from plansafe.app.options import GoalFile, SceneFile, TaskName
+from plansafe.app.render.text import visible
+from plansafe.app.running import complain, guarded, replace_file, unwritable
+from plansafe.grammar.diagnostics import Diagnostic, Severity
+from plansafe.grammar.source import Source
+
+if TYPE_CHECKING:
+    from plansafe.domains.world import World
+    from plansafe.verifier.api import Checker
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A world or domain, as `safecheck domains list` names it.")]
+
+
+@app.callback(invoke_without_command=True)
+def domains(context: typer.Context) -> None:
+    """List the worlds whose plans safecheck reads, show one, or export a scene as PDDL."""
+    if context.invoked_subcommand is None:
+        raise typer.Exit(guarded(_list))
+
+
+@app.command("list")
+def list_worlds() -> None:
+    """List the worlds: what each reads, and which specification judges it."""
+    raise typer.Exit(guarded(_list))
+
+
+@app.command()
+def show(name: Name) -> None:
+    """Show a world: its files and formats, an example, its actions, and the rules that apply to it."""
+    raise typer.Exit(guarded(lambda: _show(name)))
+
+
+@app.command()
+def export(
+    name: Name,
+    plan: Annotated[str | None, typer.Argument(metavar="[PLAN]", help="A plan to write as PDDL, too.")] = None,
+    scene: SceneFile = None,
+    goal: GoalFile = None,
+    task: TaskName = None,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write domain.pddl, problem.pddl, ..")
+    ] = ".",
+) -> None:
+    """Write what safecheck makes of a scene, and of a plan for it, as PDDL that any other tool can read.
+
+    Exit codes: 0 written, 2 a file cannot be read or written.
+    """
+    raise typer.Exit(guarded(lambda: _export(name, plan, scene, goal, task, output)))
+
+
+def _known() -> dict[str, World | None]:
+    """All worlds and shipped domains by name; a domain that is written in PDDL alone has no importer."""
+    from plansafe.domains import domain_names  # noqa: PLC0415 - needed by these commands alone
+    from plansafe.domains.worlds import world, world_names  # noqa: PLC0415
+
+    found: dict[str, World | None] = {name: world(name) for name in world_names()}
+    served = {importer.domain for importer in found.values() if importer is not None}
+    for name in domain_names():
+        if name not in found and name not in served:
+            found[name] = None
+    return dict(sorted(found.items()))
+
+
+def _list() -> int:
+    rows = [("world", "what it is", "--world", "specification")]
+    for name, importer in _known().items():
+        title = importer.title if importer is not None else "a shipped domain; problems and plans in PDDL"
+        rows.append((name, title, "yes" if importer is not None else "-", _specs(importer, name)))
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
+        print("  ".join([*cells, row[3]]).rstrip())
+    print("\nsafecheck domains show NAME says more about one.")
+    return 0
+
+
+def _specs(importer: World | None, name: str) -> str:
+    from plansafe.specs import default_specs  # noqa: PLC0415
+
+    domain = importer.domain if importer is not None else name
+    return ", ".join(default_specs(domain or "")) or "that of the task"
+
+
+def _show(name: str) -> int:
+    known = _known()
+    if name.lower() not in known:
+        from plansafe.domains import domain_names  # noqa: PLC0415
+
+        if name.lower() not in domain_names():
+            return complain(_unknown(name, tuple(known)))
+    importer = known.get(name.lower())
+    domain = name.lower() if importer is None else importer.domain
+    if importer is not None:
+        print(f"{importer.name}: {importer.title}\n")
+        for file in importer.files:
+            print(f"  --{file.role:<8} {file.meaning}{'' if file.required else '  (optional)'}")
+        for form in importer.plans:
+            print(f"  {'plan':<10} {form}")
+        print(f"  {'example':<10} {importer.example}\n")
+    if domain is None:
+        print("The domain comes with each task.")
+        return 0
+    return _show_domain(domain)
+
+
+def _show_domain(name: str) -> int:
+    from plansafe.app.discovery import shipped_domain  # noqa: PLC0415
+    from plansafe.specs import default_specs  # noqa: PLC0415
+
+    path = shipped_domain(name)
+    assert path is not None
+    print(f"domain        {path}")
+    print(f"specification {', '.join(default_specs(name)) or 'none'}\n")
+    checker = bare(name)
+    task = checker.elaborated.task if checker.elaborated is not None else None
+    assert task is not None
+    print("actions")
+    for action in task.actions.values():
+        print("  (" + " ".join([action.name, *[p.name for p in action.parameters]]) + ")")
+    applicable = [rule for rule in checker.rules if rule.applicable]
+    print(f"\nrules         {len(applicable)} of {len(checker.rules)} apply")
+    for diagnostic in checker.diagnostics:
+        print(f"  {diagnostic.message}")
+    return 0
+
+
+def bare(name: str) -> Checker:
+    """A shipped domain with its default specifications, and a problem without objects."""
+    from plansafe.app.discovery import Choice, Discovery, shipped_domain  # noqa: PLC0415
+    from plansafe.app.service import Settings, compiled  # noqa: PLC0415
+    from plansafe.specs import default_specs, spec_path  # noqa: PLC0415
+
+    path = shipped_domain(name)
+    assert path is not None
+    problem = Source("empty problem", f"(define (problem empty) (:domain {name}) (:init) (:goal (and)))")
+    specs = [_source(spec_path(spec)) for spec in default_specs(name)]
+    return compiled(Discovery(Choice()), _source(path), problem, specs, Settings())[0]
+
+
+def _source(path: str) -> Source:
+    with open(path, "rb") as file:
+        return Source.from_bytes(path, file.read())
+
+
+def _unknown(name: str, known: tuple[str, ...]) -> Diagnostic:
+    from plansafe.grammar.plan_text import near  # noqa: PLC0415
+
+    nearest = near(name.lower(), known)
+    return Diagnostic(
+        "SC610",
+        f"no world is named {name!a}",
+        help=f"did you mean `{nearest}`?" if nearest else f"known worlds: {', '.join(known)}",
+    )
+
+
+def _export(name: str, plan: str | None, scene: str | None, goal: str | None, task: str | None, output: str) -> int:
+    from plansafe.app.discovery import Choice, Discovery, Input  # noqa: PLC0415
+    from plansafe.app.foreign import find_world  # noqa: PLC0415
+    from plansafe.domains.world import Request  # noqa: PLC0415
+
+    chosen = find_world(name)
+    if isinstance(chosen, Diagnostic):
+        return complain(chosen)
+    discovery = Discovery(Choice())
+    files: dict[str, Source] = {}
+    for role, path in (("scene", scene), ("goal", goal), ("plan", plan)):
+        found = discovery.read(path, role, f"--{role}") if path is not None else None
+        if isinstance(found, Diagnostic):
+            return complain(found)
+        if isinstance(found, Input):
+            files[role] = found.source
+    text = files.pop("plan", None)
+    made = chosen.read_scene(Request(files, task))
+    if not made.ok:
+        return _refuse(made.notes)
+    written = {"domain.pddl": made.domain.text, "problem.pddl": made.problem.text}
+    for number, spec in enumerate(made.specs, 1):
+        written["task.safe" if len(made.specs) == 1 else f"task-{number}.safe"] = spec.text
+    if text is not None:
+        read = chosen.read_plan(text, made)
+        if read.plan is None:
+            return _refuse(read.diagnostics)
+        stem = os.path.splitext(os.path.basename(text.name))[0]
+        written[f"{stem if stem.isprintable() else 'plan'}.plan"] = read.plan.text
+    try:
+        os.makedirs(output, exist_ok=True)
+        for file, content in written.items():
+            path = os.path.join(output, file)
+            replace_file(path, content.encode("utf-8", "surrogateescape"))
+            print(visible(path))
+    except OSError as error:
+        return complain(unwritable(visible(output), error))
+    return 0
+
+
+def _refuse(diagnostics: tuple[Diagnostic, ...]) -> int:
+    for diagnostic in diagnostics:
+        if diagnostic.severity is Severity.ERROR:
+            complain(diagnostic)
+    sys.stderr.flush()
+    return 2
