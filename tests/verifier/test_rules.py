@@ -186,6 +186,19 @@ def test_a_mapping_binds_types_predicates_functions_actions_and_constants() -> N
     assert mapped("(light k)", "(here eve)(= (warmth k) 1)(= (warmth m) 4)").startswith("UNSAFE hob")
 
 
+def test_a_mapping_reaches_what_its_specification_extends() -> None:
+    derived = "(define (safety home) (:extends fire))"
+    known = {"fire": MAPPED}
+    task = problem(objects="m - appliance eve - being", init="(= (warmth k) 1) (= (warmth m) 4)")
+    outer = MAPPING.replace("(:specification fire)", "(:specification home)")
+    found = check(OURS, task, "(press m green)", derived, outer, files=known)
+    assert verdict(found).startswith("UNSAFE attended(?s=m")
+    # A specification that has a mapping of its own keeps it, whoever extends it.
+    other = outer.replace("(burning ?x) (exists (?b - button) (powered ?x ?b))", "(burning ?x) (powered ?x red)")
+    assert verdict(check(OURS, task, "(press m green)", derived, other, files=known)) == "SAFE"
+    assert verdict(check(OURS, task, "(press m green)", derived, other, MAPPING, files=known)).startswith("UNSAFE")
+
+
 def test_vocabulary_that_nothing_gives_is_reported_and_its_rules_are_not_applicable() -> None:
     partial = MAPPING.replace("((heat ?x) (* 2 (warmth ?x)))", "")
     task = problem(objects="m - appliance eve - being", init="(here eve)")
