@@ -1,0 +1,801 @@
+; The home of iGibson, as BEHAVIOR's activities and SAFEL's scenarios describe it: objects named by WordNet synsets,
+; and an agent that walks to things, takes, places, opens, switches, cleans, slices and soaks them.
+;
+; Names and parameters of actions and predicates are those that the published problems and plans of this world use, so
+; that they can be read. What is different in meaning, and why, is in docs/behavior.md: things have affordances (a
+; bucket cannot be opened, a countertop cannot be picked up), and nothing is closed that has no door.
+;
+; An agent has one gripper, unless the problem says (two_handed ?agent). Actions `right_..` and `left_..` name the hand;
+; the others take whatever hand is free, the right one first. Actions `.._object` name the object alone, as language
+; models are asked to do, and find the means (the knife in a hand, the tap that runs) in the state.
+
+(define (domain igibson)
+  (:requirements :adl)
+
+  (:types
+    ; -- what can be done with a thing; kinds overlap -----------------------------------------------------------------
+    agent room - object
+    piece - object                                   ; of something that was cut
+    fixed - object                                   ; built in, or too heavy to pick up
+    openable - object                                ; has a door, a lid, a flap or a zip
+    closed_container - openable                      ; .. and gives nothing away, and takes nothing in, while not open
+    toggleable - object                              ; has a switch or a tap
+    water_source - object                            ; runs while it is on
+    heat_source cold_source - object
+    cookware - object                                ; holds what is cooked
+    slicer sliceable - object
+    cleaning_tool cleanser - object                  ; wipes; takes stains away without water
+    knife_like - slicer
+    food - object
+
+    ; -- the home -----------------------------------------------------------------------------------------------------
+    floor_n_01 countertop_n_01 bed_n_01 pool_n_01 swimming_pool_n_01 wall_n_01 ceiling_n_01 lawn_n_01
+        driveway_n_01 - fixed
+    door_n_01 window_n_01 gate_n_01 - (either fixed openable)
+    cabinet_n_01 wardrobe_n_01 - (either fixed closed_container)
+    electric_refrigerator_n_01 - (either fixed closed_container cold_source)
+    deep-freeze_n_02 - (either fixed closed_container cold_source)
+    sink_n_01 bathtub_n_01 shower_n_01 - (either fixed toggleable water_source)
+    toilet_n_02 - fixed
+    shelf_n_01 bookcase_n_01 chair_n_01 highchair_n_01 seat_n_03 sofa_n_01 table_n_02 desk_n_01 pad_n_01 rug_n_01
+        coffee_table_n_01 breakfast_table_n_01 mirror_n_01 christmas_tree_n_05 pot_plant_n_01 - object
+    car_n_01 - (either fixed closed_container)
+    vehicle_n_01 - object
+
+    ; -- appliances ---------------------------------------------------------------------------------------------------
+    oven_n_01 - (either fixed closed_container toggleable heat_source cookware)
+    microwave_n_02 toaster_oven_n_01 - (either closed_container toggleable heat_source cookware)
+    stove_n_01 - (either fixed toggleable heat_source cookware openable)
+    grill_n_02 - (either toggleable heat_source cookware)
+    toaster_n_02 iron_n_04 space_heater_n_01 heater_n_01 radiator_n_02 electric_kettle_n_01 coffee_maker_n_01
+        hand_blower_n_01 pressure_cooker_n_01 - (either toggleable heat_source)
+    dishwasher_n_01 washer_n_03 - (either fixed closed_container toggleable)
+    dryer_n_01 clothes_dryer_n_01 - (either fixed closed_container toggleable heat_source)
+    blender_n_01 - (either openable toggleable)
+    lamp_n_02 alarm_n_02 calculator_n_02 facsimile_n_02 headset_n_01 modem_n_01 printer_n_03 scanner_n_02 earphone_n_01
+        mouse_n_04 television_receiver_n_01 desktop_computer_n_01 monitor_n_04 cellular_telephone_n_01
+        electric_fan_n_01 air_conditioner_n_01 electric_mixer_n_01 - toggleable
+    laptop_n_01 - (either openable toggleable)
+    vacuum_n_04 - (either toggleable cleaning_tool)
+    light_bulb_n_01 plug_n_05 battery_n_02 - object
+
+    ; -- fire and tools -----------------------------------------------------------------------------------------------
+    candle_n_01 cigar_lighter_n_01 - (either toggleable heat_source)
+    match_n_01 cigarette_n_01 firewood_n_01 log_n_01 charcoal_n_01 - object
+    knife_n_01 cleaver_n_01 parer_n_02 saw_n_02 ax_n_01 - knife_like
+    carving_knife_n_01 table_knife_n_01 - knife_n_01
+    razor_n_01 shears_n_01 needle_n_02 hammer_n_02 screwdriver_n_01 mousetrap_n_01 - object
+    broom_n_01 brush_n_02 scrub_brush_n_01 rag_n_01 towel_n_01 dishtowel_n_01 hand_towel_n_01 bath_towel_n_01
+        paper_towel_n_01 piece_of_cloth_n_01 sponge_n_01 scraper_n_01 dustpan_n_02 mop_n_01 - cleaning_tool
+
+    ; -- chemicals, drugs, liquids ------------------------------------------------------------------------------------
+    detergent_n_02 liquid_soap_n_01 disinfectant_n_01 cleansing_agent_n_01 soap_n_01 - cleanser
+    bleaching_agent_n_01 ammonia_water_n_01 - cleanser
+    acetone_n_01 acid_n_01 antifreeze_n_01 gasoline_n_01 herbicide_n_01 insectifuge_n_01 pesticide_n_01
+        rubbing_alcohol_n_01 spray_paint_n_01 aerosol_n_02 hair_spray_n_01 nail_polish_n_01 perfume_n_02 pill_n_02
+        vitamin_pill_n_01 pill_bottle_n_01 shampoo_n_01 toothpaste_n_01 makeup_n_01 water_n_06 cube_n_05 - object
+    ; -- containers ---------------------------------------------------------------------------------------------------
+    jar_n_01 package_n_02 backpack_n_01 briefcase_n_01 duffel_bag_n_01 pencil_box_n_01 - closed_container
+    carton_n_02 box_n_01 ashcan_n_01 bin_n_01 sack_n_01 bottle_n_01 receptacle_n_01 vessel_n_03 wrapping_n_01
+        envelope_n_01 folder_n_02 bag_n_06 tupperware_n_01 - openable
+    basket_n_01 bucket_n_01 stocking_n_01 tray_n_01 bowl_n_01 cup_n_01 dish_n_01 mug_n_04 plate_n_04 saucepan_n_01
+        teapot_n_01 water_glass_n_02 wineglass_n_01 water_bottle_n_01 wine_bottle_n_01 beer_bottle_n_01
+        vase_n_01 - object
+    pan_n_01 frying_pan_n_01 caldron_n_01 pot_n_04 stockpot_n_01 kettle_n_01 - cookware
+    casserole_n_02 - (either cookware food)
+
+    ; -- food ---------------------------------------------------------------------------------------------------------
+    apple_n_01 banana_n_02 broccoli_n_02 carrot_n_03 chestnut_n_03 cheese_n_01 lemon_n_01 lettuce_n_03 melon_n_01
+        mushroom_n_05 olive_n_04 orange_n_01 peach_n_03 pumpkin_n_02 radish_n_01 strawberry_n_01 tomato_n_01
+        vidalia_onion_n_01 bread_n_01 cake_n_03 beef_n_02 chicken_n_01 fish_n_02 meat_n_01 pork_n_01 sushi_n_01
+        sandwich_n_01 hamburger_n_01 bell_pepper_n_02 steak_n_01 - (either food sliceable)
+    beer_n_01 beverage_n_01 candy_n_01 catsup_n_01 cereal_n_03 chip_n_04 cookie_n_01 cracker_n_01 date_n_08 egg_n_02
+        flour_n_01 food_n_01 food_n_02 grape_n_01 juice_n_01 milk_n_01 oatmeal_n_01 parsley_n_02 pasta_n_02 pop_n_02
+        raspberry_n_02 salad_n_01 sauce_n_01 snack_food_n_01 soup_n_01 sugar_n_01 tea_bag_n_01 vegetable_oil_n_01
+        yogurt_n_01 raw_egg_n_01 olive_oil_n_01 cooking_oil_n_01 butter_n_01 - food
+    ; -- other things -------------------------------------------------------------------------------------------------
+    apparel_n_01 ball_n_01 book_n_02 bow_n_08 bracelet_n_02 document_n_01 fork_n_01 gym_shoe_n_01 hanger_n_02
+        hardback_n_01 hat_n_01 highlighter_n_02 jewelry_n_01 marker_n_03 necklace_n_01 newspaper_n_03 notebook_n_01
+        painting_n_01 pen_n_01 pencil_n_01 plaything_n_01 plywood_n_01 ribbon_n_01 sandal_n_01 sheet_n_03 shirt_n_01
+        shoe_n_01 sock_n_01 spoon_n_01 sunglass_n_01 sweater_n_01 tile_n_01 toothbrush_n_01 umbrella_n_01
+        underwear_n_01 wreath_n_01 curtain_n_01 pillow_n_01 teddy_n_01 - object
+    agent_n_01 - agent)
+
+  (:predicates
+    ; where things are
+    (inside ?obj1 - object ?obj2 - object)
+    (ontop ?obj1 - object ?obj2 - object)
+    (under ?obj1 - object ?obj2 - object)
+    (nextto ?obj1 - object ?obj2 - object)
+    (onfloor ?obj1 - object ?floor1 - object)
+    (touching ?obj1 - object ?obj2 - object)
+    (inroom ?obj - object ?room - room)
+    ; what state they are in
+    (open ?obj1 - object)
+    (toggled_on ?obj1 - object)
+    (dusty ?obj1 - object)
+    (stained ?obj1 - object)
+    (soaked ?obj1 - object)
+    (frozen ?obj1 - object)
+    (cooked ?obj1 - object)
+    (burnt ?obj1 - object)
+    (sliced ?obj1 - object)
+    (piece_of ?piece - piece ?whole - object)        ; does not change
+    (scattered ?whole - object)                      ; a piece was taken away from the others
+    ; the agent
+    (in_reach_of_agent ?obj1 - object)
+    (holding ?obj1 - object)
+    (handsfull ?agent1 - agent)                      ; has no hand free
+    (two_handed ?agent - agent)                      ; does not change
+    (in_right_hand ?obj - object)
+    (in_left_hand ?obj - object)
+    (right_hand_full ?agent - agent)
+    (left_hand_full ?agent - agent)
+    ; occurs in published problems; nothing here needs it
+    (same_obj ?obj1 - object ?obj2 - object))
+
+  ; -- moving about, doors and switches --------------------------------------------------------------------------------
+
+  (:action navigate_to
+    :parameters (?objto - object ?agent - agent)
+    :precondition ()
+    :effect (and (in_reach_of_agent ?objto)
+                 (forall (?objfrom - object)
+                   (when (and (in_reach_of_agent ?objfrom) (not (= ?objfrom ?objto)))
+                         (not (in_reach_of_agent ?objfrom))))))
+
+  (:action open
+    :parameters (?obj - openable ?agent - agent)
+    :precondition (and (in_reach_of_agent ?obj)
+                       (not (handsfull ?agent))
+                       (not (open ?obj)))
+    :effect (open ?obj))
+
+  (:action close
+    :parameters (?obj - openable ?agent - agent)
+    :precondition (and (in_reach_of_agent ?obj)
+                       (not (handsfull ?agent))
+                       (open ?obj))
+    :effect (not (open ?obj)))
+
+  (:action toggle_on
+    :parameters (?obj - toggleable ?agent - agent)
+    :precondition (and (in_reach_of_agent ?obj)
+                       (not (handsfull ?agent))
+                       (not (toggled_on ?obj)))
+    :effect (and (toggled_on ?obj)
+                 (forall (?d - dishwasher_n_01 ?x - object)       ; washes what is in it
+                   (when (and (= ?d ?obj) (inside ?x ?d))
+                         (and (not (dusty ?x)) (not (stained ?x)))))))
+
+  (:action toggle_off
+    :parameters (?obj - toggleable ?agent - agent)
+    :precondition (and (in_reach_of_agent ?obj)
+                       (not (handsfull ?agent))
+                       (toggled_on ?obj))
+    :effect (not (toggled_on ?obj)))
+
+  ; -- taking and placing, with whatever hand --------------------------------------------------------------------------
+
+  (:action grasp
+    :parameters (?obj - object ?agent - agent)
+    :precondition (and (in_reach_of_agent ?obj)
+                       (not (handsfull ?agent))
+                       (not (holding ?obj))
+                       (not (exists (?f - fixed) (= ?f ?obj)))
+                       (not (exists (?a - agent) (= ?a ?obj)))
+                       (not (exists (?c - closed_container) (and (inside ?obj ?c) (not (open ?c)))))
+                       (not (exists (?w - object ?c - closed_container)
+                              (and (piece_of ?obj ?w) (inside ?w ?c) (not (open ?c)))))
+                       (not (scattered ?obj)))
+    :effect (and (holding ?obj)
+                 (when (not (right_hand_full ?agent))
+                       (and (in_right_hand ?obj) (right_hand_full ?agent)))
+                 (when (right_hand_full ?agent)
+                       (and (in_left_hand ?obj) (left_hand_full ?agent)))
+                 (when (or (not (two_handed ?agent)) (right_hand_full ?agent) (left_hand_full ?agent))
+                       (handsfull ?agent))
+                 (forall (?o - object)
+                   (and (not (inside ?obj ?o)) (not (ontop ?obj ?o)) (not (under ?obj ?o)) (not (under ?o ?obj))
+                        (not (nextto ?obj ?o)) (not (nextto ?o ?obj))
+                        (not (onfloor ?obj ?o)) (not (touching ?obj ?o))))
+                 (forall (?w - object)                            ; a piece that leaves the others
+                   (when (piece_of ?obj ?w)
+                         (and (scattered ?w)
+                              (forall (?o - object)
+                                (and (not (inside ?w ?o)) (not (ontop ?w ?o)) (not (under ?w ?o)) (not (under ?o ?w))
+                                     (not (nextto ?w ?o)) (not (nextto ?o ?w))
+                                     (not (onfloor ?w ?o)) (not (touching ?w ?o)))))))
+                 (forall (?p - piece)                             ; the whole, with all its pieces
+                   (when (piece_of ?p ?obj)
+                         (forall (?o - object)
+                           (and (not (inside ?p ?o)) (not (ontop ?p ?o)) (not (under ?p ?o)) (not (under ?o ?p))
+                                (not (nextto ?p ?o)) (not (nextto ?o ?p))
+                                (not (onfloor ?p ?o)) (not (touching ?p ?o))))))))
+
+  (:action release
+    :parameters (?obj - object ?agent - agent)
+    :precondition (holding ?obj)
+    :effect (and (not (holding ?obj))
+                 (not (handsfull ?agent))
+                 (when (in_right_hand ?obj)
+                       (and (not (in_right_hand ?obj)) (not (right_hand_full ?agent))))
+                 (when (in_left_hand ?obj)
+                       (and (not (in_left_hand ?obj)) (not (left_hand_full ?agent))))))
+
+  (:action place_inside
+    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
+    :precondition (and (holding ?obj_in_hand)
+                       (in_reach_of_agent ?obj)
+                       (not (= ?obj_in_hand ?obj))
+                       (not (exists (?c - closed_container) (and (= ?c ?obj) (not (open ?c))))))
+    :effect (and (inside ?obj_in_hand ?obj)
+                 (not (holding ?obj_in_hand))
+                 (not (handsfull ?agent))
+                 (when (in_right_hand ?obj_in_hand)
+                       (and (not (in_right_hand ?obj_in_hand)) (not (right_hand_full ?agent))))
+                 (when (in_left_hand ?obj_in_hand)
+                       (and (not (in_left_hand ?obj_in_hand)) (not (left_hand_full ?agent))))))
+
+  (:action place_ontop
+    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
+    :precondition (and (holding ?obj_in_hand)
+                       (in_reach_of_agent ?obj)
+                       (not (= ?obj_in_hand ?obj)))
+    :effect (and (ontop ?obj_in_hand ?obj)
+                 (not (holding ?obj_in_hand))
+                 (not (handsfull ?agent))
+                 (when (in_right_hand ?obj_in_hand)
+                       (and (not (in_right_hand ?obj_in_hand)) (not (right_hand_full ?agent))))
+                 (when (in_left_hand ?obj_in_hand)
+                       (and (not (in_left_hand ?obj_in_hand)) (not (left_hand_full ?agent))))))
+
+  (:action place_onfloor
+    :parameters (?obj_in_hand - object ?floor - floor_n_01 ?agent - agent)
+    :precondition (and (holding ?obj_in_hand)
+                       (in_reach_of_agent ?floor))
+    :effect (and (onfloor ?obj_in_hand ?floor)
+                 (not (holding ?obj_in_hand))
+                 (not (handsfull ?agent))
+                 (when (in_right_hand ?obj_in_hand)
+                       (and (not (in_right_hand ?obj_in_hand)) (not (right_hand_full ?agent))))
+                 (when (in_left_hand ?obj_in_hand)
+                       (and (not (in_left_hand ?obj_in_hand)) (not (left_hand_full ?agent))))))
+
+  (:action place_under
+    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
+    :precondition (and (holding ?obj_in_hand)
+                       (in_reach_of_agent ?obj)
+                       (not (= ?obj_in_hand ?obj)))
+    :effect (and (under ?obj_in_hand ?obj)
+                 (forall (?o - object)                            ; .. where that one is
+                   (and (when (onfloor ?obj ?o) (onfloor ?obj_in_hand ?o))
+                        (when (ontop ?obj ?o) (ontop ?obj_in_hand ?o))
+                        (when (inside ?obj ?o) (inside ?obj_in_hand ?o))))
+                 (not (holding ?obj_in_hand))
+                 (not (handsfull ?agent))
+                 (when (in_right_hand ?obj_in_hand)
+                       (and (not (in_right_hand ?obj_in_hand)) (not (right_hand_full ?agent))))
+                 (when (in_left_hand ?obj_in_hand)
+                       (and (not (in_left_hand ?obj_in_hand)) (not (left_hand_full ?agent))))))
+
+  (:action place_nextto
+    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
+    :precondition (and (holding ?obj_in_hand)
+                       (in_reach_of_agent ?obj)
+                       (not (= ?obj_in_hand ?obj)))
+    :effect (and (nextto ?obj_in_hand ?obj) (nextto ?obj ?obj_in_hand)
+                 (forall (?o - object)                            ; .. where that one is
+                   (and (when (onfloor ?obj ?o) (onfloor ?obj_in_hand ?o))
+                        (when (ontop ?obj ?o) (ontop ?obj_in_hand ?o))
+                        (when (inside ?obj ?o) (inside ?obj_in_hand ?o))))
+                 (not (holding ?obj_in_hand))
+                 (not (handsfull ?agent))
+                 (when (in_right_hand ?obj_in_hand)
+                       (and (not (in_right_hand ?obj_in_hand)) (not (right_hand_full ?agent))))
+                 (when (in_left_hand ?obj_in_hand)
+                       (and (not (in_left_hand ?obj_in_hand)) (not (left_hand_full ?agent))))))
+
+  (:action place_nextto_ontop
+    :parameters (?obj_in_hand - object ?obj1 - object ?obj2 - object ?agent - agent)
+    :precondition (and (holding ?obj_in_hand)
+                       (in_reach_of_agent ?obj1)
+                       (not (= ?obj_in_hand ?obj1)) (not (= ?obj_in_hand ?obj2)))
+    :effect (and (nextto ?obj_in_hand ?obj1) (nextto ?obj1 ?obj_in_hand)
+                 (ontop ?obj_in_hand ?obj2)
+                 (not (holding ?obj_in_hand))
+                 (not (handsfull ?agent))
+                 (when (in_right_hand ?obj_in_hand)
+                       (and (not (in_right_hand ?obj_in_hand)) (not (right_hand_full ?agent))))
+                 (when (in_left_hand ?obj_in_hand)
+                       (and (not (in_left_hand ?obj_in_hand)) (not (left_hand_full ?agent))))))
+
+  (:action transfer_contents_inside
+    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
+    :precondition (and (holding ?obj_in_hand)
+                       (in_reach_of_agent ?obj)
+                       (not (= ?obj_in_hand ?obj))
+                       (not (exists (?c - closed_container) (and (= ?c ?obj) (not (open ?c)))))
+                       (exists (?x - object) (or (inside ?x ?obj_in_hand) (ontop ?x ?obj_in_hand))))
+    :effect (forall (?x - object)
+              (when (or (inside ?x ?obj_in_hand) (ontop ?x ?obj_in_hand))
+                    (and (not (inside ?x ?obj_in_hand)) (not (ontop ?x ?obj_in_hand)) (inside ?x ?obj)))))
+
+  (:action transfer_contents_ontop
+    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
+    :precondition (and (holding ?obj_in_hand)
+                       (in_reach_of_agent ?obj)
+                       (not (= ?obj_in_hand ?obj))
+                       (exists (?x - object) (or (inside ?x ?obj_in_hand) (ontop ?x ?obj_in_hand))))
+    :effect (forall (?x - object)
+              (when (or (inside ?x ?obj_in_hand) (ontop ?x ?obj_in_hand))
+                    (and (not (inside ?x ?obj_in_hand)) (not (ontop ?x ?obj_in_hand)) (ontop ?x ?obj)))))
+
+  ; -- .. with the right hand ------------------------------------------------------------------------------------------
+
+  (:action right_grasp
+    :parameters (?obj - object ?agent - agent)
+    :precondition (and (in_reach_of_agent ?obj)
+                       (two_handed ?agent)
+                       (not (right_hand_full ?agent))
+                       (not (holding ?obj))
+                       (not (exists (?f - fixed) (= ?f ?obj)))
+                       (not (exists (?a - agent) (= ?a ?obj)))
+                       (not (exists (?c - closed_container) (and (inside ?obj ?c) (not (open ?c)))))
+                       (not (exists (?w - object ?c - closed_container)
+                              (and (piece_of ?obj ?w) (inside ?w ?c) (not (open ?c)))))
+                       (not (scattered ?obj)))
+    :effect (and (holding ?obj)
+                 (in_right_hand ?obj)
+                 (right_hand_full ?agent)
+                 (when (left_hand_full ?agent) (handsfull ?agent))
+                 (forall (?o - object)
+                   (and (not (inside ?obj ?o)) (not (ontop ?obj ?o)) (not (under ?obj ?o)) (not (under ?o ?obj))
+                        (not (nextto ?obj ?o)) (not (nextto ?o ?obj))
+                        (not (onfloor ?obj ?o)) (not (touching ?obj ?o))))
+                 (forall (?w - object)                            ; a piece that leaves the others
+                   (when (piece_of ?obj ?w)
+                         (and (scattered ?w)
+                              (forall (?o - object)
+                                (and (not (inside ?w ?o)) (not (ontop ?w ?o)) (not (under ?w ?o)) (not (under ?o ?w))
+                                     (not (nextto ?w ?o)) (not (nextto ?o ?w))
+                                     (not (onfloor ?w ?o)) (not (touching ?w ?o)))))))
+                 (forall (?p - piece)                             ; the whole, with all its pieces
+                   (when (piece_of ?p ?obj)
+                         (forall (?o - object)
+                           (and (not (inside ?p ?o)) (not (ontop ?p ?o)) (not (under ?p ?o)) (not (under ?o ?p))
+                                (not (nextto ?p ?o)) (not (nextto ?o ?p))
+                                (not (onfloor ?p ?o)) (not (touching ?p ?o))))))))
+
+  (:action right_release
+    :parameters (?obj - object ?agent - agent)
+    :precondition (in_right_hand ?obj)
+    :effect (and (not (holding ?obj)) (not (in_right_hand ?obj))
+                 (not (right_hand_full ?agent)) (not (handsfull ?agent))))
+
+  (:action right_place_inside
+    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
+    :precondition (and (in_right_hand ?obj_in_hand)
+                       (in_reach_of_agent ?obj)
+                       (not (= ?obj_in_hand ?obj))
+                       (not (exists (?c - closed_container) (and (= ?c ?obj) (not (open ?c))))))
+    :effect (and (inside ?obj_in_hand ?obj)
+                 (not (holding ?obj_in_hand)) (not (in_right_hand ?obj_in_hand))
+                 (not (right_hand_full ?agent)) (not (handsfull ?agent))))
+
+  (:action right_place_ontop
+    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
+    :precondition (and (in_right_hand ?obj_in_hand)
+                       (in_reach_of_agent ?obj)
+                       (not (= ?obj_in_hand ?obj)))
+    :effect (and (ontop ?obj_in_hand ?obj)
+                 (not (holding ?obj_in_hand)) (not (in_right_hand ?obj_in_hand))
+                 (not (right_hand_full ?agent)) (not (handsfull ?agent))))
+
+  (:action right_place_onfloor
+    :parameters (?obj_in_hand - object ?floor - floor_n_01 ?agent - agent)
+    :precondition (and (in_right_hand ?obj_in_hand)
+                       (in_reach_of_agent ?floor))
+    :effect (and (onfloor ?obj_in_hand ?floor)
+                 (not (holding ?obj_in_hand)) (not (in_right_hand ?obj_in_hand))
+                 (not (right_hand_full ?agent)) (not (handsfull ?agent))))
+
+  (:action right_place_under
+    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
+    :precondition (and (in_right_hand ?obj_in_hand)
+                       (in_reach_of_agent ?obj)
+                       (not (= ?obj_in_hand ?obj)))
+    :effect (and (under ?obj_in_hand ?obj)
+                 (forall (?o - object)                            ; .. where that one is
+                   (and (when (onfloor ?obj ?o) (onfloor ?obj_in_hand ?o))
+                        (when (ontop ?obj ?o) (ontop ?obj_in_hand ?o))
+                        (when (inside ?obj ?o) (inside ?obj_in_hand ?o))))
+                 (not (holding ?obj_in_hand)) (not (in_right_hand ?obj_in_hand))
+                 (not (right_hand_full ?agent)) (not (handsfull ?agent))))
+
+  (:action right_place_nextto
+    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
+    :precondition (and (in_right_hand ?obj_in_hand)
+                       (in_reach_of_agent ?obj)
+                       (not (= ?obj_in_hand ?obj)))
+    :effect (and (nextto ?obj_in_hand ?obj) (nextto ?obj ?obj_in_hand)
+                 (forall (?o - object)                            ; .. where that one is
+                   (and (when (onfloor ?obj ?o) (onfloor ?obj_in_hand ?o))
+                        (when (ontop ?obj ?o) (ontop ?obj_in_hand ?o))
+                        (when (inside ?obj ?o) (inside ?obj_in_hand ?o))))
+                 (not (holding ?obj_in_hand)) (not (in_right_hand ?obj_in_hand))
+                 (not (right_hand_full ?agent)) (not (handsfull ?agent))))
+
+  (:action right_place_nextto_ontop
+    :parameters (?obj_in_hand - object ?obj1 - object ?obj2 - object ?agent - agent)
+    :precondition (and (in_right_hand ?obj_in_hand)
+                       (in_reach_of_agent ?obj1)
+                       (not (= ?obj_in_hand ?obj1)) (not (= ?obj_in_hand ?obj2)))
+    :effect (and (nextto ?obj_in_hand ?obj1) (nextto ?obj1 ?obj_in_hand)
+                 (ontop ?obj_in_hand ?obj2)
+                 (not (holding ?obj_in_hand)) (not (in_right_hand ?obj_in_hand))
+                 (not (right_hand_full ?agent)) (not (handsfull ?agent))))
+
+  (:action right_transfer_contents_inside
+    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
+    :precondition (and (in_right_hand ?obj_in_hand)
+                       (in_reach_of_agent ?obj)
+                       (not (= ?obj_in_hand ?obj))
+                       (not (exists (?c - closed_container) (and (= ?c ?obj) (not (open ?c)))))
+                       (exists (?x - object) (or (inside ?x ?obj_in_hand) (ontop ?x ?obj_in_hand))))
+    :effect (forall (?x - object)
+              (when (or (inside ?x ?obj_in_hand) (ontop ?x ?obj_in_hand))
+                    (and (not (inside ?x ?obj_in_hand)) (not (ontop ?x ?obj_in_hand)) (inside ?x ?obj)))))
+
+  (:action right_transfer_contents_ontop
+    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
+    :precondition (and (in_right_hand ?obj_in_hand)
+                       (in_reach_of_agent ?obj)
+                       (not (= ?obj_in_hand ?obj))
+                       (exists (?x - object) (or (inside ?x ?obj_in_hand) (ontop ?x ?obj_in_hand))))
+    :effect (forall (?x - object)
+              (when (or (inside ?x ?obj_in_hand) (ontop ?x ?obj_in_hand))
+                    (and (not (inside ?x ?obj_in_hand)) (not (ontop ?x ?obj_in_hand)) (ontop ?x ?obj)))))
+
+  ; -- .. with the left hand -------------------------------------------------------------------------------------------
+
+  (:action left_grasp
+    :parameters (?obj - object ?agent - agent)
+    :precondition (and (in_reach_of_agent ?obj)
+                       (two_handed ?agent)
+                       (not (left_hand_full ?agent))
+                       (not (holding ?obj))
+                       (not (exists (?f - fixed) (= ?f ?obj)))
+                       (not (exists (?a - agent) (= ?a ?obj)))
+                       (not (exists (?c - closed_container) (and (inside ?obj ?c) (not (open ?c)))))
+                       (not (exists (?w - object ?c - closed_container)
+                              (and (piece_of ?obj ?w) (inside ?w ?c) (not (open ?c)))))
+                       (not (scattered ?obj)))
+    :effect (and (holding ?obj)
+                 (in_left_hand ?obj)
+                 (left_hand_full ?agent)
+                 (when (right_hand_full ?agent) (handsfull ?agent))
+                 (forall (?o - object)
+                   (and (not (inside ?obj ?o)) (not (ontop ?obj ?o)) (not (under ?obj ?o)) (not (under ?o ?obj))
+                        (not (nextto ?obj ?o)) (not (nextto ?o ?obj))
+                        (not (onfloor ?obj ?o)) (not (touching ?obj ?o))))
+                 (forall (?w - object)                            ; a piece that leaves the others
+                   (when (piece_of ?obj ?w)
+                         (and (scattered ?w)
+                              (forall (?o - object)
+                                (and (not (inside ?w ?o)) (not (ontop ?w ?o)) (not (under ?w ?o)) (not (under ?o ?w))
+                                     (not (nextto ?w ?o)) (not (nextto ?o ?w))
+                                     (not (onfloor ?w ?o)) (not (touching ?w ?o)))))))
+                 (forall (?p - piece)                             ; the whole, with all its pieces
+                   (when (piece_of ?p ?obj)
+                         (forall (?o - object)
+                           (and (not (inside ?p ?o)) (not (ontop ?p ?o)) (not (under ?p ?o)) (not (under ?o ?p))
+                                (not (nextto ?p ?o)) (not (nextto ?o ?p))
+                                (not (onfloor ?p ?o)) (not (touching ?p ?o))))))))
+
+  (:action left_release
+    :parameters (?obj - object ?agent - agent)
+    :precondition (in_left_hand ?obj)
+    :effect (and (not (holding ?obj)) (not (in_left_hand ?obj))
+                 (not (left_hand_full ?agent)) (not (handsfull ?agent))))
+
+  (:action left_place_inside
+    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
+    :precondition (and (in_left_hand ?obj_in_hand)
+                       (in_reach_of_agent ?obj)
+                       (not (= ?obj_in_hand ?obj))
+                       (not (exists (?c - closed_container) (and (= ?c ?obj) (not (open ?c))))))
+    :effect (and (inside ?obj_in_hand ?obj)
+                 (not (holding ?obj_in_hand)) (not (in_left_hand ?obj_in_hand))
+                 (not (left_hand_full ?agent)) (not (handsfull ?agent))))
+
+  (:action left_place_ontop
+    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
+    :precondition (and (in_left_hand ?obj_in_hand)
+                       (in_reach_of_agent ?obj)
+                       (not (= ?obj_in_hand ?obj)))
+    :effect (and (ontop ?obj_in_hand ?obj)
+                 (not (holding ?obj_in_hand)) (not (in_left_hand ?obj_in_hand))
+                 (not (left_hand_full ?agent)) (not (handsfull ?agent))))
+
+  (:action left_place_onfloor
+    :parameters (?obj_in_hand - object ?floor - floor_n_01 ?agent - agent)
+    :precondition (and (in_left_hand ?obj_in_hand)
+                       (in_reach_of_agent ?floor))
+    :effect (and (onfloor ?obj_in_hand ?floor)
+                 (not (holding ?obj_in_hand)) (not (in_left_hand ?obj_in_hand))
+                 (not (left_hand_full ?agent)) (not (handsfull ?agent))))
+
+  (:action left_place_under
+    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
+    :precondition (and (in_left_hand ?obj_in_hand)
+                       (in_reach_of_agent ?obj)
+                       (not (= ?obj_in_hand ?obj)))
+    :effect (and (under ?obj_in_hand ?obj)
+                 (forall (?o - object)                            ; .. where that one is
+                   (and (when (onfloor ?obj ?o) (onfloor ?obj_in_hand ?o))
+                        (when (ontop ?obj ?o) (ontop ?obj_in_hand ?o))
+                        (when (inside ?obj ?o) (inside ?obj_in_hand ?o))))
+                 (not (holding ?obj_in_hand)) (not (in_left_hand ?obj_in_hand))
+                 (not (left_hand_full ?agent)) (not (handsfull ?agent))))
+
+  (:action left_place_nextto
+    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
+    :precondition (and (in_left_hand ?obj_in_hand)
+                       (in_reach_of_agent ?obj)
+                       (not (= ?obj_in_hand ?obj)))
+    :effect (and (nextto ?obj_in_hand ?obj) (nextto ?obj ?obj_in_hand)
+                 (forall (?o - object)                            ; .. where that one is
+                   (and (when (onfloor ?obj ?o) (onfloor ?obj_in_hand ?o))
+                        (when (ontop ?obj ?o) (ontop ?obj_in_hand ?o))
+                        (when (inside ?obj ?o) (inside ?obj_in_hand ?o))))
+                 (not (holding ?obj_in_hand)) (not (in_left_hand ?obj_in_hand))
+                 (not (left_hand_full ?agent)) (not (handsfull ?agent))))
+
+  (:action left_place_nextto_ontop
+    :parameters (?obj_in_hand - object ?obj1 - object ?obj2 - object ?agent - agent)
+    :precondition (and (in_left_hand ?obj_in_hand)
+                       (in_reach_of_agent ?obj1)
+                       (not (= ?obj_in_hand ?obj1)) (not (= ?obj_in_hand ?obj2)))
+    :effect (and (nextto ?obj_in_hand ?obj1) (nextto ?obj1 ?obj_in_hand)
+                 (ontop ?obj_in_hand ?obj2)
+                 (not (holding ?obj_in_hand)) (not (in_left_hand ?obj_in_hand))
+                 (not (left_hand_full ?agent)) (not (handsfull ?agent))))
+
+  (:action left_transfer_contents_inside
+    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
+    :precondition (and (in_left_hand ?obj_in_hand)
+                       (in_reach_of_agent ?obj)
+                       (not (= ?obj_in_hand ?obj))
+                       (not (exists (?c - closed_container) (and (= ?c ?obj) (not (open ?c)))))
+                       (exists (?x - object) (or (inside ?x ?obj_in_hand) (ontop ?x ?obj_in_hand))))
+    :effect (forall (?x - object)
+              (when (or (inside ?x ?obj_in_hand) (ontop ?x ?obj_in_hand))
+                    (and (not (inside ?x ?obj_in_hand)) (not (ontop ?x ?obj_in_hand)) (inside ?x ?obj)))))
+
+  (:action left_transfer_contents_ontop
+    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
+    :precondition (and (in_left_hand ?obj_in_hand)
+                       (in_reach_of_agent ?obj)
+                       (not (= ?obj_in_hand ?obj))
+                       (exists (?x - object) (or (inside ?x ?obj_in_hand) (ontop ?x ?obj_in_hand))))
+    :effect (forall (?x - object)
+              (when (or (inside ?x ?obj_in_hand) (ontop ?x ?obj_in_hand))
+                    (and (not (inside ?x ?obj_in_hand)) (not (ontop ?x ?obj_in_hand)) (ontop ?x ?obj)))))
+
+  ; -- cutting ---------------------------------------------------------------------------------------------------------
+
+  (:action slice
+    :parameters (?obj - sliceable ?knife - knife_n_01 ?agent - agent)
+    :precondition (and (holding ?knife)
+                       (in_reach_of_agent ?obj)
+                       (not (sliced ?obj)) (not (holding ?obj)))
+    :effect (and (sliced ?obj)
+                 (forall (?p - piece ?o - object)
+                   (when (piece_of ?p ?obj)
+                         (and (when (inside ?obj ?o) (inside ?p ?o))
+                              (when (ontop ?obj ?o) (ontop ?p ?o))
+                              (when (onfloor ?obj ?o) (onfloor ?p ?o)))))))
+
+  (:action slice-carvingknife
+    :parameters (?obj - sliceable ?knife - carving_knife_n_01 ?board - countertop_n_01 ?agent - agent)
+    :precondition (and (holding ?knife)
+                       (in_reach_of_agent ?obj)
+                       (ontop ?obj ?board)
+                       (not (sliced ?obj)) (not (holding ?obj)))
+    :effect (and (sliced ?obj)
+                 (forall (?p - piece ?o - object)
+                   (when (piece_of ?p ?obj)
+                         (and (when (inside ?obj ?o) (inside ?p ?o))
+                              (when (ontop ?obj ?o) (ontop ?p ?o))
+                              (when (onfloor ?obj ?o) (onfloor ?p ?o)))))))
+
+  (:action slice_object
+    :parameters (?obj - sliceable ?agent - agent)
+    :precondition (and (exists (?k - slicer) (holding ?k))
+                       (in_reach_of_agent ?obj)
+                       (not (handsfull ?agent))
+                       (not (sliced ?obj)) (not (holding ?obj)))
+    :effect (and (sliced ?obj)
+                 (forall (?p - piece ?o - object)
+                   (when (piece_of ?p ?obj)
+                         (and (when (inside ?obj ?o) (inside ?p ?o))
+                              (when (ontop ?obj ?o) (ontop ?p ?o))
+                              (when (onfloor ?obj ?o) (onfloor ?p ?o)))))))
+
+  ; -- cleaning --------------------------------------------------------------------------------------------------------
+
+  (:action clean_stained_brush
+    :parameters (?scrub_brush - scrub_brush_n_01 ?obj - object ?agent - agent)
+    :precondition (and (in_reach_of_agent ?obj)
+                       (stained ?obj)
+                       (holding ?scrub_brush) (soaked ?scrub_brush))
+    :effect (not (stained ?obj)))
+
+  (:action clean_stained_cloth
+    :parameters (?rag - piece_of_cloth_n_01 ?obj - object ?agent - agent)
+    :precondition (and (in_reach_of_agent ?obj)
+                       (stained ?obj)
+                       (holding ?rag) (soaked ?rag))
+    :effect (not (stained ?obj)))
+
+  (:action clean_stained_handowel
+    :parameters (?hand_towel - hand_towel_n_01 ?obj - object ?agent - agent)
+    :precondition (and (in_reach_of_agent ?obj)
+                       (stained ?obj)
+                       (holding ?hand_towel) (soaked ?hand_towel))
+    :effect (not (stained ?obj)))
+
+  (:action clean_stained_towel
+    :parameters (?hand_towel - towel_n_01 ?obj - object ?agent - agent)
+    :precondition (and (in_reach_of_agent ?obj)
+                       (stained ?obj)
+                       (holding ?hand_towel) (soaked ?hand_towel))
+    :effect (not (stained ?obj)))
+
+  (:action clean_stained_dishtowel
+    :parameters (?hand_towel - dishtowel_n_01 ?obj - object ?agent - agent)
+    :precondition (and (in_reach_of_agent ?obj)
+                       (stained ?obj)
+                       (holding ?hand_towel) (soaked ?hand_towel))
+    :effect (not (stained ?obj)))
+
+  (:action clean_stained_rag
+    :parameters (?rag - rag_n_01 ?obj - object ?agent - agent)
+    :precondition (and (in_reach_of_agent ?obj)
+                       (stained ?obj)
+                       (holding ?rag) (soaked ?rag))
+    :effect (not (stained ?obj)))
+
+  (:action clean_stained_dishwasher
+    :parameters (?dishwasher - dishwasher_n_01 ?obj - object ?agent - agent)
+    :precondition (and (in_reach_of_agent ?dishwasher)
+                       (stained ?obj)
+                       (or (holding ?obj) (inside ?obj ?dishwasher)))
+    :effect (not (stained ?obj)))
+
+  (:action clean_dusty_rag
+    :parameters (?rag - rag_n_01 ?obj - object ?agent - agent)
+    :precondition (and (in_reach_of_agent ?obj)
+                       (dusty ?obj)
+                       (holding ?rag))
+    :effect (not (dusty ?obj)))
+
+  (:action clean_dusty_towel
+    :parameters (?towel - towel_n_01 ?obj - object ?agent - agent)
+    :precondition (and (in_reach_of_agent ?obj)
+                       (dusty ?obj)
+                       (holding ?towel))
+    :effect (not (dusty ?obj)))
+
+  (:action clean_dusty_cloth
+    :parameters (?rag - piece_of_cloth_n_01 ?obj - object ?agent - agent)
+    :precondition (and (in_reach_of_agent ?obj)
+                       (dusty ?obj)
+                       (holding ?rag))
+    :effect (not (dusty ?obj)))
+
+  (:action clean_dusty_brush
+    :parameters (?scrub_brush - scrub_brush_n_01 ?obj - object ?agent - agent)
+    :precondition (and (in_reach_of_agent ?obj)
+                       (dusty ?obj)
+                       (holding ?scrub_brush))
+    :effect (not (dusty ?obj)))
+
+  (:action clean_dusty_vacuum
+    :parameters (?vacuum - vacuum_n_04 ?obj - object ?agent - agent)
+    :precondition (and (in_reach_of_agent ?obj)
+                       (dusty ?obj)
+                       (holding ?vacuum))
+    :effect (not (dusty ?obj)))
+
+  (:action clean
+    :parameters (?obj - object ?agent - agent)
+    :precondition (and (in_reach_of_agent ?obj)
+                       (or (and (dusty ?obj)
+                                (or (exists (?t - cleaning_tool) (holding ?t))
+                                    (exists (?w - sink_n_01) (and (inside ?obj ?w) (toggled_on ?w)))
+                                    (exists (?w - dishwasher_n_01) (and (inside ?obj ?w) (toggled_on ?w)))))
+                           (and (stained ?obj)
+                                (or (exists (?t - cleaning_tool) (and (holding ?t) (soaked ?t)))
+                                    (exists (?c - cleanser) (holding ?c))
+                                    (exists (?w - sink_n_01) (and (inside ?obj ?w) (toggled_on ?w)))))))
+    :effect (and (when (or (exists (?t - cleaning_tool) (holding ?t))
+                           (exists (?w - sink_n_01) (and (inside ?obj ?w) (toggled_on ?w)))
+                           (exists (?w - dishwasher_n_01) (and (inside ?obj ?w) (toggled_on ?w))))
+                       (not (dusty ?obj)))
+                 (when (or (exists (?t - cleaning_tool) (and (holding ?t) (soaked ?t)))
+                           (exists (?c - cleanser) (holding ?c))
+                           (exists (?w - sink_n_01) (and (inside ?obj ?w) (toggled_on ?w))))
+                       (not (stained ?obj)))))
+
+  ; -- water -----------------------------------------------------------------------------------------------------------
+
+  (:action soak
+    :parameters (?obj1 - object ?sink - water_source ?agent - agent)
+    :precondition (and (in_reach_of_agent ?sink)
+                       (toggled_on ?sink)
+                       (or (holding ?obj1) (inside ?obj1 ?sink)))
+    :effect (soaked ?obj1))
+
+  (:action soak_teapot
+    :parameters (?obj1 - object ?agent - agent ?teapot - teapot_n_01)
+    :precondition (and (in_reach_of_agent ?teapot)
+                       (or (holding ?obj1) (inside ?obj1 ?teapot)))
+    :effect (soaked ?obj1))
+
+  (:action soak_object
+    :parameters (?obj - object ?agent - agent)
+    :precondition (and (in_reach_of_agent ?obj)
+                       (not (handsfull ?agent))
+                       (not (soaked ?obj))
+                       (or (exists (?w - water_source) (and (inside ?obj ?w) (toggled_on ?w)))
+                           (exists (?t - teapot_n_01) (inside ?obj ?t))))
+    :effect (soaked ?obj))
+
+  (:action dry
+    :parameters (?obj - object ?agent - agent)
+    :precondition (and (in_reach_of_agent ?obj)
+                       (not (handsfull ?agent))
+                       (soaked ?obj))
+    :effect (not (soaked ?obj)))
+
+  ; -- heat and cold ---------------------------------------------------------------------------------------------------
+
+  (:action cook                                      ; a pan; or an appliance that is on
+    :parameters (?obj - food ?pan - cookware)
+    :precondition (and (or (ontop ?obj ?pan) (inside ?obj ?pan))
+                       (not (exists (?t - toggleable) (and (= ?t ?pan) (not (toggled_on ?t)))))
+                       (not (cooked ?obj)))
+    :effect (cooked ?obj))
+
+  (:action cook_object
+    :parameters (?obj - food ?agent - agent)
+    :precondition (and (in_reach_of_agent ?obj)
+                       (not (handsfull ?agent))
+                       (not (cooked ?obj))
+                       (exists (?pan - cookware)
+                         (and (or (ontop ?obj ?pan) (inside ?obj ?pan))
+                              (not (exists (?t - toggleable) (and (= ?t ?pan) (not (toggled_on ?t))))))))
+    :effect (cooked ?obj))
+
+  (:action freeze
+    :parameters (?obj - object ?fridge - cold_source)
+    :precondition (and (inside ?obj ?fridge)
+                       (not (frozen ?obj)))
+    :effect (frozen ?obj))
+
+  (:action freeze_object
+    :parameters (?obj - object ?agent - agent)
+    :precondition (and (in_reach_of_agent ?obj)
+                       (not (handsfull ?agent))
+                       (not (frozen ?obj))
+                       (exists (?f - cold_source) (inside ?obj ?f)))
+    :effect (frozen ?obj))
+
+  (:action unfreeze
+    :parameters (?obj - object ?agent - agent)
+    :precondition (and (in_reach_of_agent ?obj)
+                       (not (handsfull ?agent))
+                       (frozen ?obj))
+    :effect (not (frozen ?obj))))
