@@ -126,7 +126,7 @@ class Checker:
         self.context = Context(options.lenient_types)
         self.engine: Engine | None = None
         self.elaborated: Elaborated | None = None
-        self.expanded = Expanded([], [], {})
+        self.expanded = Expanded([], [])
         self.rules: list[Rule] = []
         self.openings: tuple[OpenPredicate, ...] = ()
         self.invariants: tuple[WorldInvariant, ...] = ()

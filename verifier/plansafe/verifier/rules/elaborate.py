@@ -19,6 +19,7 @@ from plansafe.verifier.elaborate.domain import read_fields, value_of
 from plansafe.verifier.elaborate.task import Constraint
 from plansafe.verifier.elaborate.types import typed_list
 from plansafe.verifier.model import TRUE, And, Atom, Formula, Not, Or, Quantified, Temporal, Variable
+from plansafe.verifier.rules.bindings import check_mappings
 from plansafe.verifier.rules.expand import ATOMS_FIELDS, FORMULA_FIELDS, Expanded, Name, PlainRule
 from plansafe.verifier.rules.model import Match, Part, Rule
 from plansafe.verifier.rules.open import open_predicate, world_invariant
@@ -95,6 +96,10 @@ class Rules:
 
         Rules that need vocabulary which the domain lacks are kept as not applicable; the others are left out.
         """
+        errors = self.context.errors
+        check_mappings(self.symbols, expanded)
+        if self.context.errors > errors:
+            return  # every rule that uses the entry would say it again
         missing = self._missing(expanded)
         for rule in expanded.rules:
             lacks = sorted(_mentioned(rule.node) & missing.keys())
@@ -109,7 +114,17 @@ class Rules:
                     help="bind it with a mapping",
                 )
                 self.rules.append(
-                    Rule(name, word(rule.node[0])[1:], (), (), (), At(rule.node), rule.source, applicable=False)
+                    Rule(
+                        name,
+                        word(rule.node[0])[1:],
+                        (),
+                        (),
+                        (),
+                        At(rule.node),
+                        rule.source,
+                        applicable=False,
+                        lacks=tuple(lacks),
+                    )
                 )
             else:
                 self._rule(rule)
@@ -147,7 +162,7 @@ class Rules:
         symbols = self.symbols
         missing: dict[Name, At] = {}
         for vocabulary in expanded.vocabularies:
-            mapped = expanded.mapped.get(vocabulary.specification, set())
+            mapped = expanded.mapped(vocabulary.specification)
             for section in vocabulary.node[1:]:
                 if not isinstance(section, list) or not section:
                     self.context.error(

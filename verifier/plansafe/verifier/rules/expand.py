@@ -60,14 +60,43 @@ Name = tuple[str, str]
 """A name with its name space: ``type``, ``constant``, ``predicate``, ``function`` or ``action``."""
 
 
+class Mapping(NamedTuple):
+    """A mapping: replacements of atoms, terms, types and steps; where each entry stands, and its ``:domain``."""
+
+    atoms: dict[str, tuple[list[str], Node]]
+    names: dict[str, Node]
+    types: dict[str, Node]
+    steps: dict[str, tuple[list[str], Node]]
+    entries: dict[Name, At]
+    domain: list[At]
+
+    def bound(self) -> set[Name]:
+        """The names that it gives a meaning to."""
+        return set(self.entries)
+
+
+class Binding(NamedTuple):
+    """A mapping at work: the specification that it names, and all that it serves, this one among them."""
+
+    specification: str
+    serves: frozenset[str]
+    mapping: Mapping
+    at: At
+
+
 class Expanded(NamedTuple):
-    """All rules and vocabularies of the specifications given; ``mapped``: what each one's mapping binds."""
+    """All rules and vocabularies of the specifications given, and the mappings that bind them."""
 
     rules: list[PlainRule]
     vocabularies: list[Vocabulary]
-    mapped: dict[str, set[Name]]
+    bindings: tuple[Binding, ...] = ()
     openings: tuple[PlainOpening, ...] = ()
     invariants: tuple[PlainRule, ...] = ()
+
+    def mapped(self, specification: str) -> set[Name]:
+        """What a mapping gives a meaning to in this specification."""
+        found = [binding.mapping.bound() for binding in self.bindings if specification in binding.serves]
+        return found[0] if found else set()
 
 
 class Definitions(NamedTuple):
@@ -75,15 +104,6 @@ class Definitions(NamedTuple):
 
     templates: dict[str, tuple[list[str], list[Node], At]]
     macros: dict[str, tuple[list[str], Node]]
-
-
-class Mapping(NamedTuple):
-    """A mapping: replacements of atoms, terms, types and steps."""
-
-    atoms: dict[str, tuple[list[str], Node]]
-    names: dict[str, Node]
-    types: dict[str, Node]
-    steps: dict[str, tuple[list[str], Node]]
 
 
 class Expander:
@@ -117,19 +137,24 @@ class Expander:
             own: dict[str, PlainRule] = {}
             self._specification(source, form, own, vocabularies, ())
             self._merge(rules, own)
-        mapped: dict[str, set[Name]] = {}
-        for specification, binding in self._bound.items():
-            mapping = self._mappings[binding]
-            found = {("predicate", n) for n in mapping.atoms} | {("function", n) for n in mapping.atoms}
-            found |= {("type", n) for n in mapping.types} | {("action", n) for n in mapping.steps}
-            mapped[specification] = found | {("constant", n) for n in mapping.names}
+        bindings = []
+        for wanted, mapping in self._mappings.items():
+            serves = frozenset([name for name, binding in self._bound.items() if binding == wanted])
+            for at in mapping.domain if serves else ():
+                written = word(at.node[1])
+                if written != self.domain:
+                    message = f"the mapping is written for domain `{written}`, this one is `{self.domain}`"
+                    help = "unknown names below have this cause"
+                    self.context.warning("SC705", message, at, "another domain", help=help)
+            if serves:
+                bindings.append(Binding(wanted, serves, mapping, self._mapping_at[wanted]))
         for specification, at in self._mapping_at.items():
             if specification not in self._used and not self.context.errors:
                 message = f"the mapping for `{specification}` is not used: no such specification is among those given"
                 self.context.warning("SC120", message, at, "for this one", help=did_you_mean(specification, self._used))
         plain = [rule for rule in rules.values() if rule.node[0] in RULE_KINDS]
         invariants = tuple([rule for rule in rules.values() if rule.node[0] == ":invariant"])
-        return Expanded(plain, vocabularies, mapped, tuple(self._openings), invariants)
+        return Expanded(plain, vocabularies, tuple(bindings), tuple(self._openings), invariants)
 
     def _merge(self, rules: dict[str, PlainRule], more: dict[str, PlainRule]) -> None:
         for name, rule in more.items():
@@ -402,7 +427,7 @@ class Expander:
     def _mapping(self, form: list[Node]) -> None:
         context = self.context
         wanted = None
-        mapping = Mapping({}, {}, {}, {})
+        mapping = Mapping({}, {}, {}, {}, {}, [])
         for child in range(2, len(form)):
             section = form[child]
             if not isinstance(section, list) or not section or word(section[0]) not in _MAPPING:
@@ -414,29 +439,49 @@ class Expander:
                     help=did_you_mean(word(section[0] if section else ""), _MAPPING),
                 )
                 continue
-            head = section[0]
+            head = word(section[0])
             if head == ":specification":
                 wanted = section[1] if len(section) > 1 else None
-            for position in range(1, len(section)):
-                entry = section[position]
-                if head in (":specification", ":domain"):
-                    continue
-                if not isinstance(entry, list) or len(entry) != 2:
-                    context.error("SC003", "expected `(theirs ours)`", At(section, position), "not a pair")
-                elif head in (":types", ":constants") and isinstance(entry[0], str):
-                    (mapping.types if head == ":types" else mapping.names)[entry[0]] = entry[1]
-                elif isinstance(entry[0], list) and entry[0] and isinstance(entry[0][0], str):
-                    target = mapping.steps if head == ":actions" else mapping.atoms
-                    target[entry[0][0]] = ([word(token) for token in entry[0][1:]], entry[1])
+            elif head == ":domain":
+                if len(section) != 2 or not is_object_name(section[1]):
+                    context.error("SC003", "`:domain` takes one name", At(section), "expected `(:domain name)`")
                 else:
-                    context.error(
-                        "SC003", "expected `((name ?x ..) replacement)`", At(section, position), "not a replacement"
-                    )
+                    mapping.domain.append(At(section, 1))
+            else:
+                for position in range(1, len(section)):
+                    self._entry(head, section[position], At(section, position), mapping)
         if not isinstance(wanted, str):
             context.error("SC003", "a mapping names its specification", At(form, 1), "expected `(:specification name)`")
             return
+        if wanted in self._mappings:
+            other = (self._mapping_at[wanted], "the first")
+            message = f"two mappings bind `{wanted}`"
+            context.error("SC105", message, At(form, 1), "the second", other=other, help="leave one of them out")
+            return
         self._mappings[wanted] = mapping
         self._mapping_at[wanted] = At(form, 1)
+
+    def _entry(self, head: str, entry: Node, at: At, mapping: Mapping) -> None:
+        """One ``(theirs ours)`` of a mapping."""
+        if not isinstance(entry, list) or len(entry) != 2:
+            self.context.error("SC003", "expected `(theirs ours)`", at, "not a pair")
+            return
+        theirs, ours = entry
+        flat = head in (":types", ":constants")
+        if flat and isinstance(theirs, str):
+            (mapping.types if head == ":types" else mapping.names)[theirs] = ours
+        elif not flat and isinstance(theirs, list) and theirs and isinstance(theirs[0], str):
+            target = mapping.steps if head == ":actions" else mapping.atoms
+            target[theirs[0]] = ([word(token) for token in theirs[1:]], ours)
+            theirs = theirs[0]
+        else:
+            self.context.error("SC003", "expected `((name ?x ..) replacement)`", at, "not a replacement")
+            return
+        key = (head[1:-1], theirs)
+        if key in mapping.entries:
+            other = (mapping.entries[key], "first here")
+            self.context.error("SC105", f"{key[0]} `{theirs}` is bound twice", at, "again here", other=other)
+        mapping.entries[key] = At(entry)
 
     # -- rewriting ----------------------------------------------------------------------------------------------------
 

@@ -65,3 +65,5 @@ class Rule(NamedTuple):
     rationale: str | None = None
     fix: str | None = None
     applicable: bool = True
+    lacks: tuple[tuple[str, str], ...] = ()
+    """Why it is not applicable: what neither the domain nor a mapping has, as kind and name."""

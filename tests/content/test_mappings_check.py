@@ -1,0 +1,138 @@
+"""Mappings are checked as a whole when they are loaded, and coverage says what a specification sees of a domain."""
+
+from __future__ import annotations
+
+import pytest
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker
+from plansafe.verifier.rules.coverage import Bound, Coverage, NotApplicable, coverage
+
+DOMAIN = """(define (domain flat) (:types furniture appliance pet - object  hob lamp - appliance  cat - pet)
+  (:constants main - hob)
+  (:predicates (powered ?d - appliance) (lies ?x ?y - object) (here ?p - pet) (dusty ?x - object))
+  (:functions (warmth ?d - appliance))
+  (:action press :parameters (?d - appliance) :effect (powered ?d))
+  (:action shove :parameters (?x ?y - furniture) :effect (lies ?x ?y)))"""
+PROBLEM = """(define (problem p) (:domain flat) (:objects desk - furniture tom - cat l - lamp)
+  (:init (= (warmth main) 0) (= (warmth l) 0)) (:goal ()))"""
+SPEC = """(define (safety fire)
+  (:vocabulary (:types thing device - object stove - device creature - object)
+    (:constants hearth - stove)
+    (:predicates (burning ?s - stove) (near ?x ?y - object) (dusty ?x - object) (smoking ?x - object))
+    (:functions (heat ?s - stove)) (:actions (ignite ?s - stove) (move ?x ?y - object)))
+  (:process attended :parameters (?s - stove) :forbid (and (burning ?s) (not (exists (?c - creature) (near ?c ?s)))))
+  (:process cool :on (ignite ?s) :require (< (heat ?s) 5))
+  (:process clear :forbid (burning hearth))
+  (:process no-smoke :parameters (?x - thing) :forbid (smoking ?x))
+  (:process no-dust :parameters (?x - thing) :forbid (dusty ?x)))"""
+TYPES = "(:types (thing object) (device appliance) (stove (either hob)) (creature pet))"
+PREDICATES = "(:predicates ((burning ?x) (powered ?x)) ((near ?a ?b) (or (lies ?a ?b) (exists (?p - cat) (here ?p)))))"
+FUNCTIONS = "(:functions ((heat ?x) (warmth ?x)))"
+ACTIONS = "(:actions ((ignite ?x) (press ?x)) ((move ?x ?y) (shove ?x ?y)))"
+CONSTANTS = "(:constants (hearth main))"
+
+
+def mapping(*changes: tuple[str, str], domain: str = "flat") -> Checker:
+    text = " ".join((f"(:domain {domain})", TYPES, PREDICATES, FUNCTIONS, ACTIONS, CONSTANTS))
+    for before, after in changes:
+        assert before in text
+        text = text.replace(before, after)
+    made = Source("m.safe", f"(define (mapping m) (:specification fire) {text})")
+    sources = [Source("s.safe", SPEC), made]
+    return Checker(Source("d.pddl", DOMAIN), Source("p.pddl", PROBLEM), sources)
+
+
+def said(checker: Checker) -> list[str]:
+    """Code, severity and the text that is pointed at, of what is in the mapping."""
+    out = []
+    for found in checker.diagnostics:
+        label = found.labels[0]
+        if label.source == "m.safe":
+            at = checker.sources["m.safe"].text[label.span.start : label.span.end]
+            out.append(f"{found.code} {found.severity.value} {at}" + (f" | {found.help}" if found.help else ""))
+    return out
+
+
+def test_a_right_mapping_is_not_complained_about() -> None:
+    checker = mapping()
+    assert said(checker) == []
+    assert [(d.code, d.severity.value) for d in checker.diagnostics] == [("SC120", "warning"), ("SC702", "warning")]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        # what the domain does not have: an error even if no rule uses the entry
+        ("(either hob)", "(either hob lmap)", "SC101 error lmap | did you mean `lamp`?"),
+        ("(creature pet)", "(creature pett)", "SC101 error pett | did you mean `pet`?"),
+        ("(powered ?x)", "(power ?x)", "SC102 error power | did you mean `powered`?"),
+        ("(warmth ?x)", "(warm ?x)", "SC109 error warm | did you mean `warmth`?"),
+        ("(press ?x)", "(presss ?x)", "SC114 error presss | did you mean `press`?"),
+        ("(shove ?x ?y)", "(or (press ?x) (shov ?x ?y))", "SC114 error shov | did you mean `shove`?"),
+        ("(hearth main)", "(hearth mian)", "SC108 error mian | did you mean `main`?"),
+        # arities, types and variables
+        ("(powered ?x)", "(powered ?x ?x)", "SC103 error (powered ?x ?x)"),
+        ("(press ?x)", "(press ?x _)", "SC103 error (press ?x _)"),
+        ("(burning ?x)", "(burning ?x ?y)", "SC120 error (burning ?x ?y)"),
+        ("(powered ?x)", "(here ?x)", "SC104 error ?x"),
+        ("(powered ?x)", "(powered ?s)", "SC107 error ?s | bind it in `:parameters` or by a quantifier"),
+        ("(near ?a ?b)", "(near ?a ?a)", "SC105 error ?a"),
+        ("(near ?a ?b)", "(near ?a b)", "SC003 error b"),
+        ("(hearth main)", "(hearth (main))", "SC003 error (main)"),
+        ("(creature pet)", "(creature (or pet))", "SC003 error (or pet)"),
+        ("(creature pet)", "(creature pet) (creature cat)", "SC105 error (creature cat)"),
+        # what the specification does not have, and kinds that are not what their parents are
+        ("(thing object)", "(thnig object)", "SC120 warning thnig | did you mean `thing`?"),
+        ("((near ?a ?b)", "((dutsy ?x) (dusty ?x)) ((near ?a ?b)", "SC120 warning dutsy | did you mean `dusty`?"),
+        ("((burning ?x)", "((ignite ?x) (powered ?x)) ((burning ?x)", "SC120 warning ignite | it is an action"),
+        ("(device appliance)", "(device lamp)", "SC120 warning (either hob) | bind `device` to something"),
+    ],
+)
+def test_what_is_wrong_is_said_once_with_its_place(before: str, after: str, expected: str) -> None:
+    checker = mapping((before, after))
+    (found,) = said(checker)
+    assert found.startswith(expected)
+    assert checker.ok == ("warning" in expected)
+
+
+def test_a_mapping_for_another_domain_says_so() -> None:
+    assert said(mapping(domain="house")) == ["SC705 warning house | unknown names below have this cause"]
+
+
+def test_two_mappings_of_one_specification_contradict_each_other() -> None:
+    sources = [Source(f"{name}.safe", f"(define (mapping {name}) (:specification fire))") for name in "mn"]
+    checker = Checker(Source("d.pddl", DOMAIN), Source("p.pddl", PROBLEM), [Source("s.safe", SPEC), *sources])
+    assert [d.code for d in checker.diagnostics if d.severity.value == "error"] == ["SC105"]
+
+
+def covered(checker: Checker) -> Coverage:
+    assert checker.elaborated is not None
+    return coverage(checker.elaborated.symbols, checker.expanded, checker.rules)
+
+
+def test_coverage_says_what_is_bound_what_applies_and_what_no_rule_sees() -> None:
+    found = covered(mapping())
+    assert Bound("predicate", "burning", "mapped", "(powered ?x)") in found.words
+    assert found.of("own") == (Bound("predicate", "dusty", "own"),)
+    assert found.of("unbound") == (Bound("predicate", "smoking", "unbound"),)
+    assert found.applicable == ("attended", "cool", "clear", "no-dust")
+    assert found.not_applicable == (NotApplicable("no-smoke", (("predicate", "smoking"),)),)
+    assert found.kinds == {"furniture": (), "hob": ("device", "stove"), "lamp": ("device",), "cat": ("creature",)}
+    assert (found.unseen_types, found.unseen_objects) == (("furniture",), ("desk",))
+
+
+def test_coverage_of_a_mapping_that_lacks_a_kind() -> None:
+    found = covered(mapping(("(creature pet)", "")))
+    assert {rule.rule: rule.lacks for rule in found.not_applicable} == {
+        "attended": (("type", "creature"),),
+        "no-smoke": (("predicate", "smoking"),),
+    }
+    assert found.unseen_objects == ("desk", "tom")
+
+
+def test_the_check_leaves_nothing_behind() -> None:
+    """Steps in a mapping are looked at as facts; those that no rule needs must not be kept up to date in each run."""
+    checker = mapping(("((move ?x ?y) (shove ?x ?y))", "((move ?x ?y) (shove ?x ?y))"))
+    assert checker.elaborated is not None
+    assert set(checker.elaborated.symbols.pseudo) == {("start", "press")}
