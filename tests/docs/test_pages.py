@@ -19,6 +19,7 @@ RUN = (
     "docs/planners.md",
     "docs/unknown-worlds.md",
     "docs/certificates.md",
+    "docs/importing.md",
 )
 READ = (
     "README.md",
