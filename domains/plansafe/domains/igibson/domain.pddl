@@ -5,16 +5,16 @@
 ; that they can be read. What is different in meaning, and why, is in docs/behavior.md: things have affordances (a
 ; bucket cannot be opened, a countertop cannot be picked up), and nothing is closed that has no door.
 ;
-; An agent has one gripper, unless the problem says (two_handed ?agent). Actions `right_..` and `left_..` name the hand;
-; the others take whatever hand is free, the right one first. Actions `.._object` name the object alone, as language
-; models are asked to do, and find the means (the knife in a hand, the tap that runs) in the state.
+; An agent has one gripper, unless the problem says (two_handed ?agent). Actions `.._with` name the hand; the others
+; take whatever hand is free, the right one first. Actions `.._object` name the object alone, as language models are
+; asked to do, and find the means (the knife in a hand, the tap that runs) in the state.
 
 (define (domain igibson)
   (:requirements :adl)
 
   (:types
     ; -- what can be done with a thing; kinds overlap -----------------------------------------------------------------
-    agent room - object
+    agent hand room - object
     piece - object                                   ; of something that was cut
     fixed - object                                   ; built in, or too heavy to pick up
     openable - object                                ; has a door, a lid, a flap or a zip
@@ -25,7 +25,6 @@
     cookware - object                                ; holds what is cooked
     slicer sliceable - object
     cleaning_tool cleanser - object                  ; wipes; takes stains away without water
-    knife_like - slicer
     food - object
 
     ; -- the home -----------------------------------------------------------------------------------------------------
@@ -62,8 +61,7 @@
     ; -- fire and tools -----------------------------------------------------------------------------------------------
     candle_n_01 cigar_lighter_n_01 - (either toggleable heat_source)
     match_n_01 cigarette_n_01 firewood_n_01 log_n_01 charcoal_n_01 - object
-    knife_n_01 cleaver_n_01 parer_n_02 saw_n_02 ax_n_01 - knife_like
-    carving_knife_n_01 table_knife_n_01 - knife_n_01
+    knife_n_01 carving_knife_n_01 table_knife_n_01 cleaver_n_01 parer_n_02 saw_n_02 ax_n_01 - slicer
     razor_n_01 shears_n_01 needle_n_02 hammer_n_02 screwdriver_n_01 mousetrap_n_01 - object
     broom_n_01 brush_n_02 scrub_brush_n_01 rag_n_01 towel_n_01 dishtowel_n_01 hand_towel_n_01 bath_towel_n_01
         paper_towel_n_01 piece_of_cloth_n_01 sponge_n_01 scraper_n_01 dustpan_n_02 mop_n_01 - cleaning_tool
@@ -101,6 +99,8 @@
         underwear_n_01 wreath_n_01 curtain_n_01 pillow_n_01 teddy_n_01 - object
     agent_n_01 - agent)
 
+  (:constants right_hand left_hand - hand)
+
   (:predicates
     ; where things are
     (inside ?obj1 - object ?obj2 - object)
@@ -127,10 +127,8 @@
     (holding ?obj1 - object)
     (handsfull ?agent1 - agent)                      ; has no hand free
     (two_handed ?agent - agent)                      ; does not change
-    (in_right_hand ?obj - object)
-    (in_left_hand ?obj - object)
-    (right_hand_full ?agent - agent)
-    (left_hand_full ?agent - agent)
+    (in_hand ?hand - hand ?obj - object)
+    (hand_full ?hand - hand)
     ; occurs in published problems; nothing here needs it
     (same_obj ?obj1 - object ?obj2 - object))
 
@@ -189,39 +187,24 @@
                               (and (piece_of ?obj ?w) (inside ?w ?c) (not (open ?c)))))
                        (not (scattered ?obj)))
     :effect (and (holding ?obj)
-                 (when (not (right_hand_full ?agent))
-                       (and (in_right_hand ?obj) (right_hand_full ?agent)))
-                 (when (right_hand_full ?agent)
-                       (and (in_left_hand ?obj) (left_hand_full ?agent)))
-                 (when (or (not (two_handed ?agent)) (right_hand_full ?agent) (left_hand_full ?agent))
+                 (when (not (hand_full right_hand)) (and (in_hand right_hand ?obj) (hand_full right_hand)))
+                 (when (hand_full right_hand) (and (in_hand left_hand ?obj) (hand_full left_hand)))
+                 (when (or (not (two_handed ?agent)) (hand_full right_hand) (hand_full left_hand))
                        (handsfull ?agent))
-                 (forall (?o - object)
-                   (and (not (inside ?obj ?o)) (not (ontop ?obj ?o)) (not (under ?obj ?o)) (not (under ?o ?obj))
-                        (not (nextto ?obj ?o)) (not (nextto ?o ?obj))
-                        (not (onfloor ?obj ?o)) (not (touching ?obj ?o))))
-                 (forall (?w - object)                            ; a piece that leaves the others
-                   (when (piece_of ?obj ?w)
-                         (and (scattered ?w)
-                              (forall (?o - object)
-                                (and (not (inside ?w ?o)) (not (ontop ?w ?o)) (not (under ?w ?o)) (not (under ?o ?w))
-                                     (not (nextto ?w ?o)) (not (nextto ?o ?w))
-                                     (not (onfloor ?w ?o)) (not (touching ?w ?o)))))))
-                 (forall (?p - piece)                             ; the whole, with all its pieces
-                   (when (piece_of ?p ?obj)
+                 (forall (?x - object)                            ; a piece leaves; a whole takes its pieces along
+                   (when (or (= ?x ?obj) (piece_of ?x ?obj) (piece_of ?obj ?x))
                          (forall (?o - object)
-                           (and (not (inside ?p ?o)) (not (ontop ?p ?o)) (not (under ?p ?o)) (not (under ?o ?p))
-                                (not (nextto ?p ?o)) (not (nextto ?o ?p))
-                                (not (onfloor ?p ?o)) (not (touching ?p ?o))))))))
+                           (and (not (inside ?x ?o)) (not (ontop ?x ?o)) (not (under ?x ?o)) (not (under ?o ?x))
+                                (not (nextto ?x ?o)) (not (nextto ?o ?x))
+                                (not (onfloor ?x ?o)) (not (touching ?x ?o))))))
+                 (forall (?w - object) (when (piece_of ?obj ?w) (scattered ?w)))))
 
   (:action release
     :parameters (?obj - object ?agent - agent)
     :precondition (holding ?obj)
-    :effect (and (not (holding ?obj))
-                 (not (handsfull ?agent))
-                 (when (in_right_hand ?obj)
-                       (and (not (in_right_hand ?obj)) (not (right_hand_full ?agent))))
-                 (when (in_left_hand ?obj)
-                       (and (not (in_left_hand ?obj)) (not (left_hand_full ?agent))))))
+    :effect (and (not (holding ?obj)) (not (handsfull ?agent))
+                 (forall (?h - hand)
+                   (when (in_hand ?h ?obj) (and (not (in_hand ?h ?obj)) (not (hand_full ?h)))))))
 
   (:action place_inside
     :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
@@ -230,12 +213,9 @@
                        (not (= ?obj_in_hand ?obj))
                        (not (exists (?c - closed_container) (and (= ?c ?obj) (not (open ?c))))))
     :effect (and (inside ?obj_in_hand ?obj)
-                 (not (holding ?obj_in_hand))
-                 (not (handsfull ?agent))
-                 (when (in_right_hand ?obj_in_hand)
-                       (and (not (in_right_hand ?obj_in_hand)) (not (right_hand_full ?agent))))
-                 (when (in_left_hand ?obj_in_hand)
-                       (and (not (in_left_hand ?obj_in_hand)) (not (left_hand_full ?agent))))))
+                 (not (holding ?obj_in_hand)) (not (handsfull ?agent))
+                 (forall (?h - hand)
+                   (when (in_hand ?h ?obj_in_hand) (and (not (in_hand ?h ?obj_in_hand)) (not (hand_full ?h)))))))
 
   (:action place_ontop
     :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
@@ -243,24 +223,18 @@
                        (in_reach_of_agent ?obj)
                        (not (= ?obj_in_hand ?obj)))
     :effect (and (ontop ?obj_in_hand ?obj)
-                 (not (holding ?obj_in_hand))
-                 (not (handsfull ?agent))
-                 (when (in_right_hand ?obj_in_hand)
-                       (and (not (in_right_hand ?obj_in_hand)) (not (right_hand_full ?agent))))
-                 (when (in_left_hand ?obj_in_hand)
-                       (and (not (in_left_hand ?obj_in_hand)) (not (left_hand_full ?agent))))))
+                 (not (holding ?obj_in_hand)) (not (handsfull ?agent))
+                 (forall (?h - hand)
+                   (when (in_hand ?h ?obj_in_hand) (and (not (in_hand ?h ?obj_in_hand)) (not (hand_full ?h)))))))
 
   (:action place_onfloor
     :parameters (?obj_in_hand - object ?floor - floor_n_01 ?agent - agent)
     :precondition (and (holding ?obj_in_hand)
                        (in_reach_of_agent ?floor))
     :effect (and (onfloor ?obj_in_hand ?floor)
-                 (not (holding ?obj_in_hand))
-                 (not (handsfull ?agent))
-                 (when (in_right_hand ?obj_in_hand)
-                       (and (not (in_right_hand ?obj_in_hand)) (not (right_hand_full ?agent))))
-                 (when (in_left_hand ?obj_in_hand)
-                       (and (not (in_left_hand ?obj_in_hand)) (not (left_hand_full ?agent))))))
+                 (not (holding ?obj_in_hand)) (not (handsfull ?agent))
+                 (forall (?h - hand)
+                   (when (in_hand ?h ?obj_in_hand) (and (not (in_hand ?h ?obj_in_hand)) (not (hand_full ?h)))))))
 
   (:action place_under
     :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
@@ -272,12 +246,9 @@
                    (and (when (onfloor ?obj ?o) (onfloor ?obj_in_hand ?o))
                         (when (ontop ?obj ?o) (ontop ?obj_in_hand ?o))
                         (when (inside ?obj ?o) (inside ?obj_in_hand ?o))))
-                 (not (holding ?obj_in_hand))
-                 (not (handsfull ?agent))
-                 (when (in_right_hand ?obj_in_hand)
-                       (and (not (in_right_hand ?obj_in_hand)) (not (right_hand_full ?agent))))
-                 (when (in_left_hand ?obj_in_hand)
-                       (and (not (in_left_hand ?obj_in_hand)) (not (left_hand_full ?agent))))))
+                 (not (holding ?obj_in_hand)) (not (handsfull ?agent))
+                 (forall (?h - hand)
+                   (when (in_hand ?h ?obj_in_hand) (and (not (in_hand ?h ?obj_in_hand)) (not (hand_full ?h)))))))
 
   (:action place_nextto
     :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
@@ -289,12 +260,9 @@
                    (and (when (onfloor ?obj ?o) (onfloor ?obj_in_hand ?o))
                         (when (ontop ?obj ?o) (ontop ?obj_in_hand ?o))
                         (when (inside ?obj ?o) (inside ?obj_in_hand ?o))))
-                 (not (holding ?obj_in_hand))
-                 (not (handsfull ?agent))
-                 (when (in_right_hand ?obj_in_hand)
-                       (and (not (in_right_hand ?obj_in_hand)) (not (right_hand_full ?agent))))
-                 (when (in_left_hand ?obj_in_hand)
-                       (and (not (in_left_hand ?obj_in_hand)) (not (left_hand_full ?agent))))))
+                 (not (holding ?obj_in_hand)) (not (handsfull ?agent))
+                 (forall (?h - hand)
+                   (when (in_hand ?h ?obj_in_hand) (and (not (in_hand ?h ?obj_in_hand)) (not (hand_full ?h)))))))
 
   (:action place_nextto_ontop
     :parameters (?obj_in_hand - object ?obj1 - object ?obj2 - object ?agent - agent)
@@ -303,12 +271,10 @@
                        (not (= ?obj_in_hand ?obj1)) (not (= ?obj_in_hand ?obj2)))
     :effect (and (nextto ?obj_in_hand ?obj1) (nextto ?obj1 ?obj_in_hand)
                  (ontop ?obj_in_hand ?obj2)
-                 (not (holding ?obj_in_hand))
-                 (not (handsfull ?agent))
-                 (when (in_right_hand ?obj_in_hand)
-                       (and (not (in_right_hand ?obj_in_hand)) (not (right_hand_full ?agent))))
-                 (when (in_left_hand ?obj_in_hand)
-                       (and (not (in_left_hand ?obj_in_hand)) (not (left_hand_full ?agent))))))
+                 (when (exists (?f - floor_n_01) (= ?f ?obj2)) (onfloor ?obj_in_hand ?obj2))
+                 (not (holding ?obj_in_hand)) (not (handsfull ?agent))
+                 (forall (?h - hand)
+                   (when (in_hand ?h ?obj_in_hand) (and (not (in_hand ?h ?obj_in_hand)) (not (hand_full ?h)))))))
 
   (:action transfer_contents_inside
     :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
@@ -331,13 +297,13 @@
               (when (or (inside ?x ?obj_in_hand) (ontop ?x ?obj_in_hand))
                     (and (not (inside ?x ?obj_in_hand)) (not (ontop ?x ?obj_in_hand)) (ontop ?x ?obj)))))
 
-  ; -- .. with the right hand ------------------------------------------------------------------------------------------
+  ; -- .. with a certain hand ------------------------------------------------------------------------------------------
 
-  (:action right_grasp
-    :parameters (?obj - object ?agent - agent)
+  (:action grasp_with
+    :parameters (?hand - hand ?obj - object ?agent - agent)
     :precondition (and (in_reach_of_agent ?obj)
                        (two_handed ?agent)
-                       (not (right_hand_full ?agent))
+                       (not (hand_full ?hand))
                        (not (holding ?obj))
                        (not (exists (?f - fixed) (= ?f ?obj)))
                        (not (exists (?a - agent) (= ?a ?obj)))
@@ -346,63 +312,52 @@
                               (and (piece_of ?obj ?w) (inside ?w ?c) (not (open ?c)))))
                        (not (scattered ?obj)))
     :effect (and (holding ?obj)
-                 (in_right_hand ?obj)
-                 (right_hand_full ?agent)
-                 (when (left_hand_full ?agent) (handsfull ?agent))
-                 (forall (?o - object)
-                   (and (not (inside ?obj ?o)) (not (ontop ?obj ?o)) (not (under ?obj ?o)) (not (under ?o ?obj))
-                        (not (nextto ?obj ?o)) (not (nextto ?o ?obj))
-                        (not (onfloor ?obj ?o)) (not (touching ?obj ?o))))
-                 (forall (?w - object)                            ; a piece that leaves the others
-                   (when (piece_of ?obj ?w)
-                         (and (scattered ?w)
-                              (forall (?o - object)
-                                (and (not (inside ?w ?o)) (not (ontop ?w ?o)) (not (under ?w ?o)) (not (under ?o ?w))
-                                     (not (nextto ?w ?o)) (not (nextto ?o ?w))
-                                     (not (onfloor ?w ?o)) (not (touching ?w ?o)))))))
-                 (forall (?p - piece)                             ; the whole, with all its pieces
-                   (when (piece_of ?p ?obj)
+                 (in_hand ?hand ?obj) (hand_full ?hand)
+                 (when (exists (?h - hand) (and (hand_full ?h) (not (= ?h ?hand)))) (handsfull ?agent))
+                 (forall (?x - object)                            ; a piece leaves; a whole takes its pieces along
+                   (when (or (= ?x ?obj) (piece_of ?x ?obj) (piece_of ?obj ?x))
                          (forall (?o - object)
-                           (and (not (inside ?p ?o)) (not (ontop ?p ?o)) (not (under ?p ?o)) (not (under ?o ?p))
-                                (not (nextto ?p ?o)) (not (nextto ?o ?p))
-                                (not (onfloor ?p ?o)) (not (touching ?p ?o))))))))
+                           (and (not (inside ?x ?o)) (not (ontop ?x ?o)) (not (under ?x ?o)) (not (under ?o ?x))
+                                (not (nextto ?x ?o)) (not (nextto ?o ?x))
+                                (not (onfloor ?x ?o)) (not (touching ?x ?o))))))
+                 (forall (?w - object) (when (piece_of ?obj ?w) (scattered ?w)))))
 
-  (:action right_release
-    :parameters (?obj - object ?agent - agent)
-    :precondition (in_right_hand ?obj)
-    :effect (and (not (holding ?obj)) (not (in_right_hand ?obj))
-                 (not (right_hand_full ?agent)) (not (handsfull ?agent))))
+  (:action release_with
+    :parameters (?hand - hand ?obj - object ?agent - agent)
+    :precondition (in_hand ?hand ?obj)
+    :effect (and (not (holding ?obj)) (not (handsfull ?agent))
+                 (not (in_hand ?hand ?obj)) (not (hand_full ?hand))))
 
-  (:action right_place_inside
-    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
-    :precondition (and (in_right_hand ?obj_in_hand)
+  (:action place_inside_with
+    :parameters (?hand - hand ?obj_in_hand - object ?obj - object ?agent - agent)
+    :precondition (and (in_hand ?hand ?obj_in_hand)
                        (in_reach_of_agent ?obj)
                        (not (= ?obj_in_hand ?obj))
                        (not (exists (?c - closed_container) (and (= ?c ?obj) (not (open ?c))))))
     :effect (and (inside ?obj_in_hand ?obj)
-                 (not (holding ?obj_in_hand)) (not (in_right_hand ?obj_in_hand))
-                 (not (right_hand_full ?agent)) (not (handsfull ?agent))))
+                 (not (holding ?obj_in_hand)) (not (handsfull ?agent))
+                 (not (in_hand ?hand ?obj_in_hand)) (not (hand_full ?hand))))
 
-  (:action right_place_ontop
-    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
-    :precondition (and (in_right_hand ?obj_in_hand)
+  (:action place_ontop_with
+    :parameters (?hand - hand ?obj_in_hand - object ?obj - object ?agent - agent)
+    :precondition (and (in_hand ?hand ?obj_in_hand)
                        (in_reach_of_agent ?obj)
                        (not (= ?obj_in_hand ?obj)))
     :effect (and (ontop ?obj_in_hand ?obj)
-                 (not (holding ?obj_in_hand)) (not (in_right_hand ?obj_in_hand))
-                 (not (right_hand_full ?agent)) (not (handsfull ?agent))))
+                 (not (holding ?obj_in_hand)) (not (handsfull ?agent))
+                 (not (in_hand ?hand ?obj_in_hand)) (not (hand_full ?hand))))
 
-  (:action right_place_onfloor
-    :parameters (?obj_in_hand - object ?floor - floor_n_01 ?agent - agent)
-    :precondition (and (in_right_hand ?obj_in_hand)
+  (:action place_onfloor_with
+    :parameters (?hand - hand ?obj_in_hand - object ?floor - floor_n_01 ?agent - agent)
+    :precondition (and (in_hand ?hand ?obj_in_hand)
                        (in_reach_of_agent ?floor))
     :effect (and (onfloor ?obj_in_hand ?floor)
-                 (not (holding ?obj_in_hand)) (not (in_right_hand ?obj_in_hand))
-                 (not (right_hand_full ?agent)) (not (handsfull ?agent))))
+                 (not (holding ?obj_in_hand)) (not (handsfull ?agent))
+                 (not (in_hand ?hand ?obj_in_hand)) (not (hand_full ?hand))))
 
-  (:action right_place_under
-    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
-    :precondition (and (in_right_hand ?obj_in_hand)
+  (:action place_under_with
+    :parameters (?hand - hand ?obj_in_hand - object ?obj - object ?agent - agent)
+    :precondition (and (in_hand ?hand ?obj_in_hand)
                        (in_reach_of_agent ?obj)
                        (not (= ?obj_in_hand ?obj)))
     :effect (and (under ?obj_in_hand ?obj)
@@ -410,12 +365,12 @@
                    (and (when (onfloor ?obj ?o) (onfloor ?obj_in_hand ?o))
                         (when (ontop ?obj ?o) (ontop ?obj_in_hand ?o))
                         (when (inside ?obj ?o) (inside ?obj_in_hand ?o))))
-                 (not (holding ?obj_in_hand)) (not (in_right_hand ?obj_in_hand))
-                 (not (right_hand_full ?agent)) (not (handsfull ?agent))))
+                 (not (holding ?obj_in_hand)) (not (handsfull ?agent))
+                 (not (in_hand ?hand ?obj_in_hand)) (not (hand_full ?hand))))
 
-  (:action right_place_nextto
-    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
-    :precondition (and (in_right_hand ?obj_in_hand)
+  (:action place_nextto_with
+    :parameters (?hand - hand ?obj_in_hand - object ?obj - object ?agent - agent)
+    :precondition (and (in_hand ?hand ?obj_in_hand)
                        (in_reach_of_agent ?obj)
                        (not (= ?obj_in_hand ?obj)))
     :effect (and (nextto ?obj_in_hand ?obj) (nextto ?obj ?obj_in_hand)
@@ -423,22 +378,23 @@
                    (and (when (onfloor ?obj ?o) (onfloor ?obj_in_hand ?o))
                         (when (ontop ?obj ?o) (ontop ?obj_in_hand ?o))
                         (when (inside ?obj ?o) (inside ?obj_in_hand ?o))))
-                 (not (holding ?obj_in_hand)) (not (in_right_hand ?obj_in_hand))
-                 (not (right_hand_full ?agent)) (not (handsfull ?agent))))
+                 (not (holding ?obj_in_hand)) (not (handsfull ?agent))
+                 (not (in_hand ?hand ?obj_in_hand)) (not (hand_full ?hand))))
 
-  (:action right_place_nextto_ontop
-    :parameters (?obj_in_hand - object ?obj1 - object ?obj2 - object ?agent - agent)
-    :precondition (and (in_right_hand ?obj_in_hand)
+  (:action place_nextto_ontop_with
+    :parameters (?hand - hand ?obj_in_hand - object ?obj1 - object ?obj2 - object ?agent - agent)
+    :precondition (and (in_hand ?hand ?obj_in_hand)
                        (in_reach_of_agent ?obj1)
                        (not (= ?obj_in_hand ?obj1)) (not (= ?obj_in_hand ?obj2)))
     :effect (and (nextto ?obj_in_hand ?obj1) (nextto ?obj1 ?obj_in_hand)
                  (ontop ?obj_in_hand ?obj2)
-                 (not (holding ?obj_in_hand)) (not (in_right_hand ?obj_in_hand))
-                 (not (right_hand_full ?agent)) (not (handsfull ?agent))))
+                 (when (exists (?f - floor_n_01) (= ?f ?obj2)) (onfloor ?obj_in_hand ?obj2))
+                 (not (holding ?obj_in_hand)) (not (handsfull ?agent))
+                 (not (in_hand ?hand ?obj_in_hand)) (not (hand_full ?hand))))
 
-  (:action right_transfer_contents_inside
-    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
-    :precondition (and (in_right_hand ?obj_in_hand)
+  (:action transfer_contents_inside_with
+    :parameters (?hand - hand ?obj_in_hand - object ?obj - object ?agent - agent)
+    :precondition (and (in_hand ?hand ?obj_in_hand)
                        (in_reach_of_agent ?obj)
                        (not (= ?obj_in_hand ?obj))
                        (not (exists (?c - closed_container) (and (= ?c ?obj) (not (open ?c)))))
@@ -447,135 +403,9 @@
               (when (or (inside ?x ?obj_in_hand) (ontop ?x ?obj_in_hand))
                     (and (not (inside ?x ?obj_in_hand)) (not (ontop ?x ?obj_in_hand)) (inside ?x ?obj)))))
 
-  (:action right_transfer_contents_ontop
-    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
-    :precondition (and (in_right_hand ?obj_in_hand)
-                       (in_reach_of_agent ?obj)
-                       (not (= ?obj_in_hand ?obj))
-                       (exists (?x - object) (or (inside ?x ?obj_in_hand) (ontop ?x ?obj_in_hand))))
-    :effect (forall (?x - object)
-              (when (or (inside ?x ?obj_in_hand) (ontop ?x ?obj_in_hand))
-                    (and (not (inside ?x ?obj_in_hand)) (not (ontop ?x ?obj_in_hand)) (ontop ?x ?obj)))))
-
-  ; -- .. with the left hand -------------------------------------------------------------------------------------------
-
-  (:action left_grasp
-    :parameters (?obj - object ?agent - agent)
-    :precondition (and (in_reach_of_agent ?obj)
-                       (two_handed ?agent)
-                       (not (left_hand_full ?agent))
-                       (not (holding ?obj))
-                       (not (exists (?f - fixed) (= ?f ?obj)))
-                       (not (exists (?a - agent) (= ?a ?obj)))
-                       (not (exists (?c - closed_container) (and (inside ?obj ?c) (not (open ?c)))))
-                       (not (exists (?w - object ?c - closed_container)
-                              (and (piece_of ?obj ?w) (inside ?w ?c) (not (open ?c)))))
-                       (not (scattered ?obj)))
-    :effect (and (holding ?obj)
-                 (in_left_hand ?obj)
-                 (left_hand_full ?agent)
-                 (when (right_hand_full ?agent) (handsfull ?agent))
-                 (forall (?o - object)
-                   (and (not (inside ?obj ?o)) (not (ontop ?obj ?o)) (not (under ?obj ?o)) (not (under ?o ?obj))
-                        (not (nextto ?obj ?o)) (not (nextto ?o ?obj))
-                        (not (onfloor ?obj ?o)) (not (touching ?obj ?o))))
-                 (forall (?w - object)                            ; a piece that leaves the others
-                   (when (piece_of ?obj ?w)
-                         (and (scattered ?w)
-                              (forall (?o - object)
-                                (and (not (inside ?w ?o)) (not (ontop ?w ?o)) (not (under ?w ?o)) (not (under ?o ?w))
-                                     (not (nextto ?w ?o)) (not (nextto ?o ?w))
-                                     (not (onfloor ?w ?o)) (not (touching ?w ?o)))))))
-                 (forall (?p - piece)                             ; the whole, with all its pieces
-                   (when (piece_of ?p ?obj)
-                         (forall (?o - object)
-                           (and (not (inside ?p ?o)) (not (ontop ?p ?o)) (not (under ?p ?o)) (not (under ?o ?p))
-                                (not (nextto ?p ?o)) (not (nextto ?o ?p))
-                                (not (onfloor ?p ?o)) (not (touching ?p ?o))))))))
-
-  (:action left_release
-    :parameters (?obj - object ?agent - agent)
-    :precondition (in_left_hand ?obj)
-    :effect (and (not (holding ?obj)) (not (in_left_hand ?obj))
-                 (not (left_hand_full ?agent)) (not (handsfull ?agent))))
-
-  (:action left_place_inside
-    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
-    :precondition (and (in_left_hand ?obj_in_hand)
-                       (in_reach_of_agent ?obj)
-                       (not (= ?obj_in_hand ?obj))
-                       (not (exists (?c - closed_container) (and (= ?c ?obj) (not (open ?c))))))
-    :effect (and (inside ?obj_in_hand ?obj)
-                 (not (holding ?obj_in_hand)) (not (in_left_hand ?obj_in_hand))
-                 (not (left_hand_full ?agent)) (not (handsfull ?agent))))
-
-  (:action left_place_ontop
-    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
-    :precondition (and (in_left_hand ?obj_in_hand)
-                       (in_reach_of_agent ?obj)
-                       (not (= ?obj_in_hand ?obj)))
-    :effect (and (ontop ?obj_in_hand ?obj)
-                 (not (holding ?obj_in_hand)) (not (in_left_hand ?obj_in_hand))
-                 (not (left_hand_full ?agent)) (not (handsfull ?agent))))
-
-  (:action left_place_onfloor
-    :parameters (?obj_in_hand - object ?floor - floor_n_01 ?agent - agent)
-    :precondition (and (in_left_hand ?obj_in_hand)
-                       (in_reach_of_agent ?floor))
-    :effect (and (onfloor ?obj_in_hand ?floor)
-                 (not (holding ?obj_in_hand)) (not (in_left_hand ?obj_in_hand))
-                 (not (left_hand_full ?agent)) (not (handsfull ?agent))))
-
-  (:action left_place_under
-    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
-    :precondition (and (in_left_hand ?obj_in_hand)
-                       (in_reach_of_agent ?obj)
-                       (not (= ?obj_in_hand ?obj)))
-    :effect (and (under ?obj_in_hand ?obj)
-                 (forall (?o - object)                            ; .. where that one is
-                   (and (when (onfloor ?obj ?o) (onfloor ?obj_in_hand ?o))
-                        (when (ontop ?obj ?o) (ontop ?obj_in_hand ?o))
-                        (when (inside ?obj ?o) (inside ?obj_in_hand ?o))))
-                 (not (holding ?obj_in_hand)) (not (in_left_hand ?obj_in_hand))
-                 (not (left_hand_full ?agent)) (not (handsfull ?agent))))
-
-  (:action left_place_nextto
-    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
-    :precondition (and (in_left_hand ?obj_in_hand)
-                       (in_reach_of_agent ?obj)
-                       (not (= ?obj_in_hand ?obj)))
-    :effect (and (nextto ?obj_in_hand ?obj) (nextto ?obj ?obj_in_hand)
-                 (forall (?o - object)                            ; .. where that one is
-                   (and (when (onfloor ?obj ?o) (onfloor ?obj_in_hand ?o))
-                        (when (ontop ?obj ?o) (ontop ?obj_in_hand ?o))
-                        (when (inside ?obj ?o) (inside ?obj_in_hand ?o))))
-                 (not (holding ?obj_in_hand)) (not (in_left_hand ?obj_in_hand))
-                 (not (left_hand_full ?agent)) (not (handsfull ?agent))))
-
-  (:action left_place_nextto_ontop
-    :parameters (?obj_in_hand - object ?obj1 - object ?obj2 - object ?agent - agent)
-    :precondition (and (in_left_hand ?obj_in_hand)
-                       (in_reach_of_agent ?obj1)
-                       (not (= ?obj_in_hand ?obj1)) (not (= ?obj_in_hand ?obj2)))
-    :effect (and (nextto ?obj_in_hand ?obj1) (nextto ?obj1 ?obj_in_hand)
-                 (ontop ?obj_in_hand ?obj2)
-                 (not (holding ?obj_in_hand)) (not (in_left_hand ?obj_in_hand))
-                 (not (left_hand_full ?agent)) (not (handsfull ?agent))))
-
-  (:action left_transfer_contents_inside
-    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
-    :precondition (and (in_left_hand ?obj_in_hand)
-                       (in_reach_of_agent ?obj)
-                       (not (= ?obj_in_hand ?obj))
-                       (not (exists (?c - closed_container) (and (= ?c ?obj) (not (open ?c)))))
-                       (exists (?x - object) (or (inside ?x ?obj_in_hand) (ontop ?x ?obj_in_hand))))
-    :effect (forall (?x - object)
-              (when (or (inside ?x ?obj_in_hand) (ontop ?x ?obj_in_hand))
-                    (and (not (inside ?x ?obj_in_hand)) (not (ontop ?x ?obj_in_hand)) (inside ?x ?obj)))))
-
-  (:action left_transfer_contents_ontop
-    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
-    :precondition (and (in_left_hand ?obj_in_hand)
+  (:action transfer_contents_ontop_with
+    :parameters (?hand - hand ?obj_in_hand - object ?obj - object ?agent - agent)
+    :precondition (and (in_hand ?hand ?obj_in_hand)
                        (in_reach_of_agent ?obj)
                        (not (= ?obj_in_hand ?obj))
                        (exists (?x - object) (or (inside ?x ?obj_in_hand) (ontop ?x ?obj_in_hand))))
@@ -586,7 +416,7 @@
   ; -- cutting ---------------------------------------------------------------------------------------------------------
 
   (:action slice
-    :parameters (?obj - sliceable ?knife - knife_n_01 ?agent - agent)
+    :parameters (?obj - sliceable ?knife - slicer ?agent - agent)
     :precondition (and (holding ?knife)
                        (in_reach_of_agent ?obj)
                        (not (sliced ?obj)) (not (holding ?obj)))
