@@ -104,9 +104,9 @@
     (near ?x ?y - object)                            ; a thing and what is within reach from it
     (close ?c - character ?x - object)               ; at hand; what is near or on it is, too
     (facing ?c - character ?x - object)
-    (holds_rh ?c - character ?x - thing)
-    (holds_lh ?c - character ?x - thing)
-    (worn ?x - thing ?c - character)
+    (holds_rh ?c - character ?x - object)
+    (holds_lh ?c - character ?x - object)
+    (worn ?x - object ?c - character)
     (was_on ?x ?y - object)                          ; where what is in a hand was taken from
     (was_in ?x ?y - object)
     ; beyond the simulator
@@ -125,12 +125,12 @@
       (forall (?r - room) (and
         (when (and (in_room ?c ?r)) (not (in_room ?c ?r)))
         (when (and (or (= ?r ?x) (in_room ?x ?r))) (in_room ?c ?r))))
-      (forall (?y - thing ?r - room) (and
+      (forall (?y - object ?r - room) (and
         (when (and (in_room ?y ?r) (or (holds_rh ?c ?y) (holds_lh ?c ?y)
-          (exists (?b - thing) (and (or (holds_rh ?c ?b) (holds_lh ?c ?b)) (or (inside ?y ?b) (on_top ?y ?b))))))
+          (exists (?b - object) (and (or (holds_rh ?c ?b) (holds_lh ?c ?b)) (or (inside ?y ?b) (on_top ?y ?b))))))
           (not (in_room ?y ?r)))
         (when (and (or (= ?r ?x) (in_room ?x ?r)) (or (holds_rh ?c ?y) (holds_lh ?c ?y)
-          (exists (?b - thing) (and (or (holds_rh ?c ?b) (holds_lh ?c ?b)) (or (inside ?y ?b) (on_top ?y ?b))))))
+          (exists (?b - object) (and (or (holds_rh ?c ?b) (holds_lh ?c ?b)) (or (inside ?y ?b) (on_top ?y ?b))))))
           (in_room ?y ?r))))
       (forall (?y - object) (and
         (when (and (close ?c ?y)) (not (close ?c ?y)))
@@ -147,12 +147,12 @@
       (forall (?r - room) (and
         (when (and (in_room ?c ?r)) (not (in_room ?c ?r)))
         (when (and (or (= ?r ?x) (in_room ?x ?r))) (in_room ?c ?r))))
-      (forall (?y - thing ?r - room) (and
+      (forall (?y - object ?r - room) (and
         (when (and (in_room ?y ?r) (or (holds_rh ?c ?y) (holds_lh ?c ?y)
-          (exists (?b - thing) (and (or (holds_rh ?c ?b) (holds_lh ?c ?b)) (or (inside ?y ?b) (on_top ?y ?b))))))
+          (exists (?b - object) (and (or (holds_rh ?c ?b) (holds_lh ?c ?b)) (or (inside ?y ?b) (on_top ?y ?b))))))
           (not (in_room ?y ?r)))
         (when (and (or (= ?r ?x) (in_room ?x ?r)) (or (holds_rh ?c ?y) (holds_lh ?c ?y)
-          (exists (?b - thing) (and (or (holds_rh ?c ?b) (holds_lh ?c ?b)) (or (inside ?y ?b) (on_top ?y ?b))))))
+          (exists (?b - object) (and (or (holds_rh ?c ?b) (holds_lh ?c ?b)) (or (inside ?y ?b) (on_top ?y ?b))))))
           (in_room ?y ?r))))
       (forall (?y - object) (and
         (when (and (close ?c ?y)) (not (close ?c ?y)))
@@ -177,14 +177,14 @@
           (not (or (close ?c ?x) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?x) (on_top ?x ?n))))))) (not (in_room ?c ?r)))
         (when (and (or (= ?r ?x) (in_room ?x ?r)) 
           (not (or (close ?c ?x) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?x) (on_top ?x ?n))))))) (in_room ?c ?r))))
-      (forall (?y - thing ?r - room) (and
+      (forall (?y - object ?r - room) (and
         (when (and (in_room ?y ?r) 
           (not (or (close ?c ?x) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?x) (on_top ?x ?n)))))) (or (holds_rh ?c ?y) (holds_lh ?c ?y)
-          (exists (?b - thing) (and (or (holds_rh ?c ?b) (holds_lh ?c ?b)) (or (inside ?y ?b) (on_top ?y ?b))))))
+          (exists (?b - object) (and (or (holds_rh ?c ?b) (holds_lh ?c ?b)) (or (inside ?y ?b) (on_top ?y ?b))))))
           (not (in_room ?y ?r)))
         (when (and (or (= ?r ?x) (in_room ?x ?r)) 
           (not (or (close ?c ?x) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?x) (on_top ?x ?n)))))) (or (holds_rh ?c ?y) (holds_lh ?c ?y)
-          (exists (?b - thing) (and (or (holds_rh ?c ?b) (holds_lh ?c ?b)) (or (inside ?y ?b) (on_top ?y ?b))))))
+          (exists (?b - object) (and (or (holds_rh ?c ?b) (holds_lh ?c ?b)) (or (inside ?y ?b) (on_top ?y ?b))))))
           (in_room ?y ?r))))
       (forall (?y - object) (and
         (when (and (close ?c ?y) 
@@ -263,15 +263,15 @@
 
   ; -- taking and putting: what is on or in a thing that is taken comes with it
 
-  (:action grab :parameters (?c - character ?x - thing)
+  (:action grab :parameters (?c - character ?x - object)
     :precondition (and (or (grabbable ?x) (exists (?k - (either child water)) (= ?k ?x)))
       (not (holds_rh ?c ?x)) (not (holds_lh ?c ?x))
       (or (close ?c ?x) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?x) (on_top ?x ?n)))))
       (not (exists (?b - object) (and (inside ?x ?b) (closed ?b))))
-      (or (not (exists (?h - thing) (holds_rh ?c ?h))) (not (exists (?h - thing) (holds_lh ?c ?h)))))
+      (or (not (exists (?h - object) (holds_rh ?c ?h))) (not (exists (?h - object) (holds_lh ?c ?h)))))
     :effect (and
-      (when (not (exists (?h - thing) (holds_rh ?c ?h))) (holds_rh ?c ?x))
-      (when (exists (?h - thing) (holds_rh ?c ?h)) (holds_lh ?c ?x))
+      (when (not (exists (?h - object) (holds_rh ?c ?h))) (holds_rh ?c ?x))
+      (when (exists (?h - object) (holds_rh ?c ?h)) (holds_lh ?c ?x))
       (close ?c ?x)
       (forall (?y - object) (and
         (when (on_top ?x ?y) (and (not (on_top ?x ?y)) (was_on ?x ?y) (close ?c ?y)))
@@ -282,14 +282,14 @@
         (when (in_room ?x ?r) (not (in_room ?x ?r)))
         (when (in_room ?c ?r) (in_room ?x ?r))))))
 
-  (:action putback :parameters (?c - character ?x - thing ?y - object)
+  (:action putback :parameters (?c - character ?x ?y - object)
     :precondition (and (or (holds_rh ?c ?x) (holds_lh ?c ?x))
       (or (close ?c ?y) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?y) (on_top ?y ?n))))))
     :effect (and (not (holds_rh ?c ?x)) (not (holds_lh ?c ?x))
       (forall (?z - object) (and (when (was_on ?x ?z) (not (was_on ?x ?z))) (when (was_in ?x ?z) (not (was_in ?x ?z)))))
       (on_top ?x ?y) (near ?x ?y) (near ?y ?x) (close ?c ?y)))
 
-  (:action putin :parameters (?c - character ?x - thing ?y - object)
+  (:action putin :parameters (?c - character ?x ?y - object)
     :precondition (and (or (holds_rh ?c ?x) (holds_lh ?c ?x))
       (or (not (can_open ?y)) (open ?y))
       (or (close ?c ?y) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?y) (on_top ?y ?n))))))
@@ -298,7 +298,7 @@
       (inside ?x ?y) (near ?x ?y) (near ?y ?x) (close ?c ?y)))
 
   ; Puts a thing back where it was taken from; if it stood alone in a room, wherever the character is.
-  (:action putobjback :parameters (?c - character ?x - thing)
+  (:action putobjback :parameters (?c - character ?x - object)
     :precondition (and (or (holds_rh ?c ?x) (holds_lh ?c ?x))
       (forall (?y - object) (imply (or (was_on ?x ?y) (was_in ?x ?y))
         (or (close ?c ?y) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?y) (on_top ?y ?n)))))))
@@ -310,22 +310,22 @@
         (when (was_in ?x ?y) (inside ?x ?y))
         (when (or (was_on ?x ?y) (was_in ?x ?y)) (and (near ?x ?y) (near ?y ?x) (close ?c ?y)))))))
 
-  (:action drop :parameters (?c - character ?x - thing)
+  (:action drop :parameters (?c - character ?x - object)
     :precondition (or (holds_rh ?c ?x) (holds_lh ?c ?x))
     :effect (and (not (holds_rh ?c ?x)) (not (holds_lh ?c ?x))
       (forall (?z - object) (and (when (was_on ?x ?z) (not (was_on ?x ?z))) (when (was_in ?x ?z) (not (was_in ?x ?z)))))))
 
-  (:action release :parameters (?c - character ?x - thing)
+  (:action release :parameters (?c - character ?x - object)
     :precondition (or (holds_rh ?c ?x) (holds_lh ?c ?x))
     :effect (and (not (holds_rh ?c ?x)) (not (holds_lh ?c ?x))
       (forall (?z - object) (and (when (was_on ?x ?z) (not (was_on ?x ?z))) (when (was_in ?x ?z) (not (was_in ?x ?z)))))))
 
-  (:action puton :parameters (?c - character ?x - thing)
+  (:action puton :parameters (?c - character ?x - object)
     :precondition (and (clothes ?x) (or (holds_rh ?c ?x) (holds_lh ?c ?x)))
     :effect (and (not (holds_rh ?c ?x)) (not (holds_lh ?c ?x))
       (forall (?z - object) (and (when (was_on ?x ?z) (not (was_on ?x ?z))) (when (was_in ?x ?z) (not (was_in ?x ?z))))) (worn ?x ?c)))
 
-  (:action putoff :parameters (?c - character ?x - thing)
+  (:action putoff :parameters (?c - character ?x - object)
     :precondition (and (clothes ?x) (worn ?x ?c))
     :effect (and (not (worn ?x ?c)) (close ?c ?x)
       (forall (?r - room) (and
@@ -337,7 +337,7 @@
   (:action open :parameters (?c - character ?x - object)
     :precondition (and (or (can_open ?x) (exists (?k - (either desk window)) (= ?k ?x))) (closed ?x) (not (on ?x))
       (or (close ?c ?x) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?x) (on_top ?x ?n)))))
-      (or (not (exists (?h - thing) (holds_rh ?c ?h))) (not (exists (?h - thing) (holds_lh ?c ?h)))))
+      (or (not (exists (?h - object) (holds_rh ?c ?h))) (not (exists (?h - object) (holds_lh ?c ?h)))))
     :effect (and (open ?x) (not (closed ?x))))
 
   (:action close :parameters (?c - character ?x - object)
@@ -358,18 +358,18 @@
   (:action plugin :parameters (?c - character ?x - object)
     :precondition (and (has_plug ?x) (plugged_out ?x)
       (or (close ?c ?x) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?x) (on_top ?x ?n)))))
-      (or (not (exists (?h - thing) (holds_rh ?c ?h))) (not (exists (?h - thing) (holds_lh ?c ?h)))))
+      (or (not (exists (?h - object) (holds_rh ?c ?h))) (not (exists (?h - object) (holds_lh ?c ?h)))))
     :effect (and (plugged_in ?x) (not (plugged_out ?x))))
 
   (:action plugout :parameters (?c - character ?x - object)
     :precondition (and (has_plug ?x) (plugged_in ?x)
       (or (close ?c ?x) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?x) (on_top ?x ?n)))))
-      (or (not (exists (?h - thing) (holds_rh ?c ?h))) (not (exists (?h - thing) (holds_lh ?c ?h)))))
+      (or (not (exists (?h - object) (holds_rh ?c ?h))) (not (exists (?h - object) (holds_lh ?c ?h)))))
     :effect (and (plugged_out ?x) (not (plugged_in ?x))))
 
   ; -- eating, drinking, cooking
 
-  (:action drink :parameters (?c - character ?x - thing)
+  (:action drink :parameters (?c - character ?x - object)
     :precondition (and (or (drinkable ?x) (recipient ?x)) (or (holds_rh ?c ?x) (holds_lh ?c ?x))))
 
   (:action eat :parameters (?c - character ?x - object)
@@ -380,10 +380,10 @@
     :precondition (and (eatable ?x) (cuttable ?x)
       (exists (?k - (either chef_knife chefknife cutlery_knife knife)) (or (holds_rh ?c ?k) (holds_lh ?c ?k)))
       (or (close ?c ?x) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?x) (on_top ?x ?n)))))
-      (or (not (exists (?h - thing) (holds_rh ?c ?h))) (not (exists (?h - thing) (holds_lh ?c ?h)))))
+      (or (not (exists (?h - object) (holds_rh ?c ?h))) (not (exists (?h - object) (holds_lh ?c ?h)))))
     :effect (sliced ?x))
 
-  (:action pour :parameters (?c - character ?x - thing ?y - object)
+  (:action pour :parameters (?c - character ?x ?y - object)
     :precondition (and (or (pourable ?x) (drinkable ?x)) (or (holds_rh ?c ?x) (holds_lh ?c ?x))
       (or (recipient ?y) (exists (?k - (either face hands_both handsboth sponge)) (= ?k ?y)))
       (or (close ?c ?y) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?y) (on_top ?y ?n))))))
@@ -408,7 +408,7 @@
     :effect (and (clean ?x) (not (dirty ?x))))
 
   (:action wipe :parameters (?c - character ?x - object)
-    :precondition (and (exists (?h - thing) (or (holds_rh ?c ?h) (holds_lh ?c ?h)))
+    :precondition (and (exists (?h - object) (or (holds_rh ?c ?h) (holds_lh ?c ?h)))
       (or (close ?c ?x) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?x) (on_top ?x ?n))))))
     :effect (and (clean ?x) (not (dirty ?x)) (not (wet ?x))))
 
@@ -419,7 +419,7 @@
       (or (clothes ?x)
         (exists (?k - (either cleaning_solution cleaningsolution tooth_paste toothpaste shampoo food_peanut_butter foodpeanutbutter dish_soap dishsoap soap towel rag paper sponge food_lemon foodlemon lemon check)) (= ?k ?x)))
       (or (close ?c ?x) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?x) (on_top ?x ?n)))))
-      (or (not (exists (?h - thing) (holds_rh ?c ?h))) (not (exists (?h - thing) (holds_lh ?c ?h))))))
+      (or (not (exists (?h - object) (holds_rh ?c ?h))) (not (exists (?h - object) (holds_lh ?c ?h))))))
 
   (:action touch :parameters (?c - character ?x - object)
     :precondition (and (or (close ?c ?x) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?x) (on_top ?x ?n)))))
@@ -432,19 +432,19 @@
   (:action push :parameters (?c - character ?x - object)
     :precondition (and (or (close ?c ?x) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?x) (on_top ?x ?n)))))
       (not (exists (?b - object) (and (inside ?x ?b) (closed ?b))))
-      (or (not (exists (?h - thing) (holds_rh ?c ?h))) (not (exists (?h - thing) (holds_lh ?c ?h))))))
+      (or (not (exists (?h - object) (holds_rh ?c ?h))) (not (exists (?h - object) (holds_lh ?c ?h))))))
 
   (:action pull :parameters (?c - character ?x - object)
     :precondition (and (or (movable ?x) (exists (?k - (either button chair curtain curtains)) (= ?k ?x)))
       (or (close ?c ?x) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?x) (on_top ?x ?n)))))
       (not (exists (?b - object) (and (inside ?x ?b) (closed ?b))))
-      (or (not (exists (?h - thing) (holds_rh ?c ?h))) (not (exists (?h - thing) (holds_lh ?c ?h))))))
+      (or (not (exists (?h - object) (holds_rh ?c ?h))) (not (exists (?h - object) (holds_lh ?c ?h))))))
 
   (:action move :parameters (?c - character ?x - object)
     :precondition (and (or (movable ?x) (exists (?k - (either button chair curtain curtains)) (= ?k ?x)))
       (or (close ?c ?x) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?x) (on_top ?x ?n)))))
       (not (exists (?b - object) (and (inside ?x ?b) (closed ?b))))
-      (or (not (exists (?h - thing) (holds_rh ?c ?h))) (not (exists (?h - thing) (holds_lh ?c ?h))))))
+      (or (not (exists (?h - object) (holds_rh ?c ?h))) (not (exists (?h - object) (holds_lh ?c ?h))))))
 
-  (:action read :parameters (?c - character ?x - thing)
+  (:action read :parameters (?c - character ?x - object)
     :precondition (and (readable ?x) (or (holds_rh ?c ?x) (holds_lh ?c ?x)))))
