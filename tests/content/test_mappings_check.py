@@ -136,3 +136,30 @@ def test_the_check_leaves_nothing_behind() -> None:
     checker = mapping(("((move ?x ?y) (shove ?x ?y))", "((move ?x ?y) (shove ?x ?y))"))
     assert checker.elaborated is not None
     assert set(checker.elaborated.symbols.pseudo) == {("start", "press")}
+
+
+def test_an_entry_without_a_replacement_says_that_the_domain_has_nothing_for_a_word() -> None:
+    checker = mapping(("((burning ?x)", "((dusty ?x)) ((burning ?x)"), ("((ignite ?x) (press ?x))", "((ignite ?x))"))
+    found = covered(checker)
+    assert said(checker) == []
+    assert {(word.kind, word.name) for word in found.of("unbound")} == {
+        ("predicate", "dusty"),
+        ("predicate", "smoking"),
+        ("action", "ignite"),
+    }
+    assert {rule.rule for rule in found.not_applicable} == {"cool", "no-smoke", "no-dust"}
+
+
+@pytest.mark.parametrize(("types", "accepted"), [("(either hob desk)", True), ("(either desk wall)", False)])
+def test_a_step_matches_what_fits_both_the_rule_and_the_action(types: str, accepted: bool) -> None:
+    """A kind may be wider than what an action takes: the rule is then about what both allow."""
+    domain = """(define (domain d) (:types hob desk wall) (:predicates (powered ?x - hob))
+      (:action press :parameters (?x - hob) :effect (powered ?x)))"""
+    problem = "(define (problem p) (:domain d) (:objects a - hob b - desk) (:init) (:goal ()))"
+    rule = f"(define (safety s) (:process never :parameters (?x - {types}) :on (press ?x) :forbid ()))"
+    checker = Checker(Source("d.pddl", domain), Source("p.pddl", problem), [Source("s.safe", rule)])
+    assert checker.ok == accepted
+    if accepted:
+        report = checker.check(Source("p.plan", "(press a)"))
+        assert [(f.rule, f.binding) for f in report.findings] == [("never", (("?x", "a"),))]
+        assert [f.replayed for f in report.findings] == [True]

@@ -596,7 +596,7 @@ class Conditions:
             argument, own = term
             expected = types[child - 1]
             table = self.symbols.types
-            fits = table.object_fits(own, expected) if argument >= 0 else table.variable_fits(own, expected)
+            fits = table.object_fits(own, expected) if argument >= 0 else table.variable_meets(own, expected)
             fits = fits or node[child] in implicit
             if not fits:
                 text = self.symbols.types.text

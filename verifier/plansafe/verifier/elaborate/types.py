@@ -190,6 +190,10 @@ class TypeTable:
         ancestors = self.ancestors
         return all(any(w in ancestors[t] or t in ancestors[w] for w in wanted) for t in types)
 
+    def variable_meets(self, types: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
+        """Whether some of a variable's alternatives may stand where ``wanted`` is asked: then it can match there."""
+        return 0 in wanted or 0 in types or any([self.variable_fits((t,), wanted) for t in types])
+
     def set_objects(self, object_types: list[tuple[int, ...]]) -> None:
         """Fix the objects; from now on :meth:`domain` answers."""
         self._object_types = object_types
@@ -210,6 +214,10 @@ class TypeTable:
         self.domains.append(members)
         self.domain_sets.append(frozenset(members))
         return self._domain_index[alternatives]
+
+    def alternatives(self, domain: int) -> tuple[int, ...] | None:
+        """The type alternatives of a domain; ``None`` if it is no more than a set of objects."""
+        return next((types for types, number in self._domain_index.items() if number == domain), None)
 
     def subset(self, objects: tuple[int, ...]) -> int:
         """The number of a domain with these objects, in order, whether types have this name or not."""

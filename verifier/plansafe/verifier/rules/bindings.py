@@ -65,13 +65,15 @@ class _Check:
         symbols = self.symbols
         entries = self.binding.mapping.entries
         for (kind, theirs), at in entries.items():
-            if kind == "type":
+            if kind == "type" and len(at.node) == 2:
                 self.types[theirs] = self._alternatives(at)
         mirrors, predicates = dict(symbols.pseudo), len(symbols.predicates)
         for name, at in entries.items():
             known = self.words.get(name)
             if known is None and self.words:
                 self._needless(name, at)
+            if name in self.binding.mapping.nothing:
+                continue
             if name[0] == "type":
                 self._kind(name[1], at, known)
             elif name[0] == "constant":

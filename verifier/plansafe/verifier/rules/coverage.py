@@ -109,7 +109,8 @@ def _binding(expanded: Expanded, specification: str) -> Binding | None:
 def _bound(symbols: Symbols, binding: Binding | None, kind: str, name: str) -> Bound:
     entry = binding.mapping.entries.get((kind, name)) if binding is not None else None
     if entry is not None:
-        return Bound(kind, name, MAPPED, write(entry.node[1]))
+        unbound = len(entry.node) == 1
+        return Bound(kind, name, UNBOUND) if unbound else Bound(kind, name, MAPPED, write(entry.node[1]))
     known: dict[str, Collection[str]] = {
         "type": symbols.types.index,
         "constant": symbols.object_index,
@@ -123,6 +124,8 @@ def _bound(symbols: Symbols, binding: Binding | None, kind: str, name: str) -> B
 def _types(symbols: Symbols, binding: Binding | None, kind: str) -> set[int]:
     """The domain's types that a kind stands for; those below them belong to it, too."""
     meaning = binding.mapping.types.get(kind, kind) if binding is not None else kind
+    if binding is not None and ("type", kind) in binding.mapping.nothing:
+        return set()
     names = meaning[1:] if isinstance(meaning, list) else [meaning]
     index = symbols.types.index
     return {index[name] for name in names if isinstance(name, str) and name in index}

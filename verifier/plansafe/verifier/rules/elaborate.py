@@ -20,7 +20,7 @@ from plansafe.verifier.elaborate.task import Constraint
 from plansafe.verifier.elaborate.types import typed_list
 from plansafe.verifier.model import TRUE, And, Atom, Formula, Not, Or, Quantified, Temporal, Variable
 from plansafe.verifier.rules.bindings import check_mappings
-from plansafe.verifier.rules.expand import ATOMS_FIELDS, FORMULA_FIELDS, Expanded, Name, PlainRule
+from plansafe.verifier.rules.expand import ATOMS_FIELDS, FORMULA_FIELDS, Expanded, Mapping, Name, PlainRule
 from plansafe.verifier.rules.model import Match, Part, Rule
 from plansafe.verifier.rules.open import open_predicate, world_invariant
 from plansafe.verifier.rules.split import PAST_OPERATORS, mode_of, required
@@ -162,7 +162,7 @@ class Rules:
         symbols = self.symbols
         missing: dict[Name, At] = {}
         for vocabulary in expanded.vocabularies:
-            mapped = expanded.mapped(vocabulary.specification)
+            mapping = expanded.mapping(vocabulary.specification)
             for section in vocabulary.node[1:]:
                 if not isinstance(section, list) or not section:
                     self.context.error(
@@ -174,11 +174,13 @@ class Rules:
                     known = symbols.types.index if head == ":types" else symbols.object_index
                     kind = "type" if head == ":types" else "constant"
                     for entry in typed_list(self.context, section, 1, is_object_name, "a name"):
-                        if entry.name not in known and (kind, entry.name) not in mapped:
-                            missing[kind, entry.name] = entry.at
+                        name = (kind, entry.name)
+                        bound = _bound(mapping, name)
+                        if bound is False or (bound is None and entry.name not in known):
+                            missing[name] = entry.at
                 elif head in (":predicates", ":functions", ":actions"):
                     for child in range(1, len(section)):
-                        self._needed(word(head), section[child], At(section, child), mapped, missing)
+                        self._needed(word(head), section[child], At(section, child), mapping, missing)
                 else:
                     self.context.error(
                         "SC003",
@@ -196,14 +198,17 @@ class Rules:
             )
         return missing
 
-    def _needed(self, section: str, entry: Node, at: At, mapped: set[Name], missing: dict[Name, At]) -> None:
+    def _needed(self, section: str, entry: Node, at: At, mapping: Mapping | None, missing: dict[Name, At]) -> None:
         symbols = self.symbols
         if not isinstance(entry, list) or not entry or not is_name(entry[0]):
             self.context.error("SC003", "expected `(name ?x - type ..)`", at, "not a declaration")
             return
         name = word(entry[0])
         kind = section[1:-1]
-        if (kind, name) in mapped:
+        bound = _bound(mapping, (kind, name))
+        if bound is not None:
+            if not bound:
+                missing[kind, name] = At(entry, 0)
             return
         declared: model.Predicate | None = None
         arity: int | None = None
@@ -503,6 +508,13 @@ class Rules:
                 case _:
                     pass
         return True
+
+
+def _bound(mapping: Mapping | None, name: Name) -> bool | None:
+    """Whether a mapping gives a name a meaning; ``None`` if it does not say, and the domain may have the name."""
+    if mapping is None or name not in mapping.entries:
+        return None
+    return name not in mapping.nothing
 
 
 def _both(require: Formula | None, forbid: Formula | None) -> Formula:

@@ -61,18 +61,18 @@ Name = tuple[str, str]
 
 
 class Mapping(NamedTuple):
-    """A mapping: replacements of atoms, terms, types and steps; where each entry stands, and its ``:domain``."""
+    """A mapping: replacements of atoms, terms, types and steps; where each entry stands, and its ``:domain``.
+
+    ``nothing`` are the names that it says the domain has nothing for; they are among the entries, too.
+    """
 
     atoms: dict[str, tuple[list[str], Node]]
     names: dict[str, Node]
     types: dict[str, Node]
     steps: dict[str, tuple[list[str], Node]]
     entries: dict[Name, At]
+    nothing: set[Name]
     domain: list[At]
-
-    def bound(self) -> set[Name]:
-        """The names that it gives a meaning to."""
-        return set(self.entries)
 
 
 class Binding(NamedTuple):
@@ -93,10 +93,12 @@ class Expanded(NamedTuple):
     openings: tuple[PlainOpening, ...] = ()
     invariants: tuple[PlainRule, ...] = ()
 
-    def mapped(self, specification: str) -> set[Name]:
-        """What a mapping gives a meaning to in this specification."""
-        found = [binding.mapping.bound() for binding in self.bindings if specification in binding.serves]
-        return found[0] if found else set()
+    def mapping(self, specification: str) -> Mapping | None:
+        """The mapping that serves a specification."""
+        for binding in self.bindings:
+            if specification in binding.serves:
+                return binding.mapping
+        return None
 
 
 class Definitions(NamedTuple):
@@ -427,7 +429,7 @@ class Expander:
     def _mapping(self, form: list[Node]) -> None:
         context = self.context
         wanted = None
-        mapping = Mapping({}, {}, {}, {}, {}, [])
+        mapping = Mapping({}, {}, {}, {}, {}, set(), [])
         for child in range(2, len(form)):
             section = form[child]
             if not isinstance(section, list) or not section or word(section[0]) not in _MAPPING:
@@ -462,17 +464,19 @@ class Expander:
         self._mapping_at[wanted] = At(form, 1)
 
     def _entry(self, head: str, entry: Node, at: At, mapping: Mapping) -> None:
-        """One ``(theirs ours)`` of a mapping."""
-        if not isinstance(entry, list) or len(entry) != 2:
+        """One ``(theirs ours)`` of a mapping, or ``(theirs)``."""
+        if not isinstance(entry, list) or len(entry) not in (1, 2):
             self.context.error("SC003", "expected `(theirs ours)`", at, "not a pair")
             return
-        theirs, ours = entry
+        theirs = entry[0]
         flat = head in (":types", ":constants")
         if flat and isinstance(theirs, str):
-            (mapping.types if head == ":types" else mapping.names)[theirs] = ours
+            if len(entry) == 2:
+                (mapping.types if head == ":types" else mapping.names)[theirs] = entry[1]
         elif not flat and isinstance(theirs, list) and theirs and isinstance(theirs[0], str):
             target = mapping.steps if head == ":actions" else mapping.atoms
-            target[theirs[0]] = ([word(token) for token in theirs[1:]], ours)
+            if len(entry) == 2:
+                target[theirs[0]] = ([word(token) for token in theirs[1:]], entry[1])
             theirs = theirs[0]
         else:
             self.context.error("SC003", "expected `((name ?x ..) replacement)`", at, "not a replacement")
@@ -482,6 +486,8 @@ class Expander:
             other = (mapping.entries[key], "first here")
             self.context.error("SC105", f"{key[0]} `{theirs}` is bound twice", at, "again here", other=other)
         mapping.entries[key] = At(entry)
+        if len(entry) == 1:
+            mapping.nothing.add(key)
 
     # -- rewriting ----------------------------------------------------------------------------------------------------
 
