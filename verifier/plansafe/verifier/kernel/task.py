@@ -101,18 +101,19 @@ class Task:
         return tuple((v, tuple(o for o in self.every if all(self._fits(o, types, {}) for x, types in pairs if x == v)))
                      for v in dict(pairs))
 
-    def _fits(self, term: str, types: tuple[str, ...], env: Params) -> bool:
-        # One type of an object has to be below one of the types; all alternatives of a variable, below or above.
-        if term in env: return all(any(t in self.supers[x] or x in self.supers[t] for t in types) for x in env[term])
-        return any(t in self.supers[own] for own in self.every[term] for t in types)
+    def _fits(self, term: str, types: tuple[str, ...], env: Params, some: str = "") -> bool:
+        # One type of an object has to be below one of the types; all (some) alternatives of a variable, below or above.
+        if term not in env: return any(t in self.supers[own] for own in self.every[term] for t in types)
+        fit = (any(t in self.supers[x] or x in self.supers[t] for t in types) for x in env[term])
+        return any(fit) if some and env[term] else all(fit)
 
     def terms(self, e: Sexp, table: Mapping[str, Params], env: Params, blank: str = "") -> tuple[str, ...]:
-        # (name term ..), its name, arity and types checked; ``blank`` fits anything.
+        # (name term ..), its name, arity and types checked; ``blank`` fits anything, and a step what may match it.
         need(isinstance(e, tuple) and e and all(isinstance(x, str) for x in e) and e[0] in table, "an unknown name")
         need(len(e) == 1 + len(table[e[0]]), "a wrong number of arguments")
         pairs = [(x, types) for x, types in zip(e[1:], table[e[0]].values(), strict=True) if x != blank]
         need(all(x in env or x in self.objects for x, _ in pairs), "an unknown variable or object")
-        need(self.lenient or all(self._fits(x, types, env) for x, types in pairs), "an argument of a wrong type")
+        need(self.lenient or all(self._fits(x, t, env, blank) for x, t in pairs), "an argument of a wrong type")
         return tuple(e)
 
     def instances(self, e: Sexp, env: Params, more: list[tuple[str, tuple[str, ...]]]) -> tuple[Domains, Fact]:
@@ -213,8 +214,7 @@ class Task:
     def _axiom(self, body: tuple[Sexp, ...]) -> Part:
         need(len(body) == 2 and isinstance(body[0], tuple) and body[0], "not a derived predicate")
         params = self.known(body[0][1:]); name, *_ = self.terms((body[0][0], *params), self.predicates, params)
-        self.derived.add(name)
-        return name, self.ranges(params), self.formula(body[1], params)
+        self.derived.add(name); return name, self.ranges(params), self.formula(body[1], params)
 
     def _strata(self, axioms: list[Part]) -> list[list[Part]]:
         level, before = dict.fromkeys(self.derived, 0), dict[str, int]()
