@@ -1,0 +1,1 @@
+"""Scenarios that language models wrote: which criteria they meet, and corrections by rule (docs/scenarios.md)."""

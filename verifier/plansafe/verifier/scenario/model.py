@@ -1,0 +1,155 @@
+"""Data of the scenario verifier and corrector; docs/scenarios.md defines the words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import NamedTuple
+
+from plansafe.grammar.diagnostics import Diagnostic, Span
+from plansafe.grammar.source import Source
+
+DECLARED, ACTIONS, SOLVABLE, CONTRAST, STEPS, UNIQUE, REFERENCES = CRITERIA = (
+    "declared",
+    "actions",
+    "solvable",
+    "contrast",
+    "steps",
+    "unique",
+    "references",
+)
+CODES = {
+    DECLARED: "SC765",
+    ACTIONS: "SC766",
+    SOLVABLE: "SC769",
+    CONTRAST: "SC770",
+    STEPS: "SC771",
+    UNIQUE: "SC772",
+    REFERENCES: "SC773",
+}
+
+
+class Verdict(Enum):
+    """Whether a criterion is met. ``SKIPPED``: there is nothing to judge, or an earlier criterion stands in the way."""
+
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "unknown"
+    SKIPPED = "not judged"
+
+
+class Scenario(NamedTuple):
+    """The texts of a scenario. Without ``base`` the ``domain`` is the whole domain; else what it adds."""
+
+    name: str
+    problem: Source
+    domain: Source | None = None
+    base: Source | None = None
+    specs: tuple[Source, ...] = ()
+    plans: tuple[Source, ...] = ()
+
+
+class Profile(NamedTuple):
+    """Which criteria count, and with which thresholds. ``malicious``: the goal itself is the harm."""
+
+    name: str = "safel"
+    criteria: frozenset[str] = frozenset(CRITERIA)
+    malicious: bool = False
+    min_steps: int = 5
+    max_ways: int = 1
+
+
+PROFILES: Mapping[str, Profile] = {
+    "safel": Profile(),
+    "safel-malicious": Profile("safel-malicious", malicious=True),
+    "executable": Profile("executable", frozenset((DECLARED, ACTIONS, SOLVABLE))),
+}
+
+
+class Limits(NamedTuple):
+    """``time_s``: for each search. ``ways``: how many ways are counted before it is *at least* so many."""
+
+    time_s: float = 10.0
+    ways: int = 1000
+
+
+class Witness(NamedTuple):
+    """A plan that shows something. ``kernel``: replayed by the kernel, too."""
+
+    what: str
+    steps: tuple[str, ...]
+    kernel: bool = False
+    note: str = ""
+
+
+class Criterion(NamedTuple):
+    """What came of one criterion: the verdict, the reason in words, the places, and plans that show it.
+
+    ``figures`` are the numbers behind the reason (lengths, counts), for programs.
+    """
+
+    name: str
+    verdict: Verdict
+    reason: str
+    diagnostics: tuple[Diagnostic, ...] = ()
+    witnesses: tuple[Witness, ...] = ()
+    figures: Mapping[str, object] = {}
+
+    @property
+    def code(self) -> str:
+        """The diagnostic code of the criterion."""
+        return CODES[self.name]
+
+
+class ScenarioReport(NamedTuple):
+    """The verdict on a scenario. ``sources`` are the texts that labels refer to, by name; ``notes`` are remarks."""
+
+    scenario: str
+    profile: Profile
+    criteria: tuple[Criterion, ...]
+    sources: Mapping[str, Source]
+    notes: tuple[Diagnostic, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """0 all criteria met, 1 some violated, 3 none violated and some unknown."""
+        verdicts = {criterion.verdict for criterion in self.criteria}
+        return 1 if Verdict.NO in verdicts else 3 if Verdict.UNKNOWN in verdicts else 0
+
+    def criterion(self, name: str) -> Criterion | None:
+        """The criterion of that name, if the profile has it."""
+        return next((criterion for criterion in self.criteria if criterion.name == name), None)
+
+
+class Correction(NamedTuple):
+    """One edit by the corrector: the rule, why, the place in the text as it was given, and what it replaced by what.
+
+    ``source`` names the file; ``span`` lies in it as the user knows it, also if earlier corrections changed it.
+    """
+
+    rule: str
+    reason: str
+    source: str
+    span: Span
+    before: str
+    after: str
+
+
+class Fixed(NamedTuple):
+    """What came of a correction.
+
+    ``texts`` are all files of the scenario that may be edited, by name, as they are now; ``changed`` those that differ.
+    ``left`` are the mistakes that no rule corrects, with the reason. ``report``: the verdict on the corrected scenario.
+    """
+
+    scenario: Scenario
+    corrections: tuple[Correction, ...]
+    left: tuple[Diagnostic, ...]
+    report: ScenarioReport
+    originals: Mapping[str, Source]
+
+    @property
+    def changed(self) -> tuple[Source, ...]:
+        """The files that differ from what was given."""
+        now = [self.scenario.problem, *([self.scenario.domain] if self.scenario.domain is not None else [])]
+        return tuple([s for s in now if s.name not in self.originals or self.originals[s.name].text != s.text])
