@@ -1,0 +1,185 @@
+"""Which object a script means by ``<chair> (1)``: the first with which its steps can be taken.
+
+The public simulator tries the objects of the class in the order of the graph, then those of equivalent classes, and goes
+back to another where a later step fails. So does this, with two bounds: a step that fails makes it reconsider only
+objects that this step names, and the steps taken in search of a better choice are counted. The choice is the same in
+every run.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import NamedTuple
+
+from plansafe.domains.virtualhome.notation import Argument
+from plansafe.domains.virtualhome.script import Cast, candidates
+from plansafe.domains.world import Scene
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
+from plansafe.verifier.api import Checker
+from plansafe.verifier.engine.steps import Taken
+from plansafe.verifier.simulate import Simulation
+
+_TRIES = 2_000
+_TRIES_PER_STEP = 10
+_PRODUCT = 200
+_SHOWN = 5
+
+Open = tuple[int, Argument]
+"""A place in a step, and the argument that stands there."""
+
+
+class Binder:
+    """The task of a scene, compiled for taking steps."""
+
+    def __init__(self, scene: Scene) -> None:
+        checker = Checker(scene.domain, scene.problem)
+        assert checker.engine is not None, checker.diagnostics
+        self.engine = checker.engine
+
+
+class _Choice(NamedTuple):
+    """A step at which arguments got their objects: which are left to try, and the state before it."""
+
+    step: int
+    arguments: tuple[Argument, ...]
+    rest: list[tuple[str, ...]]
+    mark: int
+
+
+def bind(
+    lines: list[list[str]], waiting: list[tuple[int, int, Argument]], places: dict[Argument, Span], scene: Scene, name: str
+) -> tuple[dict[Argument, str], list[Diagnostic]]:
+    """The objects of the arguments that a script leaves open, and a note for each that was a choice.
+
+    ``lines`` are the words of its steps, with ``""`` where an argument is open; ``waiting`` are those places.
+    """
+    data: Cast = scene.data
+    if not data.binder:
+        data.binder.append(Binder(scene))
+    open_at: dict[int, list[Open]] = {}
+    for number, position, argument in waiting:
+        open_at.setdefault(number, []).append((position, argument))
+    offered = {argument: candidates(argument.word, data) for argument in places}
+    search = _Search(lines, open_at, offered, data.binder[0])
+    chosen = search.run()
+    for argument in places:
+        chosen.setdefault(argument, search.free(argument, chosen)[0])
+    return chosen, [note for a, place in places.items() if (note := _note(a, chosen[a], offered[a], data, name, place))]
+
+
+def _note(
+    argument: Argument, chosen: str, offered: list[str], data: Cast, name: str, place: Span
+) -> Diagnostic | None:
+    if len(offered) == 1 and data.home.objects[data.numbers[chosen]].class_name.lower() == argument.word.lower():
+        return None
+    written = f"<{argument.word}>" + (f" ({argument.number})" if argument.number else "")
+    others = [other for other in offered if other != chosen]
+    said = ", ".join(others[:_SHOWN]) + (f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else "")
+    notes = (f"it might also be {said}",) if others else ()
+    advice = f"write `<{argument.word}> (1.NUMBER)` with the number of an object to choose another" if others else None
+    return Diagnostic(
+        "SC012", f"`{written}` is taken for {chosen}", (Label(name, place),), notes, advice, Severity.NOTE
+    )
+
+
+class _Search:
+    def __init__(
+        self,
+        lines: list[list[str]],
+        open_at: dict[int, list[Open]],
+        offered: dict[Argument, list[str]],
+        binder: Binder,
+    ) -> None:
+        self.lines, self.open_at, self.offered = lines, open_at, offered
+        self.resolver = binder.engine.resolver
+        self.simulation = Simulation(binder.engine)
+        self.chosen: dict[Argument, str] = {}
+        self.choices: list[_Choice] = []
+        self.tries = _TRIES + _TRIES_PER_STEP * len(lines)
+        self.given_up: set[int] = set()
+        """Steps that no choice lets be taken: they are left out."""
+        self.lowest: _Choice | None = None
+        """The first choice that was taken back in search of one with which the furthest step can be taken."""
+
+    def run(self) -> dict[Argument, str]:
+        """Take the steps in turn, choosing on the way; where one fails, choose again, or leave it out."""
+        step, furthest, best = 0, -1, None
+        while step < len(self.lines):
+            if step in self.given_up or self._advance(step):
+                step += 1
+                if step > furthest:
+                    best, self.lowest = None, None
+                continue
+            if best is None:
+                furthest, best = step, dict(self.chosen)
+            back = self._back(self._named(step) | self._named(furthest))
+            if back is not None:
+                step = back
+                continue
+            if self.lowest is not None:
+                self._replay(self.lowest, furthest, best)
+            self.given_up.add(furthest)
+            step, best, self.lowest = furthest, None, None
+        return self.chosen
+
+    def free(self, argument: Argument, chosen: dict[Argument, str]) -> list[str]:
+        """What an argument may stand for: things that another of the same word does not stand for, if there are any."""
+        taken = {name for other, name in chosen.items() if other.word == argument.word}
+        return [name for name in self.offered[argument] if name not in taken] or self.offered[argument]
+
+    def _advance(self, step: int) -> bool:
+        opened = [entry for entry in self.open_at.get(step, ()) if entry[1] not in self.chosen]
+        if not opened:
+            return self._take(step)
+        arguments = tuple(dict.fromkeys([argument for _, argument in opened]))
+        ways = [self.free(argument, self.chosen) for argument in arguments]
+        rest = [way for _, way in zip(range(_PRODUCT), product(*ways), strict=False)]
+        return self._choose(_Choice(step, arguments, rest[::-1], self.simulation.mark()))
+
+    def _choose(self, choice: _Choice) -> bool:
+        """Take the step of a choice with the next objects that let it be taken."""
+        while choice.rest:
+            way = choice.rest.pop()
+            self.chosen.update(zip(choice.arguments, way, strict=True))
+            if self._take(choice.step):
+                self.choices.append(choice)
+                return True
+        for argument in choice.arguments:
+            del self.chosen[argument]
+        return False
+
+    def _take(self, step: int) -> bool:
+        self.tries -= 1
+        words = self.lines[step]
+        if step in self.open_at:
+            words = list(words)
+            for position, argument in self.open_at[step]:
+                words[position] = self.chosen[argument]
+        taken = self.resolver.step(tuple(words))
+        return isinstance(taken, Taken) and self.simulation.take(taken) is not None
+
+    def _named(self, step: int) -> set[Argument]:
+        return {argument for _, argument in self.open_at.get(step, ())}
+
+    def _back(self, named: set[Argument]) -> int | None:
+        """Choose again for an object that failed steps name; the step after that choice, or ``None``."""
+        while self.tries > 0 and any([named & set(choice.arguments) for choice in self.choices]):
+            choice = self.choices.pop()
+            if self.lowest is None or choice.step < self.lowest.step:
+                self.lowest = choice
+            self.simulation.rollback(choice.mark)
+            for argument in choice.arguments:
+                del self.chosen[argument]
+            if named & set(choice.arguments) and self._choose(choice):
+                return choice.step + 1
+        return None
+
+    def _replay(self, start: _Choice, end: int, best: dict[Argument, str]) -> None:
+        """Go back to the choices that came furthest. They stand from now on."""
+        while self.choices and self.choices[-1].step >= start.step:
+            self.choices.pop()
+        self.simulation.rollback(start.mark)
+        self.chosen = best
+        for step in range(start.step, end):
+            if step not in self.given_up:
+                self._take(step)

@@ -1,0 +1,87 @@
+"""Plans of language models as JSON: ``{"WALK": ["bathroom", "1"], "GRAB": ["novel", 1000]}``.
+
+Each pair of an object is a step, in the order in which they stand; a key that occurs twice is two steps. Lists of such
+objects, and of lines of a script, are read too.
+"""
+
+from __future__ import annotations
+
+import re
+
+from plansafe.domains.virtualhome.notation import Argument, Reading, Written, capped, read_lines
+from plansafe.grammar.diagnostics import Diagnostic, Label, Span
+from plansafe.grammar.loose_data import BrokenOff, Malformed, TooDeep, Value, read_value
+from plansafe.grammar.source import Source
+
+_WRAPPERS = frozenset(("actions", "plan", "steps", "script", "action_sequence", "output"))
+_DIGITS = re.compile(r"\d+\Z")
+
+
+def read_object(source: Source, start: int, end: int) -> Reading:
+    """The steps of the JSON value that begins at ``start`` with its bracket. Linear in its length."""
+    try:
+        value, after = read_value(source.text, start, end)
+    except TooDeep as error:
+        return _refused(source, "this nests deeper than any plan does", Span(error.start, error.start + 1))
+    except Malformed as error:
+        place = Span(error.start, min(error.start + 1, len(source.text)))
+        return _refused(source, "this is neither JSON nor a script", place)
+    except BrokenOff as error:
+        return _refused(source, "the text ends inside this value", Span(error.start, error.start + 1))
+    rest = source.text[after:end].strip()
+    reading = Reading([], [])
+    if rest and not rest.startswith(("`", "#")):
+        line = source.text.find(rest[:1], after, end)
+        reading.diagnostics.append(_error(source, "this stands behind the plan", Span(line, line + len(rest))))
+    _steps(source, value, reading)
+    return reading._replace(diagnostics=capped(reading.diagnostics))
+
+
+def _refused(source: Source, message: str, place: Span) -> Reading:
+    return Reading([], [_error(source, message, place)])
+
+
+def _error(source: Source, message: str, place: Span) -> Diagnostic:
+    advice = 'a plan in JSON is {"WALK": ["bathroom", 1], "STANDUP": []}, or a list of such objects'
+    return Diagnostic("SC011", message, (Label(source.name, place),), help=advice)
+
+
+def _steps(source: Source, value: Value, reading: Reading) -> None:
+    """Add the steps of a value; nesting is that of lists of objects, so a stack of values is enough."""
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if item.kind == "list":
+            stack += reversed(item.items)
+        elif item.kind == "object":
+            pairs = item.pairs
+            if len(pairs) == 1 and pairs[0][0].text.lower() in _WRAPPERS and pairs[0][1].kind in ("list", "object"):
+                stack.append(pairs[0][1])
+                continue
+            for key, wanted in pairs:
+                _pair(source, key, wanted, reading)
+        elif item.kind == "string" and item.exact:
+            line = read_lines(source, item.start + 1, item.end - 1)
+            reading.steps.extend(line.steps)
+            reading.diagnostics.extend(line.diagnostics)
+            if not line.steps and not line.diagnostics and item.text.strip():
+                reading.diagnostics.append(_error(source, "this text is no step", Span(item.start, item.end)))
+        else:
+            reading.diagnostics.append(_error(source, "this is no step", Span(item.start, item.end)))
+
+
+def _pair(source: Source, key: Value, wanted: Value, reading: Reading) -> None:
+    place = Span(key.start, wanted.end)
+    items = wanted.items if wanted.kind == "list" else () if wanted.kind == "object" else (wanted,)
+    if wanted.kind == "object" or not all([item.kind in ("string", "bare") for item in items]):
+        message = "the objects of a step are a list of names and numbers"
+        reading.diagnostics.append(_error(source, message, Span(wanted.start, wanted.end)))
+        return
+    arguments: list[Argument] = []
+    for item in items:
+        text = item.text.strip()
+        if _DIGITS.match(text) and arguments and arguments[-1].number is None:
+            arguments[-1] = Argument(arguments[-1].word, text)
+        elif text and text not in ("null", "None"):
+            arguments.append(Argument(text, None))
+    reading.steps.append(Written(key.text, tuple(arguments), place))

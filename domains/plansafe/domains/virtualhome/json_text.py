@@ -1,0 +1,82 @@
+"""JSON from files that nobody vouches for: without recursion on their depth, and with the place of what is wrong."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from plansafe.grammar.diagnostics import Span
+from plansafe.grammar.loose_data import BrokenOff, Value, read_value
+
+DEPTH = 30
+_BRACKETS = re.compile(r"[\[\]{}]")
+_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+
+
+class BadJson(Exception):
+    """The text is not JSON; ``position`` is where that shows."""
+
+    def __init__(self, message: str, position: int) -> None:
+        super().__init__(message)
+        self.message = message
+        self.position = position
+
+
+def read_json(text: str) -> Any:
+    """The value of a JSON text. Raises :class:`BadJson`, also where it nests deeper than ``DEPTH``.
+
+    The reader of the standard library is fast and recurses in C, so depth is counted before it is asked.
+    """
+    if _depth(_BRACKETS, text)[0] > DEPTH:
+        depth, position = _depth(_TOKENS, text)
+        if depth > DEPTH:
+            raise BadJson(f"it nests deeper than {DEPTH}", position)
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise BadJson(error.msg[:1].lower() + error.msg[1:], error.pos) from None
+    except ValueError as error:  # a number with more digits than Python reads
+        raise BadJson(str(error), 0) from None
+
+
+def _depth(pattern: re.Pattern[str], text: str) -> tuple[int, int]:
+    """The greatest depth of brackets, and where it is first more than ``DEPTH``."""
+    depth = deepest = 0
+    for match in pattern.finditer(text):
+        bracket = match.group()
+        if bracket in "[{":
+            depth += 1
+            if depth > deepest:
+                deepest = depth
+                if depth > DEPTH:
+                    return depth, match.start()
+        elif bracket in "]}":
+            depth -= 1
+    return deepest, 0
+
+
+def place_of(text: str, path: tuple[str | int, ...]) -> Span:
+    """Where the value that keys and positions lead to stands in a JSON text; the start of the text if it is not found.
+
+    Slow (the text is read again, with places): for mistakes alone.
+    """
+    start = len(text) - len(text.lstrip())
+    try:
+        value: Value | None = read_value(text, start, len(text))[0]
+    except BrokenOff:
+        return Span(start, start)
+    for step in path:
+        assert value is not None
+        value = _item(value, step)
+        if value is None:
+            return Span(start, min(start + 1, len(text)))
+    assert value is not None
+    return Span(value.start, value.end)
+
+
+def _item(value: Value, step: str | int) -> Value | None:
+    if isinstance(step, str):
+        found = [item for key, item in value.pairs if key.text == step] if value.kind == "object" else []
+        return found[-1] if found else None
+    return value.items[step] if value.kind == "list" and step < len(value.items) else None

@@ -1,0 +1,118 @@
+"""The notation of scripts: ``[GRAB] <mug> (1.41)`` and ``<char0> [putin] <apple> (437) <fridge> (305)``, line by line.
+
+Lines above the first step are the title and description. Below it, a line that is no step and no comment is said to be
+left out, and one that begins like a step and is none is an error.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
+from plansafe.grammar.source import Source
+
+_LINE = re.compile(r"[^\r\n]+")
+_STEP = re.compile(r"(?:<char(\d+)>[ \t]*)?\[([^\[\]<>()]+)\]((?:[ \t]*<[^<>]*>(?:[ \t]*\([^()]*\))?)*)[ \t]*")
+_ARGUMENT = re.compile(r"<([^<>]*)>(?:[ \t]*\(([^()]*)\))?")
+_MARK = re.compile(r"[ \t]*(?:(?:step[ \t]*)?\d+[.):][ \t]+|[-*][ \t]+)?", re.IGNORECASE)
+_INDEX = re.compile(r"\[\d+\][ \t]*\Z")
+_MEANT = re.compile(r"[ \t]*(?:\[|<char\d+>)|.*\[\w+\][ \t]*<")
+_NUMBER = re.compile(r"(?:\d+\.)?\d+\Z")
+_MAX_NOTES = 20
+
+
+class Argument(NamedTuple):
+    """What a step names: a word, and the number behind it as written (``1.41``, ``437``), if there is one."""
+
+    word: str
+    number: str | None
+
+
+class Written(NamedTuple):
+    """A step as it stands: ``character`` counts from 0 as in ``<char0>``."""
+
+    action: str
+    arguments: tuple[Argument, ...]
+    place: Span
+    character: int = 0
+
+
+class Reading(NamedTuple):
+    """The steps of a text, and what is to be said about the rest of it."""
+
+    steps: list[Written]
+    diagnostics: list[Diagnostic]
+
+
+def read_lines(source: Source, start: int, end: int) -> Reading:
+    """The steps on the lines of a part of a text. Linear in its length."""
+    steps: list[Written] = []
+    diagnostics: list[Diagnostic] = []
+    text, name = source.text, source.name
+    known: dict[str, tuple[Argument, ...]] = {}
+    for line in _LINE.finditer(text, start, end):
+        stop = line.end()
+        begin = _MARK.match(text, line.start(), stop).end()  # type: ignore[union-attr] - it matches anything
+        found = _STEP.match(text, begin, stop)
+        if found is None:
+            problem = _no_step(text, name, line.start(), stop, bool(steps))
+            if problem is not None:
+                diagnostics.append(problem)
+            continue
+        while found is not None:
+            who, action, rest = found.groups()
+            arguments = known.get(rest)
+            if arguments is None:
+                arguments = known[rest] = tuple([Argument(*pair) for pair in _pairs(rest)])
+            after = found.end()
+            place = Span(begin, begin + len(text[begin:after].rstrip()))
+            steps.append(Written(action, arguments, place, int(who) if who else 0))
+            bad = [a.number for a in arguments if a.number is not None and _NUMBER.match(a.number) is None]
+            if bad:
+                diagnostics.append(_error(name, f"`({bad[0]})` is not the number of an object", place))
+            found = None
+            if after < stop and text[after] == "|":
+                begin = after + 1
+                while begin < stop and text[begin] in " \t":
+                    begin += 1
+                found = _STEP.match(text, begin, stop)
+            if found is None and after < stop and _INDEX.match(text, after, stop) is None:
+                if text[after] != "#" and text[after : after + 2] != "//":
+                    diagnostics.append(_error(name, "this is no part of a step", Span(after, stop)))
+    return Reading(steps, capped(diagnostics))
+
+
+def _pairs(rest: str) -> list[tuple[str, str | None]]:
+    return [(word, number.strip() if number else None) for word, number in _ARGUMENT.findall(rest)]
+
+
+def _no_step(text: str, name: str, start: int, stop: int, below: bool) -> Diagnostic | None:
+    """What to say about a line that is no step; ``below``: there were steps above it."""
+    line = text[start:stop]
+    words = line.strip()
+    if not words or words.startswith(("#", "//", "```")):
+        return None
+    place = Span(start + len(line) - len(line.lstrip()), start + len(line.rstrip()))
+    if _MEANT.match(line):
+        return _error(name, "this line looks like a step and is none", place)
+    if below:
+        return Diagnostic(
+            "SC011", "this line is no step, and is left out", (Label(name, place),), severity=Severity.WARNING
+        )
+    return None
+
+
+def _error(name: str, message: str, place: Span) -> Diagnostic:
+    advice = "a step is `[GRAB] <mug> (1.41)` or `<char0> [putin] <apple> (437) <fridge> (305)`"
+    return Diagnostic("SC011", message, (Label(name, place),), help=advice)
+
+
+def capped(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
+    """The first of many diagnostics, and how many there are."""
+    if len(diagnostics) <= _MAX_NOTES:
+        return diagnostics
+    errors = [d for d in diagnostics if d.severity is Severity.ERROR]
+    shown = (errors or diagnostics)[:_MAX_NOTES]
+    last = shown[-1]
+    return [*shown[:-1], last._replace(notes=(*last.notes, f"and {len(diagnostics) - len(shown)} lines more like these"))]

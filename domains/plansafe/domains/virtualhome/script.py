@@ -1,0 +1,213 @@
+"""Scripts of VirtualHome to plans of the shipped domain, and steps of a plan back to lines of a script."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from plansafe.domains.virtualhome.graph import Home, Id
+from plansafe.domains.virtualhome.json_plan import read_object
+from plansafe.domains.virtualhome.names import CHARACTER, may_mean, plain, squeezed, synonyms
+from plansafe.domains.virtualhome.notation import Argument, Reading, Written, read_lines
+from plansafe.domains.world import ForeignPlan, Scene
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
+from plansafe.grammar.source import Source
+
+if TYPE_CHECKING:
+    from plansafe.domains.virtualhome.binding import Binder
+
+_FENCE = re.compile(r"^[ \t]*```[^\n]*\n(.*?)^[ \t]*```", re.DOTALL | re.MULTILINE)
+_JSON = re.compile(r"\s*(?:\{|\[\s*[\[{\"'\]])")
+_OBJECT = re.compile(r"^[ \t]*(?:\{|\[[ \t]*(?:[{\"']|$))", re.MULTILINE)
+_INSTANCES = 9
+_REMEMBERED = 100_000
+
+# Names of one action in scripts of different sources; ``puton`` with two objects is what others call ``putback``.
+_ACTIONS = {
+    "put": "putback",
+    "putonto": "putback",
+    "putobj": "putobjback",
+    "lookatshort": "lookat",
+    "lookatmedium": "lookat",
+    "lookatlong": "lookat",
+    "walkto": "walk",
+    "walktowards": "walk",
+    "turnon": "switchon",
+    "turnoff": "switchoff",
+    "unplug": "plugout",
+    "pickup": "grab",
+    "liedown": "lie",
+}
+
+
+class Cast(NamedTuple):
+    """What the reader of scripts needs of a scene.
+
+    ``objects``: PDDL name and class by number in the graph; ``members``: numbers by squeezed class; ``characters``:
+    PDDL names, the first the one of ``<char0>``; ``numbers``: the way back from PDDL names. ``resolved`` remembers what
+    arguments mean, and ``binder`` is made when a script first leaves something open.
+    """
+
+    home: Home
+    members: Mapping[str, list[Id]]
+    characters: tuple[str, ...]
+    numbers: Mapping[str, Id]
+    resolved: dict[Argument, str | None]
+    binder: list[Binder]
+
+
+def cast(home: Home) -> Cast:
+    """Prepare a graph for reading scripts."""
+    members: dict[str, list[Id]] = {}
+    for number, node in home.objects.items():
+        members.setdefault(squeezed(node.class_name), []).append(number)
+    people = [(number, node.name) for number, node in home.objects.items() if node.type == CHARACTER]
+    people.sort(key=lambda found: (isinstance(found[0], str), found[0]))
+    numbers = {node.name: number for number, node in home.objects.items()}
+    return Cast(home, members, tuple([name for _, name in people]), numbers, {}, [])
+
+
+def read_plan(source: Source, scene: Scene) -> ForeignPlan:
+    """Read a script in any of its notations. Linear in its length, but for the objects that it leaves open."""
+    data: Cast = scene.data
+    reading = _read(source)
+    diagnostics = list(reading.diagnostics)
+    if any([d.severity is Severity.ERROR for d in diagnostics]):
+        return ForeignPlan(None, (), tuple(diagnostics))
+    if not reading.steps and source.text.strip():
+        return ForeignPlan(None, (), (*diagnostics, _no_script(source)))
+    lines: list[list[str]] = []
+    open_arguments: dict[Argument, Span] = {}
+    waiting: list[tuple[int, int, Argument]] = []
+    resolved = data.resolved
+    for number, step in enumerate(reading.steps):
+        words = [_action(step), _character(step, data)]
+        for argument in step.arguments:
+            try:
+                name = resolved[argument]
+            except KeyError:
+                name = _resolve(argument, data)
+                if len(resolved) < _REMEMBERED:
+                    resolved[argument] = name
+            if name is None:
+                waiting.append((number, len(words), argument))
+                open_arguments.setdefault(argument, step.place)
+                name = ""
+            words.append(name)
+        lines.append(words)
+    if waiting:
+        from plansafe.domains.virtualhome.binding import bind  # noqa: PLC0415 - loads the engine
+
+        chosen, notes = bind(lines, waiting, open_arguments, scene, source.name)
+        diagnostics += notes
+        for number, position, argument in waiting:
+            lines[number][position] = chosen[argument]
+    text = "".join([f"({' '.join(words)})\n" for words in lines])
+    places = tuple([step.place for step in reading.steps])
+    return ForeignPlan(Source(f"{source.name} as PDDL", text), places, tuple(diagnostics))
+
+
+def _read(source: Source) -> Reading:
+    text = source.text
+    start, end = 0, len(text)
+    fence = _FENCE.search(text) if "```" in text else None
+    if fence is not None:
+        start, end = fence.span(1)
+    json = _JSON.match(text, start, end)
+    if json is not None:
+        begin = start + len(text[start : json.end()]) - len(text[start : json.end()].lstrip())
+        return read_object(source, begin, end)
+    reading = read_lines(source, start, end)
+    if not reading.steps:
+        found = _OBJECT.search(text, start, end)
+        if found is not None:
+            begin = found.start() + len(found.group()) - len(found.group().lstrip())
+            inside = read_object(source, begin, end)
+            return inside if inside.steps else reading
+    return reading
+
+
+def _no_script(source: Source) -> Diagnostic:
+    line = source.text.lstrip()
+    start = len(source.text) - len(line)
+    place = Span(start, start + len(line.splitlines()[0]))
+    advice = "a script has lines such as `[GRAB] <mug> (1.41)`, or is JSON such as {\"GRAB\": [\"mug\", 41]}"
+    return Diagnostic("SC011", "there is no step of a script here", (Label(source.name, place),), help=advice)
+
+
+def _action(step: Written) -> str:
+    word = squeezed(step.action)
+    if word == "puton" and len(step.arguments) == 2:
+        return "putback"
+    return _ACTIONS.get(word, word) or "_"
+
+
+def _character(step: Written, data: Cast) -> str:
+    if step.character < len(data.characters):
+        return data.characters[step.character]
+    return f"char{step.character}"
+
+
+def _resolve(argument: Argument, data: Cast) -> str | None:
+    """The PDDL name that an argument stands for; ``None`` if it leaves the object open.
+
+    A number behind a point, or that is the number of an object which the word may mean, is that of the object in the
+    graph; another small one only tells the things of one script apart.
+    """
+    objects = data.home.objects
+    word, number = argument
+    own = plain(word)
+    if number is not None:
+        instance, point, digits = number.rpartition(".")
+        identity = _identity(digits, data)
+        if identity is not None and may_mean(own, objects[identity].class_name):
+            return objects[identity].name
+        if point or len(digits) > 1 or not _candidates(own, data):
+            return _unknown(f"{own}_{digits.lstrip('0') or '0'}", data)
+        del instance
+    elif own in data.numbers:
+        return own
+    return None if _candidates(own, data) else _unknown(own, data)
+
+
+def _identity(digits: str, data: Cast) -> Id | None:
+    number: Id = int(digits) if len(digits) < 20 else digits
+    if number in data.home.objects:
+        return number
+    return digits if digits in data.home.objects else None
+
+
+def _unknown(name: str, data: Cast) -> str:
+    """A name for what the scene has not: none that the scene has."""
+    while name in data.numbers:
+        name += "_"
+    return name
+
+
+def candidates(word: str, data: Cast) -> list[str]:
+    """The objects that a word may mean: those of its class, then those of classes that mean much the same."""
+    return [data.home.objects[number].name for number in _candidates(plain(word), data)]
+
+
+def _candidates(word: str, data: Cast) -> list[Id]:
+    own = squeezed(word)
+    out: list[Id] = list(data.members.get(own, ()))
+    for other in synonyms().get(own, ()):
+        out += data.members.get(other, ())
+    return out
+
+
+def write_step(step: tuple[str, ...], scene: Scene) -> str:
+    """A step in the form of ActivityPrograms: ``[GRAB] <mug> (1.41)``; other characters than the first are named."""
+    data: Cast = scene.data
+    who = data.characters.index(step[1]) if len(step) > 1 and step[1] in data.characters else -1
+    prefix = f"<char{who}> " if who > 0 else ""
+    parts = [f"{prefix}[{step[0].upper()}]"]
+    for name in step[2 if who >= 0 else 1 :]:
+        number = data.numbers.get(name)
+        if number is None:
+            parts.append(f"<{name}>")
+        else:
+            parts.append(f"<{data.home.objects[number].class_name}> (1.{number})")
+    return " ".join(parts)
