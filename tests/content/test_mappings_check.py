@@ -141,13 +141,19 @@ def test_the_check_leaves_nothing_behind() -> None:
 def test_an_entry_without_a_replacement_says_that_the_domain_has_nothing_for_a_word() -> None:
     checker = mapping(("((burning ?x)", "((dusty ?x)) ((burning ?x)"), ("((ignite ?x) (press ?x))", "((ignite ?x))"))
     found = covered(checker)
-    assert said(checker) == []
+    assert said(checker) == ["SC702 note (mapping m)"]
     assert {(word.kind, word.name) for word in found.of("unbound")} == {
         ("predicate", "dusty"),
         ("predicate", "smoking"),
         ("action", "ignite"),
     }
     assert {rule.rule for rule in found.not_applicable} == {"cool", "no-smoke", "no-dust"}
+    counted = [(d.code, d.severity.value, d.message.partition(":")[0]) for d in checker.diagnostics]
+    assert counted == [
+        ("SC120", "warning", "the specification needs the predicate `smoking`, which the domain does not have"),
+        ("SC702", "warning", "rule `no-smoke` is not applicable"),
+        ("SC702", "note", "2 rules are not applicable"),
+    ]
 
 
 @pytest.mark.parametrize(("types", "accepted"), [("(either hob desk)", True), ("(either desk wall)", False)])
@@ -163,3 +169,38 @@ def test_a_step_matches_what_fits_both_the_rule_and_the_action(types: str, accep
         report = checker.check(Source("p.plan", "(press a)"))
         assert [(f.rule, f.binding) for f in report.findings] == [("never", (("?x", "a"),))]
         assert [f.replayed for f in report.findings] == [True]
+
+
+WASHING = """(define (domain d) (:types hand cup) (:predicates (clean ?x - (either hand cup)))
+  (:action wash :parameters (?x - (either hand cup)) :effect (clean ?x))
+  (:action rinse :parameters (?x - (either hand cup)) :effect (clean ?x)) (:action eat))"""
+HYGIENE = """(define (safety s) (:vocabulary (:actions (wash-hands) (eat)))
+  (:process washed :on (eat) :require (once (action (wash-hands))))
+  (:process never :on (wash-hands) :forbid ()))
+  (define (mapping m) (:specification s)
+    (:actions ((wash-hands) (exists (?h - hand) (or (wash ?h) (rinse ?h)))) ((eat) (eat))))"""
+
+
+@pytest.mark.parametrize(
+    ("plan", "expected"),
+    [
+        ("(eat)", [("washed", ())]),
+        ("(wash mug) (eat)", [("washed", ())]),
+        ("(rinse left) (eat)", [("never", (("?h", "left"),))]),
+    ],
+)
+def test_a_step_may_be_mapped_to_steps_with_things_of_a_kind(plan: str, expected: list[object]) -> None:
+    problem = "(define (problem p) (:domain d) (:objects left - hand mug - cup) (:init) (:goal ()))"
+    checker = Checker(Source("d.pddl", WASHING), Source("p.pddl", problem), [Source("s.safe", HYGIENE)])
+    assert checker.diagnostics == ()
+    report = checker.check(Source("p.plan", plan))
+    assert [(f.rule, f.binding) for f in report.findings] == expected
+    assert [f.replayed for f in report.findings] == [True]
+
+
+def test_such_a_step_stands_alone_in_a_rule() -> None:
+    text = HYGIENE.replace(":on (wash-hands)", ":on (or (wash-hands) (eat))")
+    problem = "(define (problem p) (:domain d) (:objects left - hand mug - cup) (:init) (:goal ()))"
+    checker = Checker(Source("d.pddl", WASHING), Source("p.pddl", problem), [Source("s.safe", text)])
+    (found,) = checker.diagnostics
+    assert (found.code, found.severity.value) == ("SC120", "error")

@@ -73,6 +73,10 @@ class Context:
         """Report something that does not stop the check."""
         self._report(Severity.WARNING, code, message, at, text, other, help)
 
+    def note(self, code: str, message: str, at: At, text: str = "", *, help: str | None = None) -> None:
+        """Report something that is as it should be, and that a reader may not expect."""
+        self._report(Severity.NOTE, code, message, at, text, None, help)
+
     def type_error(
         self, message: str, at: At, text: str = "", *, other: tuple[At, str] | None = None, help: str | None = None
     ) -> None:

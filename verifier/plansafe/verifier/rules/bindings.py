@@ -12,7 +12,8 @@ from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.conditions import Conditions, Scope, Symbols
 from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_name, is_object_name, is_variable, word
 from plansafe.verifier.elaborate.types import Typed, typed_list
-from plansafe.verifier.rules.expand import Binding, Expanded, Name, Vocabulary
+from plansafe.verifier.rules.expand import Binding, Expanded, Vocabulary
+from plansafe.verifier.rules.mapping import Name
 
 
 class Word(NamedTuple):
@@ -164,10 +165,14 @@ class _Check:
         elif kind == "function":
             conditions.expression(at.node, 1)
         else:
-            step = at.node[1]
-            places = [At(at.node, 1)]
+            holder, child = at.node, 1
+            step = holder[child]
+            if isinstance(step, list) and len(step) == 3 and step[0] == "exists":
+                conditions.bind(step[1], At(step, 1))
+                holder, child, step = step, 2, step[2]
+            places = [At(holder, child)]
             if isinstance(step, list) and step and step[0] == "or":
-                places = [At(step, child) for child in range(1, len(step))]
+                places = [At(step, alternative) for alternative in range(1, len(step))]
             for place in places:
                 # A step may take less than the vocabulary says: then it matches less.
                 conditions.action_atom(place.node[place.child or 0], place, "start", frozenset(scope.visible))

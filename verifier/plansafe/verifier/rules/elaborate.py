@@ -20,7 +20,8 @@ from plansafe.verifier.elaborate.task import Constraint
 from plansafe.verifier.elaborate.types import typed_list
 from plansafe.verifier.model import TRUE, And, Atom, Formula, Not, Or, Quantified, Temporal, Variable
 from plansafe.verifier.rules.bindings import check_mappings
-from plansafe.verifier.rules.expand import ATOMS_FIELDS, FORMULA_FIELDS, Expanded, Mapping, Name, PlainRule
+from plansafe.verifier.rules.expand import ATOMS_FIELDS, FORMULA_FIELDS, Expanded, PlainRule
+from plansafe.verifier.rules.mapping import Mapping, Name
 from plansafe.verifier.rules.model import Match, Part, Rule
 from plansafe.verifier.rules.open import open_predicate, world_invariant
 from plansafe.verifier.rules.split import PAST_OPERATORS, mode_of, required
@@ -101,18 +102,23 @@ class Rules:
         if self.context.errors > errors:
             return  # every rule that uses the entry would say it again
         missing = self._missing(expanded)
+        known: dict[str, int] = {}
         for rule in expanded.rules:
             lacks = sorted(_mentioned(rule.node) & missing.keys())
             if lacks:
                 name = word(rule.node[1])
-                needs = ", ".join([f"{kind} `{lack}`" for kind, lack in lacks])
-                self.context.warning(
-                    "SC702",
-                    f"rule `{name}` is not applicable: this domain has no {needs}",
-                    At(rule.node, 1),
-                    "not checked",
-                    help="bind it with a mapping",
-                )
+                mapping = expanded.mapping(rule.specification)
+                if mapping is not None and mapping.nothing.issuperset(lacks):
+                    known[rule.specification] = known.get(rule.specification, 0) + 1
+                else:
+                    needs = ", ".join([f"{kind} `{lack}`" for kind, lack in lacks])
+                    self.context.warning(
+                        "SC702",
+                        f"rule `{name}` is not applicable: this domain has no {needs}",
+                        At(rule.node, 1),
+                        "not checked",
+                        help="bind it with a mapping",
+                    )
                 self.rules.append(
                     Rule(
                         name,
@@ -128,6 +134,12 @@ class Rules:
                 )
             else:
                 self._rule(rule)
+        for binding in expanded.bindings:
+            count = sum([known.get(specification, 0) for specification in binding.serves])
+            if count:
+                rules = "1 rule is" if count == 1 else f"{count} rules are"
+                message = f"{rules} not applicable: the mapping says that this domain has nothing for what they need"
+                self.context.note("SC702", message, binding.at, "this mapping")
         opened: dict[object, model.OpenPredicate] = {}
         for opening in expanded.openings:
             lacking: set[Name] = set()
@@ -174,10 +186,9 @@ class Rules:
                     known = symbols.types.index if head == ":types" else symbols.object_index
                     kind = "type" if head == ":types" else "constant"
                     for entry in typed_list(self.context, section, 1, is_object_name, "a name"):
-                        name = (kind, entry.name)
-                        bound = _bound(mapping, name)
+                        bound = _bound(mapping, (kind, entry.name))
                         if bound is False or (bound is None and entry.name not in known):
-                            missing[name] = entry.at
+                            missing[kind, entry.name] = entry.at
                 elif head in (":predicates", ":functions", ":actions"):
                     for child in range(1, len(section)):
                         self._needed(word(head), section[child], At(section, child), mapping, missing)
@@ -188,7 +199,10 @@ class Rules:
                         At(section, 0),
                         "expected `:types`, `:constants`, `:predicates`, `:functions` or `:actions`",
                     )
+        said = set().union(*[binding.mapping.nothing for binding in expanded.bindings])
         for (kind, name), at in missing.items():
+            if (kind, name) in said:
+                continue
             self.context.warning(
                 "SC120",
                 f"the specification needs the {kind} `{name}`, which the domain does not have",

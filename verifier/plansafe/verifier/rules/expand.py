@@ -15,6 +15,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.conditions import RESERVED
 from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_name, is_object_name, is_variable, word
 from plansafe.verifier.elaborate.types import typed_list
+from plansafe.verifier.rules.mapping import Mapping, read_mapping
 
 RULE_KINDS = frozenset((":process", ":trajectory", ":termination", ":obligation"))
 FORMULA_FIELDS = frozenset(
@@ -26,7 +27,6 @@ _NAMED = RULE_KINDS | {":invariant"}
 _SECTIONS = (
     frozenset((":domain", ":extends", ":vocabulary", ":disable", ":define", ":template", ":apply", ":open")) | _NAMED
 )
-_MAPPING = frozenset((":specification", ":domain", ":types", ":predicates", ":functions", ":actions", ":constants"))
 MAX_DEPTH = 20
 MAX_NODES = 1_000_000
 
@@ -54,25 +54,6 @@ class Vocabulary(NamedTuple):
 
     specification: str
     node: list[Node]
-
-
-Name = tuple[str, str]
-"""A name with its name space: ``type``, ``constant``, ``predicate``, ``function`` or ``action``."""
-
-
-class Mapping(NamedTuple):
-    """A mapping: replacements of atoms, terms, types and steps; where each entry stands, and its ``:domain``.
-
-    ``nothing`` are the names that it says the domain has nothing for; they are among the entries, too.
-    """
-
-    atoms: dict[str, tuple[list[str], Node]]
-    names: dict[str, Node]
-    types: dict[str, Node]
-    steps: dict[str, tuple[list[str], Node]]
-    entries: dict[Name, At]
-    nothing: set[Name]
-    domain: list[At]
 
 
 class Binding(NamedTuple):
@@ -428,32 +409,8 @@ class Expander:
 
     def _mapping(self, form: list[Node]) -> None:
         context = self.context
-        wanted = None
-        mapping = Mapping({}, {}, {}, {}, {}, set(), [])
-        for child in range(2, len(form)):
-            section = form[child]
-            if not isinstance(section, list) or not section or word(section[0]) not in _MAPPING:
-                context.error(
-                    "SC003",
-                    "expected a section of a mapping",
-                    At(form, child),
-                    "not a section",
-                    help=did_you_mean(word(section[0] if section else ""), _MAPPING),
-                )
-                continue
-            head = word(section[0])
-            if head == ":specification":
-                wanted = section[1] if len(section) > 1 else None
-            elif head == ":domain":
-                if len(section) != 2 or not is_object_name(section[1]):
-                    context.error("SC003", "`:domain` takes one name", At(section), "expected `(:domain name)`")
-                else:
-                    mapping.domain.append(At(section, 1))
-            else:
-                for position in range(1, len(section)):
-                    self._entry(head, section[position], At(section, position), mapping)
-        if not isinstance(wanted, str):
-            context.error("SC003", "a mapping names its specification", At(form, 1), "expected `(:specification name)`")
+        wanted, mapping = read_mapping(context, form)
+        if wanted is None:
             return
         if wanted in self._mappings:
             other = (self._mapping_at[wanted], "the first")
@@ -463,44 +420,21 @@ class Expander:
         self._mappings[wanted] = mapping
         self._mapping_at[wanted] = At(form, 1)
 
-    def _entry(self, head: str, entry: Node, at: At, mapping: Mapping) -> None:
-        """One ``(theirs ours)`` of a mapping, or ``(theirs)``."""
-        if not isinstance(entry, list) or len(entry) not in (1, 2):
-            self.context.error("SC003", "expected `(theirs ours)`", at, "not a pair")
-            return
-        theirs = entry[0]
-        flat = head in (":types", ":constants")
-        if flat and isinstance(theirs, str):
-            if len(entry) == 2:
-                (mapping.types if head == ":types" else mapping.names)[theirs] = entry[1]
-        elif not flat and isinstance(theirs, list) and theirs and isinstance(theirs[0], str):
-            target = mapping.steps if head == ":actions" else mapping.atoms
-            if len(entry) == 2:
-                target[theirs[0]] = ([word(token) for token in theirs[1:]], entry[1])
-            theirs = theirs[0]
-        else:
-            self.context.error("SC003", "expected `((name ?x ..) replacement)`", at, "not a replacement")
-            return
-        key = (head[1:-1], theirs)
-        if key in mapping.entries:
-            other = (mapping.entries[key], "first here")
-            self.context.error("SC105", f"{key[0]} `{theirs}` is bound twice", at, "again here", other=other)
-        mapping.entries[key] = At(entry)
-        if len(entry) == 1:
-            mapping.nothing.add(key)
-
     # -- rewriting ----------------------------------------------------------------------------------------------------
 
     def _rule(self, rule: list[Node], macros: dict[str, tuple[list[str], Node]], mapping: Mapping | None) -> list[Node]:
         if mapping is None and not (macros and _tokens(rule) & macros.keys()):
             return rule
         made: list[Node] = []
+        more: list[Node] = []
         key: Node = ""
         for child in rule:
             if key in FORMULA_FIELDS:
                 made.append(self._formula(child, macros, mapping))
             elif key in STEP_FIELDS:
-                made.append(self._step(child, mapping))
+                step, found = self._unbound(self._step(child, mapping))
+                made.append(step)
+                more += found
             elif key in ATOMS_FIELDS and isinstance(child, list):
                 atoms = [self._counted(atom, At(child, at), macros, mapping) for at, atom in enumerate(child)]
                 made.append(self._made(atoms, child))
@@ -509,6 +443,12 @@ class Expander:
             else:
                 made.append(child)
             key = child if isinstance(child, str) else ""
+        if more and ":parameters" in made[:-1]:
+            at = made.index(":parameters") + 1
+            declared = made[at]
+            made[at] = self._made([*declared, *more], declared) if isinstance(declared, list) else declared
+        elif more:
+            made += [":parameters", more]
         return self._made(made, rule)
 
     def _opening(
@@ -628,13 +568,35 @@ class Expander:
                 f"{len(rest)} given",
             )
             return node
-        values = dict(zip(parameters, rest, strict=True))
+        self._serial += 1
+        values: dict[str, Node] = dict(zip(parameters, rest, strict=True))
+        for name in _bound(body):
+            values.setdefault(name, f"{name}~{self._serial}")
         return self._copy(body, values, {name: At(node, child) for child, name in enumerate(parameters, 1)})
 
+    def _unbound(self, step: Node) -> tuple[Node, list[Node]]:
+        """A step of a rule without ``exists``, and the typed variables that the rule has in its place."""
+        if not isinstance(step, list) or not step:
+            return step, []
+        if step[0] == "exists" and len(step) == 3 and isinstance(step[1], list):
+            return step[2], step[1]
+        if step[0] != "or":
+            return step, []
+        bound = [child for child in step if isinstance(child, list) and child and child[0] == "exists"]
+        for child in bound:
+            message = "a step that is mapped with `exists` cannot stand beside others here"
+            self.context.error("SC120", message, At(child), "mapped to this", help="make it a rule of its own")
+        return [child for child in step if child not in bound] if bound else step, []
+
     def _actions(self, head: str, node: list[Node], mapping: Mapping | None) -> Node:
-        step = self._step(node[1], mapping)
+        return self._taken(head, self._step(node[1], mapping), node)
+
+    def _taken(self, head: str, step: Node, node: list[Node]) -> Node:
+        """The formula that a step is taken."""
         if isinstance(step, list) and step and step[0] == "or":
-            return self._made(["or", *[self._made([head, child], node) for child in step[1:]]], node)
+            return self._made(["or", *[self._taken(head, child, node) for child in step[1:]]], node)
+        if isinstance(step, list) and len(step) == 3 and step[0] == "exists":
+            return self._made(["exists", step[1], self._taken(head, step[2], node)], node)
         return self._made([head, step], node)
 
 
