@@ -10,6 +10,8 @@ import re
 from enum import Enum
 from typing import NamedTuple
 
+DEPTH = 100
+
 _TOKEN = re.compile(r"\s*(?:([A-Za-z_][\w-]*(?:\.\d+)?|\d+)|([(),.]))")
 _LEVEL = {"then": 1, "or": 2, "and": 3, "not": 4, "forall": 4, "exists": 4}
 
@@ -83,6 +85,8 @@ def read_formula(text: str) -> list[Operation]:
                 position, variable = _binding(tokens, position, text)
                 pending.append(Operator(word, variable, token.start))
                 scope.append(variable)
+                if len(scope) > DEPTH:
+                    raise Malformed(f"quantifiers nest deeper than {DEPTH}", token.start)
             elif word == "forn":
                 raise Malformed("`forn` is not supported", token.start)
             elif token.kind is _Kind.WORD and following == "(":

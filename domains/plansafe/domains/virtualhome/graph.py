@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from plansafe.domains.virtualhome.json_text import BadJson, place_of, read_json
-from plansafe.domains.virtualhome.names import CHARACTER, ROOM, THING, known_types, plain
+from plansafe.domains.virtualhome.names import CHARACTER, ROOM, THING, is_room, known_types, plain
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 
@@ -169,7 +169,7 @@ class _Reader:
                 relations[word].append((tail, head))
             else:
                 self._count("relations", word)
-        rooms = {key for key, node in objects.items() if self._is_room(node)}
+        rooms = {key for key, node in objects.items() if is_room(node.type)}
         people = {key for key, node in objects.items() if node.type == CHARACTER}
         held = self._holding(relations, people)
         add = self.facts.append
@@ -194,9 +194,6 @@ class _Reader:
                 self._count("relations", "between (to what is no room)")
         for tail, room in _places(objects, rooms, relations, held):
             add(f"(in_room {objects[tail].name} {objects[room].name})")
-
-    def _is_room(self, node: Node) -> bool:
-        return node.type == ROOM or known_types().get(node.type) == ROOM
 
     def _holding(self, relations: dict[str, list[tuple[Id, Id]]], people: set[Id]) -> dict[Id, Id]:
         held = {}

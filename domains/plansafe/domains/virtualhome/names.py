@@ -56,6 +56,11 @@ def known_types() -> dict[str, str]:
     return out
 
 
+def is_room(of_type: str) -> bool:
+    """Whether objects of a type are rooms."""
+    return of_type == ROOM or known_types().get(of_type) == ROOM
+
+
 @cache
 def synonyms() -> dict[str, tuple[str, ...]]:
     """For each word, squeezed, the squeezed classes that it may also mean, the nearest first (``synonyms.txt``)."""

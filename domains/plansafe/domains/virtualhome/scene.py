@@ -6,7 +6,7 @@ from plansafe.domains.virtualhome.graph import Home, read_graph
 from plansafe.domains.virtualhome.names import domain_file, domain_text
 from plansafe.domains.virtualhome.script import cast
 from plansafe.domains.world import GOAL, SCENE, Request, Scene, no_scene
-from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
+from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
 
 
@@ -24,18 +24,17 @@ def read_scene(request: Request) -> Scene:
         advice = "add a character to the scene before the graph is saved"
         return no_scene(*home.notes, Diagnostic("SC010", "nobody is in this graph: no node is a `character`", (label,), help=advice))
     domain = Source(domain_file(), domain_text())
-    text, goal_notes = "(and)", []
+    text = "(and)"
     if GOAL in request.files:
         from plansafe.domains.virtualhome.goals import read_goal  # noqa: PLC0415 - most audits have no goal file
 
         goal = read_goal(request.files[GOAL], request.task, home)
-        goal_notes = goal.notes
-        if any([note.severity is Severity.ERROR for note in goal_notes]):
-            return no_scene(*home.notes, *goal_notes)
-        text = goal.formula
-        domain = goal.extended(domain)
+        if goal.stages is None:
+            return no_scene(*home.notes, *goal.notes)
+        text = goal.stages.goal
+        domain = goal.stages.extended(domain)
     problem = Source(f"{graph.name} as PDDL", problem_text(home, text))
-    return Scene(domain, problem, notes=(*home.notes, *goal_notes), data=data)
+    return Scene(domain, problem, notes=tuple(home.notes), data=data)
 
 
 def problem_text(home: Home, goal: str) -> str:

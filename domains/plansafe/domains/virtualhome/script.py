@@ -82,7 +82,7 @@ def read_plan(source: Source, scene: Scene) -> ForeignPlan:
     waiting: list[tuple[int, int, Argument]] = []
     resolved = data.resolved
     for number, step in enumerate(reading.steps):
-        words = [_action(step), _character(step, data)]
+        words = [action_name(step.action, len(step.arguments)), _character(step, data)]
         for argument in step.arguments:
             try:
                 name = resolved[argument]
@@ -136,9 +136,10 @@ def _no_script(source: Source) -> Diagnostic:
     return Diagnostic("SC011", "there is no step of a script here", (Label(source.name, place),), help=advice)
 
 
-def _action(step: Written) -> str:
-    word = squeezed(step.action)
-    if word == "puton" and len(step.arguments) == 2:
+def action_name(word: str, arguments: int = 1) -> str:
+    """The name of an action in the domain: ``PUT_BACK`` is ``putback``. Unknown words stay as they are."""
+    word = squeezed(word)
+    if word == "puton" and arguments == 2:
         return "putback"
     return _ACTIONS.get(word, word) or "_"
 

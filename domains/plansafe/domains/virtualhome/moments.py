@@ -1,0 +1,215 @@
+"""Words of goals to words of the domain: states, relations, actions, and whole formulas."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import NamedTuple
+
+from plansafe.domains.virtualhome.formula import Malformed, Operation, Operator, Primitive, Term, read_formula
+from plansafe.domains.virtualhome.graph import POSTURES, STATES, Home, Id, Node
+from plansafe.domains.virtualhome.names import CHARACTER, domain_text, is_room, plain, squeezed
+from plansafe.domains.virtualhome.script import action_name
+from plansafe.domains.virtualhome.stages import Fact, Moment, Stages, Taken, chain_goal, variable_name
+
+_ACTION = re.compile(r"\(:action (\S+) :parameters \(([^()]*)\)")
+MAX_MOMENTS = 200
+
+# The names that formulas have for the relations of a graph.
+_RELATIONS = {
+    "ontop": "on",
+    "obj_ontop": "on",
+    "on_char": "on",
+    "obj_inside": "inside",
+    "inside_room": "inside",
+    "next_to": "close",
+    "obj_next_to": "close",
+}
+
+
+class Untranslatable(Exception):
+    """A formula that is malformed, or that the domain cannot express; ``position`` is the place in its text."""
+
+    def __init__(self, message: str, position: int, help: str | None = None) -> None:
+        super().__init__(message)
+        self.message, self.position, self.help = message, position, help
+
+
+class Thing(NamedTuple):
+    """An argument in PDDL; whether it is a character or a room, ``None`` of a variable that may be either."""
+
+    name: str
+    person: bool | None = None
+    room: bool | None = None
+
+
+@cache
+def _actions() -> dict[str, int]:
+    """The actions of the shipped domain, and how many arguments each takes beside the character."""
+    return {name: parameters.count("?") - 1 for name, parameters in _ACTION.findall(domain_text())}
+
+
+def known_action(name: str) -> bool:
+    """Whether the domain has an action of that name."""
+    return name in _actions()
+
+
+def state(word: str, node: Node) -> str | None:
+    """The fact that an object is in a state; ``None`` if the domain has no such state."""
+    folded = word.lower()
+    known = folded in STATES or (folded in POSTURES and node.type == CHARACTER)
+    return f"({folded} {node.name})" if known else None
+
+
+def relation(word: str, tail: Thing, head: Thing) -> str | None:
+    """The fact that two objects are related; ``None`` if the domain has no such relation.
+
+    The domain has two facts for one relation of a graph where people and rooms are concerned; of a variable, either.
+    """
+    folded = word.lower()
+    folded = _RELATIONS.get(folded, folded)
+    pair = f"{tail.name} {head.name}"
+    if folded in ("holds_rh", "holds_lh"):
+        return f"({folded} {pair})" if tail.person is not False else None
+    if folded == "between":
+        return f"(between {pair})" if head.room is not False else None
+    if folded in ("on", "sitting"):
+        return _either(head.person, f"(worn {pair})", f"(on_top {pair})")
+    if folded == "inside":
+        return _either(head.room, f"(in_room {pair})", f"(inside {pair})")
+    if folded == "facing":
+        return _either(tail.person, f"(facing {pair})", f"(faces {pair})")
+    if folded == "close":
+        other = _either(head.person, f"(close {head.name} {tail.name})", f"(near {pair})")
+        return _either(tail.person, f"(close {pair})", other)
+    return None
+
+
+def _either(first: bool | None, one: str, other: str) -> str:
+    return f"(or {one} {other})" if first is None else one if first else other
+
+
+def thing(node: Node) -> Thing:
+    """An object of a scene as an argument."""
+    return Thing(node.name, node.type == CHARACTER, is_room(node.type))
+
+
+# -- formulas ---------------------------------------------------------------------------------------------------------
+
+
+class _Range(NamedTuple):
+    """A part of a formula that speaks of one moment: its operations, which stand in a row."""
+
+    start: int
+    end: int
+
+
+_Value = _Range | list[_Range] | str
+"""What a part of a formula is: one moment, moments one after another, or a goal over chains of them."""
+
+
+def chains_of(text: str, home: Home) -> Stages:
+    """A formula as a goal over chains of moments. Raises :class:`Untranslatable`."""
+    try:
+        operations = read_formula(text)
+    except Malformed as error:
+        raise Untranslatable(error.message, error.position) from None
+    variables = {o.variable for o in operations if isinstance(o, Operator) and o.variable}
+    if len({name.lower() for name in variables}) < len(variables):
+        raise Untranslatable("two variables differ only in the case of letters", 0)
+    named: dict[str, str] = {}
+    translated = [_translated(operation, home, named) for operation in operations]
+    goal = _Chains(translated, operations).read()
+    return goal._replace(constants=tuple([f"{name} - {of_type}" for name, of_type in named.items()]))
+
+
+class _Chains:
+    def __init__(self, translated: list[Fact | Taken | Operator], operations: list[Operation]) -> None:
+        self.translated = translated
+        self.operations = operations
+        self.chains: list[tuple[Moment, ...]] = []
+
+    def read(self) -> Stages:
+        stack: list[_Value] = []
+        for number, operation in enumerate(self.operations):
+            if isinstance(operation, Primitive):
+                stack.append(_Range(number, number + 1))
+                continue
+            right = stack.pop()
+            if operation.word in ("then", "and", "or"):
+                stack.append(self._binary(operation, stack.pop(), right, number + 1))
+            elif isinstance(right, _Range):
+                stack.append(_Range(right.start, number + 1))
+            else:
+                raise Untranslatable(f"`{operation.word}` over `then` cannot be expressed", operation.start)
+        (value,) = stack
+        return Stages(self._goal(value), tuple(self.chains))
+
+    def _binary(self, operation: Operator, left: _Value, right: _Value, end: int) -> _Value:
+        if operation.word == "then":
+            if isinstance(left, str) or isinstance(right, str):
+                message = "`then` between formulas that join others with `then` cannot be expressed"
+                raise Untranslatable(message, operation.start)
+            moments = [left] if isinstance(left, _Range) else left
+            moments += [right] if isinstance(right, _Range) else right
+            return moments
+        if isinstance(left, _Range) and isinstance(right, _Range):
+            return _Range(left.start, end)
+        return f"({operation.word} {self._goal(left)} {self._goal(right)})"
+
+    def _goal(self, value: _Value) -> str:
+        if isinstance(value, str):
+            return value
+        ranges = [value] if isinstance(value, _Range) else value
+        moments = tuple([Moment(tuple(self.translated[part.start : part.end])) for part in ranges])
+        self.chains.append(moments)
+        if sum([len(chain) for chain in self.chains]) > MAX_MOMENTS:
+            raise Untranslatable(f"the formula speaks of more than {MAX_MOMENTS} moments", 0)
+        return chain_goal(len(self.chains), moments)
+
+
+def _translated(operation: Operation, home: Home, named: dict[str, str]) -> Fact | Taken | Operator:
+    """An operation in words of the domain; the objects that it names, with their types, are added to ``named``."""
+    if isinstance(operation, Operator):
+        return operation
+    folded = operation.name.lower()
+    arguments = [_argument(term, operation, home, named) for term in operation.terms]
+    fact = None
+    if len(arguments) == 1:
+        (node,) = arguments
+        if folded in STATES or (folded in POSTURES and node.person is not False):
+            fact = f"({folded} {node.name})"
+    elif len(arguments) == 2:
+        fact = relation(folded, *arguments)
+    if fact is not None:
+        return Fact(fact)
+    name = action_name(folded, len(arguments))
+    if name in _actions():
+        names = [argument.name for argument in arguments]
+        if len(names) == _actions()[name] + 1 and arguments[0].person is not False:
+            names = names[1:]
+        if len(names) != _actions()[name]:
+            message = f"{operation.name} takes {_actions()[name]} objects, not {len(names)}"
+            raise Untranslatable(message, operation.start)
+        return Taken(frozenset((name,)), tuple(names))
+    message = f"the domain knows no state, relation or action {operation.name:.40} of {len(arguments)} objects"
+    raise Untranslatable(message, operation.start)
+
+
+def _argument(term: Term, operation: Primitive, home: Home, named: dict[str, str]) -> Thing:
+    """A variable, an object by its number (``computer.417``), or the only object of a class."""
+    if term.bound:
+        return Thing(variable_name(term.name))
+    word, point, digits = term.name.rpartition(".")
+    number: Id = int(digits) if point and len(digits) < 20 else term.name
+    found = [home.objects[number]] if number in home.objects else []
+    if not point:
+        wanted = squeezed(term.name)
+        found = [node for node in home.objects.values() if squeezed(node.class_name) == wanted]
+    if len(found) == 1 and (not point or squeezed(found[0].class_name) == squeezed(word)):
+        named[found[0].name] = found[0].type
+        return thing(found[0])
+    if found and not point:
+        them = ", ".join([f"{plain(node.class_name)}.{key}" for key, node in home.objects.items() if node in found][:5])
+        raise Untranslatable(f"the scene has {len(found)} objects of class {term.name:.40}", operation.start, them)
+    raise Untranslatable(f"the scene has no {term.name:.40}", operation.start)

@@ -1,0 +1,183 @@
+"""What happened on the way, as facts: goals that speak of more than the last state.
+
+A chain is a sequence of moments; a moment is a state and the action taken in it. For each moment but those that the last
+state decides, the domain gets a fact that becomes true once the moment has come, after those before it. Its conditions
+are read in the state before the step, so that a moment counts only if it comes later than the one before: this is the
+greedy reading of ``then`` in the Embodied Agent Interface.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from plansafe.domains.virtualhome.formula import Operator
+from plansafe.grammar.source import Source
+
+TRUE = "(and)"
+FALSE = "(or)"
+_ACTION = re.compile(r"\(:action (\S+) :parameters \(([^()]*)\)")
+_EFFECT = re.compile(r":effect\s+")
+_PREDICATES = "(:predicates"
+
+
+class Fact(NamedTuple):
+    """A proposition of the domain, as text."""
+
+    text: str
+
+
+class Taken(NamedTuple):
+    """That one of the actions ``names`` is taken; if ``arguments`` are given, with these."""
+
+    names: frozenset[str]
+    arguments: tuple[str, ...] | None = None
+
+
+class Moment(NamedTuple):
+    """A condition on a state and the action taken in it; operations come behind their operands."""
+
+    operations: tuple[Fact | Taken | Operator, ...]
+
+    def text(self, action: Signature | None) -> str:
+        """The condition in PDDL where that action is taken, or where none is."""
+        stack: list[str] = []
+        for operation in self.operations:
+            match operation:
+                case Fact():
+                    stack.append(operation.text)
+                case Taken():
+                    stack.append(_taken(operation, action))
+                case Operator(word="not"):
+                    stack.append(_negated(stack.pop()))
+                case Operator(word="and" | "or"):
+                    right, left = stack.pop(), stack.pop()
+                    stack.append(_joined(operation.word, left, right))
+                case _:
+                    stack.append(_quantified(operation, stack.pop()))
+        (text,) = stack
+        return text
+
+
+class Signature(NamedTuple):
+    """An action of the domain and its parameters but the character."""
+
+    name: str
+    parameters: tuple[str, ...]
+
+
+class Stages(NamedTuple):
+    """A goal in PDDL, and the chains that it speaks of: ``(stage_2_1)`` is the first moment of the second chain.
+
+    ``constants`` are the objects that moments name, with their types: a domain must declare them.
+    """
+
+    goal: str
+    chains: tuple[tuple[Moment, ...], ...] = ()
+    constants: tuple[str, ...] = ()
+
+    def extended(self, domain: Source) -> Source:
+        """The domain with the facts of the chains. No line of it moves."""
+        if not self.chains:
+            return domain
+        text = domain.text
+        pieces: list[str] = []
+        position = text.index(_PREDICATES)
+        constants = f"(:constants {' '.join(self.constants)}) " if self.constants else ""
+        facts = " ".join([f"({name})" for name in self._facts()])
+        pieces += [text[:position], constants, _PREDICATES, " ", facts]
+        position += len(_PREDICATES)
+        for match in list(_ACTION.finditer(text)):
+            parameters = tuple([word for word in match[2].split() if word.startswith("?")])[1:]
+            effects = self._effects(Signature(match[1], parameters))
+            if not effects:
+                continue
+            end = _closing(text, match.start())
+            effect = _EFFECT.search(text, match.end(), end)
+            if effect is None:
+                pieces += [text[position:end], f" :effect (and {effects})"]
+            else:
+                pieces += [text[position : effect.end()], f"(and {effects} ", text[effect.end() : end], ")"]
+            position = end
+        return Source(domain.name, "".join([*pieces, text[position:]]))
+
+    def _facts(self) -> Iterable[str]:
+        for chain, moments in enumerate(self.chains, 1):
+            for number in range(1, len(moments) + 1):
+                yield stage(chain, number)
+
+    def _effects(self, action: Signature) -> str:
+        out = []
+        for chain, moments in enumerate(self.chains, 1):
+            for number, moment in enumerate(moments, 1):
+                condition = moment.text(action)
+                if number > 1 and condition != FALSE:
+                    condition = _joined("and", f"({stage(chain, number - 1)})", condition)
+                fact = f"({stage(chain, number)})"
+                if condition != FALSE:
+                    out.append(fact if condition == TRUE else f"(when {condition} {fact})")
+        return " ".join(out)
+
+
+def stage(chain: int, number: int) -> str:
+    """The fact that a moment of a chain has come."""
+    return f"stage_{chain}_{number}"
+
+
+def chain_goal(chain: int, moments: tuple[Moment, ...]) -> str:
+    """What the last state must be for a chain to have come to its end: its last moment may be that state."""
+    last = moments[-1].text(None)
+    if len(moments) > 1 and last != FALSE:
+        last = _joined("and", f"({stage(chain, len(moments) - 1)})", last)
+    return _joined("or", f"({stage(chain, len(moments))})", last)
+
+
+def _taken(operation: Taken, action: Signature | None) -> str:
+    if action is None or action.name not in operation.names:
+        return FALSE
+    if operation.arguments is None:
+        return TRUE
+    if len(operation.arguments) != len(action.parameters):
+        return FALSE
+    text = TRUE
+    for argument, parameter in zip(operation.arguments, action.parameters, strict=True):
+        text = _joined("and", text, f"(= {argument} {parameter})")
+    return text
+
+
+def _negated(text: str) -> str:
+    return {TRUE: FALSE, FALSE: TRUE}.get(text, f"(not {text})")
+
+
+def _joined(word: str, left: str, right: str) -> str:
+    neutral, final = (TRUE, FALSE) if word == "and" else (FALSE, TRUE)
+    if final in (left, right):
+        return final
+    if left == neutral:
+        return right
+    return left if right == neutral else f"({word} {left} {right})"
+
+
+def _quantified(operator: Operator, body: str) -> str:
+    if body in (TRUE, FALSE):
+        return body
+    variable = variable_name(operator.variable)
+    if operator.word == "exists" and re.fullmatch(rf"\(= {re.escape(variable)} \S+\)", body):
+        return TRUE
+    return f"({operator.word} ({variable} - object) {body})"
+
+
+def variable_name(word: str) -> str:
+    """A variable of a formula in PDDL: no parameter of an action begins like this."""
+    return f"?v_{word.lower()}"
+
+
+def _closing(text: str, start: int) -> int:
+    """Where the parenthesis that opens at ``start`` closes."""
+    depth = 0
+    for match in re.compile(r"[()]").finditer(text, start):
+        depth += 1 if match.group() == "(" else -1
+        if depth == 0:
+            return match.start()
+    raise AssertionError("the shipped domain is balanced")
