@@ -7,13 +7,13 @@ where the agent starts and what is to be true at the end.
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any, NamedTuple
 
 from plansafe.domains.safety_chip.homes import HOMES, ROOMS, Home, home
 from plansafe.domains.safety_chip.prefix import Formula, NotAFormula, parse, plain_name
 from plansafe.domains.safety_chip.sentences import formula_of
+from plansafe.domains.virtualhome.json_text import BadJson, read_json
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 
@@ -205,12 +205,10 @@ def _room(file: Source, name: str, span: Span) -> str:
 
 def _load(file: Source) -> Any:
     try:
-        return json.loads(file.text)
-    except (ValueError, RecursionError) as error:
-        at = error.pos if isinstance(error, json.JSONDecodeError) else 0
-        message = error.msg if isinstance(error, json.JSONDecodeError) else "this JSON cannot be read"
-        diagnostic = Diagnostic("SC010", message, (Label(file.name, Span(at, min(at + 1, len(file.text)))),))
-        raise Unreadable(diagnostic) from None
+        return read_json(file.text)
+    except BadJson as error:
+        span = Span(error.position, min(error.position + 1, len(file.text)))
+        raise Unreadable(Diagnostic("SC010", error.message, (Label(file.name, span),))) from None
 
 
 def _descend(file: Source, node: Any, name: str | None, marks: tuple[str, ...]) -> tuple[Any, list[str]]:

@@ -10,22 +10,43 @@
   (:types place - object room thing - place)
 
   (:constants
-    ; the classes of VirtualHome's simulator; what a constraint names beyond these is added to the problem
-    alcohol amplifier apple balanceball bananas barsoap bathroomcabinet bathroomcounter bathtub bed beer bellpepper
-    bench board boardgame book bookshelf bottlewater box bread breadslice broom bucket cabinet candle candybar cards
-    carrot cat ceilingfan ceilinglamp cellphone cereal chair chefknife chicken chinesefood chips chocolatesyrup
-    clock closet closetdrawer clothespants clothespile clothesshirt coffeemaker coffeepot coffeetable computer
-    condimentbottle condimentshaker cookingpot cpuscreen crackers crayons creamybuns cucumber cupcake curtains
-    cutleryfork cutleryknife cutlets cuttingboard deodorant desk diningtable dishbowl dishwasher dishwashingliquid
-    donut door doorjamb dustpan facecream faucet folder fridge fryingpan game garbagecan glasses globe guitar
-    hairproduct hanger jacuzzi journal juice kettle keyboard kitchencabinet kitchencounter kitchentable knifeblock
-    lemon lightswitch lime longboard lotionbottle magazine microwave milk milkshake mincedmeat mouse mousemat mug
-    napkin nightstand notes orange orchid painkillers pancake paper papertowel papertray pc peach pear pen perfume
-    photoframe pie pillow plate plum potato poundcake powersocket printer projector pudding radio remotecontrol rug
-    salad salmon shelf shelfsoapset sink slippers soapset sofa speaker spoon sportsball stall standingmirror stove
-    stovefan sundae tablelamp teddybear toaster toilet toiletpaper tomato toothbrush toothpaste towel towelrack toy
-    tv tvstand vase walllamp wallphone wallpictureframe wallshelf walltv washingmachine washingsponge waterglass
-    watermelon whippedcream wine wineglass
+    ; the classes of VirtualHome, without underscores; what a constraint names beyond these is added to the problem
+    addressbook aftershave alarmclock alcohol amplifier apple armsboth armsleft armsright bag balanceball banana
+    bananas band-aids barsoap basketforclothes bathroomcabinet bathroomcounter bathtub bed beer bellpepper bench
+    bills bird blanket blender blowdryer board boardgame book bookmark bookshelf bottlewater bowl box bread
+    breadslice broom brush bucket button cabinet candle candybar cards carpet carrot cat cd cdplayer ceiling
+    ceilingfan ceilinglamp cellphone centerpiece cereal chair check chefknife chessboard chicken child chinesefood
+    chips chocolatesyrup cleaningbottle cleaningsolution clock closet closetdrawer clothesdress clothesgloves
+    clotheshat clothesjacket clothespants clothespile clothesscarf clothesshirt clothesskirt clothessocks
+    clothesunderwear clothnapkin coatrack coffee coffeecup coffeefilter coffeemaker coffeepot coffeetable coffemaker
+    coin colander comb comforter computer condimentbottle condimentshaker conditioner console controller cookingpot
+    couch cpucase cpuscreen cputable crackers crayon crayons creamybuns creditcard cucumber cup cupboard cupcake
+    curtain curtains cutleryfork cutleryknife cutlets cuttingboard deckofcards deodorant desk detergent diary
+    diningtable dirt dishbowl dishrack dishsoap dishwasher dishwashingliquid document dog donut door doorjamb dough
+    drawing dresser drinkingglass dryingrack drypasta duster dustpan dvdplayer electricaloutlet electricshaver
+    envelope eyeleft eyeright eyesboth face facecream facesoap facialcleanser faucet faxmachine feetboth feetleft
+    feetright filingcabinet floor floorlamp fly folder foodapple foodbacon foodbanana foodbread foodbutter foodcake
+    foodcarrot foodcereal foodcheese foodchicken fooddessert fooddonut foodegg foodfish foodfood foodfruit
+    foodhamburger foodicecream foodjam foodkiwi foodlemon foodnoodles foodoatmeal foodonion foodorange
+    foodpeanutbutter foodpizza foodpotato foodrice foodsalt foodsnack foodsteak foodsugar foodturkey foodvegetable
+    fork form foundation freezer fridge fryingpan game garbagecan glass glasses globe glue groceries groundcoffee
+    guitar hair hairbrush hairdryer hairproduct handsboth handsleft handsright hanger headset highlighter homework
+    ice instrumentguitar instrumentpiano instrumentviolin iron ironingboard jacuzzi jelly journal juice kettle
+    keyboard keys kitchencabinet kitchencabinets kitchencounter kitchencounterdrawers kitchentable knife knifeblock
+    lamp laptop laserpointer laundrydetergent legsboth legsleft legsright lemon light lightbulb lighter lighting
+    lightswitch lime longboard lotionbottle loveseat magazine mail man mat measuringcup mechanicalpencil microphone
+    microwave milk milkshake mincedmeat mini-fridge mirror mop mopbucket mouse mousemat mousepad mouthwash mug
+    musicstand nailpolish napkin needle newspaper nightstand notebook notepad notes novel oil orange orchid oven
+    ovenmitts oventray painkillers painting pajamas pancake pantry pants paper papertowel papertray pasta pc peach
+    pear pen pencil perfume phone photoframe pianobench picture pie pillow placemat plate plum pot potato poundcake
+    powersocket printer printingpaper projector pudding purse radio rag razor receipt remotecontrol rug salad salmon
+    saltcrackers sauce saucepan scissors scrabble shampoo shavingcream sheets shelf shelfsoapset shirt shoe-shinekit
+    shoerack shoes shower shredder sink slippers soap soapset sofa speaker spectacles sponge spoon sportsball stall
+    stamp standingmirror stereo stove stovefan sundae table tablecloth tablelamp tape tea teabag teddybear teeth
+    telephone television textbook thread toaster toilet toiletpaper tomato toothbrush toothbrushholder toothpaste
+    towel towelrack toy trashcan tray tv tvstand vacuumcleaner vase videogameconsole videogamecontroller wall
+    wallclock walllamp wallphone wallpictureframe wallshelf walltv washingmachine washingsponge water waterglass
+    watermelon whippedcream window wine wineglass woman woodenspoon
     - thing)
 
   (:predicates

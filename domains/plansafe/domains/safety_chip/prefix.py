@@ -111,8 +111,9 @@ def in_specification(formula: Formula) -> str:
 
     Raises :class:`NotAFormula` if its translation would be too large, which is so only with ``X``.
     """
-    values = tuple(product((True, False), repeat=0))
-    if _has_next(formula):
+    values: tuple[str, ...] = ()
+    doubles = _has_next(formula)
+    if doubles:
         propositions = atoms(formula)
         if len(propositions) > MOST_PROPOSITIONS_UNDER_X:
             message = f"`X` in a formula with more than {MOST_PROPOSITIONS_UNDER_X} propositions is not supported"
@@ -135,7 +136,7 @@ def in_specification(formula: Formula) -> str:
             case str():
                 out.append(part)
         length += 1
-        if length > LARGEST:
+        if doubles and length > LARGEST:
             raise NotAFormula("the formula is too large", Span(0, 1))
     return " ".join(out).replace(" )", ")")
 
