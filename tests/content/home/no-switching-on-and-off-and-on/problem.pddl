@@ -1,0 +1,8 @@
+(define (problem no-switching-on-and-off-and-on)
+  (:domain ontology)
+  (:objects
+    robot - agent  kitchen hall - room
+    radio lamp - thing)
+  (:init
+    (in-room robot kitchen))
+  (:goal (and)))

@@ -1,0 +1,8 @@
+(define (problem nothing-gets-broken)
+  (:domain ontology)
+  (:objects
+    robot - agent  kitchen hall - room
+    radio toy - thing  pane - structure)
+  (:init
+    (in-room robot kitchen))
+  (:goal (and)))
