@@ -7,8 +7,8 @@ from itertools import product
 from typing import NamedTuple
 
 from plansafe.verifier import model
-from plansafe.verifier.compile.emit import Emitter
-from plansafe.verifier.compile.normal import reads_numbers
+from plansafe.verifier.compile.emit import MAX_LOOPS, Emitter, Join
+from plansafe.verifier.compile.normal import dnf, reads_numbers
 from plansafe.verifier.engine.state import Change, Delta, State, checked
 from plansafe.verifier.evaluate import Evaluator, Undefined, arithmetic
 from plansafe.verifier.model import TRUE, Action, And, Atom, Formula, Number, Snap
@@ -191,6 +191,10 @@ class ActionCode:
         name = emitter.fresh()
         lines = ["A = []", "D = []", "U = []"]
         for effect in snap.effects:
+            found = self._searched(effect, slots)
+            if found is not None:
+                lines += found
+                continue
             depth = 0
             for bound in effect.variables:
                 lines.append(" " * depth + f"for x{bound.slot} in {emitter.domain(bound.domain)}:")
@@ -209,6 +213,29 @@ class ActionCode:
         lines.append("return Happening(A, D, U)")
         emitter.define(name, "S, F, duration" + "".join([f", x{s}" for s in slots]), lines)
         return emitter.link(name)
+
+    def _searched(self, effect: model.Effect, slots: list[int]) -> list[str] | None:
+        """A quantified effect on facts alone, as a search for the bindings that its condition holds for.
+
+        Some may be found twice, which does no harm to facts. ``None`` where every object has to be tried: numbers
+        would be changed twice, and conditions that read them are undefined in an order of their own.
+        """
+        plain = not effect.assignments and not reads_numbers(effect.condition)
+        if not plain or not effect.variables or effect.condition is TRUE:
+            return None
+        disjuncts = dnf(effect.condition)
+        if disjuncts is None or any([len(d.variables) + len(effect.variables) >= MAX_LOOPS for d in disjuncts]):
+            return None
+        emitter = self.emitter
+        inner = [f"A.append(({a.predicate}, {emitter.code(a.arguments)}))" for a in effect.adds]
+        inner += [f"D.append(({a.predicate}, {emitter.code(a.arguments)}))" for a in effect.deletes]
+        bound, outputs = frozenset(slots), [v.slot for v in effect.variables]
+        lines: list[str] = []
+        for disjunct in disjuncts:
+            domains = {v.slot: v.domain for v in (*effect.variables, *disjunct.variables)}
+            join = Join(emitter, domains, "S, F", indexed=False)
+            lines += join.emit(disjunct.literals, bound, outputs, inner)
+        return lines
 
 
 def combine(fluents: list[dict[int, Number]], happenings: list[Happening]) -> Delta:
