@@ -96,6 +96,32 @@ def test_what_is_wrong_is_said_once_with_its_place(before: str, after: str, expe
     assert checker.ok == ("warning" in expected)
 
 
+GROUPS = "(:groups (cookers (either hob)) (warm (either cookers lamp)))"
+
+
+@pytest.mark.parametrize(
+    ("group", "expected"),
+    [
+        ("", []),
+        ("(x (either warm hob lmap))", ["SC101 error lmap | did you mean `lamp`?"]),
+        ("(x lmap)", ["SC101 error lmap | did you mean `lamp`?"]),
+        ("(x (or hob))", ["SC003 error (or hob)"]),
+        ("(x)", ["SC003 error (x)"]),
+        ("(warm pet)", ["SC105 error (warm pet)"]),
+    ],
+)
+def test_groups_are_names_for_types_of_the_domain(group: str, expected: list[str]) -> None:
+    groups = GROUPS[:-1] + f" {group})" + TYPES.replace("(either hob)", "cookers")
+    near = "(exists (?p - (either warm pet)) (lies ?p ?a))"
+    checker = mapping((TYPES, groups), ("(lies ?a ?b)", f"(and {near} (lies ?a ?b))"))
+    assert said(checker) == expected
+    if not expected:
+        assert covered(checker).kinds["hob"] == ("device", "stove")
+        assert said(mapping((TYPES, groups), ("(lies ?a ?b)", near.replace("(lies ", "(lise ")))) == [
+            "SC102 error lise | did you mean `lies`?"
+        ]
+
+
 def test_a_mapping_for_another_domain_says_so() -> None:
     assert said(mapping(domain="house")) == ["SC705 warning house | unknown names below have this cause"]
 

@@ -76,6 +76,13 @@ def _is_macro(text: str, head: str) -> bool:
     return head != "" and re.search(rf"(?i)\(:define\s*\(\s*{re.escape(head)}[\s)]", text) is not None
 
 
+def _is_unused(text: str, around: list[tuple[str, Span]]) -> bool:
+    """Whether the outermost list is a mapping for a specification that the text does not have."""
+    form = text[around[-1][1].start : around[-1][1].end] if around else ""
+    named = re.search(r"(?i)\(\s*:specification\s+([^\s()]+)", form)
+    return named is not None and not re.search(rf"(?i)\(\s*safety\s+{re.escape(named[1])}[\s)]", text)
+
+
 READER_ALONE = (
     Row(
         "twice",
@@ -161,6 +168,11 @@ LAX = (
         "macro call",
         "an argument of a macro may be anything as long as the result is right",
         lambda kind, text, lists, r: any(_is_macro(text, head) for head in lists.heads(r.offset)[:2]),
+    ),
+    LaxRow(
+        "mapping",
+        "a mapping of a specification that is not there is not used, and not looked at",
+        lambda kind, text, lists, r: kind == "specification" and _is_unused(text, lists.around(r.offset)),
     ),
     LaxRow("vocabulary", "typed lists of a vocabulary are looked at loosely", _in(":vocabulary")),
     LaxRow(

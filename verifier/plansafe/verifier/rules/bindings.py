@@ -65,6 +65,11 @@ class _Check:
     def run(self) -> None:
         symbols = self.symbols
         entries = self.binding.mapping.entries
+        errors = self.context.errors
+        for at in self.binding.mapping.groups.values():
+            self._alternatives(at)
+        if self.context.errors > errors:
+            return  # whatever uses the group would say it again
         for (kind, theirs), at in entries.items():
             if kind == "type" and len(at.node) == 2:
                 self.types[theirs] = self._alternatives(at)
@@ -99,7 +104,7 @@ class _Check:
     # -- types and constants ------------------------------------------------------------------------------------------
 
     def _alternatives(self, at: At) -> tuple[int, ...]:
-        """The domain's types that an entry of ``:types`` names; unknown ones are reported."""
+        """The domain's types that an entry of ``:types`` or ``:groups`` names; unknown ones are reported."""
         ours = at.node[1]
         typed: list[Node] = ["?x", "-", ours]
         self.context.origin[id(typed)] = At(at.node, 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_object_name, word
@@ -11,13 +11,14 @@ Name = tuple[str, str]
 """A name with its name space: ``type``, ``constant``, ``predicate``, ``function`` or ``action``."""
 
 _REPLACED = frozenset((":types", ":predicates", ":functions", ":actions", ":constants"))
-_SECTIONS = _REPLACED | {":specification", ":domain"}
+_SECTIONS = _REPLACED | {":specification", ":domain", ":groups"}
 
 
 class Mapping(NamedTuple):
     """A mapping: replacements of atoms, terms, types and steps; where each entry stands, and its ``:domain``.
 
-    ``nothing`` are the names that it says the domain has nothing for; they are among the entries, too.
+    ``nothing`` are the names that it says the domain has nothing for; they are among the entries, too. ``groups`` are
+    its own names for several types of the domain; in the replacements they are replaced already.
     """
 
     atoms: dict[str, tuple[list[str], Node]]
@@ -26,13 +27,16 @@ class Mapping(NamedTuple):
     steps: dict[str, tuple[list[str], Node]]
     entries: dict[Name, At]
     nothing: set[Name]
+    groups: dict[str, At]
     domain: list[At]
+    made: list[Node]  # identity is the key of Context.origin, so what was made must stay alive
 
 
 def read_mapping(context: Context, form: list[Node]) -> tuple[str | None, Mapping]:
     """Read ``(define (mapping name) ..)``; returns the specification that it names, ``None`` after a diagnostic."""
     wanted = None
-    mapping = Mapping({}, {}, {}, {}, {}, set(), [])
+    mapping = Mapping({}, {}, {}, {}, {}, set(), {}, [], [])
+    reader = _Reader(context, mapping)
     for child in range(2, len(form)):
         section = form[child]
         head = word(section[0]) if isinstance(section, list) and section else ""
@@ -41,9 +45,9 @@ def read_mapping(context: Context, form: list[Node]) -> tuple[str | None, Mappin
             context.error("SC003", "expected a section of a mapping", At(form, child), "not a section", help=help)
         elif head == ":specification":
             wanted = section[1] if len(section) > 1 else None
-        elif head in _REPLACED:
+        elif head in _REPLACED or head == ":groups":
             for position in range(1, len(section)):
-                _entry(context, head, section[position], At(section, position), mapping)
+                reader.entry(head, section[position], At(section, position))
         elif len(section) != 2 or not is_object_name(section[1]):
             context.error("SC003", "`:domain` takes one name", At(section), "expected `(:domain name)`")
         else:
@@ -54,28 +58,76 @@ def read_mapping(context: Context, form: list[Node]) -> tuple[str | None, Mappin
     return None, mapping
 
 
-def _entry(context: Context, head: str, entry: Node, at: At, mapping: Mapping) -> None:
-    """One ``(theirs ours)`` of a mapping, or ``(theirs)``."""
-    if not isinstance(entry, list) or len(entry) not in (1, 2):
-        context.error("SC003", "expected `(theirs ours)`", at, "not a pair")
-        return
-    theirs = entry[0]
-    flat = head in (":types", ":constants")
-    if flat and isinstance(theirs, str):
-        if len(entry) == 2:
-            (mapping.types if head == ":types" else mapping.names)[theirs] = entry[1]
-    elif not flat and isinstance(theirs, list) and theirs and isinstance(theirs[0], str):
-        target = mapping.steps if head == ":actions" else mapping.atoms
-        if len(entry) == 2:
-            target[theirs[0]] = ([word(token) for token in theirs[1:]], entry[1])
-        theirs = theirs[0]
-    else:
-        context.error("SC003", "expected `((name ?x ..) replacement)`", at, "not a replacement")
-        return
-    key = (head[1:-1], theirs)
-    if key in mapping.entries:
-        other = (mapping.entries[key], "first here")
-        context.error("SC105", f"{key[0]} `{theirs}` is bound twice", at, "again here", other=other)
-    mapping.entries[key] = At(entry)
-    if len(entry) == 1:
-        mapping.nothing.add(key)
+class _Reader:
+    """Reads the entries of one mapping."""
+
+    def __init__(self, context: Context, mapping: Mapping) -> None:
+        self.context = context
+        self.mapping = mapping
+
+    def entry(self, head: str, entry: Node, at: At) -> None:
+        """One ``(theirs ours)``, or ``(theirs)``."""
+        context, mapping = self.context, self.mapping
+        if not isinstance(entry, list) or len(entry) not in ((2,) if head == ":groups" else (1, 2)):
+            context.error("SC003", "expected `(theirs ours)`", at, "not a pair")
+            return
+        theirs, flat = entry[0], head in (":types", ":constants", ":groups")
+        if not (isinstance(theirs, str) if flat else _is_head(theirs)):
+            context.error("SC003", "expected `((name ?x ..) replacement)`", at, "not a replacement")
+            return
+        name = theirs if isinstance(theirs, str) else word(theirs[0])
+        if len(entry) == 2 and head != ":constants":
+            ours = self._types(entry[1]) if flat else self._formula(entry[1])
+            entry = entry if ours is entry[1] else self._made([theirs, ours], entry)
+        key = (head[1:-1], name)
+        first = mapping.groups.get(name) if head == ":groups" else mapping.entries.get(key)
+        if first is not None:
+            context.error("SC105", f"{key[0]} `{name}` is bound twice", at, "again here", other=(first, "first here"))
+        if head == ":groups":
+            mapping.groups[name] = At(entry)
+            return
+        mapping.entries[key] = At(entry)
+        if len(entry) == 1:
+            mapping.nothing.add(key)
+        elif flat:
+            (mapping.types if head == ":types" else mapping.names)[name] = entry[1]
+        else:
+            target = mapping.steps if head == ":actions" else mapping.atoms
+            target[name] = ([word(token) for token in theirs[1:]], entry[1])
+
+    def _made(self, made: list[Node], origin: list[Node]) -> list[Node]:
+        self.context.origin[id(made)] = At(origin)
+        self.mapping.made.append(made)
+        return made
+
+    def _types(self, node: Node) -> Node:
+        """A type or ``(either ..)`` with groups replaced by their types, each of which keeps its place."""
+        groups = {name: at.node[1] for name, at in self.mapping.groups.items()}
+        if isinstance(node, str):
+            return groups.get(node, node)
+        if not any([child in groups for child in node if isinstance(child, str)]):
+            return node
+        made = self._made([], node)
+        for position, child in enumerate(node):
+            group = groups.get(child, child) if isinstance(child, str) else child
+            names = [(At(group, at), group[at]) for at in range(1, len(group))] if isinstance(group, list) else []
+            for place, name in names or [(At(node, position), group)]:
+                self.context.replaced[id(made), len(made)] = place
+                made.append(name)
+        return made
+
+    def _formula(self, node: Node) -> Node:
+        """A replacement with the groups in its quantifiers replaced."""
+        if not isinstance(node, list) or not self.mapping.groups:
+            return node
+        if len(node) == 3 and node[0] in ("forall", "exists") and isinstance(node[1], list):
+            typed: list[Node] = []
+            for position, child in enumerate(node[1]):
+                typed.append(self._types(child) if position and node[1][position - 1] == "-" else child)
+            return self._made([node[0], self._made(typed, node[1]), self._formula(node[2])], node)
+        return self._made([self._formula(child) for child in node], node)
+
+
+def _is_head(node: Node) -> TypeGuard[list[Node]]:
+    """Whether a node is ``(name ..)``."""
+    return isinstance(node, list) and len(node) > 0 and isinstance(node[0], str)
