@@ -162,14 +162,19 @@ class ActionCode:
 
     def effects_probe(self, action: Action, state: State, objects: tuple[int, ...]) -> None:
         """Raise what taking the step would raise (an undefined number, a conflict), without taking it."""
-        if not self._numeric(action):
-            return
-        slots = [v.slot for v in action.parameters]
+        if self._numeric(action):
+            self.delta(action, state, objects)
+
+    def delta(self, action: Action, state: State, objects: tuple[int, ...]) -> Delta:
+        """What a step would change, whatever its precondition; compiled at first use.
+
+        Raises :class:`Conflict`, ``KeyError``, ``ZeroDivisionError``, ``NumberTooLarge``.
+        """
         found = self._effects.get(id(action))
         if found is None:
             self._actions.append(action)
-            found = self._effects[id(action)] = self.effects(action.start, slots)
-        combine(state.fluents, [found(state.facts, state.fluents, None, *objects)])
+            found = self._effects[id(action)] = self.effects(action.start, [v.slot for v in action.parameters])
+        return combine(state.fluents, [found(state.facts, state.fluents, None, *objects)])
 
     def _numeric(self, action: Action) -> bool:
         known = self._reads_numbers.get(id(action))

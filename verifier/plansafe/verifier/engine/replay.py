@@ -16,7 +16,7 @@ from plansafe.verifier import model
 from plansafe.verifier.compile.emit import Emitter
 from plansafe.verifier.engine.actions import ActionCode, Conflict, combine, interpreted
 from plansafe.verifier.engine.axioms import Axioms
-from plansafe.verifier.engine.state import Change, NumberTooLarge, State
+from plansafe.verifier.engine.state import Change, Delta, NumberTooLarge, State
 from plansafe.verifier.engine.steps import IllFormed, Resolver, Taken
 from plansafe.verifier.evaluate import Binding, Evaluator, Reason, Undefined
 from plansafe.verifier.model import Atom, Formula, Number, Task
@@ -431,17 +431,29 @@ class Run:
     def _force(self, taken: Taken, number: int) -> None:
         """The effects of a failed step happen, if they can be computed."""
         state = self.state
-        evaluator = Evaluator(self.task, state.facts, state.fluents)
-        binding = dict(zip([v.slot for v in taken.action.parameters], taken.objects, strict=True))
-        try:
-            delta = combine(state.fluents, [interpreted(evaluator, taken.action.start, binding)])
-        except (Undefined, Conflict, KeyError, ZeroDivisionError):
+        delta = self._delta(taken)
+        if delta is None:
             return
         if self.runtime is not None and self.engine.acting:
             mirror = self.engine.mirror("start", taken)
             self.runtime.depart(state, () if mirror is None else (mirror,), self.moment())
         state.apply(delta, self.log)
         self._arrive(number)
+
+    def _delta(self, taken: Taken) -> Delta | None:
+        """What a failed step changes; ``None`` if that cannot be computed."""
+        state = self.state
+        try:
+            return self.engine.code.delta(taken.action, state, taken.objects)
+        except Conflict:
+            return None
+        except (KeyError, ZeroDivisionError):  # a number is undefined, but perhaps none that matters
+            evaluator = Evaluator(self.task, state.facts, state.fluents)
+            binding = dict(zip([v.slot for v in taken.action.parameters], taken.objects, strict=True))
+            try:
+                return combine(state.fluents, [interpreted(evaluator, taken.action.start, binding)])
+            except (Undefined, Conflict, KeyError, ZeroDivisionError):
+                return None
 
     def fluent_text(self, function: int, code: int) -> str:
         """A ground fluent as PDDL."""
