@@ -57,6 +57,11 @@ def monitor_key(runtime: Runtime | None, letter: int, blame: bool = False) -> Ke
     return tuple(out)
 
 
+def program_key(program: Program, state: int, letter: int) -> Key:
+    """What the automaton of one instance remembers after ``letter`` letters of an untimed trace."""
+    return _state(program, state, letter), min(letter, _horizon(program))
+
+
 def _soft(runtime: Runtime) -> frozenset[int]:
     """The parts of preferences, which count for nothing.
 
