@@ -1,0 +1,212 @@
+"""BDDL activities: the reader.
+
+BDDL (Srivastava et al., BEHAVIOR, CoRL 2021, section 3 and appendix A) has the shape of a PDDL problem. Objects are named
+after WordNet synsets, ``grape.n.01_1``; a goal names them as variables, ``?grape.n.01_1``, and adds quantifiers that
+count (:mod:`plansafe.domains.behavior.goals`). The reader checks names and arities here, where it can point at the
+user's file; what it returns is sound for the writer of the task (:mod:`plansafe.domains.behavior.task`).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from plansafe.domains.behavior.vocabulary import DOMAINS, Vocabulary, vocabulary
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
+from plansafe.grammar.sexpr import Node, Places, problems, read_all
+from plansafe.grammar.source import Source
+from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_object_name, word
+
+AGENT = "agent.n.01"
+ROOM = "room"
+MORE = "_*"
+SECTIONS = ("problem", ":domain", ":objects", ":init", ":goal")
+
+
+class Literal(NamedTuple):
+    """A literal of the initial state, in names of the activity."""
+
+    positive: bool
+    predicate: str
+    arguments: tuple[str, ...]
+
+
+class Activity(NamedTuple):
+    """An activity definition. ``objects`` maps instances to their categories, rooms included, in their order.
+
+    ``goal`` is the formula as it was written (``None``: there is none); ``at`` its place in the tree.
+    """
+
+    name: str
+    domain: str
+    objects: dict[str, str]
+    init: list[Literal]
+    goal: Node | None
+    at: At | None
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """What the shipped domain of this activity declares."""
+        return vocabulary(self.domain)
+
+    def instances(self) -> dict[str, list[str]]:
+        """The instances of each category, in their order."""
+        found: dict[str, list[str]] = {}
+        for name, category in self.objects.items():
+            found.setdefault(category, []).append(name)
+        return found
+
+
+def read_activity(source: Source) -> tuple[Activity | None, Context]:
+    """Read an activity definition. The context holds what is wrong with it; with errors there is no activity.
+
+    Linear in the size of the text.
+    """
+    context = Context()
+    top = read_all(source)
+    if top is None:
+        context.diagnostics.extend(problems(source))
+        return None, context
+    context.places.append(Places(source, top))
+    definition = top[0] if top else None
+    if not isinstance(definition, list) or len(top) != 1 or not definition or definition[0] != "define":
+        where = Label(source.name, Span(0, min(len(source.text), 1)), "expected `(define (problem ..) ..)`")
+        context.diagnostics.append(Diagnostic("SC010", "this is not an activity definition", (where,)))
+        return None, context
+    activity = _definition(context, definition)
+    return (None if context.errors else activity), context
+
+
+def _definition(context: Context, definition: list[Node]) -> Activity | None:
+    sections: dict[str, list[Node]] = {}
+    for position, section in enumerate(definition[1:], 1):
+        head = section[0] if isinstance(section, list) and section else None
+        if not isinstance(section, list) or not isinstance(head, str):
+            context.error("SC010", "expected a section", At(definition, position), f"such as `({SECTIONS[2]} ..)`")
+        elif head == ":requirements":
+            continue
+        elif head not in SECTIONS:
+            context.error("SC010", f"unknown section `{head}`", At(section, 0), help=did_you_mean(head, SECTIONS))
+        elif head in sections:
+            context.error("SC010", f"a second section `{head}`", At(section, 0), other=(At(sections[head], 0), "first"))
+        else:
+            sections[head] = section
+    for head in SECTIONS:
+        if head not in sections:
+            context.error("SC010", f"the section `({head} ..)` is missing", At(definition))
+    if context.errors:
+        return None
+    name, domain = [_single(context, sections[head]) for head in ("problem", ":domain")]
+    if domain is None or name is None:
+        return None
+    if domain not in DOMAINS:
+        known = "` and `".join(DOMAINS)
+        context.error(
+            "SC010", f"no domain `{domain}`", At(sections[":domain"], 1), f"`{known}` are known", help="see docs/behavior.md"
+        )
+        return None
+    objects = _objects(context, sections[":objects"])
+    init = _init(context, sections[":init"], objects, vocabulary(domain))
+    goal_section = sections[":goal"]
+    if len(goal_section) != 2:
+        place = At(goal_section, 2) if len(goal_section) > 2 else At(goal_section)
+        context.error("SC010", "a goal is one formula", place, help="put several into `(and ..)`")
+        return None
+    return Activity(name, domain, objects, init, goal_section[1], At(goal_section, 1))
+
+
+def _single(context: Context, section: list[Node]) -> str | None:
+    if len(section) == 2 and is_object_name(section[1]):
+        return str(section[1])
+    context.error("SC010", f"`({word(section[0])} ..)` takes one name", At(section))
+    return None
+
+
+def _objects(context: Context, section: list[Node]) -> dict[str, str]:
+    objects: dict[str, str] = {}
+    pending: list[tuple[str, int]] = []
+    position = 1
+    while position < len(section):
+        token = section[position]
+        if token == "-":
+            position += 1
+            category = section[position] if position < len(section) else None
+            if not is_object_name(category):
+                context.error("SC010", "a category is missing after `-`", At(section, min(position, len(section) - 1)))
+            elif not pending:
+                context.error("SC010", "a category without instances before it", At(section, position))
+            for name, at in pending:
+                if objects.setdefault(name, str(category)) != category:
+                    context.error("SC105", f"`{name}` is declared twice", At(section, at))
+            pending = []
+        elif is_object_name(token):
+            pending.append((str(token), position))
+        else:
+            context.error("SC010", f"`{word(token)}` is not a name", At(section, position), "expected an instance")
+        position += 1
+    for name, at in pending:
+        context.error("SC010", f"`{name}` has no category", At(section, at), help=f"write `{name} - CATEGORY`")
+    return objects
+
+
+def _init(context: Context, section: list[Node], objects: dict[str, str], known: Vocabulary) -> list[Literal]:
+    """Read the literals of the initial state. Rooms are declared by being named."""
+    literals: list[Literal] = []
+    signs: dict[tuple[str, tuple[str, ...]], bool] = {}
+    for position, node in enumerate(section[1:], 1):
+        positive = not (isinstance(node, list) and len(node) == 2 and node[0] == "not" and isinstance(node[1], list))
+        atom = node if positive else node[1]
+        if not isinstance(atom, list) or not atom or not isinstance(atom[0], str):
+            context.error("SC010", "expected a literal", At(section, position), "such as `(ontop cup.n.01_1 table.n.02_1)`")
+            continue
+        predicate = atom[0]
+        if known.predicates.get(predicate) != len(atom) - 1:
+            report_predicate(context, atom, known)
+            continue
+        if predicate == "inroom" and is_object_name(atom[2]):
+            objects.setdefault(str(atom[2]), ROOM)
+        arguments = tuple([token[1:] if isinstance(token, str) and token[0] == "?" else str(token) for token in atom[1:]])
+        unknown = [number for number, name in enumerate(arguments, 1) if name not in objects]
+        for number in unknown:
+            report_name(context, atom, number, objects, ())
+        if unknown:
+            continue
+        if signs.setdefault((predicate, arguments), positive) != positive:
+            context.error("SC111", "the initial state says both this and its contrary", At(section, position))
+        literals.append(Literal(positive, predicate, arguments))
+    return literals
+
+
+def report_predicate(context: Context, atom: list[Node], known: Vocabulary) -> None:
+    """Report an unknown predicate, or a wrong number of arguments."""
+    name = word(atom[0])
+    arity = known.predicates.get(name)
+    if arity is None:
+        context.error("SC102", f"unknown predicate `{name}`", At(atom, 0), help=did_you_mean(name, known.predicates))
+    else:
+        count = f"{arity} argument" + ("" if arity == 1 else "s")
+        context.error("SC103", f"`{name}` takes {count}, not {len(atom) - 1}", At(atom), "this many are not expected")
+
+
+def report_name(context: Context, atom: list[Node], number: int, objects: dict[str, str], bound: tuple[str, ...]) -> None:
+    """Report an argument that is neither an instance nor a bound variable."""
+    token = atom[number]
+    if not isinstance(token, str):
+        context.error("SC010", "expected an instance", At(atom, number), "not a list")
+        return
+    name = token.removeprefix("?")
+    if name in objects.values():
+        context.error(
+            "SC107",
+            f"`{token}` stands for no object here",
+            At(atom, number),
+            "not inside a quantifier of this name",
+            help=f"name an instance, such as `{name}_1`, or quantify: `(forall (?{name} - {name}) ..)`",
+        )
+    else:
+        help_text = did_you_mean(name, [*objects, *bound])
+        context.error("SC108", f"`{name}` is not declared", At(atom, number), "not in `:objects`", help=help_text)
+
+
+def is_error(note: Diagnostic) -> bool:
+    """Whether a diagnostic stops the import."""
+    return note.severity is Severity.ERROR

@@ -1,0 +1,277 @@
+"""BDDL goals as PDDL formulas.
+
+What the quantifiers mean is what the ``bddl`` package evaluates (condition_evaluation.py of bddl 3.6.0), which
+docs/behavior.md states and tests/domains/behavior compares, case by case:
+
+- ``forall``, ``exists``: over the instances that are declared of exactly this category;
+- ``(forn (n) (?x - c) f)``: for exactly n instances;
+- ``(forpairs (?x - c) (?y - d) f)``: with m the smaller number of instances, at least m of c have some partner in d,
+  and at least m of d have some partner in c. Nothing is its own partner;
+- ``(fornpairs (n) (?x - c) (?y - d) f)``: the same with n for m.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from plansafe.domains.behavior.bddl import Activity, report_name, report_predicate
+from plansafe.domains.behavior.counting import at_least, exactly, written_size
+from plansafe.grammar.sexpr import Node
+from plansafe.verifier.elaborate.context import At, Context, did_you_mean, word
+
+MAX_QUANTIFIERS = 500
+MAX_COPIES = 100_000
+MAX_TOKENS = 1_000_000
+COUNTED = {"forn": 2, "forpairs": 3, "fornpairs": 4}
+POSITIONS = frozenset(["inside", "ontop", "under", "nextto", "onfloor"])
+
+
+class Term(NamedTuple):
+    """What a name of BDDL stands for: a variable or object of PDDL, and its category."""
+
+    text: str
+    category: str
+
+
+class _Work(NamedTuple):
+    """A formula still to be translated: into ``out``, with these names bound."""
+
+    formula: Node
+    at: At
+    bound: dict[str, Term]
+    depth: int
+    out: list[Node]
+
+
+class Goals:
+    """Translates the formulas of one activity. Mistakes go to the context, at their places."""
+
+    def __init__(
+        self, context: Context, activity: Activity, names: dict[str, str], cut: frozenset[str] = frozenset()
+    ) -> None:
+        """``names`` are the PDDL names of instances; objects of the categories ``cut`` may be in pieces."""
+        self.context = context
+        self.activity = activity
+        self.names = names
+        self.categories = {category: category.replace(".", "_") for category in activity.objects.values()}
+        self.instances = activity.instances()
+        self.predicates = activity.vocabulary.predicates
+        self.cut = cut
+        self.copies = 0
+
+    def translate(self, formula: Node, at: At) -> Node:
+        """The formula in PDDL. Work is linear in what is written; too large a result is an error."""
+        out: list[Node] = []
+        stack = [_Work(formula, at, {}, 0, out)]
+        while stack and self.copies <= MAX_COPIES:
+            self._one(stack.pop(), stack)
+        if self.copies > MAX_COPIES or (out and written_size(out, MAX_TOKENS) > MAX_TOKENS):
+            self.context.error("SC015", "the goal counts too many combinations", at, help="split it, or count fewer")
+        return out[0] if out else ["and"]
+
+    def _one(self, work: _Work, stack: list[_Work]) -> None:
+        node = work.formula
+        if not isinstance(node, list) or not node or not isinstance(node[0], str):
+            self.context.error("SC010", "expected a formula", work.at)
+            return
+        head = node[0]
+        if head in ("and", "or", "not", "imply"):
+            wanted = {"not": 1, "imply": 2}.get(head)
+            if wanted is not None and len(node) != wanted + 1:
+                plural = "" if wanted == 1 else "s"
+                self.context.error("SC103", f"`{head}` takes {wanted} formula{plural}, not {len(node) - 1}", At(node, 0))
+                return
+            made: list[Node] = [head]
+            work.out.append(made)
+            stack.extend(
+                [work._replace(formula=node[i], at=At(node, i), out=made) for i in range(len(node) - 1, 0, -1)]
+            )
+        elif head in ("forall", "exists") or head in COUNTED:
+            self._quantified(head, node, work, stack)
+        else:
+            self._atom(node, work)
+
+    # -- quantifiers ----------------------------------------------------------------------------------------------------
+
+    def _quantified(self, head: str, node: list[Node], work: _Work, stack: list[_Work]) -> None:
+        counting = head in ("forn", "fornpairs")
+        pairs = head in ("forpairs", "fornpairs")
+        first = 2 if counting else 1
+        body_at = first + (2 if pairs else 1)
+        if len(node) != body_at + 1:
+            shape = f"({head} {'(N) ' if counting else ''}{'(?x - category) ' * (2 if pairs else 1)}FORMULA)"
+            self.context.error("SC103", f"`{head}` is written `{shape}`", At(node, 0))
+            return
+        if work.depth >= MAX_QUANTIFIERS:
+            self.context.error("SC015", f"more than {MAX_QUANTIFIERS} quantifiers inside each other", At(node, 0))
+            return
+        count = self._count(node) if counting else 0
+        variables = [self._variable(node, position) for position in range(first, body_at)]
+        if count is None or None in variables:
+            return
+        bindings = [variable for variable in variables if variable is not None]
+        body = work._replace(formula=node[body_at], at=At(node, body_at), depth=work.depth + 1)
+        if not pairs:
+            label, category = bindings[0]
+            if head == "forn":
+                self._warn_too_many(node, count, len(self.instances[category]))
+                bodies = [self._copy(body, {label: self._constant(name)}, stack) for name in self.instances[category]]
+                work.out.append(exactly(count, bodies))
+            else:
+                variable = self._fresh(label, work.bound)
+                made: list[Node] = [head, [variable, "-", self.categories[category]]]
+                work.out.append(made)
+                stack.append(body._replace(bound=work.bound | {label: Term(variable, category)}, out=made))
+            return
+        rows, columns = [self.instances[category] for _, category in bindings]
+        smaller = min(len(rows), len(columns))
+        if bindings[0][1] == bindings[1][1]:
+            smaller = max(len(rows) - 1, 0)
+        if counting:
+            self._warn_too_many(node, count, smaller)
+        wanted = count if counting else smaller
+        if bindings[0][1] == bindings[1][1]:
+            work.out.append(self._pairs_of_one_category(wanted, bindings, body, stack))
+        else:
+            rows_have = self._partners(wanted, bindings[0], bindings[1], False, body, stack)
+            columns_have = self._partners(wanted, bindings[1], bindings[0], True, body, stack)
+            work.out.append(["and", rows_have, columns_have])
+
+    def _partners(
+        self,
+        wanted: int,
+        these: tuple[str, str],
+        others: tuple[str, str],
+        second_wins: bool,
+        body: _Work,
+        stack: list[_Work],
+    ) -> Node:
+        """At least ``wanted`` of ``these`` have a partner among ``others``.
+
+        Of two variables of one name the second counts: ``second_wins`` says that it is that of ``these``.
+        """
+        label, category = these
+        other_label, other_category = others
+        instances = self.instances[category]
+        other = self._fresh(other_label, body.bound)
+        if wanted == len(instances):
+            variable = self._fresh(label, body.bound | {other_label: Term(other, other_category)})
+            bound = _bind(label, Term(variable, category), other_label, Term(other, other_category), second_wins)
+            partner: list[Node] = ["exists", [other, "-", self.categories[other_category]]]
+            self._push(body, bound, partner, stack)
+            return ["forall", [variable, "-", self.categories[category]], partner]
+        found: list[Node] = []
+        for name in instances:
+            bound = _bind(label, self._constant(name), other_label, Term(other, other_category), second_wins)
+            partner = ["exists", [other, "-", self.categories[other_category]]]
+            self._push(body, bound, partner, stack)
+            found.append(partner)
+        return at_least(wanted, found)
+
+    def _pairs_of_one_category(
+        self, wanted: int, bindings: list[tuple[str, str]], body: _Work, stack: list[_Work]
+    ) -> Node:
+        """Pairs within one category: the second half counts positions in each row, not objects, as ``bddl`` does."""
+        (first, category), (second, _) = bindings
+        instances = self.instances[category]
+        rows: list[Node] = []
+        columns: list[Node] = [["or"] for _ in instances[1:]]
+        for number, name in enumerate(instances):
+            row: list[Node] = ["or"]
+            for position, other in enumerate(instances[:number] + instances[number + 1 :]):
+                bound = {first: self._constant(name)} | {second: self._constant(other)}
+                pair = self._copy(body, bound, stack)
+                row.append(pair)
+                column = columns[position]
+                assert isinstance(column, list)
+                column.append(pair)
+            rows.append(row)
+        return ["and", at_least(wanted, rows), at_least(wanted, columns)]
+
+    def _copy(self, body: _Work, bound: dict[str, Term], stack: list[_Work]) -> Node:
+        """The body with these names bound, to be translated later."""
+        made: list[Node] = ["and"]
+        self._push(body, bound, made, stack)
+        return made
+
+    def _push(self, body: _Work, bound: dict[str, Term], out: list[Node], stack: list[_Work]) -> None:
+        self.copies += 1
+        if self.copies <= MAX_COPIES:
+            stack.append(body._replace(bound=body.bound | bound, out=out))
+
+    def _count(self, node: list[Node]) -> int | None:
+        written = node[1]
+        token = written[0] if isinstance(written, list) and len(written) == 1 else written
+        if isinstance(token, str) and token.isascii() and token.isdigit() and len(token) < 10:
+            return int(token)
+        self.context.error("SC010", "expected a number in parentheses", At(node, 1), "such as `(2)`")
+        return None
+
+    def _variable(self, node: list[Node], position: int) -> tuple[str, str] | None:
+        """The name that a quantifier binds, and the category."""
+        written = node[position]
+        if not isinstance(written, list) or len(written) != 3 or written[1] != "-":
+            self.context.error("SC010", "expected `(?x - category)`", At(node, position))
+            return None
+        label, _, category = written
+        if not isinstance(label, str) or not isinstance(category, str) or not label.strip("?"):
+            self.context.error("SC010", "expected `(?x - category)`", At(node, position))
+            return None
+        if category not in self.instances:
+            near = did_you_mean(category, self.instances)
+            self.context.error("SC101", f"no object is of the category `{category}`", At(written, 2), help=near)
+            return None
+        return label.strip("?"), category
+
+    def _warn_too_many(self, node: list[Node], count: int, there_are: int) -> None:
+        if count > there_are:
+            message = f"{count} are asked for, and there are at most {there_are}: this can never hold"
+            self.context.warning("SC015", message, At(node, 1))
+
+    def _constant(self, name: str) -> Term:
+        return Term(self.names[name], self.activity.objects[name])
+
+    def _fresh(self, label: str, bound: dict[str, Term]) -> str:
+        """A variable that is not taken: two names of BDDL may look the same in PDDL."""
+        variable = "?" + label.replace(".", "_").replace("?", "_")
+        taken = {term.text for name, term in bound.items() if name != label}
+        taken |= {bound[label].text} if label in bound else set()
+        while variable in taken:
+            variable += "_"
+        return variable
+
+    # -- atoms ----------------------------------------------------------------------------------------------------------
+
+    def _atom(self, node: list[Node], work: _Work) -> None:
+        predicate = word(node[0])
+        if self.predicates.get(predicate) != len(node) - 1:
+            report_predicate(self.context, node, self.activity.vocabulary)
+            return
+        terms: list[Term] = []
+        for number, token in enumerate(node[1:], 1):
+            name = token.strip("?") if isinstance(token, str) else ""
+            term = work.bound.get(name)
+            if term is None and name in self.names:
+                term = self._constant(name)
+            if term is None:
+                report_name(self.context, node, number, self.activity.objects, tuple(work.bound))
+                return
+            terms.append(term)
+        atom: list[Node] = [predicate, *[term.text for term in terms]]
+        if predicate in POSITIONS and terms[0].category in self.cut:
+            work.out.append(["or", atom, _all_pieces(atom)])
+        else:
+            work.out.append(atom)
+
+
+def _bind(label: str, term: Term, other_label: str, other: Term, this_wins: bool) -> dict[str, Term]:
+    return {other_label: other, label: term} if this_wins else {label: term, other_label: other}
+
+
+def _all_pieces(atom: list[Node]) -> Node:
+    """Where a thing is that was cut and taken apart: where all its pieces are."""
+    whole = atom[1]
+    variable = "?a.piece"  # other variables have no dots
+    piece: list[Node] = [atom[0], variable, *atom[2:]]
+    pieces: Node = ["forall", [variable, "-", "piece"], ["imply", ["piece_of", variable, whole], piece]]
+    return ["and", ["scattered", whole], pieces]

@@ -1,0 +1,193 @@
+"""From an activity to a task: the PDDL problem, and the domain with the categories that it lacks.
+
+What the activity leaves open is decided here and in docs/behavior.md: agents have two hands, what can be cut comes with
+pieces, halves and diced forms belong to what they are named after.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from plansafe.domains.behavior.bddl import AGENT, MORE, Activity, Literal
+from plansafe.domains.behavior.goals import Goals
+from plansafe.domains.behavior.vocabulary import IGIBSON, OMNIGIBSON, Vocabulary
+from plansafe.domains.world import Scene, no_scene
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
+from plansafe.grammar.sexpr import Node, write
+from plansafe.grammar.source import Source
+from plansafe.verifier.elaborate.context import Context, is_name
+
+PIECES = ("part_0", "part_1")
+MADE_FROM = {"half": "half_of", "diced": "diced_of", "cooked": "heated_of", "melted": "heated_of"}
+SUBSTANCE_PREDICATES = ("covered", "filled", "contains", "saturated", "insource")
+_INSTANCE = re.compile(r"(.+)_(\d+|\*)\Z", re.DOTALL)
+
+
+class Naming(NamedTuple):
+    """Names of the world and of PDDL, both ways, and what the objects are.
+
+    ``names`` maps names as plans write them to objects; ``kinds`` an object to its type; ``rooms`` an object to the
+    name of its room; ``agent`` is who acts; ``pieces`` maps what can be cut to its pieces.
+    """
+
+    domain: str
+    names: dict[str, str]
+    kinds: dict[str, str]
+    rooms: dict[str, str]
+    agent: str
+    pieces: dict[str, tuple[str, ...]]
+    written: dict[str, str]
+    """How the world writes an object."""
+
+
+def scene_of(activity: Activity, context: Context, source: Source, shown: dict[str, str] | None = None) -> Scene:
+    """The task of an activity; ``shown`` are the names that plans use for instances, if not those of the activity."""
+    vocabulary = activity.vocabulary
+    names, types = _names(activity, vocabulary)
+    pieces = _pieces(activity, names, types, vocabulary)
+    cut = frozenset([activity.objects[name] for name in activity.objects if names[name] in pieces])
+    goals = Goals(context, activity, names, cut)
+    goal: Node = ["and"]
+    if activity.goal is not None and activity.at is not None:
+        goal = goals.translate(activity.goal, activity.at)
+    if context.errors:
+        return no_scene(*context.diagnostics)
+    problem = _problem(activity, names, types, pieces, goal)
+    domain = _domain(activity, types, vocabulary)
+    rooms = {names[fact.arguments[0]]: fact.arguments[1] for fact in activity.init if fact.predicate == "inroom"}
+    agent = next((names[name] for name, category in activity.objects.items() if category == AGENT), "")
+    plan_names = {name: names[instance] for instance, name in (shown or {}).items() if instance in names}
+    written = {obj: name for name, obj in plan_names.items()} if plan_names else {names[n]: n for n in names}
+    naming = Naming(
+        activity.domain,
+        {**names, **{obj: obj for obj in names.values()}, **plan_names},
+        {names[name]: types[category] for name, category in activity.objects.items()},
+        rooms,
+        agent,
+        pieces,
+        written,
+    )
+    notes = (*context.diagnostics, *_notes(activity, source))
+    return Scene(domain, Source(f"{source.name} (as PDDL)", problem), notes=notes, data=naming)
+
+
+def _names(activity: Activity, vocabulary: Vocabulary) -> tuple[dict[str, str], dict[str, str]]:
+    """PDDL names of instances and of categories, one-to-one within each."""
+    taken = set(vocabulary.constants)
+    names = {name: _unused(name.removesuffix(MORE) + "_more" if name.endswith(MORE) else name, taken) for name in activity.objects}
+    types: dict[str, str] = {}
+    taken_types: set[str] = set()
+    for category in dict.fromkeys(activity.objects.values()):
+        plain = category if is_name(category) else f"kind_{category}"
+        types[category] = _unused(plain, taken_types)
+    return names, types
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    made = name.replace(".", "_")
+    while made in taken:
+        made += "_"
+    taken.add(made)
+    return made
+
+
+def _pieces(
+    activity: Activity, names: dict[str, str], types: dict[str, str], vocabulary: Vocabulary
+) -> dict[str, tuple[str, ...]]:
+    """The pieces of what can be cut, if there is anything to cut with."""
+    if activity.domain != IGIBSON:
+        return {}
+    kinds = {category: vocabulary.kinds.get(types[category], frozenset()) for category in types}
+    if not any(["slicer" in found for found in kinds.values()]):
+        return {}
+    return {
+        names[name]: tuple([f"{names[name]}_{piece}" for piece in PIECES])
+        for name, category in activity.objects.items()
+        if "sliceable" in kinds[category]
+    }
+
+
+def _domain(activity: Activity, types: dict[str, str], vocabulary: Vocabulary) -> Source:
+    """The shipped domain, with the categories that it does not declare."""
+    missing = [category for category in types if types[category] not in vocabulary.kinds]
+    if not missing:
+        return vocabulary.source
+    made = _kinds_by_use(activity) if activity.domain == OMNIGIBSON else {}
+    groups: dict[str, list[str]] = {}
+    for category in missing:
+        kinds = sorted(made.get(category, ()))
+        above = "object" if not kinds else kinds[0] if len(kinds) == 1 else f"(either {' '.join(kinds)})"
+        groups.setdefault(above, []).append(types[category])
+    lines = "".join([f"\n    {' '.join(members)} - {above}" for above, members in groups.items()])
+    text, at = vocabulary.source.text, vocabulary.types_at
+    return Source(f"{vocabulary.source.name} (with {len(missing)} more types)", text[:at] + lines + text[at:])
+
+
+def _kinds_by_use(activity: Activity) -> dict[str, set[str]]:
+    """What an activity itself says about categories: what fills or covers is a substance, what has a half is cut."""
+    kinds: dict[str, set[str]] = {}
+    for fact in activity.init:
+        if fact.predicate in SUBSTANCE_PREDICATES:
+            kinds.setdefault(activity.objects[fact.arguments[1]], set()).add("substance")
+        if fact.predicate in ("filled", "contains"):
+            kinds.setdefault(activity.objects[fact.arguments[0]], set()).add("fillable")
+    return kinds
+
+
+def _made_from(activity: Activity) -> list[tuple[str, str, str]]:
+    """Facts that link what can be made by cutting, cooking or melting to what it is made from, by their names."""
+    instances = activity.instances()
+    facts: list[tuple[str, str, str]] = []
+    for category, members in instances.items():
+        form, separator, base = category.partition("__")
+        relation = MADE_FROM.get(form) if separator else None
+        sources = instances.get(base) or (instances.get(f"half__{base}") if form == "diced" else None)
+        if relation is None or not sources:
+            continue
+        share = max(1, len(members) // len(sources))
+        for number, member in enumerate(members):
+            facts.append((relation, member, sources[min(number // share, len(sources) - 1)]))
+        if len(members) == 1:  # one substance for the whole category
+            facts += [(relation, members[0], source) for source in sources[1:]]
+    return facts
+
+
+def _problem(
+    activity: Activity, names: dict[str, str], types: dict[str, str], pieces: dict[str, tuple[str, ...]], goal: Node
+) -> str:
+    lines = [f"(define (problem {activity.name})", f"  (:domain {activity.domain})", "  (:objects"]
+    lines += [
+        f"    {' '.join([names[member] for member in members])} - {types[category]}"
+        for category, members in activity.instances().items()
+    ]
+    lines += [f"    {' '.join(parts)} - piece" for parts in pieces.values()]
+    lines += ["  )", "  (:init"]
+    lines += ["    " + _literal(fact, names) for fact in activity.init]
+    if activity.domain == IGIBSON:
+        lines += [f"    (two_handed {names[name]})" for name, category in activity.objects.items() if category == AGENT]
+    lines += [f"    (piece_of {part} {whole})" for whole, parts in pieces.items() for part in parts]
+    if activity.domain == OMNIGIBSON:
+        lines += [f"    ({relation} {names[made]} {names[source]})" for relation, made, source in _made_from(activity)]
+    lines += ["  )", "  (:goal"]
+    conjuncts = goal[1:] if isinstance(goal, list) and goal[0] == "and" and len(goal) > 2 else None
+    if conjuncts is None:
+        lines += [f"    {write(goal)}"]
+    else:
+        lines += ["    (and", *[f"      {write(conjunct)}" for conjunct in conjuncts], "    )"]
+    return "\n".join([*lines, "  )", ")", ""])
+
+
+def _literal(fact: Literal, names: dict[str, str]) -> str:
+    atom = f"({fact.predicate} {' '.join([names[name] for name in fact.arguments])})"
+    return atom if fact.positive else f"(not {atom})"
+
+
+def _notes(activity: Activity, source: Source) -> list[Diagnostic]:
+    more = [name for name in activity.objects if name.endswith(MORE)]
+    if not more:
+        return []
+    at = source.text.lower().find(more[0])
+    label = Label(source.name, Span(max(at, 0), max(at, 0) + len(more[0])))
+    text = "any number of further ones in the scene; read as one object"
+    return [Diagnostic("SC012", f"`{name}` stands for {text}", (label,), severity=Severity.NOTE) for name in more]
