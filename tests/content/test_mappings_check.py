@@ -230,3 +230,29 @@ def test_such_a_step_stands_alone_in_a_rule() -> None:
     checker = Checker(Source("d.pddl", WASHING), Source("p.pddl", problem), [Source("s.safe", text)])
     (found,) = checker.diagnostics
     assert (found.code, found.severity.value) == ("SC120", "error")
+
+
+def test_what_a_domain_has_nothing_for_may_be_what_it_calls_by_that_name() -> None:
+    """A word that is said to be missing is missing, and the domain's own use of the name is no matter of it."""
+    domain = """(define (domain d) (:types hob lamp) (:predicates (warm ?x - object))
+      (:action press :parameters (?x - hob) :effect (warm ?x)) (:action drop :parameters (?x - object)))"""
+    text = """(define (safety s)
+      (:vocabulary (:types stove lamp) (:predicates (hot ?x)) (:actions (drop ?x) (throw ?x)))
+      (:process one :parameters (?x - stove) :forbid (hot ?x))
+      (:process two :parameters (?x - lamp) :forbid (hot ?x))
+      (:process three :on (or (drop ?x) (throw ?x)) :forbid ())
+      (:process four :on (throw ?x) :forbid ())
+      (:process five :on (drop ?x) :forbid (once (action (throw ?x)))))
+    (define (mapping m) (:specification s) (:types (stove (either hob lamp)) (lamp)) (:predicates ((hot ?x) (warm ?x)))
+      (:actions ((drop ?x) (drop ?x)) ((throw ?x))))"""
+    problem = "(define (problem p) (:domain d) (:objects a - hob) (:init) (:goal ()))"
+    checker = Checker(Source("d.pddl", domain), Source("p.pddl", problem), [Source("s.safe", text)])
+    lacks = {rule.name: rule.lacks for rule in checker.rules}
+    assert lacks == {
+        "one": (),
+        "two": (("type", "lamp"),),
+        "three": (),
+        "four": (("action", "throw"),),
+        "five": (("action", "throw"),),
+    }
+    assert [(d.code, d.severity.value) for d in checker.diagnostics] == [("SC702", "note")]

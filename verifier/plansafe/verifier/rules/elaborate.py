@@ -21,7 +21,7 @@ from plansafe.verifier.elaborate.types import typed_list
 from plansafe.verifier.model import TRUE, And, Atom, Formula, Not, Or, Quantified, Temporal, Variable
 from plansafe.verifier.rules.bindings import check_mappings
 from plansafe.verifier.rules.expand import ATOMS_FIELDS, FORMULA_FIELDS, Expanded, PlainRule
-from plansafe.verifier.rules.mapping import Mapping, Name
+from plansafe.verifier.rules.mapping import Mapping, Name, lacking
 from plansafe.verifier.rules.model import Match, Part, Rule
 from plansafe.verifier.rules.open import open_predicate, world_invariant
 from plansafe.verifier.rules.split import PAST_OPERATORS, mode_of, required
@@ -104,7 +104,8 @@ class Rules:
         missing = self._missing(expanded)
         known: dict[str, int] = {}
         for rule in expanded.rules:
-            lacks = sorted(_mentioned(rule.node) & missing.keys())
+            needed = sorted(_mentioned(rule.node) & missing.keys())
+            lacks = [(kind, name.removeprefix("~")) for kind, name in needed]
             if lacks:
                 name = word(rule.node[1])
                 mapping = expanded.mapping(rule.specification)
@@ -161,7 +162,7 @@ class Rules:
         """Whether something needs vocabulary that is missing; then a warning says so."""
         lacks = sorted(mentioned & missing.keys())
         if lacks:
-            needs = ", ".join([f"{kind} `{lack}`" for kind, lack in lacks])
+            needs = ", ".join([f"{kind} `{lack.removeprefix('~')}`" for kind, lack in lacks])
             message = f"{what}: this domain has no {needs}"
             self.context.warning("SC702", message, at, "left out", help="bind it with a mapping")
         return bool(lacks)
@@ -187,7 +188,9 @@ class Rules:
                     kind = "type" if head == ":types" else "constant"
                     for entry in typed_list(self.context, section, 1, is_object_name, "a name"):
                         bound = _bound(mapping, (kind, entry.name))
-                        if bound is False or (bound is None and entry.name not in known):
+                        if bound is False:
+                            missing[kind, lacking(entry.name)] = entry.at
+                        elif bound is None and entry.name not in known:
                             missing[kind, entry.name] = entry.at
                 elif head in (":predicates", ":functions", ":actions"):
                     for child in range(1, len(section)):
@@ -199,10 +202,9 @@ class Rules:
                         At(section, 0),
                         "expected `:types`, `:constants`, `:predicates`, `:functions` or `:actions`",
                     )
-        said = set().union(*[binding.mapping.nothing for binding in expanded.bindings])
         for (kind, name), at in missing.items():
-            if (kind, name) in said:
-                continue
+            if name.startswith("~"):
+                continue  # a mapping has said so
             self.context.warning(
                 "SC120",
                 f"the specification needs the {kind} `{name}`, which the domain does not have",
@@ -222,7 +224,7 @@ class Rules:
         bound = _bound(mapping, (kind, name))
         if bound is not None:
             if not bound:
-                missing[kind, name] = At(entry, 0)
+                missing[kind, lacking(name)] = At(entry, 0)
             return
         declared: model.Predicate | None = None
         arity: int | None = None

@@ -15,7 +15,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.conditions import RESERVED
 from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_name, is_object_name, is_variable, word
 from plansafe.verifier.elaborate.types import typed_list
-from plansafe.verifier.rules.mapping import Mapping, read_mapping
+from plansafe.verifier.rules.mapping import Mapping, lacking, read_mapping
 
 RULE_KINDS = frozenset((":process", ":trajectory", ":termination", ":obligation"))
 FORMULA_FIELDS = frozenset(
@@ -510,6 +510,8 @@ class Expander:
                 replacement = mapping.atoms.get(head)
             if replacement is not None:
                 return self._instantiate(node, rest, replacement)
+            if mapping is not None and not {("predicate", head), ("function", head)}.isdisjoint(mapping.nothing):
+                return self._made([lacking(head), *rest], node)
         return self._made([head, *rest], node)
 
     def _instantiate(self, node: list[Node], arguments: list[Node], replacement: tuple[list[str], Node]) -> Node:
@@ -525,7 +527,7 @@ class Expander:
         return self._copy(body, values, {name: At(node, child) for child, name in enumerate(parameters, 1)})
 
     def _name(self, token: Node, mapping: Mapping | None) -> Node:
-        return mapping.names.get(token, token) if mapping is not None and isinstance(token, str) else token
+        return mapping.constant(token) if mapping is not None and isinstance(token, str) else token
 
     def _types(self, node: Node, mapping: Mapping | None) -> Node:
         if mapping is None or not isinstance(node, list):
@@ -534,11 +536,11 @@ class Expander:
         after_dash = False
         for child in node:
             if after_dash and isinstance(child, str):
-                made.append(mapping.types.get(child, child))
+                made.append(mapping.type(child))
             elif after_dash and isinstance(child, list):
                 flat: list[Node] = []
                 for alternative in child:
-                    new = mapping.types.get(alternative, alternative) if isinstance(alternative, str) else alternative
+                    new = mapping.type(alternative) if isinstance(alternative, str) else alternative
                     flat.extend(new[1:] if isinstance(new, list) else [new])
                 made.append(self._made(flat, child))
             else:
@@ -551,14 +553,15 @@ class Expander:
             return node
         if node[0] == "or":
             flat: list[Node] = ["or"]
-            for child in node[1:]:
+            taken = [child for child in node[1:] if not _is_lacking(child, mapping)]
+            for child in taken or node[1:]:  # a step that never happens in this domain
                 made = self._step(child, mapping)
                 flat.extend(made[1:] if isinstance(made, list) and made and made[0] == "or" else [made])
             return self._made(flat, node)
         rest = [self._name(child, mapping) for child in node[1:]]
         found = mapping.steps.get(word(node[0]))
         if found is None:
-            return self._made([node[0], *rest], node)
+            return self._made([lacking(word(node[0])) if _is_lacking(node, mapping) else node[0], *rest], node)
         parameters, body = found
         if len(parameters) != len(rest):
             self.context.error(
@@ -598,6 +601,11 @@ class Expander:
         if isinstance(step, list) and len(step) == 3 and step[0] == "exists":
             return self._made(["exists", step[1], self._taken(head, step[2], node)], node)
         return self._made([head, step], node)
+
+
+def _is_lacking(step: Node, mapping: Mapping) -> bool:
+    """Whether the mapping says that the domain has nothing for a step."""
+    return isinstance(step, list) and len(step) > 0 and ("action", word(step[0])) in mapping.nothing
 
 
 class ExpansionTooLarge(Exception):

@@ -14,6 +14,11 @@ _REPLACED = frozenset((":types", ":predicates", ":functions", ":actions", ":cons
 _SECTIONS = _REPLACED | {":specification", ":domain", ":groups"}
 
 
+def lacking(name: str) -> str:
+    """What stands in an expanded rule for a word that the domain has nothing for, whatever the domain calls so."""
+    return f"~{name}"
+
+
 class Mapping(NamedTuple):
     """A mapping: replacements of atoms, terms, types and steps; where each entry stands, and its ``:domain``.
 
@@ -30,6 +35,14 @@ class Mapping(NamedTuple):
     groups: dict[str, At]
     domain: list[At]
     made: list[Node]  # identity is the key of Context.origin, so what was made must stay alive
+
+    def type(self, name: str) -> Node:
+        """What a type of the specification is in the domain."""
+        return lacking(name) if ("type", name) in self.nothing else self.types.get(name, name)
+
+    def constant(self, name: str) -> Node:
+        """What a constant of the specification is in the domain; any other term stays what it is."""
+        return lacking(name) if ("constant", name) in self.nothing else self.names.get(name, name)
 
 
 def read_mapping(context: Context, form: list[Node]) -> tuple[str | None, Mapping]:
