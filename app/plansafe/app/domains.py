@@ -157,11 +157,10 @@ def _source(path: str) -> Source:
 def _unknown(name: str, known: tuple[str, ...]) -> Diagnostic:
     from plansafe.grammar.plan_text import near  # noqa: PLC0415
 
-    nearest = near(name.lower(), known)
     return Diagnostic(
         "SC610",
         f"no world is named {name!a}",
-        help=f"did you mean `{nearest}`?" if nearest else f"known worlds: {', '.join(known)}",
+        help=near(name.lower(), known) or f"known worlds: {', '.join(known)}",
     )
 
 

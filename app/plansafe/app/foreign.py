@@ -150,8 +150,7 @@ def find_world(name: str) -> World | Diagnostic:
     try:
         return world(name)
     except KeyError:
-        nearest = near(name.lower(), world_names())
-        advice = f"did you mean `{nearest}`?" if nearest else f"known worlds: {', '.join(world_names())}"
+        advice = near(name.lower(), world_names()) or f"known worlds: {', '.join(world_names())}"
         return Diagnostic("SC610", f"no world is named {name!a}", help=advice)
 
 
