@@ -141,7 +141,8 @@ class Places:
         self.source = source
         self._top = top
         self._spans: dict[int, SpanNode] | None = None
-        self._asked = 0
+        self._ids: set[int] | None = None
+        self._asked = self._walks = 0
         self._last: tuple[list[Node], list[int] | None] | None = None
 
     def _index(self) -> dict[int, SpanNode]:
@@ -183,9 +184,19 @@ class Places:
 
     def knows(self, node: list[Node]) -> bool:
         """Whether the list is part of this source's tree."""
-        if self._spans is None and self._asked < _WALKS:
+        if self._spans is not None:
+            return id(node) in self._spans
+        if self._ids is None and self._walks < _WALKS:
+            self._walks += 1
             return self._path(node) is not None
-        return id(node) in self._index()
+        if self._ids is None:
+            self._ids = set()
+            stack = [self._top]
+            while stack:
+                part = stack.pop()
+                self._ids.add(id(part))
+                stack += [child for child in part if isinstance(child, list)]
+        return id(node) in self._ids
 
     def span(self, node: list[Node], child: int | None = None) -> Span:
         """The place of a list, or of its child number ``child``: of the closing parenthesis if there is none."""
