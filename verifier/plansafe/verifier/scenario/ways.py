@@ -48,14 +48,16 @@ class _Late(Exception):
 def count_ways(engine: Engine, first: Sequence[Taken], rules: bool, time_limit_s: float, cap: int) -> Ways:
     """Count the ways to the goal. ``first`` is an admissible plan of least length, proved.
 
-    First plans near ``first`` are tried, which answers most cases; then all states on plans of least length are
-    visited, layer by layer, with landmark cuts as a bound: exponential in the length at worst, and bounded by the
-    limits.
+    First plans near ``first`` are tried, which answers most cases; then, up to ``cap`` ways, all states on plans of
+    least length are visited, layer by layer, with landmark cuts as a bound: exponential in the length at worst, and
+    bounded by the limits.
     """
     deadline = monotonic() + time_limit_s
     independence = Independence(engine)
     second = next(_others(engine, first, rules, independence, monotonic() + time_limit_s / 4), None)
     try:
+        if not cap:
+            raise _Late
         layers = _Layers(engine, len(first), rules, deadline).run()
     except (_Late, NumberTooLarge, TooManyInstances):
         least = 1 if second is None else 2

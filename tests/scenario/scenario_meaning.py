@@ -1,0 +1,123 @@
+"""What a domain and a problem mean, as a value: equal for texts that elaborate to the same task."""
+
+from __future__ import annotations
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker
+from plansafe.verifier.model import (
+    Action,
+    And,
+    Atom,
+    Compare,
+    Equal,
+    Formula,
+    Not,
+    Or,
+    Quantified,
+    Task,
+    Truth,
+)
+
+Meaning = dict[str, object]
+
+
+def meaning(domain: Source, problem: Source) -> Meaning | None:
+    """The meaning of a task; ``None`` if it has mistakes. The order of declarations and conjuncts does not matter."""
+    checker = Checker(domain, problem)
+    if not checker.ok or checker.elaborated is None:
+        return None
+    task, symbols = checker.elaborated.task, checker.elaborated.symbols
+    table = symbols.types
+
+    def kinds(types: tuple[int, ...]) -> tuple[str, ...]:
+        return tuple(sorted([table.names[t] for t in types]))
+
+    return {
+        "types": {name: kinds(tuple(table.parents[number])) or ("object",) for name, number in table.index.items()},
+        "objects": {name: kinds(symbols.object_types[number]) for name, number in symbols.object_index.items()},
+        "predicates": {p.name: tuple([kinds(t) for t in p.types]) for p in symbols.predicates},
+        "functions": {f.name: tuple([kinds(t) for t in f.types]) for f in symbols.functions},
+        "actions": {
+            name: _action(task, a, [kinds(t) for t in symbols.parameter_types[name]])
+            for name, a in task.actions.items()
+        },
+        "init": frozenset([task.fact_text(p, code) for p, codes in enumerate(task.initial_facts) for code in codes]),
+        "values": frozenset(
+            [(f, code, str(v)) for f, values in enumerate(task.initial_fluents) for code, v in values.items()]
+        ),
+        "goal": _formula(task, And(task.goal), {}),
+    }
+
+
+def difference(one: Meaning, other: Meaning) -> list[str]:
+    """What differs, for people."""
+    out = []
+    for key in one:
+        a, b = one[key], other[key]
+        if a == b:
+            continue
+        if isinstance(a, dict) and isinstance(b, dict):
+            out += [
+                f"{key} {name}: {a.get(name)} / {b.get(name)}"
+                for name in sorted({*a, *b})
+                if a.get(name) != b.get(name)
+            ]
+        elif isinstance(a, frozenset) and isinstance(b, frozenset):
+            out.append(f"{key}: lost {sorted(map(str, a - b))}, new {sorted(map(str, b - a))}")
+        else:
+            out.append(f"{key}: {a} / {b}")
+    return out
+
+
+def _action(task: Task, action: Action, types: list[tuple[str, ...]]) -> object:
+    slots = {v.slot: f"?{number}" for number, v in enumerate(action.parameters)}
+    effects = []
+    for effect in action.start.effects:
+        own = dict(slots)
+        for variable in effect.variables:
+            own[variable.slot] = f"?{len(own)}"
+        condition = _formula(task, effect.condition, own)
+        bound = tuple([_domain(task, v.domain) for v in effect.variables])
+        for sign, atoms in (("+", effect.adds), ("-", effect.deletes)):
+            effects += [(sign, bound, condition, _formula(task, atom, own)) for atom in atoms]
+        effects += [("=", bound, condition, str(assignment)) for assignment in effect.assignments]
+    gone = {(b, c, a) for sign, b, c, a in effects if sign == "+"}
+    effects = [e for e in effects if not (e[0] == "-" and (e[1], e[2], e[3]) in gone)]  # what is added stays
+    return tuple(types), _formula(task, And(action.start.condition), slots), tuple(sorted(effects, key=repr))
+
+
+def _formula(task: Task, formula: Formula, slots: dict[int, str]) -> object:
+    def term(argument: int) -> str:
+        return task.objects[argument] if argument >= 0 else slots.get(-1 - argument, "?")
+
+    match formula:
+        case Truth():
+            return formula.value
+        case Atom():
+            return (task.predicates[formula.predicate].name, *[term(a) for a in formula.arguments])
+        case Equal():
+            return ("=", *sorted([term(formula.left), term(formula.right)]))
+        case Not():
+            return ("not", _formula(task, formula.body, slots))
+        case And() | Or():
+            head = "and" if isinstance(formula, And) else "or"
+            parts: list[object] = []
+            for part in formula.parts:
+                inner = _formula(task, part, slots)
+                parts += inner[1:] if isinstance(inner, tuple) and inner[:1] == (head,) else [inner]
+            parts = sorted(set(parts), key=repr)
+            return parts[0] if len(parts) == 1 else (head, *parts)
+        case Quantified():
+            own = dict(slots)
+            for variable in formula.variables:
+                own[variable.slot] = f"?{len(own)}"
+            domains = tuple([_domain(task, v.domain) for v in formula.variables])
+            return ("forall" if formula.universal else "exists", domains, _formula(task, formula.body, own))
+        case Compare():
+            return str(formula)
+        case _:
+            raise AssertionError("a temporal formula in a task")
+
+
+def _domain(task: Task, number: int) -> tuple[str, ...]:
+    return tuple(sorted([task.objects[o] for o in task.domains[number]]))

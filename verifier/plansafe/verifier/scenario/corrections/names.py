@@ -1,0 +1,348 @@
+"""Names that nobody declared: a slip of the pen if one declared name is near, a missing declaration otherwise."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from plansafe.grammar.sexpr import Node
+from plansafe.verifier.elaborate.conditions import parse_number
+from plansafe.verifier.elaborate.context import is_name, is_object_name, is_variable
+from plansafe.verifier.scenario.corrections.view import View, signature, typed
+from plansafe.verifier.scenario.drafts import Draft, Edit
+from plansafe.verifier.scenario.near import nearest
+from plansafe.verifier.scenario.survey import OPERATORS, ROOT, ActionText, Types, Use
+
+_COUNTER = re.compile(r"[-_.]?\d+\Z")
+_AGENTS = ("agent", "robot")
+NEAR, DECLARED = "near-name", "declaration"
+
+
+def types(view: View) -> list[Edit]:
+    """Types that are named and not declared."""
+    survey = view.survey
+    out: list[Edit] = []
+    known = [*survey.types, ROOT]
+    named = Counter([name for name, *_ in survey.type_uses])
+    stems = {_COUNTER.sub("", own.name) for own in survey.objects.values()}
+    seen: set[str] = set()
+    for name, draft, node, child in survey.type_uses:
+        if name in survey.types or name in (ROOT, "number") or not is_name(name):
+            continue
+        meant = _of_objects(view, name, draft, node, child) or nearest(name, known, 2 if named[name] == 1 else 1)
+        if name in stems:
+            meant = None  # objects are named after it: it is meant
+        if meant is not None and draft.editable:
+            if isinstance(node[child], str):
+                out.append(
+                    view.renamed(draft, node, child, NEAR, f"type `{name}` is not declared; `{meant}` is", meant)
+                )
+            else:
+                inner = node[child]
+                assert isinstance(inner, list)
+                reason = f"type `{name}` is not declared; `{meant}` is"
+                out.append(view.renamed(draft, inner, inner.index(name), NEAR, reason, meant))
+        elif name not in seen:
+            seen.add(name)
+            kind = _above(view, name)
+            edit = view.declare(DECLARED, f"type `{name}` is used, and not declared", ":types", typed(name, kind))
+            out += [edit] if edit is not None else []
+    return out
+
+
+def _of_objects(view: View, name: str, draft: Draft, node: list[Node], child: int) -> str | None:
+    """The type that objects are named after, if the one that is written is a slip of it."""
+    if draft is not view.problem or not isinstance(node[child], str):
+        return None
+    stems = {
+        _COUNTER.sub("", own.name) for own in view.survey.objects.values() if own.node is node and own.types == (name,)
+    }
+    stem = stems.pop() if len(stems) == 1 else None
+    return stem if stem in view.survey.types and stem is not None and nearest(name, [stem]) else None
+
+
+def _above(view: View, name: str) -> Types:
+    """The parent of a new type: what the uses of its objects and variables ask for."""
+    survey = view.survey
+    wanted = [
+        w for use in survey.uses for number, argument in enumerate(use.arguments)
+        if survey.term(use, argument) == (name,) and (w := survey.wanted(use, number)) is not None
+    ]  # fmt: skip
+    found = survey.meet([w for w in wanted if w != (name,)])
+    return found if found is not None and len(found) == 1 and found != (name,) else (ROOT,)
+
+
+def predicates(view: View) -> list[Edit]:
+    """Predicates that are used and not declared: renamed, or declared with the types of their arguments."""
+    survey = view.survey
+    out: list[Edit] = []
+    unknown: dict[str, list[Use]] = {}
+    for use in survey.uses:
+        table = survey.functions if use.function else survey.predicates
+        if use.name not in table and use.name != "=" and is_name(use.name) and use.name not in OPERATORS:
+            unknown.setdefault(use.name, []).append(use)
+    for name, uses in unknown.items():
+        function = uses[0].function
+        table = survey.functions if function else survey.predicates
+        arity = len(uses[0].arguments)
+        fitting = [known.name for known in table.values() if _may_be(known.parameters, uses)]
+        slips = 2 if len(uses) == 1 else 1  # a name that is used several times is hardly a double slip
+        meant = nearest(name, fitting, slips)
+        what = "function" if function else "predicate"
+        if meant is not None and all([use.draft.editable for use in uses]):
+            reason = f"{what} `{name}` is not declared; `{meant}` is, with as many arguments"
+            out += [view.renamed(use.draft, use.node, 0, NEAR, reason, meant) for use in uses]
+            continue
+        if nearest(name, table) is not None and len({len(use.arguments) for use in uses}) == 1:
+            meant = nearest(name, table)  # the arity is another rule's, if it is wrong in the same way everywhere
+            if (
+                meant is not None
+                and abs(len(table[meant].parameters) - arity) == 1
+                and all(u.draft.editable for u in uses)
+            ):
+                reason = f"{what} `{name}` is not declared; `{meant}` is"
+                out += [view.renamed(use.draft, use.node, 0, NEAR, reason, meant) for use in uses]
+                continue
+        if not all([len(use.arguments) == arity and _words(use.arguments) for use in uses]):
+            continue  # nobody can say what its parameters are
+        kinds = [survey.join(_kinds(view, uses, position)) for position in range(arity)]
+        head = ":functions" if function else ":predicates"
+        reason = f"{what} `{name}` is used with {arity} argument{'' if arity == 1 else 's'}, and not declared"
+        edit = view.declare(DECLARED, reason, head, signature(name, kinds))
+        out += [edit] if edit is not None else []
+    return out
+
+
+def _may_be(parameters: tuple[object, ...], uses: list[Use]) -> bool:
+    return all([len(use.arguments) == len(parameters) for use in uses])
+
+
+def _words(arguments: Iterable[Node]) -> bool:
+    return all([isinstance(a, str) and (is_variable(a) or is_object_name(a)) for a in arguments])
+
+
+def _kinds(view: View, uses: list[Use], position: int) -> list[Types]:
+    """The types of an argument; a variable that ranges over everything decides, an object without type does not."""
+    found = [(use.arguments[position], view.survey.term(use, use.arguments[position])) for use in uses]
+    known = [kind for term, kind in found if kind is not None and (kind != (ROOT,) or is_variable(term))]
+    return known or [(ROOT,)]
+
+
+# -- objects ----------------------------------------------------------------------------------------------------------
+
+
+def objects(view: View) -> list[Edit]:
+    """Objects that are used and not declared: renamed, or declared with the type that their uses ask for."""
+    survey = view.survey
+    out: list[Edit] = []
+    unknown: dict[str, list[tuple[Use, int]]] = {}
+    for use in survey.uses:
+        for number, argument in enumerate(use.node[1:], 1):
+            if not isinstance(argument, str) or not is_object_name(argument) or argument in survey.objects:
+                continue
+            if parse_number(argument) is None and "?" + argument not in use.scope:
+                unknown.setdefault(argument, []).append((use, number))
+    for name, uses in unknown.items():
+        in_domain = any([use.draft is not view.problem for use, _ in uses])
+        fitting = [known for known in survey.objects if _stands_for(view, known, uses)]
+        meant = nearest(name, fitting)
+        if meant is not None and all([use.draft.editable for use, _ in uses]):
+            reason = f"object `{name}` is not declared; `{meant}` is"
+            out += [view.renamed(use.draft, use.node, child, NEAR, reason, meant) for use, child in uses]
+            continue
+        split = _split(view, uses)
+        if split:
+            out += split
+            continue
+        kind = _type_of(view, name, uses)
+        if kind is None:
+            continue
+        reason = f"object `{name}` is used, and not declared"
+        text = typed(name, kind)
+        if in_domain:
+            edit = view.declare(DECLARED, reason, ":constants", text)
+        else:
+            edit = Edit(DECLARED, reason, (view.problem.add_to(":objects", [text]),))
+        out += [edit] if edit is not None else []
+    return out
+
+
+def _stands_for(view: View, known: str, uses: list[tuple[Use, int]]) -> bool:
+    """Whether a declared object has the types that all of these places want, and may be named there."""
+    own = view.survey.objects[known]
+    for use, child in uses:
+        wanted = view.survey.wanted(use, child - 1)
+        if wanted is not None and not view.survey.fits(own.types, wanted, False):
+            return False
+        if use.draft is not view.problem and own.draft is view.problem:
+            return False
+    return True
+
+
+def _split(view: View, uses: list[tuple[Use, int]]) -> list[Edit]:
+    """``coffee table`` for ``coffee_table``: two words of an atom with one argument too many are one name."""
+    out: list[Edit] = []
+    for use, child in uses:
+        known = view.survey.predicates.get(use.name)
+        if known is None or len(use.arguments) != len(known.parameters) + 1 or not use.draft.editable:
+            return []
+        for first in (child - 1, child):
+            if first < 1 or first + 1 >= len(use.node):
+                continue
+            names = [f"{use.node[first]}{glue}{use.node[first + 1]}" for glue in ("_", "-", "")]
+            found = [name for name in names if name in view.survey.objects]
+            if len(found) == 1:
+                span = use.draft.span(use.node, first)
+                end = use.draft.span(use.node, first + 1).end
+                change = use.draft.change(use.node, first, found[0])._replace(span=span._replace(end=end))
+                out.append(Edit("split-name", f"`{found[0]}` is one name", (change,)))
+                break
+    return out
+
+
+def _type_of(view: View, name: str, uses: list[tuple[Use, int]]) -> Types | None:
+    """The type of a new object: the one that its name names, else the most special that its uses ask for."""
+    survey = view.survey
+    wanted = [w for use, child in uses if (w := survey.wanted(use, child - 1)) is not None]
+    stem = _COUNTER.sub("", name)
+    own = next((s for s in (stem, _COUNTER.sub("", stem)) if s in survey.types), None)
+    if own is not None and all([survey.fits((own,), w, False) for w in wanted]):
+        return (own,)
+    found = survey.meet(wanted)
+    if found is not None and len(found) == 1:
+        return found
+    if found is not None:
+        return (found[0],)
+    return tuple(sorted({w[0] for w in wanted}))
+
+
+def constants(view: View) -> list[Edit]:
+    """Objects of the problem that the domain names: constants of the domain."""
+    survey = view.survey
+    out: list[Edit] = []
+    seen: set[str] = set()
+    for use in survey.uses:
+        if use.draft is view.problem:
+            continue
+        for argument in use.arguments:
+            known = survey.objects.get(argument) if isinstance(argument, str) else None
+            if known is None or known.draft is not view.problem or known.name in seen:
+                continue
+            seen.add(known.name)
+            reason = f"the domain names `{known.name}`, an object of the problem: a constant"
+            edit = view.declare("constant", reason, ":constants", typed(known.name, known.types))
+            out += [edit] if edit is not None else []
+    return out
+
+
+# -- variables --------------------------------------------------------------------------------------------------------
+
+
+def variables(view: View) -> list[Edit]:
+    """Variables that nothing binds: renamed, or made parameters of their action."""
+    survey = view.survey
+    out: list[Edit] = []
+    unbound: dict[tuple[int, str], list[tuple[Use, int]]] = {}
+    for use in survey.uses:
+        for number, argument in enumerate(use.node[1:], 1):
+            if is_variable(argument) and argument not in use.scope and use.action is not None and use.draft.editable:
+                unbound.setdefault((id(use.action.node), str(argument)), []).append((use, number))
+    for (_, name), uses in unbound.items():
+        action = uses[0][0].action
+        assert action is not None
+        wanted = [w for use, child in uses if (w := survey.wanted(use, child - 1)) is not None]
+        bound = {e.name: e.types or (ROOT,) for e in action.parameters}
+        fitting = [known for known, kind in bound.items() if all([survey.fits(kind, w, True) for w in wanted])]
+        free = [known for known in fitting if not _occurs(survey.uses, action, known)]
+        meant = nearest(name, fitting) or (free[0] if len(free) == 1 and len(fitting) == 1 else None)
+        if meant is not None:
+            reason = f"variable `{name}` is not bound; parameter `{meant}` is"
+            out += [view.renamed(use.draft, use.node, child, NEAR, reason, meant) for use, child in uses]
+            continue
+        kind = _kind_of_variable(view, name, wanted)
+        if kind is not None:
+            out += parameter(view, action, name, kind, f"variable `{name}` is not bound")
+    return out
+
+
+def _occurs(uses: Iterable[Use], action: ActionText, name: str) -> bool:
+    return any([use.action is action and name in use.arguments for use in uses])
+
+
+def _kind_of_variable(view: View, name: str, wanted: list[Types]) -> Types | None:
+    survey = view.survey
+    stem = _COUNTER.sub("", name[1:])
+    own = stem if stem in survey.types else None
+    if own is not None and all([survey.fits((own,), w, True) for w in wanted]):
+        return (own,)
+    if stem in _AGENTS and own is None:
+        agents = [
+            kind for kind in _AGENTS if kind in survey.types and all([survey.fits((kind,), w, True) for w in wanted])
+        ]
+        if agents:
+            return (agents[0],)
+    return survey.meet(wanted)
+
+
+def parameter(view: View, action: ActionText, name: str, kind: Types, why: str) -> list[Edit]:
+    """Give an action one more parameter: at the end, unless the other actions have it in the first place."""
+    draft, text = action.draft, typed(name, kind)
+    if not draft.editable:
+        return []
+    reason = f"{why}: a parameter of action `{action.name}`"
+    child = action.fields.get(":parameters")
+    if child is None:
+        change = draft.insert(draft.span(action.node, 1).end, f"\n    :parameters ({text})")
+        return [Edit("parameter", reason, (change,))]
+    value = action.node[child]
+    if not isinstance(value, list):
+        return []
+    place = draft.span(action.node, child)
+    if not value:
+        return [Edit("parameter", reason, (draft.change(action.node, child, f"({text})"),))]
+    if _first_elsewhere(view, action, kind):
+        return [Edit("parameter", reason, (draft.insert(place.start + 1, text + " "),))]
+    untyped = len(value) < 3 or value[-2] != "-"
+    end = draft.span(value, len(value) - 1).end
+    if untyped:  # a type at the end would be the type of all names before it, too
+        text = f"- object {text}" if not _all_untyped(value) or kind != (ROOT,) else name
+    return [Edit("parameter", reason, (draft.insert(min(end, place.end - 1), f" {text}"),))]
+
+
+def _first_elsewhere(view: View, action: ActionText, kind: Types) -> bool:
+    """Whether most other actions with a parameter of this type have it first (and some other behind it)."""
+    if kind == (ROOT,):
+        return False
+    others = [
+        own.parameters for own in view.survey.actions.values() if own.name != action.name and len(own.parameters) > 1
+    ]
+    first = sum([p[0].types == kind for p in others])
+    return first > sum([p[-1].types == kind for p in others])
+
+
+def _all_untyped(value: list[Node]) -> bool:
+    return "-" not in value
+
+
+def missing_agent(view: View) -> list[Edit]:
+    """An atom that lacks the agent that its declaration asks for, in an action that has none."""
+    survey = view.survey
+    out: list[Edit] = []
+    seen: set[int] = set()
+    for use in survey.uses:
+        known = survey.predicates.get(use.name)
+        if known is None or use.action is None or use.function or id(use.action.node) in seen or not use.draft.editable:
+            continue
+        if len(use.arguments) + 1 != len(known.parameters):
+            continue
+        agents = [e.types or (ROOT,) for e in known.parameters if set(e.types or ()) & set(_AGENTS)]
+        bound = [
+            kind for kind in use.scope.values() if agents and survey.fits(kind, agents[0], True) and kind != (ROOT,)
+        ]
+        if len(agents) == 1 and not bound:
+            seen.add(id(use.action.node))
+            name = "?" + next(kind for kind in agents[0] if kind in _AGENTS)
+            if name not in use.scope:
+                out += parameter(view, use.action, name, agents[0], f"`{use.name}` asks for an agent")
+    return out

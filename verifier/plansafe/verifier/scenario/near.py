@@ -1,0 +1,76 @@
+"""Names that are close to each other: what a language model, or a person, writes for a name that is declared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_SEPARATORS = re.compile(r"[-_.]")
+_NUMBER = re.compile(r"\d+")
+_PREFIXES = ("is", "has", "be", "are")
+_SUFFIXES = ("ed", "ing", "s", "of", "object", "obj")
+MAX_LENGTH = 60
+
+
+def nearest(name: str, known: Iterable[str], slips: int = 2) -> str | None:
+    """The one declared name that a name stands for, if there is exactly one; ``None`` otherwise.
+
+    Names that differ in the way words are joined or inflected are closest (``on_top`` and ``ontop``, ``is-open`` and
+    ``open``); then names one or two slips of the pen apart, and not more than ``slips``. Numbers in names must agree:
+    ``cup_1`` is never ``cup_2``.
+    """
+    if len(name) > MAX_LENGTH:
+        return None
+    candidates = [other for other in known if abs(len(other) - len(name)) <= 8 and _numbers(other) == _numbers(name)]
+    for alike in (_joined, _stem):
+        same = [other for other in candidates if alike(other) == alike(name)]
+        if same:
+            return same[0] if len(same) == 1 else None
+    most = min(slips, 0 if len(name) < 4 else 1 if len(name) < 6 else 2)
+    ranked: dict[int, list[str]] = {}
+    for other in candidates:
+        apart = distance(name, other, most)
+        if apart <= most and not (len(other) < 4 or len(other) - apart < 3):
+            ranked.setdefault(apart, []).append(other)
+    best = ranked[min(ranked)] if ranked else []
+    return best[0] if len(best) == 1 else None
+
+
+def distance(one: str, other: str, most: int) -> int:
+    """Slips of the pen between two names (letters missed, added, changed, or swapped); beyond ``most`` it is more."""
+    if abs(len(one) - len(other)) > most:
+        return most + 1
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, a in enumerate(one, 1):
+        new = [i]
+        for j, b in enumerate(other, 1):
+            cost = min(row[j] + 1, new[j - 1] + 1, row[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
+                cost = min(cost, before[j - 2] + 1)
+            new.append(cost)
+        before, row = row, new
+        if min(row) > most:
+            return most + 1
+    return row[-1]
+
+
+def _numbers(name: str) -> list[str]:
+    return _NUMBER.findall(name)
+
+
+def _joined(name: str) -> str:
+    return _SEPARATORS.sub("", name)
+
+
+def _stem(name: str) -> str:
+    words = [word for word in _SEPARATORS.split(name) if word]
+    if len(words) > 1 and words[0] in _PREFIXES:
+        words = words[1:]
+    if len(words) > 1 and words[-1] in _SUFFIXES:
+        words = words[:-1]
+    text = "".join(words)
+    for suffix in ("ing", "ed"):
+        if text.endswith(suffix) and len(text) - len(suffix) >= 3:
+            return text[: -len(suffix)].rstrip("e")
+    return text.rstrip("e")
