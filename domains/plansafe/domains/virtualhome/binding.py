@@ -1,7 +1,7 @@
 """Which object a script means by ``<chair> (1)``: the first with which its steps can be taken.
 
-The public simulator tries the objects of the class in the order of the graph, then those of equivalent classes, and goes
-back to another where a later step fails. So does this, with two bounds: a step that fails makes it reconsider only
+The public simulator tries the objects of the class in the order of the graph, then those of equivalent classes, and
+goes back to another where a later step fails. So does this, with two bounds: a step that fails makes it reconsider only
 objects that this step names, and the steps taken in search of a better choice are counted. The choice is the same in
 every run.
 """
@@ -47,7 +47,11 @@ class _Choice(NamedTuple):
 
 
 def bind(
-    lines: list[list[str]], waiting: list[tuple[int, int, Argument]], places: dict[Argument, Span], scene: Scene, name: str
+    lines: list[list[str]],
+    waiting: list[tuple[int, int, Argument]],
+    places: dict[Argument, Span],
+    scene: Scene,
+    name: str,
 ) -> tuple[dict[Argument, str], list[Diagnostic]]:
     """The objects of the arguments that a script leaves open, and a note for each that was a choice.
 
@@ -67,9 +71,7 @@ def bind(
     return chosen, [note for a, place in places.items() if (note := _note(a, chosen[a], offered[a], data, name, place))]
 
 
-def _note(
-    argument: Argument, chosen: str, offered: list[str], data: Cast, name: str, place: Span
-) -> Diagnostic | None:
+def _note(argument: Argument, chosen: str, offered: list[str], data: Cast, name: str, place: Span) -> Diagnostic | None:
     if len(offered) == 1 and data.home.objects[data.numbers[chosen]].class_name.lower() == argument.word.lower():
         return None
     written = f"<{argument.word}>" + (f" ({argument.number})" if argument.number else "")
@@ -145,7 +147,7 @@ class _Search:
                 self.choices.append(choice)
                 return True
         for argument in choice.arguments:
-            del self.chosen[argument]
+            self.chosen.pop(argument, None)
         return False
 
     def _take(self, step: int) -> bool:
@@ -169,7 +171,7 @@ class _Search:
                 self.lowest = choice
             self.simulation.rollback(choice.mark)
             for argument in choice.arguments:
-                del self.chosen[argument]
+                self.chosen.pop(argument, None)
             if named & set(choice.arguments) and self._choose(choice):
                 return choice.step + 1
         return None

@@ -1,8 +1,8 @@
 ; VirtualHome: people who follow scripts in a home, as simulated on environment graphs.
 ;
-; Names of actions, classes, properties, states and relations are those of VirtualHome; docs/virtualhome.md says where the
-; meaning comes from, and where it is not that of the public simulator and why. The character is the first parameter of
-; every action. The facts under "beyond the simulator" are for safety rules: no action depends on them.
+; Names of actions, classes, properties, states and relations are those of VirtualHome; docs/virtualhome.md says where
+; the meaning comes from, and where it is not that of the public simulator and why. The character is the first parameter
+; of every action. The facts under "beyond the simulator" are for safety rules: no action depends on them.
 
 (define (domain virtualhome)
   (:requirements :adl)
@@ -118,13 +118,14 @@
   ; -- moving about: who walks to a thing is close to it, to what it is on or in, and, if it opens, to what is in it
 
   (:action walk :parameters (?c - character ?x - object)
-    :precondition (and (not (sitting ?c)) (not (lying ?c)) (or (exists (?r - room) (= ?r ?x)) (exists (?r - room) (in_room ?x ?r))))
+    :precondition (and (not (sitting ?c)) (not (lying ?c))
+      (or (exists (?r - room) (= ?r ?x)) (exists (?r - room) (in_room ?x ?r))))
     :effect (and
       (when (not (exists (?r - room) (= ?r ?x))) (close ?c ?x))
       (forall (?y - object) (when (facing ?c ?y) (not (facing ?c ?y))))
       (forall (?r - room) (and
-        (when (and (in_room ?c ?r)) (not (in_room ?c ?r)))
-        (when (and (or (= ?r ?x) (in_room ?x ?r))) (in_room ?c ?r))))
+        (when (in_room ?c ?r) (not (in_room ?c ?r)))
+        (when (or (= ?r ?x) (in_room ?x ?r)) (in_room ?c ?r))))
       (forall (?y - object ?r - room) (and
         (when (and (in_room ?y ?r) (or (holds_rh ?c ?y) (holds_lh ?c ?y)
           (exists (?b - object) (and (or (holds_rh ?c ?b) (holds_lh ?c ?b)) (or (inside ?y ?b) (on_top ?y ?b))))))
@@ -133,20 +134,21 @@
           (exists (?b - object) (and (or (holds_rh ?c ?b) (holds_lh ?c ?b)) (or (inside ?y ?b) (on_top ?y ?b))))))
           (in_room ?y ?r))))
       (forall (?y - object) (and
-        (when (and (close ?c ?y)) (not (close ?c ?y)))
-        (when (and (or (inside ?x ?y) (on_top ?x ?y))) (close ?c ?y))
+        (when (close ?c ?y) (not (close ?c ?y)))
+        (when (or (inside ?x ?y) (on_top ?x ?y)) (close ?c ?y))
         (when (and (inside ?y ?x) (can_open ?x)) (close ?c ?y))
         (when (and (body_part ?y) (not (exists (?r - room) (= ?r ?x)))) (close ?c ?y))
-        (when (and (or (holds_rh ?c ?y) (holds_lh ?c ?y))) (close ?c ?y))))))
+        (when (or (holds_rh ?c ?y) (holds_lh ?c ?y)) (close ?c ?y))))))
 
   (:action run :parameters (?c - character ?x - object)
-    :precondition (and (not (sitting ?c)) (not (lying ?c)) (or (exists (?r - room) (= ?r ?x)) (exists (?r - room) (in_room ?x ?r))))
+    :precondition (and (not (sitting ?c)) (not (lying ?c))
+      (or (exists (?r - room) (= ?r ?x)) (exists (?r - room) (in_room ?x ?r))))
     :effect (and
       (when (not (exists (?r - room) (= ?r ?x))) (close ?c ?x))
       (forall (?y - object) (when (facing ?c ?y) (not (facing ?c ?y))))
       (forall (?r - room) (and
-        (when (and (in_room ?c ?r)) (not (in_room ?c ?r)))
-        (when (and (or (= ?r ?x) (in_room ?x ?r))) (in_room ?c ?r))))
+        (when (in_room ?c ?r) (not (in_room ?c ?r)))
+        (when (or (= ?r ?x) (in_room ?x ?r)) (in_room ?c ?r))))
       (forall (?y - object ?r - room) (and
         (when (and (in_room ?y ?r) (or (holds_rh ?c ?y) (holds_lh ?c ?y)
           (exists (?b - object) (and (or (holds_rh ?c ?b) (holds_lh ?c ?b)) (or (inside ?y ?b) (on_top ?y ?b))))))
@@ -155,11 +157,11 @@
           (exists (?b - object) (and (or (holds_rh ?c ?b) (holds_lh ?c ?b)) (or (inside ?y ?b) (on_top ?y ?b))))))
           (in_room ?y ?r))))
       (forall (?y - object) (and
-        (when (and (close ?c ?y)) (not (close ?c ?y)))
-        (when (and (or (inside ?x ?y) (on_top ?x ?y))) (close ?c ?y))
+        (when (close ?c ?y) (not (close ?c ?y)))
+        (when (or (inside ?x ?y) (on_top ?x ?y)) (close ?c ?y))
         (when (and (inside ?y ?x) (can_open ?x)) (close ?c ?y))
         (when (and (body_part ?y) (not (exists (?r - room) (= ?r ?x)))) (close ?c ?y))
-        (when (and (or (holds_rh ?c ?y) (holds_lh ?c ?y))) (close ?c ?y))))))
+        (when (or (holds_rh ?c ?y) (holds_lh ?c ?y)) (close ?c ?y))))))
 
   ; Finds what is close, and walks to everything else but what the character wears and its own body.
   (:action find :parameters (?c - character ?x - object)
@@ -172,31 +174,24 @@
           (or (close ?c ?x) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?x) (on_top ?x ?n))))))
         (close ?c ?x))
       (forall (?y - object) (when (facing ?c ?y) (not (facing ?c ?y))))
-      (forall (?r - room) (and
-        (when (and (in_room ?c ?r) 
-          (not (or (close ?c ?x) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?x) (on_top ?x ?n))))))) (not (in_room ?c ?r)))
-        (when (and (or (= ?r ?x) (in_room ?x ?r)) 
-          (not (or (close ?c ?x) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?x) (on_top ?x ?n))))))) (in_room ?c ?r))))
-      (forall (?y - object ?r - room) (and
-        (when (and (in_room ?y ?r) 
-          (not (or (close ?c ?x) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?x) (on_top ?x ?n)))))) (or (holds_rh ?c ?y) (holds_lh ?c ?y)
-          (exists (?b - object) (and (or (holds_rh ?c ?b) (holds_lh ?c ?b)) (or (inside ?y ?b) (on_top ?y ?b))))))
-          (not (in_room ?y ?r)))
-        (when (and (or (= ?r ?x) (in_room ?x ?r)) 
-          (not (or (close ?c ?x) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?x) (on_top ?x ?n)))))) (or (holds_rh ?c ?y) (holds_lh ?c ?y)
-          (exists (?b - object) (and (or (holds_rh ?c ?b) (holds_lh ?c ?b)) (or (inside ?y ?b) (on_top ?y ?b))))))
-          (in_room ?y ?r))))
-      (forall (?y - object) (and
-        (when (and (close ?c ?y) 
-          (not (or (close ?c ?x) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?x) (on_top ?x ?n))))))) (not (close ?c ?y)))
-        (when (and (or (inside ?x ?y) (on_top ?x ?y)) 
-          (not (or (close ?c ?x) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?x) (on_top ?x ?n))))))) (close ?c ?y))
-        (when (and (inside ?y ?x) (can_open ?x) 
-          (not (or (close ?c ?x) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?x) (on_top ?x ?n))))))) (close ?c ?y))
-        (when (and (body_part ?y) (not (exists (?r - room) (= ?r ?x))) 
-          (not (or (close ?c ?x) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?x) (on_top ?x ?n))))))) (close ?c ?y))
-        (when (and (or (holds_rh ?c ?y) (holds_lh ?c ?y)) 
-          (not (or (close ?c ?x) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?x) (on_top ?x ?n))))))) (close ?c ?y))))))
+      (when (not (or (close ?c ?x) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?x) (on_top ?x ?n))))))
+        (and
+          (forall (?r - room) (and
+            (when (in_room ?c ?r) (not (in_room ?c ?r)))
+            (when (or (= ?r ?x) (in_room ?x ?r)) (in_room ?c ?r))))
+          (forall (?y - object ?r - room) (and
+            (when (and (in_room ?y ?r) (or (holds_rh ?c ?y) (holds_lh ?c ?y)
+              (exists (?b - object) (and (or (holds_rh ?c ?b) (holds_lh ?c ?b)) (or (inside ?y ?b) (on_top ?y ?b))))))
+              (not (in_room ?y ?r)))
+            (when (and (or (= ?r ?x) (in_room ?x ?r)) (or (holds_rh ?c ?y) (holds_lh ?c ?y)
+              (exists (?b - object) (and (or (holds_rh ?c ?b) (holds_lh ?c ?b)) (or (inside ?y ?b) (on_top ?y ?b))))))
+              (in_room ?y ?r))))
+          (forall (?y - object) (and
+            (when (close ?c ?y) (not (close ?c ?y)))
+            (when (or (inside ?x ?y) (on_top ?x ?y)) (close ?c ?y))
+            (when (and (inside ?y ?x) (can_open ?x)) (close ?c ?y))
+            (when (and (body_part ?y) (not (exists (?r - room) (= ?r ?x)))) (close ?c ?y))
+            (when (or (holds_rh ?c ?y) (holds_lh ?c ?y)) (close ?c ?y))))))))
 
   ; -- looking
 
@@ -226,13 +221,15 @@
       (or (not (exists (?o - object) (and (on_top ?o ?x) (not (= ?o ?c)))))
         (and (exists (?k - (either bench love_seat loveseat piano_bench pianobench)) (= ?k ?x))
           (not (exists (?o1 ?o2 - object)
-            (and (on_top ?o1 ?x) (not (= ?o1 ?c)) (on_top ?o2 ?x) (not (= ?o2 ?c))
-              (not (= ?o1 ?o2))))))
+            (and (on_top ?o1 ?x) (on_top ?o2 ?x) (not (= ?o1 ?c)) (not (= ?o2 ?c)) (not (= ?o1 ?o2))))))
         (and (exists (?k - (either bed couch sofa)) (= ?k ?x))
           (not (exists (?o1 ?o2 ?o3 ?o4 - object)
-            (and (on_top ?o1 ?x) (not (= ?o1 ?c)) (on_top ?o2 ?x) (not (= ?o2 ?c)) (on_top ?o3 ?x) (not (= ?o3 ?c)) (on_top ?o4 ?x) (not (= ?o4 ?c))
-              (not (= ?o1 ?o2)) (not (= ?o1 ?o3)) (not (= ?o1 ?o4)) (not (= ?o2 ?o3)) (not (= ?o2 ?o4)) (not (= ?o3 ?o4))))))))
-    :effect (and (forall (?y - object) (when (on_top ?c ?y) (not (on_top ?c ?y)))) (on_top ?c ?x) (sitting ?c) (not (lying ?c))
+            (and (on_top ?o1 ?x) (on_top ?o2 ?x) (on_top ?o3 ?x) (on_top ?o4 ?x)
+              (not (= ?o1 ?c)) (not (= ?o2 ?c)) (not (= ?o3 ?c)) (not (= ?o4 ?c))
+              (not (= ?o1 ?o2)) (not (= ?o1 ?o3)) (not (= ?o1 ?o4))
+              (not (= ?o2 ?o3)) (not (= ?o2 ?o4)) (not (= ?o3 ?o4))))))))
+    :effect (and (forall (?y - object) (when (on_top ?c ?y) (not (on_top ?c ?y))))
+      (on_top ?c ?x) (sitting ?c) (not (lying ?c))
       (forall (?y - object) (when (faces ?x ?y) (facing ?c ?y)))))
 
   (:action lie :parameters (?c - character ?x - object)
@@ -241,17 +238,19 @@
       (or (not (exists (?o - object) (and (on_top ?o ?x) (not (= ?o ?c)))))
         (and (exists (?k - (either bathtub couch love_seat loveseat sofa)) (= ?k ?x))
           (not (exists (?o1 ?o2 - object)
-            (and (on_top ?o1 ?x) (not (= ?o1 ?c)) (on_top ?o2 ?x) (not (= ?o2 ?c))
-              (not (= ?o1 ?o2))))))
+            (and (on_top ?o1 ?x) (on_top ?o2 ?x) (not (= ?o1 ?c)) (not (= ?o2 ?c)) (not (= ?o1 ?o2))))))
         (and (exists (?k - bed) (= ?k ?x))
           (not (exists (?o1 ?o2 ?o3 - object)
-            (and (on_top ?o1 ?x) (not (= ?o1 ?c)) (on_top ?o2 ?x) (not (= ?o2 ?c)) (on_top ?o3 ?x) (not (= ?o3 ?c))
+            (and (on_top ?o1 ?x) (on_top ?o2 ?x) (on_top ?o3 ?x)
+              (not (= ?o1 ?c)) (not (= ?o2 ?c)) (not (= ?o3 ?c))
               (not (= ?o1 ?o2)) (not (= ?o1 ?o3)) (not (= ?o2 ?o3))))))))
-    :effect (and (forall (?y - object) (when (on_top ?c ?y) (not (on_top ?c ?y)))) (on_top ?c ?x) (lying ?c) (not (sitting ?c))))
+    :effect (and (forall (?y - object) (when (on_top ?c ?y) (not (on_top ?c ?y))))
+      (on_top ?c ?x) (lying ?c) (not (sitting ?c))))
 
   (:action standup :parameters (?c - character)
     :precondition (or (sitting ?c) (lying ?c))
-    :effect (and (forall (?y - object) (when (on_top ?c ?y) (not (on_top ?c ?y)))) (not (sitting ?c)) (not (lying ?c)) (not (asleep ?c))))
+    :effect (and (forall (?y - object) (when (on_top ?c ?y) (not (on_top ?c ?y))))
+      (not (sitting ?c)) (not (lying ?c)) (not (asleep ?c))))
 
   (:action sleep :parameters (?c - character)
     :precondition (or (sitting ?c) (lying ?c))
@@ -270,6 +269,9 @@
       (not (exists (?b - object) (and (inside ?x ?b) (closed ?b))))
       (or (not (exists (?h - object) (holds_rh ?c ?h))) (not (exists (?h - object) (holds_lh ?c ?h)))))
     :effect (and
+      (forall (?o - character) (and
+        (when (holds_rh ?o ?x) (not (holds_rh ?o ?x)))
+        (when (holds_lh ?o ?x) (not (holds_lh ?o ?x)))))
       (when (not (exists (?h - object) (holds_rh ?c ?h))) (holds_rh ?c ?x))
       (when (exists (?h - object) (holds_rh ?c ?h)) (holds_lh ?c ?x))
       (close ?c ?x)
@@ -277,7 +279,8 @@
         (when (on_top ?x ?y) (and (not (on_top ?x ?y)) (was_on ?x ?y) (close ?c ?y)))
         (when (inside ?x ?y) (and (not (inside ?x ?y)) (not (contains ?y ?x))))
         (when (and (inside ?x ?y) (not (exists (?s - object) (on_top ?x ?s)))) (and (was_in ?x ?y) (close ?c ?y)))
-        (when (and (near ?x ?y) (not (on_top ?y ?x)) (not (inside ?y ?x))) (and (not (near ?x ?y)) (not (near ?y ?x))))))
+        (when (and (near ?x ?y) (not (on_top ?y ?x)) (not (inside ?y ?x)))
+          (and (not (near ?x ?y)) (not (near ?y ?x))))))
       (forall (?r - room) (and
         (when (in_room ?x ?r) (not (in_room ?x ?r)))
         (when (in_room ?c ?r) (in_room ?x ?r))))))
@@ -286,7 +289,8 @@
     :precondition (and (or (holds_rh ?c ?x) (holds_lh ?c ?x))
       (or (close ?c ?y) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?y) (on_top ?y ?n))))))
     :effect (and (not (holds_rh ?c ?x)) (not (holds_lh ?c ?x))
-      (forall (?z - object) (and (when (was_on ?x ?z) (not (was_on ?x ?z))) (when (was_in ?x ?z) (not (was_in ?x ?z)))))
+      (forall (?z - object) (when (was_on ?x ?z) (not (was_on ?x ?z))))
+      (forall (?z - object) (when (was_in ?x ?z) (not (was_in ?x ?z))))
       (on_top ?x ?y) (near ?x ?y) (near ?y ?x) (close ?c ?y)))
 
   (:action putin :parameters (?c - character ?x ?y - object)
@@ -294,7 +298,8 @@
       (or (not (can_open ?y)) (open ?y))
       (or (close ?c ?y) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?y) (on_top ?y ?n))))))
     :effect (and (not (holds_rh ?c ?x)) (not (holds_lh ?c ?x))
-      (forall (?z - object) (and (when (was_on ?x ?z) (not (was_on ?x ?z))) (when (was_in ?x ?z) (not (was_in ?x ?z)))))
+      (forall (?z - object) (when (was_on ?x ?z) (not (was_on ?x ?z))))
+      (forall (?z - object) (when (was_in ?x ?z) (not (was_in ?x ?z))))
       (inside ?x ?y) (near ?x ?y) (near ?y ?x) (close ?c ?y)))
 
   ; Puts a thing back where it was taken from; if it stood alone in a room, wherever the character is.
@@ -304,7 +309,8 @@
         (or (close ?c ?y) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?y) (on_top ?y ?n)))))))
       (forall (?y - object) (imply (was_in ?x ?y) (or (not (can_open ?y)) (open ?y)))))
     :effect (and (not (holds_rh ?c ?x)) (not (holds_lh ?c ?x))
-      (forall (?z - object) (and (when (was_on ?x ?z) (not (was_on ?x ?z))) (when (was_in ?x ?z) (not (was_in ?x ?z)))))
+      (forall (?z - object) (when (was_on ?x ?z) (not (was_on ?x ?z))))
+      (forall (?z - object) (when (was_in ?x ?z) (not (was_in ?x ?z))))
       (forall (?y - object) (and
         (when (was_on ?x ?y) (on_top ?x ?y))
         (when (was_in ?x ?y) (inside ?x ?y))
@@ -313,17 +319,21 @@
   (:action drop :parameters (?c - character ?x - object)
     :precondition (or (holds_rh ?c ?x) (holds_lh ?c ?x))
     :effect (and (not (holds_rh ?c ?x)) (not (holds_lh ?c ?x))
-      (forall (?z - object) (and (when (was_on ?x ?z) (not (was_on ?x ?z))) (when (was_in ?x ?z) (not (was_in ?x ?z)))))))
+      (forall (?z - object) (when (was_on ?x ?z) (not (was_on ?x ?z))))
+      (forall (?z - object) (when (was_in ?x ?z) (not (was_in ?x ?z))))))
 
   (:action release :parameters (?c - character ?x - object)
     :precondition (or (holds_rh ?c ?x) (holds_lh ?c ?x))
     :effect (and (not (holds_rh ?c ?x)) (not (holds_lh ?c ?x))
-      (forall (?z - object) (and (when (was_on ?x ?z) (not (was_on ?x ?z))) (when (was_in ?x ?z) (not (was_in ?x ?z)))))))
+      (forall (?z - object) (when (was_on ?x ?z) (not (was_on ?x ?z))))
+      (forall (?z - object) (when (was_in ?x ?z) (not (was_in ?x ?z))))))
 
   (:action puton :parameters (?c - character ?x - object)
     :precondition (and (clothes ?x) (or (holds_rh ?c ?x) (holds_lh ?c ?x)))
     :effect (and (not (holds_rh ?c ?x)) (not (holds_lh ?c ?x))
-      (forall (?z - object) (and (when (was_on ?x ?z) (not (was_on ?x ?z))) (when (was_in ?x ?z) (not (was_in ?x ?z))))) (worn ?x ?c)))
+      (forall (?z - object) (when (was_on ?x ?z) (not (was_on ?x ?z))))
+      (forall (?z - object) (when (was_in ?x ?z) (not (was_in ?x ?z))))
+      (worn ?x ?c)))
 
   (:action putoff :parameters (?c - character ?x - object)
     :precondition (and (clothes ?x) (worn ?x ?c))
@@ -391,7 +401,8 @@
       (when (exists (?k - (either bottle_water bottlewater water)) (= ?k ?x)) (wet ?y))
       (when (exists (?k - water) (= ?k ?x))
         (and (not (holds_rh ?c ?x)) (not (holds_lh ?c ?x))
-      (forall (?z - object) (and (when (was_on ?x ?z) (not (was_on ?x ?z))) (when (was_in ?x ?z) (not (was_in ?x ?z)))))))))
+      (forall (?z - object) (when (was_on ?x ?z) (not (was_on ?x ?z))))
+      (forall (?z - object) (when (was_in ?x ?z) (not (was_in ?x ?z))))))))
 
   ; -- cleaning
 
@@ -417,7 +428,9 @@
   (:action squeeze :parameters (?c - character ?x - object)
     :precondition (and
       (or (clothes ?x)
-        (exists (?k - (either cleaning_solution cleaningsolution tooth_paste toothpaste shampoo food_peanut_butter foodpeanutbutter dish_soap dishsoap soap towel rag paper sponge food_lemon foodlemon lemon check)) (= ?k ?x)))
+        (exists (?k - (either cleaning_solution cleaningsolution tooth_paste toothpaste shampoo food_peanut_butter foodpeanutbutter
+            dish_soap dishsoap soap towel rag paper sponge food_lemon foodlemon lemon check))
+          (= ?k ?x)))
       (or (close ?c ?x) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?x) (on_top ?x ?n)))))
       (or (not (exists (?h - object) (holds_rh ?c ?h))) (not (exists (?h - object) (holds_lh ?c ?h))))))
 

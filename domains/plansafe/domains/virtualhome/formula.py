@@ -1,7 +1,7 @@
 """Formulas of the Embodied Agent Interface: ``(exists x0. (TYPE(x0)) then ON(computer.417))``.
 
-A formula without ``then`` speaks of one moment: a state and the action taken in it. ``f then g`` is a moment with f and,
-later, one with g. They are read into a list of operations, operands first, so that nothing recurses on their depth.
+A formula without ``then`` speaks of one moment: a state and the action taken in it. ``f then g`` is a moment with f
+and, later, one with g. They are read into a list of operations, operands first, so that nothing recurses on depth.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Goals of tasks as the Embodied Agent Interface annotates them: which task is meant, and its goal in PDDL.
 
 ``vh_goal`` lists states and relations that hold at the end, and actions that are taken in that order; ``tl_goal`` is a
-formula (:mod:`formula`). Where both are given, ``vh_goal`` counts. A goal in PDDL speaks of the last state alone, so what
-happened on the way is recorded by facts that the goal adds to the domain (:mod:`stages`).
+formula (:mod:`formula`). Where both are given, ``vh_goal`` counts. A goal in PDDL speaks of the last state alone, so
+what happened on the way is recorded by facts that the goal adds to the domain (:mod:`stages`).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def read_goal(source: Source, task: str | None, home: Home) -> Annotated:
         value = read_json(source.text)
     except BadJson as error:
         place = Span(error.position, min(error.position + 1, len(source.text)))
-        advice = "goals are {\"TASK\": {\"vh_goal\": .., \"tl_goal\": ..}}"
+        advice = 'goals are {"TASK": {"vh_goal": .., "tl_goal": ..}}'
         return Annotated(None, (_said("SC010", source, f"this is not JSON: {error.message}", place, advice),))
     try:
         path, entry = _chosen(_entries(value), task)
@@ -63,7 +63,7 @@ def _said(code: str, source: Source, message: str, place: Span, help: str | None
 
 
 def _entries(value: Any) -> list[tuple[tuple[str, ...], dict[str, Any]]]:
-    """The goals of a file, each with the keys that lead to it: a scene, the name of an activity, the number of a script."""
+    """The goals of a file, each with the keys that lead to it: a scene, an activity, the number of a script."""
     out: list[tuple[tuple[str, ...], dict[str, Any]]] = []
     level: list[tuple[tuple[str, ...], Any]] = [((), value)]
     for _ in range(_LEVELS):

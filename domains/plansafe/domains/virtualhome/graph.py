@@ -16,13 +16,16 @@ from plansafe.domains.virtualhome.names import CHARACTER, ROOM, THING, is_room, 
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 
-PROPERTIES = frozenset(
-    "surfaces grabbable sittable lieable hangable drinkable eatable recipient cuttable pourable can_open has_switch"
-    " readable lookable containers clothes person body_part cover_object has_plug has_paper movable cream".split()
-)
-STATES = frozenset("open closed on off plugged_in plugged_out clean dirty".split())
+# fmt: off
+PROPERTIES = frozenset((
+    "surfaces", "grabbable", "sittable", "lieable", "hangable", "drinkable", "eatable", "recipient", "cuttable",
+    "pourable", "can_open", "has_switch", "readable", "lookable", "containers", "clothes", "person", "body_part",
+    "cover_object", "has_plug", "has_paper", "movable", "cream",
+))
+# fmt: on
+STATES = frozenset(("open", "closed", "on", "off", "plugged_in", "plugged_out", "clean", "dirty"))
 POSTURES = frozenset(("sitting", "lying"))
-RELATIONS = frozenset("on inside between close facing holds_rh holds_lh sitting".split())
+RELATIONS = ("on", "inside", "between", "close", "facing", "holds_rh", "holds_lh", "sitting")
 _GRAPHS = ("init_graph", "environment_graph", "graph")
 _SHOWN = 8
 
@@ -76,7 +79,7 @@ def read_graph(source: Source) -> Home | Diagnostic:
 
 
 def _unreadable(source: Source, message: str, place: Span) -> Diagnostic:
-    advice = "an environment graph is {\"nodes\": [..], \"edges\": [..]}, or holds one under `init_graph`"
+    advice = 'an environment graph is {"nodes": [..], "edges": [..]}, or holds one under `init_graph`'
     return Diagnostic("SC010", message, (Label(source.name, place),), help=advice)
 
 
@@ -153,7 +156,7 @@ class _Reader:
         return [word.lower() for word in words]
 
     def _edges(self, edges: list[Any]) -> None:
-        """Facts of relations. What is close to a thing that someone holds is not near it for long: those are left out."""
+        """Facts of relations. What is close to a thing in someone's hands is not near it for long, and is left out."""
         objects = self.objects
         relations: dict[str, list[tuple[Id, Id]]] = {name: [] for name in RELATIONS}
         for number, edge in enumerate(edges):

@@ -15,8 +15,9 @@ from plansafe.grammar.source import Source
 _LINE = re.compile(r"[^\r\n]+")
 _STEP = re.compile(r"(?:<char(\d+)>[ \t]*)?\[([^\[\]<>()]+)\]((?:[ \t]*<[^<>]*>(?:[ \t]*\([^()]*\))?)*)[ \t]*")
 _ARGUMENT = re.compile(r"<([^<>]*)>(?:[ \t]*\(([^()]*)\))?")
-_MARK = re.compile(r"[ \t]*(?:(?:step[ \t]*)?\d+[.):][ \t]+|[-*][ \t]+)?", re.IGNORECASE)
-_INDEX = re.compile(r"\[\d+\][ \t]*\Z")
+_MARK = re.compile(r"[ \t]*(?:(?:step[ \t]*)?\d+[.):][ \t]*|[-*][ \t]+)?", re.IGNORECASE)
+_PARALLEL = re.compile(r"\|[ \t]*")
+_BEHIND = re.compile(r"(?:\[\d+\][ \t]*)?(?:\Z|#|//)")
 _MEANT = re.compile(r"[ \t]*(?:\[|<char\d+>)|.*\[\w+\][ \t]*<")
 _NUMBER = re.compile(r"(?:\d+\.)?\d+\Z")
 _MAX_NOTES = 20
@@ -53,33 +54,31 @@ def read_lines(source: Source, start: int, end: int) -> Reading:
     known: dict[str, tuple[Argument, ...]] = {}
     for line in _LINE.finditer(text, start, end):
         stop = line.end()
-        begin = _MARK.match(text, line.start(), stop).end()  # type: ignore[union-attr] - it matches anything
+        mark = _MARK.match(text, line.start(), stop)
+        begin = mark.end() if mark is not None else line.start()
         found = _STEP.match(text, begin, stop)
         if found is None:
             problem = _no_step(text, name, line.start(), stop, bool(steps))
             if problem is not None:
                 diagnostics.append(problem)
             continue
+        after = begin
         while found is not None:
             who, action, rest = found.groups()
             arguments = known.get(rest)
             if arguments is None:
                 arguments = known[rest] = tuple([Argument(*pair) for pair in _pairs(rest)])
             after = found.end()
-            place = Span(begin, begin + len(text[begin:after].rstrip()))
+            place = Span(begin, begin + len(found.group().rstrip()))
             steps.append(Written(action, arguments, place, int(who) if who else 0))
             bad = [a.number for a in arguments if a.number is not None and _NUMBER.match(a.number) is None]
             if bad:
                 diagnostics.append(_error(name, f"`({bad[0]})` is not the number of an object", place))
-            found = None
-            if after < stop and text[after] == "|":
-                begin = after + 1
-                while begin < stop and text[begin] in " \t":
-                    begin += 1
-                found = _STEP.match(text, begin, stop)
-            if found is None and after < stop and _INDEX.match(text, after, stop) is None:
-                if text[after] != "#" and text[after : after + 2] != "//":
-                    diagnostics.append(_error(name, "this is no part of a step", Span(after, stop)))
+            parallel = _PARALLEL.match(text, after, stop)
+            begin = parallel.end() if parallel is not None else stop
+            found = _STEP.match(text, begin, stop)
+        if _BEHIND.match(text, after, stop) is None:
+            diagnostics.append(_error(name, "this is no part of a step", Span(after, stop)))
     return Reading(steps, capped(diagnostics))
 
 
@@ -114,5 +113,6 @@ def capped(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
         return diagnostics
     errors = [d for d in diagnostics if d.severity is Severity.ERROR]
     shown = (errors or diagnostics)[:_MAX_NOTES]
-    last = shown[-1]
-    return [*shown[:-1], last._replace(notes=(*last.notes, f"and {len(diagnostics) - len(shown)} lines more like these"))]
+    more = f"and {len(diagnostics) - len(shown)} lines more like these"
+    last = shown.pop()
+    return [*shown, last._replace(notes=(*last.notes, more))]

@@ -11,7 +11,7 @@ from plansafe.grammar.source import Source
 
 
 def read_scene(request: Request) -> Scene:
-    """The task of a graph, with the goal of the task that is meant if goals are given. Linear in the size of the files."""
+    """The task of a graph, with the goal of the task that is meant, if one is. Linear in the size of the files."""
     graph = request.files.get(SCENE)
     if graph is None:
         return no_scene(Diagnostic("SC010", "there is no scene", help="give an environment graph"))
@@ -22,7 +22,9 @@ def read_scene(request: Request) -> Scene:
     if not data.characters:
         label = Label(graph.name, Span(0, min(1, len(graph.text))))
         advice = "add a character to the scene before the graph is saved"
-        return no_scene(*home.notes, Diagnostic("SC010", "nobody is in this graph: no node is a `character`", (label,), help=advice))
+        return no_scene(
+            *home.notes, Diagnostic("SC010", "nobody is in this graph: no node is a `character`", (label,), help=advice)
+        )
     domain = Source(domain_file(), domain_text())
     text = "(and)"
     if GOAL in request.files:

@@ -132,7 +132,7 @@ def _no_script(source: Source) -> Diagnostic:
     line = source.text.lstrip()
     start = len(source.text) - len(line)
     place = Span(start, start + len(line.splitlines()[0]))
-    advice = "a script has lines such as `[GRAB] <mug> (1.41)`, or is JSON such as {\"GRAB\": [\"mug\", 41]}"
+    advice = 'a script has lines such as `[GRAB] <mug> (1.41)`, or is JSON such as {"GRAB": ["mug", 41]}'
     return Diagnostic("SC011", "there is no step of a script here", (Label(source.name, place),), help=advice)
 
 

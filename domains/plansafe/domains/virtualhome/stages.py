@@ -1,9 +1,9 @@
 """What happened on the way, as facts: goals that speak of more than the last state.
 
-A chain is a sequence of moments; a moment is a state and the action taken in it. For each moment but those that the last
-state decides, the domain gets a fact that becomes true once the moment has come, after those before it. Its conditions
-are read in the state before the step, so that a moment counts only if it comes later than the one before: this is the
-greedy reading of ``then`` in the Embodied Agent Interface.
+A chain is a sequence of moments; a moment is a state and the action taken in it. For each moment, the domain gets a
+fact that becomes true once the moment has come, after those before it. Its conditions are read in the state before the
+step, so that a moment counts only if it comes later than the one before: this is the greedy reading of ``then`` in the
+Embodied Agent Interface.
 """
 
 from __future__ import annotations
