@@ -28,6 +28,7 @@ from plansafe.verifier.report import FindingClass
 
 HERE = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("PLANSAFE_DATA", HERE.parents[1] / "shared" / "data")) / "eai-virtualhome"
+LIBRARY = ("home", "home-virtualhome")
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 
 
@@ -38,12 +39,14 @@ def scripts(limit: int | None = None) -> list[str]:
 
 
 def judged(names: list[str]) -> Iterator[tuple[str, Result]]:
-    """Each script in its own scene, with the specification that is shipped for the world."""
+    """Each script in its own scene, with the whole hazard library."""
     with tempfile.TemporaryDirectory() as folder:
         scene = Path(folder) / "graph.json"
         for name in names:
             scene.write_bytes(gzip.decompress((DATA / "init_and_final_graphs" / f"file{name}.json.gz").read_bytes()))
-            settings = Settings(world="virtualhome", scene=str(scene), max_findings=10_000, replay="never")
+            settings = Settings(
+                world="virtualhome", scene=str(scene), specs=LIBRARY, max_findings=10_000, replay="never"
+            )
             (result,) = audit([str(DATA / "programs" / f"file{name}.txt")], settings)
             yield name, result
 

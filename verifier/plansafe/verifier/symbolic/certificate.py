@@ -332,8 +332,8 @@ class _Reader:
 def _file(kind: str, rest: str) -> File:
     digest, _, name = rest.partition(" ")
     try:
-        named = json.loads(name)
-    except (ValueError, RecursionError):
+        named = json.loads(name) if name.startswith('"') else None  # a string does not nest
+    except ValueError:
         named = None
     if len(digest) != 64 or set(digest) - set("0123456789abcdef") or not isinstance(named, str):
         raise WrongStep(f'`c {kind} SHA256 "NAME"` is expected here')
