@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
-from time import monotonic
 from typing import NamedTuple
 
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
@@ -12,7 +11,9 @@ from plansafe.grammar.sexpr import read_all
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.elaborate.context import At
+from plansafe.verifier.lint.budget import Budget
 from plansafe.verifier.lint.change import Changes
+from plansafe.verifier.lint.example import examples
 from plansafe.verifier.lint.formulas import Formulas
 from plansafe.verifier.lint.given import Decided, Given
 from plansafe.verifier.lint.model import Fault, Lint, LintOptions, Open, Scope
@@ -50,17 +51,20 @@ def lint(
     sources.pop(NO_PROBLEM, None)
     if not all([checker.ok for checker in checkers]):
         return Lint((), (), _explained(diagnostics, bool(problems)), sources, False, problems=len(problems))
-    return _Linter(checkers, bool(problems), options, diagnostics, sources).run()
+    return _Linter(checkers, _Texts(domain, tuple(specs), resolve), bool(problems), options, diagnostics, sources).run()
 
 
 def _no_problem(domain: Source) -> Source:
     """A problem of the domain without objects: the rules may name its constants alone."""
-    top = read_all(domain)
-    name = "d"
-    for form in top or ():
-        if isinstance(form, list) and len(form) > 1 and isinstance(form[1], list) and len(form[1]) == 2:
-            name = form[1][1] if isinstance(form[1][1], str) else name
-    return Source(NO_PROBLEM, f"(define (problem none) (:domain {name}) (:init) (:goal (and)))")
+    return Source(NO_PROBLEM, f"(define (problem none) (:domain {_name(domain)}) (:init) (:goal (and)))")
+
+
+def _name(domain: Source) -> str:
+    for form in read_all(domain) or ():
+        head = form[1] if isinstance(form, list) and len(form) > 1 else None
+        if isinstance(head, list) and len(head) == 2 and head[0] == "domain" and isinstance(head[1], str):
+            return head[1]
+    return "domain"
 
 
 def _explained(diagnostics: tuple[Diagnostic, ...], given: bool) -> tuple[Diagnostic, ...]:
@@ -73,6 +77,14 @@ def _explained(diagnostics: tuple[Diagnostic, ...], given: bool) -> tuple[Diagno
             for d in diagnostics
         ]
     )
+
+
+class _Texts(NamedTuple):
+    """What everything is read from, but for problems."""
+
+    domain: Source
+    specs: tuple[Source, ...]
+    resolve: Callable[[str, Source], Source | None] | None
 
 
 class _Subject(NamedTuple):
@@ -88,30 +100,33 @@ class _Linter:
     def __init__(
         self,
         checkers: list[Checker],
+        texts: _Texts,
         given: bool,
         options: LintOptions,
         diagnostics: tuple[Diagnostic, ...],
         sources: dict[str, Source],
     ) -> None:
         self.checkers = checkers
+        self.texts = texts
         self.options = options
         self.diagnostics = diagnostics
         self.sources = sources
         seconds = options.time_limit_s
-        deadline = None if seconds is None else monotonic() + seconds
+        self.budget = Budget(seconds)
         self.words: list[Vocabulary] = []
         self.formulas: list[Formulas] = []
         for checker in checkers:
             assert checker.engine is not None and checker.elaborated is not None
             words = Vocabulary(checker.engine, checker.elaborated.symbols.types, options.lenient_types)
             self.words.append(words)
-            self.formulas.append(Formulas(words, checker.rules, deadline))
+            self.formulas.append(Formulas(words, checker.rules, self.budget))
         self.given = [Given(checker, seconds, options.search) for checker in checkers] if given else []
         self.subjects = list(self._subjects())
         self.faults: list[Fault] = []
         self.open: list[Open] = []
         self.useless: set[Key] = set()
         """Rules that are never broken or never kept: nothing more is said about them."""
+        self.contradicting: list[frozenset[str]] = []
 
     def _subjects(self) -> list[_Subject]:
         found: dict[Key, _Subject] = {}
@@ -133,16 +148,21 @@ class _Linter:
             self._text(subject)
             self._breakable(subject)
             self._keepable(subject)
+        with self.budget.running():
+            self._contradictions()
+            self._ruled_out()
+            self._redundant()
         self._together()
-        self._ruled_out()
-        self._redundant()
         for subject in self.subjects:
             if _key(subject.rule) not in self.useless:
                 self._unchanging(subject)
         self._goals()
+        self._left_out()
         order = {f.name: n for n, f in enumerate([s.rule for s in self.subjects])}
         ranks = list(Severity)
-        faults = sorted(self.faults, key=lambda f: (ranks.index(f.severity), order.get(f.rules[0], 0) if f.rules else 0))
+        faults = sorted(
+            self.faults, key=lambda f: (ranks.index(f.severity), order.get(f.rules[0], 0) if f.rules else 0)
+        )
         idle = len([rule for rule in self.checkers[0].rules if not rule.applicable])
         return Lint(
             (*faults, *self._undecided()),
@@ -197,7 +217,8 @@ class _Linter:
 
     def _breakable(self, subject: _Subject) -> None:
         rule, formulas = subject.rule, self.formulas[subject.base]
-        reply = formulas.breakable(subject.number) if rule.parts else Reply.IMPOSSIBLE
+        with self.budget.running():
+            reply = formulas.breakable(subject.number) if rule.parts else Reply.IMPOSSIBLE
         message = f"rule `{rule.name}` can never be broken"
         if reply is Reply.IMPOSSIBLE:
             self.useless.add(_key(rule))
@@ -218,7 +239,7 @@ class _Linter:
             )
             return
         if not self.given:
-            if reply is Reply.OPEN:
+            if reply is Reply.OPEN and not self._broken_somewhere(subject):
                 self.open.append(Open("can it be broken?", rule.name, None, "formulas alone do not decide it"))
             return
         answers = self._asked(subject, there)
@@ -237,9 +258,25 @@ class _Linter:
                 Scope.GIVEN,
                 said="never broken",
             )
-        else:
+        elif any([self.given[n].searching for n in there]):
             why = next(answer.proof for answer in answers if answer.yes is None)
             self.open.append(Open("can it be broken?", rule.name, self._names(there), why))
+
+    def _broken_somewhere(self, subject: _Subject) -> bool:
+        """Whether a search in a small problem made for the purpose finds a plan that breaks a rule."""
+        if not self.options.search:
+            return False
+        domain, specs, resolve = self.texts
+        reads = self.formulas[subject.base].reads[subject.number]
+        for text in examples(self.words[subject.base], subject.rule, reads, self.budget.deadline):
+            problem = Source(NO_PROBLEM, text.replace("{domain}", _name(domain)))
+            checker = Checker(domain, problem, specs, Options(replay="never"), resolve)
+            if not checker.ok or subject.number >= len(checker.rules):
+                continue
+            given = Given(checker, self.options.time_limit_s)
+            if checker.rules[subject.number].name == subject.rule.name and given.breakable(subject.number, True).yes:
+                return True
+        return False
 
     def _asked(self, subject: _Subject, there: list[int]) -> list[Decided]:
         """The answers for each problem; planners are asked only if nothing else finds an example in any problem."""
@@ -284,7 +321,9 @@ class _Linter:
         if key in self.useless or not rule.parts:
             return
         message = f"rule `{rule.name}` can never be kept"
-        if self.formulas[subject.base].keepable([subject.number]) is Reply.IMPOSSIBLE:
+        with self.budget.running():
+            reply = self.formulas[subject.base].keepable([subject.number])
+        if reply is Reply.IMPOSSIBLE:
             self.useless.add(key)
             reason = "what it asks for contradicts itself: the empty plan breaks it already"
             self._fault("SC751", Severity.ERROR, message, [subject], reason, FORMULAS, said="never kept")
@@ -297,7 +336,7 @@ class _Linter:
             if answer.yes is False:
                 self.useless.add(key)
                 reason = "no plan makes true what it asks for at the end"
-                if answer.proof == "the initial state":
+                if answer.proof == "initial state":
                     reason = "the initial state breaks it, before the first step; whatever the plan does comes too late"
                 self._fault(
                     "SC751",
@@ -312,7 +351,7 @@ class _Linter:
                     "never kept",
                 )
                 return
-            if answer.yes is None:
+            if answer.yes is None and self.given[n].searching:
                 self.open.append(Open("can it be kept?", rule.name, problem, answer.proof))
 
     # -- rules together -----------------------------------------------------------------------------------------------
@@ -320,8 +359,7 @@ class _Linter:
     def _fine(self) -> list[_Subject]:
         return [subject for subject in self.subjects if _key(subject.rule) not in self.useless]
 
-    def _together(self) -> None:
-        told: set[frozenset[str]] = set()
+    def _contradictions(self) -> None:
         pairs = 0
         for a, b in combinations(self._fine(), 2):
             formulas = self.formulas[max(a.base, b.base)]
@@ -333,10 +371,15 @@ class _Linter:
                 self.open.append(Open("can all rules be kept?", None, None, f"more than {MAX_PAIRS} pairs of rules"))
                 break
             if formulas.keepable(numbers) is Reply.IMPOSSIBLE:  # type: ignore[arg-type]
-                told.add(frozenset((a.rule.name, b.rule.name)))
+                self.contradicting.append(frozenset((a.rule.name, b.rule.name)))
                 message = f"rules `{a.rule.name}` and `{b.rule.name}` contradict each other"
                 reason = "no trace of a problem in which both have an instance keeps both"
-                self._fault("SC752", Severity.ERROR, message, [a, b], reason, FORMULAS, said="never kept with the other")
+                self._fault(
+                    "SC752", Severity.ERROR, message, [a, b], reason, FORMULAS, said="never kept with the other"
+                )
+
+    def _together(self) -> None:
+        """Contradictions in one problem."""
         for n, given in enumerate(self.given):
             mine = {s.places[n]: s for s in self._fine() if n in s.places and given.has_instance(s.places[n])}
             found = given.contradiction(list(mine)) if len(mine) > 1 else None
@@ -344,9 +387,9 @@ class _Linter:
                 continue
             subjects = [mine[number] for number in found[0]]
             names = frozenset([s.rule.name for s in subjects])
-            if any([pair <= names for pair in told]):
+            if any([known <= names for known in self.contradicting]):
                 continue
-            told.add(names)
+            self.contradicting.append(names)
             problem = self.checkers[n].problem.name
             self._fault(
                 "SC752",
@@ -366,7 +409,11 @@ class _Linter:
         left_out = frozenset(range(len(checker.rules))) - mine.keys()
         for action, numbers in formulas.ruled_out(left_out):
             subjects = [mine[number] for number in numbers]
-            label = checker.context.label(At(action.node, 1), "this action", False) if isinstance(action.node, list) else None
+            label = (
+                checker.context.label(At(action.node, 1), "this action", False)
+                if isinstance(action.node, list)
+                else None
+            )
             rules = f"rule `{subjects[0].rule.name}`" if len(subjects) == 1 else _listed(subjects)
             message = f"action `{action.name}` can never be taken without breaking {rules}"
             reason = "its precondition and its effects contradict what is asked before or after it"
@@ -405,7 +452,14 @@ class _Linter:
                     reason = "every trace that breaks one of them fails to keep the other"
                 help = "leave it out, unless its message or severity is wanted"
                 self._fault(
-                    "SC755", Severity.WARNING, message, [subject, stronger], reason, FORMULAS, help=help, said="adds nothing"
+                    "SC755",
+                    Severity.WARNING,
+                    message,
+                    [subject, stronger],
+                    reason,
+                    FORMULAS,
+                    help=help,
+                    said="adds nothing",
                 )
                 break
 
@@ -418,10 +472,10 @@ class _Linter:
     def _goals(self) -> None:
         for n, given in enumerate(self.given):
             mine = {s.places[n]: s for s in self._fine() if n in s.places and given.has_instance(s.places[n])}
-            if not mine or not given.closed:
+            if not mine or not given.searching:
                 continue
             problem = self.checkers[n].problem.name
-            answer, numbers = given.unsafe_goal(sorted(mine))
+            answer, numbers = given.safe_goal(sorted(mine))
             if answer.yes is None:
                 question = "can the goal be reached with all rules kept?"
                 self.open.append(Open(question, None, problem, answer.proof))
@@ -439,6 +493,18 @@ class _Linter:
                     problem,
                     said="not with this goal",
                 )
+
+    def _left_out(self) -> None:
+        """The problems of which no plans were searched."""
+        for n, given in enumerate(self.given):
+            if not given.searching and self.options.search:
+                why = "there are durative actions or timed literals"
+                if self.checkers[n].open:
+                    why = "it leaves something open"
+                elif given.engine.limit is not None:
+                    why = given.engine.limit.message
+                problem = self.checkers[n].problem.name
+                self.open.append(Open("what do its plans do?", None, problem, f"plans are not searched, since {why}"))
 
     def _undecided(self) -> list[Fault]:
         """One note for each question that was not decided."""

@@ -6,19 +6,19 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from plansafe.verifier.compile.normal import reads
+from plansafe.verifier.lint.budget import Budget
 from plansafe.verifier.lint.grounder import Binding
 from plansafe.verifier.lint.letters import (
     Sequences,
     TooMany,
     Wanted,
     assignments,
-    over_the_trace,
     quantifies_over_time,
 )
 from plansafe.verifier.lint.parts import broken, is_ban, kept, mentioned, said, step_of
 from plansafe.verifier.lint.question import Asked, Reply
 from plansafe.verifier.lint.vocabulary import Vocabulary
-from plansafe.verifier.model import TRUE, Action, And, Atom, Formula
+from plansafe.verifier.model import Action, Atom, Formula
 from plansafe.verifier.rules.model import Part, Rule
 from plansafe.verifier.symbolic.circuit import TRUE as SURE
 
@@ -34,12 +34,12 @@ class Ruled(NamedTuple):
 
 
 class Formulas:
-    """Answers for the rules of one specification. ``deadline`` is a time of ``time.monotonic``."""
+    """Answers for the rules of one specification, within a budget; what is late is open."""
 
-    def __init__(self, words: Vocabulary, rules: Sequence[Rule], deadline: float | None = None) -> None:
+    def __init__(self, words: Vocabulary, rules: Sequence[Rule], budget: Budget) -> None:
         self.words = words
         self.rules = rules
-        self.deadline = deadline
+        self.budget = budget
         self.reads = [mentioned(rule) for rule in rules]
 
     # -- one rule -----------------------------------------------------------------------------------------------------
@@ -55,7 +55,7 @@ class Formulas:
         if part.mode == "whole":
             reply = self._sequence([Wanted(part, False)], [])
             return reply if reply is Reply.IMPOSSIBLE else self._example(part)
-        asked = Asked(self.words, True, self.deadline)
+        asked = Asked(self.words, True, self.budget.deadline)
         broken(asked, part)
         reply = asked.answer()
         return self._example(part) if reply is Reply.OPEN else reply
@@ -64,7 +64,7 @@ class Formulas:
         """Whether a trace of one or two letters, in a problem with one object for each variable, breaks a part."""
         if self.words.temporal:
             return Reply.OPEN
-        asked = Asked(self.words, False, self.deadline)
+        asked = Asked(self.words, False, self.budget.deadline)
         if not broken(asked, part):
             return Reply.OPEN
         for formula in (part.body, part.guard):
@@ -89,7 +89,7 @@ class Formulas:
         if part.mode != "each":
             return "what it forbids contradicts the types of objects, or what derived facts mean"
         kind, name = self.words.mirrors[step_of(part)[0].predicate]
-        alone = Asked(self.words, True, self.deadline)
+        alone = Asked(self.words, True, self.budget.deadline)
         parameters = self.words.actions[name].parameters
         alone.take(kind, name, tuple(alone.choose(parameters).values()))
         if alone.answer() is Reply.IMPOSSIBLE:
@@ -99,7 +99,7 @@ class Formulas:
         return f"wherever `{name}` can be taken, its precondition rules out what the rule forbids"
 
     def _never(self, part: Part, formula: Formula, letter: int, positive: bool) -> bool:
-        asked = Asked(self.words, True, self.deadline)
+        asked = Asked(self.words, True, self.budget.deadline)
         asked.say(said(formula, asked.choose((*part.parameters, *_wild(part))), letter, positive))
         return asked.answer() is Reply.IMPOSSIBLE
 
@@ -111,7 +111,7 @@ class Formulas:
         ``POSSIBLE`` is never answered: it is the rule.
         """
         parts = [(n, part) for n in numbers for part in self.rules[n].parts]
-        asked = Asked(self.words, True, self.deadline)
+        asked = Asked(self.words, True, self.budget.deadline)
         asked.grounder.last = True
         for _, part in parts:
             asked.choose(part.parameters)
@@ -145,7 +145,7 @@ class Formulas:
         if any([part.mode == "whole" for part in parts]):
             return near
         for part in parts:  # most rules are implied by none, nor by all others together
-            asked = Asked(self.words, True, self.deadline)
+            asked = Asked(self.words, True, self.budget.deadline)
             broken(asked, part)
             letters = (0, 1) if part.mode == "each" else (0,)
             for n in near:
@@ -168,7 +168,7 @@ class Formulas:
                     for other in temporal
                 ]
             )
-        asked = Asked(self.words, True, self.deadline)
+        asked = Asked(self.words, True, self.budget.deadline)
         broken(asked, part)
         letters = (0, 1) if part.mode == "each" else (0,)
         for other in others:
@@ -198,7 +198,7 @@ class Formulas:
 
     def _rules_against(self, action: Action, numbers: list[int]) -> list[int] | None:
         """The rules without which it would not be impossible to take an action; ``None`` if it may be possible."""
-        asked = Asked(self.words, True, self.deadline)
+        asked = Asked(self.words, True, self.budget.deadline)
         elements = tuple(asked.choose(action.parameters).values())
         asked.take("start", action.name, elements)
         touched = {a.predicate for e in action.start.effects for a in (*e.adds, *e.deletes)}
@@ -228,7 +228,9 @@ class Formulas:
             for matching in self._matchings(wanted):
                 letters = _Possible(self, sequences, wanted, matching, around)
                 fixed = sum([1 << bit for bit, (_, leaf) in enumerate(sequences.leaves) if self._static(leaf)])
-                if not sequences.exists(letters.on_the_way, letters.on_the_way, letters.at_the_end, fixed, self.deadline):
+                if not sequences.exists(
+                    letters.on_the_way, letters.on_the_way, letters.at_the_end, fixed, self.budget.deadline
+                ):
                     return Reply.IMPOSSIBLE
         except TooMany:
             return Reply.OPEN
@@ -244,7 +246,7 @@ class Formulas:
         if len(wanted) < 2:
             return [()]
         mine, other = wanted[0].part.parameters, wanted[1].part.parameters
-        asked = Asked(self.words, True, self.deadline)
+        asked = Asked(self.words, True, self.budget.deadline)
         elements = list(asked.choose(mine).values())
         choices = [
             [n for n, e in enumerate(elements) if asked.universe.member(e, v.domain) == SURE] or [-1] for v in other
@@ -284,7 +286,7 @@ class _Possible:
     def _possible(self, letter: int, last: bool) -> bool:
         found = self._known.get((letter, last))
         if found is None:
-            asked = Asked(self.formulas.words, True, self.formulas.deadline)
+            asked = Asked(self.formulas.words, True, self.formulas.budget.deadline)
             asked.grounder.last = last
             first = asked.choose(self.wanted[0].part.parameters)
             bindings: list[Binding] = [first]
@@ -312,6 +314,3 @@ def _bound(formula: Formula | None) -> list:  # type: ignore[type-arg]
     from plansafe.verifier.planning.rewriting import binders  # noqa: PLC0415 - for examples alone
 
     return [] if formula is None else binders(formula)
-
-
-__all__ = ["TRUE", "And", "Formulas", "Ruled", "over_the_trace"]

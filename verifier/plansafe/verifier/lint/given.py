@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import product
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from time import monotonic
 from typing import NamedTuple
 
 from plansafe.verifier.api import Checker
 from plansafe.verifier.engine.replay import Engine
-from plansafe.verifier.evaluate import Evaluator
 from plansafe.verifier.lint import search
-from plansafe.verifier.lint.letters import Sequences, TooMany, Wanted
+from plansafe.verifier.lint.budget import Budget
+from plansafe.verifier.lint.instances import count, instances
+from plansafe.verifier.lint.letters import TooMany
 from plansafe.verifier.lint.relaxation import Relaxation, TooLarge
 from plansafe.verifier.lint.search import Explored, Outcome
 from plansafe.verifier.model import And, Formula, Not
-from plansafe.verifier.monitor.finding import TooManyInstances
 from plansafe.verifier.monitor.invariant import Invariant
 from plansafe.verifier.planning.execution import Execution
 from plansafe.verifier.planning.port import Answer
 from plansafe.verifier.rules.model import Part
 
-MAX_BINDINGS = 2_000
 TRIED = 4
 """Instances of a part of a rule that planners are asked about."""
+CANDIDATES = 60
+"""Instances among which they are chosen."""
 EACH_S = 3.0
-"""Seconds for one question to the planners, where there is a limit at all."""
+"""Seconds for one question to the planners."""
+PLAN_S = 10.0
+"""Seconds for one plan that keeps rules."""
+EXPLORE_S = 1.5
+"""Seconds for the search that looks at all rules at once."""
 
 
 class Decided(NamedTuple):
@@ -39,7 +44,11 @@ UNDECIDED = Decided(None, "neither a proof nor an example was found within the l
 
 
 class Given:
-    """One problem with its rules. ``checker`` must be ``ok``. Nothing is asked of rules without parts."""
+    """One problem with its rules. ``checker`` must be ``ok``. Nothing is asked of rules without parts.
+
+    Of a problem that leaves something open, ``searching`` is false: only the relaxation is asked, in which what is open
+    may have any value. So it is with durative actions and timed literals.
+    """
 
     def __init__(self, checker: Checker, seconds: float | None, searching: bool = True) -> None:
         assert checker.engine is not None and checker.elaborated is not None
@@ -47,30 +56,20 @@ class Given:
         self.engine: Engine = checker.engine
         self.task = self.engine.task
         self.rules = checker.rules
-        self.seconds = seconds
-        self.deadline = None if seconds is None else monotonic() + seconds
+        self.budget = Budget(seconds)
         timed = any([literal.time > 0 for literal in self.task.timed_literals])
         self.temporal = timed or any([action.end is not None for action in self.task.actions.values()])
-        self.searching = searching and not self.temporal and not checker.open and self.engine.limit is None
+        limited = self.engine.limit is not None
+        self.searching = searching and not (self.temporal or checker.open or limited)
+        self.start = None if checker.open or limited else Execution.initial(self.engine)
         self.relaxation: Relaxation | None = None
-        if not checker.open:
-            everything = None
-            if checker.options.lenient_types:
-                everything = checker.elaborated.symbols.types.subset(tuple(range(len(self.task.objects))))
-            try:
-                self.relaxation = Relaxation(self.engine, self.deadline, everything)
-            except TooLarge:
-                pass
+        everything = None
+        if checker.options.lenient_types:
+            everything = checker.elaborated.symbols.types.subset(tuple(range(len(self.task.objects))))
+        with self.budget.running(), suppress(TooLarge):
+            self.relaxation = Relaxation(self.engine, self.budget, checker.openings, everything)
         self._explored: Explored | None = None
         self._opposites: dict[int, tuple[Formula, Part]] = {}
-        self._start: Execution | None = None
-        if self.engine.limit is None and not checker.open:
-            self._start = Execution.initial(self.engine)
-
-    @property
-    def closed(self) -> bool:
-        """Whether the problem leaves nothing open, so that its traces were looked at."""
-        return not self.checker.open
 
     def has_instance(self, number: int) -> bool:
         """Whether the types of a rule's parameters all have objects."""
@@ -80,116 +79,101 @@ class Given:
     # -- can a rule be broken? ----------------------------------------------------------------------------------------
 
     def breakable(self, number: int, thoroughly: bool) -> Decided:
-        """Whether some trace breaks a rule. Planners are asked only if ``thoroughly``."""
-        if not self.closed:
-            return Decided(None, "the problem leaves something open")
-        if self._start is not None and number in search.outcome_of(self._start).broken:
+        """Whether some trace breaks a rule. Searches are made only if ``thoroughly``."""
+        if self.start is not None and number in search.outcome_of(self.start).broken:
             return Decided(True)
-        parts = self.rules[number].parts
-        open_parts = []
-        for part in parts:
-            try:
-                if self._may_break(part):
-                    open_parts.append(part)
-            except (TooLarge, TooMany):
-                open_parts.append(part)
-        if not open_parts:
-            return Decided(False, "relaxation")
-        if not self.searching or not thoroughly:
-            return UNDECIDED
-        explored = self.explored()
-        if any([number in outcome.broken for outcome in explored.outcomes]):
-            return Decided(True)
-        if explored.complete:
-            return Decided(False, f"all {explored.states} states visited")
-        return self._by_planners(open_parts)
+        with self.budget.running():
+            left = [part for part in self.rules[number].parts if self._may_break(part)]
+            if not left:
+                return Decided(False, "relaxation")
+            if not self.searching or not thoroughly:
+                return UNDECIDED
+            explored = self.explored()
+            if any([number in outcome.broken for outcome in explored.outcomes]):
+                return Decided(True)
+            if explored.complete:
+                return Decided(False, _visited(explored))
+            return self._by_planners(left)
 
     def _may_break(self, part: Part) -> bool:
         relaxed = self.relaxation
         if relaxed is None:
             return True
-        if part.mode == "whole":
-            return bool(self._instances(part, False, first=True))
-        formula, _ = self._opposite(part)
-        return bool(relaxed.some(formula, part.parameters))
+        try:
+            if part.mode == "whole":
+                return self._unbounded or bool(instances(self.engine, relaxed, part, False, first=True))
+            return bool(relaxed.some(self._opposite(part), part.parameters))
+        except (TooLarge, TooMany):
+            return True
 
-    def _opposite(self, part: Part) -> tuple[Formula, Part]:
-        key = id(part)
-        if key not in self._opposites:
-            formulas = [Not(part.body)]
-            if part.step is not None:
-                formulas = [part.step, *([part.guard] if part.guard is not None else []), *formulas]  # type: ignore[list-item]
-            self._opposites[key] = And(tuple(formulas)), part
-        return self._opposites[key]
+    @property
+    def _unbounded(self) -> bool:
+        """Whether the letters of a trace say too little: of their times, or of the initial state."""
+        return self.temporal or self.checker.open
+
+    def _opposite(self, part: Part) -> Formula:
+        """What breaks a part; one formula for each part, since searches are compiled for it."""
+        known = self._opposites.get(id(part))
+        if known is None:
+            conditions = [f for f in (part.step, part.guard) if f is not None]
+            known = self._opposites[id(part)] = And((*conditions, Not(part.body))), part
+        return known[0]
 
     def _by_planners(self, parts: Sequence[Part]) -> Decided:
+        relaxed = self.relaxation
+        if relaxed is None:
+            return UNDECIDED
         every = True
         for part in parts:
             try:
-                bindings = self._candidates(part)
+                if part.mode == "whole":
+                    bindings = instances(self.engine, relaxed, part, False)
+                else:
+                    bindings = relaxed.some(self._opposite(part), part.parameters, count=CANDIDATES)
             except (TooLarge, TooMany):
                 return UNDECIDED
             every &= len(bindings) <= TRIED
-            for objects in bindings[:TRIED]:
-                answer = search.breaking(self.checker, part, objects, self._slice()).answer
+            for objects in _spread(bindings):
+                answer = search.breaking(self.checker, part, objects, self.budget.piece(EACH_S)).answer
                 if answer is Answer.SOLVED:
                     return Decided(True)
                 every &= answer is Answer.UNSOLVABLE
-        return Decided(False, "all states that planners can reach") if every else UNDECIDED
-
-    def _candidates(self, part: Part) -> list[tuple[int, ...]]:
-        """Instances that may be broken, one more than are tried."""
-        if part.mode == "whole":
-            return self._instances(part, False)[: TRIED + 1]
-        if self.relaxation is None:
-            raise TooLarge
-        return self.relaxation.some(self._opposite(part)[0], part.parameters, count=TRIED + 1)
-
-    def _slice(self) -> float:
-        if self.deadline is None:
-            return EACH_S
-        return max(0.05, min(EACH_S, self.deadline - monotonic()))
+        return Decided(False, "planners searched everything") if every else UNDECIDED
 
     # -- can a rule be kept? ------------------------------------------------------------------------------------------
 
     def keepable(self, number: int) -> Decided:
         """Whether some trace keeps a rule."""
-        if not self.closed or self._start is None:
-            return Decided(None, "the problem leaves something open" if not self.closed else "a limit of the engine")
-        if number not in search.outcome_of(self._start).unkept:
-            return Decided(True)
-        if number in self._broken_for_good():
-            return Decided(False, "the initial state")
-        for part in self.rules[number].parts:
-            try:
-                if self._cannot_keep(part):
-                    return Decided(False, "relaxation")
-            except (TooLarge, TooMany):
-                continue
-        if not self.searching:
-            return UNDECIDED
-        explored = self.explored()
-        if any([number not in outcome.unkept for outcome in explored.outcomes]):
-            return Decided(True)
-        if explored.complete:
-            return Decided(False, f"all {explored.states} states visited")
-        return self._planned(frozenset((number,)), False)
+        with self.budget.running():
+            if self.start is not None:
+                if number not in search.outcome_of(self.start).unkept:
+                    return Decided(True)
+                if number in self._broken_for_good():
+                    return Decided(False, "initial state")
+            if any([self._cannot_keep(part) for part in self.rules[number].parts]):
+                return Decided(False, "relaxation")
+            if not self.searching:
+                return UNDECIDED
+            explored = self.explored()
+            if any([number not in outcome.unkept for outcome in explored.outcomes]):
+                return Decided(True)
+            if explored.complete:
+                return Decided(False, _visited(explored))
+            return self._planned((number,), False)
 
-    def _planned(self, numbers: frozenset[int], goal: bool) -> Decided:
-        answer = search.keeping(self.checker, numbers, goal, self._slice()).answer
+    def _planned(self, numbers: Sequence[int], goal: bool) -> Decided:
+        answer = search.keeping(self.checker, frozenset(numbers), goal, self.budget.piece(PLAN_S)).answer
         if answer is Answer.SOLVED:
             return Decided(True)
-        return Decided(False, "all states that a planner can reach") if answer is Answer.UNSOLVABLE else UNDECIDED
+        return Decided(False, "a planner searched everything") if answer is Answer.UNSOLVABLE else UNDECIDED
 
     def _broken_for_good(self) -> frozenset[int]:
         """The rules that the initial state breaks, whatever comes."""
-        assert self._start is not None
-        runtime = self._start.runtime
-        if runtime is None:
+        if self.start is None or self.start.runtime is None:
             return frozenset()
         plan = self.engine.plan
         found = set()
-        for monitor in runtime.monitors:
+        for monitor in self.start.runtime.monitors:
             if isinstance(monitor, Invariant):
                 if monitor.episodes and not monitor.final:
                     found.add(plan.parts[monitor.part].rule)
@@ -198,103 +182,81 @@ class Given:
         return frozenset(found)
 
     def _cannot_keep(self, part: Part) -> bool:
-        if self.relaxation is None or part.mode == "each":
+        """Whether there is an instance that no trace keeps."""
+        relaxed = self.relaxation
+        if relaxed is None or part.mode == "each":
             return False
-        if part.mode == "whole":
-            return len(self._instances(part, True, first=False)) < self._count(part)
-        return bool(self.relaxation.never(part.body, part.parameters))
-
-    # -- formulas over the trace --------------------------------------------------------------------------------------
-
-    def _count(self, part: Part) -> int:
-        count = 1
-        for variable in part.parameters:
-            count *= len(self.task.domains[variable.domain])
-        return count
-
-    def _instances(self, part: Part, positive: bool, first: bool = False) -> list[tuple[int, ...]]:
-        """The instances of a formula over the trace that some sequence of letters satisfies (``positive``), or breaks.
-
-        Each letter is one that the relaxation allows, the first one that of the initial state. Raises ``TooMany``.
-        """
-        if self.relaxation is None or self.temporal or self._count(part) > MAX_BINDINGS:
-            raise TooMany
-        sequences = Sequences(self.task, [Wanted(part, positive)])
-        known: dict[tuple[object, ...], bool] = {}
-        out = []
-        state = self.engine.initial()
-        evaluator = Evaluator(self.task, state.facts, state.fluents)
-        mirrors = frozenset(self.engine.mirrors.values())
-        slots = [v.slot for v in part.parameters]
-        for objects in product(*[self.task.domains[v.domain] for v in part.parameters]):
-            binding = dict(zip(slots, objects, strict=True))
-            later = _allowed(self.relaxation, sequences, binding)
-            begins = _begins(evaluator, sequences, binding, mirrors, later)
-            key = (later, begins)
-            if key not in known:
-                known[key] = sequences.exists(
-                    lambda letter, b=begins: _fits(letter, b),  # type: ignore[misc]
-                    lambda letter, b=later: _fits(letter, b),  # type: ignore[misc]
-                    lambda letter, b=later: _fits(letter, b),  # type: ignore[misc]
-                    deadline=self.deadline,
-                )
-            if known[key]:
-                out.append(objects)
-                if first:
-                    break
-        return out
+        try:
+            if part.mode != "whole":
+                return bool(relaxed.never(part.body, part.parameters))
+            if self._unbounded:
+                return False
+            return len(instances(self.engine, relaxed, part, True)) < count(self.task, part)
+        except (TooLarge, TooMany):
+            return False
 
     # -- rules together -----------------------------------------------------------------------------------------------
 
     def explored(self) -> Explored:
-        """What a bounded search met."""
+        """What a bounded search met, that looks at all rules at once."""
         if self._explored is None:
-            seconds = 5.0 if self.seconds is None else self.seconds / 4
-            self._explored = search.explore(self.engine, _settled(len(self.rules)), monotonic() + seconds)
+            seconds = self.budget.piece(EXPLORE_S)
+            self._explored = search.explore(self.engine, _enough(len(self.rules)), monotonic() + seconds)
         return self._explored
 
     def contradiction(self, numbers: Sequence[int]) -> tuple[tuple[int, ...], str] | None:
         """Fewest of these rules that no trace keeps together, with the proof; only where every state was visited."""
         if not self.searching:
             return None
-        explored = self.explored()
-        if not explored.complete:
-            return None
-        return _fewest(numbers, explored.outcomes), f"all {explored.states} states visited"
+        with self.budget.running():
+            explored = self.explored()
+        return (fewest(numbers, explored.outcomes), _visited(explored)) if explored.complete else None
 
-    def unsafe_goal(self, numbers: Sequence[int]) -> tuple[Decided, tuple[int, ...]]:
+    def safe_goal(self, numbers: Sequence[int]) -> tuple[Decided, tuple[int, ...]]:
         """Whether some trace reaches the goal and keeps these rules; if none does, fewest rules of which that is so.
 
-        ``yes`` is also said where no trace reaches the goal at all: that is no matter of the rules.
+        Also said to be so where no trace reaches the goal at all: that is no matter of the rules.
         """
         if not self.searching:
-            return Decided(None, "plans of this problem are not searched"), ()
-        explored = self.explored()
-        reached = [outcome for outcome in explored.outcomes if outcome.goal]
-        if any([outcome.unkept.isdisjoint(numbers) for outcome in reached]):
-            return Decided(True), ()
-        if explored.complete:
-            if not reached:
+            return Decided(None, "its plans are not searched"), ()
+        with self.budget.running():
+            explored = self.explored()
+            reached = [outcome for outcome in explored.outcomes if outcome.goal]
+            if any([outcome.unkept.isdisjoint(numbers) for outcome in reached]):
                 return Decided(True), ()
-            return Decided(False, f"all {explored.states} states visited"), _fewest(numbers, reached)
-        try:
-            found = self._planned(frozenset(numbers), True)
+            if explored.complete:
+                core = fewest(numbers, reached) if reached else ()
+                return Decided(not core, _visited(explored)), core
+            found = self._planned(numbers, True)
             if found.yes is not False:
                 return found, ()
-            reachable = self._planned(frozenset(), True)
-            if not reachable.yes:
-                return Decided(True) if reachable.yes is False else UNDECIDED, ()
-            core = list(numbers)
-            for number in numbers:
-                fewer = [n for n in core if n != number]
-                if fewer and self._planned(frozenset(fewer), True).yes is False:
-                    core = fewer
-            return found, tuple(core)
-        except TooManyInstances:
-            return UNDECIDED, ()
+            if not reached:
+                possible = self._planned((), True)
+                if not possible.yes:
+                    return (UNDECIDED if possible.yes is None else Decided(True)), ()
+            return found, self._fewest_planned(numbers)
+
+    def _fewest_planned(self, numbers: Sequence[int]) -> tuple[int, ...]:
+        """Rules that a planner shows to be too many; each is left out that it shows not to be needed."""
+        core = list(numbers)
+        for number in numbers:
+            fewer = [n for n in core if n != number]
+            if fewer and self._planned(fewer, True).yes is False:
+                core = fewer
+        return tuple(core)
 
 
-def _settled(rules: int) -> object:
+def _spread(bindings: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """Not more than are tried, far from each other: neighbours are often alike in what makes them impossible."""
+    step = max(1, -(-len(bindings) // TRIED))
+    return bindings[::step][:TRIED]
+
+
+def _visited(explored: Explored) -> str:
+    return f"all {explored.states} states"
+
+
+def _enough(rules: int) -> Callable[[Iterable[Outcome]], bool]:
     def enough(outcomes: Iterable[Outcome]) -> bool:
         """Every rule was broken by a trace, and some trace reached the goal with every rule kept."""
         broken: set[int] = set()
@@ -307,8 +269,8 @@ def _settled(rules: int) -> object:
     return enough
 
 
-def _fewest(numbers: Sequence[int], outcomes: Iterable[Outcome]) -> tuple[int, ...]:
-    """Rules without which an outcome would keep all; empty if one does. One of several choices, and none too many."""
+def fewest(numbers: Sequence[int], outcomes: Iterable[Outcome]) -> tuple[int, ...]:
+    """Rules of which no outcome keeps all, none too many; empty if some outcome keeps all of ``numbers``."""
     unkept = [outcome.unkept for outcome in outcomes]
 
     def kept(chosen: Sequence[int]) -> bool:
@@ -322,30 +284,3 @@ def _fewest(numbers: Sequence[int], outcomes: Iterable[Outcome]) -> tuple[int, .
         if not kept(fewer):
             core = fewer
     return tuple(core)
-
-
-Allowed = tuple[tuple[bool, bool], ...]
-"""For each leaf of a program, whether it may be false, and whether it may be true."""
-
-
-def _allowed(relaxed: Relaxation, sequences: Sequences, binding: dict[int, int]) -> Allowed:
-    return tuple(
-        [(relaxed.may(leaf, binding, False), relaxed.may(leaf, binding, True)) for _, leaf in sequences.leaves]
-    )
-
-
-def _begins(
-    evaluator: Evaluator, sequences: Sequences, binding: dict[int, int], mirrors: frozenset[int], later: Allowed
-) -> Allowed:
-    """The letters of the initial state: its facts, and any action that may be taken at all."""
-    from plansafe.verifier.compile.normal import mentions  # noqa: PLC0415 - for formulas over the trace alone
-
-    out = []
-    for (_, leaf), may in zip(sequences.leaves, later, strict=True):
-        value = None if mentions(leaf, mirrors) else evaluator.holds(leaf, dict(binding))
-        out.append(may if value is None else (not value, value))
-    return tuple(out)
-
-
-def _fits(letter: int, allowed: Allowed) -> bool:
-    return all([pair[letter >> bit & 1] for bit, pair in enumerate(allowed)])

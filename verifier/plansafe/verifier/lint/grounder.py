@@ -90,7 +90,9 @@ class Grounder:
             case And() | Or():
                 parts = [self.truth(part, binding, letter, positive) for part in formula.parts]
                 circuit = self.circuit
-                return circuit.conjunction(parts) if isinstance(formula, And) == positive else circuit.disjunction(parts)
+                return (
+                    circuit.conjunction(parts) if isinstance(formula, And) == positive else circuit.disjunction(parts)
+                )
             case Quantified():
                 return self._quantified(formula, binding, letter, positive)
             case Temporal():
@@ -119,7 +121,9 @@ class Grounder:
     def _tuples(self, variables: tuple[Variable, ...]) -> Iterator[tuple[int, ...]]:
         return product(range(self.sight), repeat=len(variables))
 
-    def some(self, variables: tuple[Variable, ...], key: tuple[object, ...], say: Callable[[Binding], Literal]) -> Literal:
+    def some(
+        self, variables: tuple[Variable, ...], key: tuple[object, ...], say: Callable[[Binding], Literal]
+    ) -> Literal:
         """That it is so of some elements; when refuting, of new ones that stand for them (the same for equal keys)."""
         if not self.refuting:
             return self.every(variables, lambda binding: say(binding) ^ 1) ^ 1

@@ -1,4 +1,4 @@
-"""What is so in every state of every problem: how facts, derived facts, actions, their effects and the past hang together.
+"""What is so in every state of every problem: of derived facts, actions, their effects, and the past.
 
 A law is a literal that is true in every state, for the elements in sight. Laws about all objects are stated for these;
 that leaves out some, never adds any. Exact laws (of a :class:`~.grounder.Grounder` that does not refute) are all there
@@ -45,7 +45,7 @@ class Laws:
                 if depth > DEPTH:
                     grounder.abstracted = True
                     continue
-                out += self._of_fact(key) if key in grounder.atoms else self._of_past(*grounder.pasts[key])  # type: ignore[arg-type,index]
+                out += self._of_fact(key) if key in grounder.atoms else self._of_past(*grounder.pasts[key])  # type: ignore[index]
                 for new in (*grounder.atoms, *grounder.pasts):
                     self._depths.setdefault(new, depth + 1)
         out += self._one_action()
@@ -124,7 +124,8 @@ class Laws:
         assert grounder.taken is not None
         before = grounder.atom(0, predicate, elements)
         own = grounder.taken.binding()
-        added, deleted = [], []
+        added: list[Literal] = []
+        deleted: list[Literal] = []
         certain: list[tuple[bool, Effect, Atom]] = []
         for effect in grounder.taken.action.start.effects:
             for adds, atoms in ((True, effect.adds), (False, effect.deletes)):
@@ -221,8 +222,8 @@ class Laws:
                 same = grounder.same(a, b)
                 if same != FALSE:
                     yield circuit.either(same ^ 1, circuit.equal(first, second))
-        for ((l, f, a), x), ((m, g, b), y) in combinations(grounder.fluents.items(), 2):
-            if (l, f) == (m, g):
+        for ((m, f, a), x), ((n, g, b), y) in combinations(grounder.fluents.items(), 2):
+            if (m, f) == (n, g):
                 same = grounder.same(a, b)
                 if same != FALSE:
                     yield circuit.either(same ^ 1, terms.compared(circuit, "=", x, y))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from plansafe.verifier.compile.normal import subformulas
 from plansafe.verifier.lint.grounder import Binding, Grounder
 from plansafe.verifier.lint.question import Asked, Statement
-from plansafe.verifier.model import Atom, Formula, Not, Or, Quantified, Temporal, Truth, Variable, variable
+from plansafe.verifier.model import And, Atom, Formula, Not, Or, Quantified, Temporal, Truth, Variable, variable
 from plansafe.verifier.rules.model import Part, Rule
 from plansafe.verifier.symbolic.circuit import TRUE, Literal
 
@@ -147,9 +147,11 @@ def last_value(formula: Formula) -> Formula | None:
         case Quantified():
             body = last_value(formula.body)
             return None if body is None else Quantified(formula.universal, formula.variables, body)
-        case _ if hasattr(formula, "parts"):
-            parts = [last_value(part) for part in formula.parts]
-            return None if None in parts else type(formula)(tuple([p for p in parts if p is not None]))
+        case And() | Or():
+            parts = [part for part in map(last_value, formula.parts) if part is not None]
+            if len(parts) < len(formula.parts):
+                return None
+            return And(tuple(parts)) if isinstance(formula, And) else Or(tuple(parts))
         case _:
             return formula
 

@@ -13,7 +13,7 @@ from plansafe.verifier.lint.universe import Universe
 from plansafe.verifier.lint.vocabulary import Vocabulary
 from plansafe.verifier.model import Variable
 from plansafe.verifier.symbolic.circuit import Circuit, Literal
-from plansafe.verifier.symbolic.solvers import Solver, solver_for
+from plansafe.verifier.symbolic.solvers import Model, Solver, solver_for
 
 ROUNDS = 3
 """How often what is said of all objects is said anew of those that have come up."""
@@ -46,6 +46,8 @@ class Asked:
         self.universe = Universe(self.circuit, words.task, words.table, apart=not refuting)
         self.grounder = Grounder(words, self.universe, refuting)
         self.core: tuple[object, ...] = ()
+        self.model: Model | None = None
+        """Where it is possible, as far as what was written down goes."""
         self._statements: list[tuple[object, Statement]] = []
 
     def choose(self, variables: Sequence[Variable]) -> Binding:
@@ -59,9 +61,11 @@ class Asked:
         snap, read = self.words.condition(kind, action)
 
         def possible(grounder: Grounder) -> Literal:
-            inside = [] if self.words.lenient else [
-                self.universe.member(e, v.domain) for e, v in zip(elements, action.parameters, strict=True)
-            ]
+            inside = (
+                []
+                if self.words.lenient
+                else [self.universe.member(e, v.domain) for e, v in zip(elements, action.parameters, strict=True)]
+            )
             if snap is None or not read:
                 return self.circuit.conjunction(inside)
             condition = [grounder.truth(part, taken.binding(), 0, True) for part in snap.condition]
@@ -101,6 +105,7 @@ class Asked:
                     core = set(solver.core())
                     self.core = tuple([label for label, literal in soft if literal in core])
                     return Reply.IMPOSSIBLE
+                self.model = solver.model()
                 if len(self.universe.elements) == grounder.sight:
                     break
                 if len(self.universe.elements) > MAX_ELEMENTS:

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from time import monotonic
+from itertools import product
 
 from plansafe.verifier.engine.replay import Engine
+from plansafe.verifier.lint.budget import Budget
 from plansafe.verifier.model import (
     TRUE,
     Action,
@@ -22,6 +23,7 @@ from plansafe.verifier.model import (
     Compare,
     Formula,
     Not,
+    OpenPredicate,
     Or,
     Quantified,
     Temporal,
@@ -43,38 +45,44 @@ class _Few(list[tuple[int, ...]]):
 
     def __init__(self, count: int) -> None:
         super().__init__()
-        self.count = count
+        self.most = count
 
     def append(self, item: tuple[int, ...]) -> None:
         if item not in self:
             super().append(item)
-            if len(self) >= self.count:
+            if len(self) >= self.most:
                 raise StopIteration
 
 
 class _Some(list[tuple[int, ...]]):
     """Ends a search that finds too much, or takes too long."""
 
-    def __init__(self, deadline: float | None) -> None:
+    def __init__(self, budget: Budget) -> None:
         super().__init__()
-        self.deadline = deadline
+        self.budget = budget
 
     def append(self, item: tuple[int, ...]) -> None:
         super().append(item)
-        if len(self) > MAX_MATCHES or (not len(self) % 4096 and self.deadline and monotonic() > self.deadline):
+        if len(self) > MAX_MATCHES or (not len(self) % 4096 and self.budget.over):
             raise TooLarge
 
 
 class Relaxation:
-    """The fixpoint for one problem in one world. Raises :class:`TooLarge`.
+    """The fixpoint for one problem. What it leaves open may have any value. Raises :class:`TooLarge`.
 
     ``everything`` is the domain of all objects, where types are lenient: steps may be taken with any of them.
     """
 
-    def __init__(self, engine: Engine, deadline: float | None = None, everything: int | None = None) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        budget: Budget,
+        openings: Sequence[OpenPredicate] = (),
+        everything: int | None = None,
+    ) -> None:
         self.engine = engine
         self.task = engine.task
-        self.deadline = deadline
+        self.budget = budget
         self.doubled = Doubled(self.task)
         size = self.doubled.size
         state = engine.initial()
@@ -87,6 +95,10 @@ class Relaxation:
         self._searches: dict[object, tuple[Formula, Search]] = {}
         self._count = 0
         """How many derived facts may be true."""
+        for predicate, codes in enumerate(self.task.unknowns.facts if self.task.unknowns is not None else ()):
+            self._facts[predicate] |= codes  # and none of them is in S0, so they may be false
+        for opening in openings:
+            self._open(opening)
         for literal in self.task.timed_literals:
             if not literal.fluent:
                 self._reach(literal.predicate, self.task.encode(literal.arguments), bool(literal.value))
@@ -132,7 +144,7 @@ class Relaxation:
         return self._few(known[1], values, count)
 
     def _few(self, search: Search, values: Sequence[int], count: int) -> list[tuple[int, ...]]:
-        if self.deadline is not None and monotonic() > self.deadline:
+        if self.budget.over:
             raise TooLarge
         out = _Few(count)
         with suppress(StopIteration):
@@ -140,7 +152,7 @@ class Relaxation:
         return out
 
     def doubled_form(self, formula: Formula, positive: bool) -> Formula:
-        """Where a formula may have a value, over the doubled predicates. What it says of the past may be so any time."""
+        """Where a formula may have a value, over the doubled predicates. What was so once may be so at any time."""
         match formula:
             case Not():
                 return self.doubled_form(formula.body, not positive)
@@ -161,9 +173,22 @@ class Relaxation:
 
     def _remembered(self, formula: Temporal, positive: bool) -> Formula:
         operator = formula.operator
-        if operator not in PAST or (operator == "weak-yesterday" and positive) or (operator == "yesterday" and not positive):
+        if (
+            operator not in PAST
+            or (operator == "weak-yesterday" and positive)
+            or (operator == "yesterday" and not positive)
+        ):
             return TRUE  # of the first letter, or of what is to come
         return self.doubled_form(formula.operands[-1], positive)
+
+    def _open(self, opening: OpenPredicate) -> None:
+        """Facts that a specification leaves open (those that S0 gives a value among them, which says more)."""
+        for objects in product(*[self.task.domains[domain] for domain in opening.domains]):
+            code = self.task.encode(objects)
+            self._reach(opening.predicate, code, True)
+            self._reach(opening.predicate, code, False)
+            if len(self._facts[opening.predicate]) > MAX_MATCHES:
+                raise TooLarge
 
     # -- the fixpoint -------------------------------------------------------------------------------------------------
 
@@ -215,14 +240,14 @@ class Relaxation:
                 yield _Changer(condition, (*parameters, *effect.variables), effect.adds, effect.deletes)
 
     def _matches(self, condition: Formula, variables: tuple[Variable, ...]) -> list[tuple[int, ...]]:
-        if self.deadline is not None and monotonic() > self.deadline:
+        if self.budget.over:
             raise TooLarge
         key = (id(condition), "all")
         known = self._searches.get(key)
         if known is None:
             search = self.doubled.search(self.doubled_form(condition, True), variables, ())
             known = self._searches[key] = condition, search
-        out = _Some(self.deadline)
+        out = _Some(self.budget)
         known[1](self._facts, (), out)
         return out
 
@@ -247,7 +272,7 @@ class Relaxation:
         if known is None:
             body = self.doubled_form(axiom.body, True) if may_be else Not(self.doubled_form(axiom.body, False))
             known = self._searches[key] = axiom.body, self.doubled.search(body, axiom.parameters, ())
-        out = _Some(self.deadline)
+        out = _Some(self.budget)
         known[1](self._facts, (), out)
         target = self._facts[axiom.predicate if may_be else axiom.predicate + self.doubled.size]
         before = len(target)

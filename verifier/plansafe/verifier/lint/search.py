@@ -144,7 +144,10 @@ def _solved(checker: Checker, rules: list[Rule], goal: tuple[Formula, ...], seco
     own.engine = Engine(task, rules, checker.engine.mirrors, lenient_types=checker.options.lenient_types)
     if own.engine.limit is not None:
         return Solution(Answer.NOT_FOUND, detail=own.engine.limit.message)
-    return default_planners().solve(Query(own, rules=bool(rules), time_limit_s=seconds))
+    found = default_planners().solve(Query(own, rules=bool(rules), time_limit_s=seconds))
+    if found.answer is Answer.UNSOLVABLE and checker.options.lenient_types:
+        return found._replace(answer=Answer.NOT_FOUND)  # steps may be taken with objects that planners do not try
+    return found
 
 
 def _opposite(part: Part, objects: dict[int, int]) -> Formula:

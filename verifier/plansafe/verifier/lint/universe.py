@@ -71,7 +71,7 @@ class Universe:
         return found
 
     def _member(self, element: int, domain: int) -> Literal:
-        name, number, types = self.elements[element]
+        _, number, types = self.elements[element]
         wanted = self.table.alternatives(domain)
         if wanted is None:
             return self.circuit.input(("member", element, domain))
@@ -94,6 +94,12 @@ class Universe:
                 found = {t: self.circuit.input(("declared", element, t)) for t in types}
             self._declared[element] = found
         return found
+
+    def chosen(self, element: int, inputs: dict[int, bool]) -> int:
+        """The type that an element is declared with, in a model; any that it may have, if nothing depends on it."""
+        declared = self._declared.get(element, {})
+        found = [t for t, literal in declared.items() if inputs.get(literal >> 1, False)]
+        return found[0] if found else self.elements[element].types[0]
 
     def equal(self, a: int, b: int) -> Literal:
         """Whether two elements are one object."""

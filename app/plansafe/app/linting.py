@@ -1,0 +1,256 @@
+"""The command ``lint``: what is wrong with a specification, before any plan is judged by it (docs/lint.md)."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from plansafe.app.discovery import Choice, Discovery, Input, shipped_domain, shipped_spec
+from plansafe.app.options import Color, ColorChoice, DomainFile, GoalFile, LenientTypes, MemoryLimit, TaskName
+from plansafe.app.plans import Heading, Kind, heading
+from plansafe.app.running import complain, guarded, limit_memory, standard_output, wants_color
+from plansafe.grammar.diagnostics import Diagnostic, Severity
+from plansafe.grammar.source import Source
+
+if TYPE_CHECKING:
+    from plansafe.verifier.lint.model import Lint
+
+_CODE = re.compile(r"SC75\d\Z", re.IGNORECASE)
+
+
+class Format(StrEnum):
+    """How findings are written."""
+
+    FULL = "full"
+    CONCISE = "concise"
+    JSON = "json"
+
+
+def lint(
+    specs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[SPEC..]",
+            help="Specifications and mappings: files, or names of shipped ones. None: those of the domain.",
+        ),
+    ] = None,
+    domain: DomainFile = None,
+    problem: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE", help="A problem; what is claimed of problems is about all that are given."),
+    ] = None,
+    world: Annotated[str | None, typer.Option(metavar="NAME", help="Use the domain of this world.")] = None,
+    scene: Annotated[
+        list[str] | None, typer.Option("--scene", "--graph", metavar="FILE", help="A scene of the world, as a problem.")
+    ] = None,
+    goal: GoalFile = None,
+    task: TaskName = None,
+    ignore: Annotated[
+        list[str] | None, typer.Option(metavar="CODE", help="Leave out findings with this code. May be repeated.")
+    ] = None,
+    lenient_types: LenientTypes = False,
+    no_search: Annotated[
+        bool, typer.Option("--no-search", help="Do not search plans of the problems; only prove what can be proved.")
+    ] = False,
+    time_limit: Annotated[
+        float, typer.Option(min=0, metavar="SECONDS", help="For the formulas, and for each problem; 0: none.")
+    ] = 20.0,
+    form: Annotated[Format, typer.Option("--format", help="How to write the findings.")] = Format.FULL,
+    color: ColorChoice = Color.AUTO,
+    memory_limit: MemoryLimit = 8192,
+) -> None:
+    """Find rules that can do nothing, cannot be kept, contradict each other or the domain, or say the same.
+
+    Without a problem, what is said holds for every problem of the domain; with problems, also what holds for them.
+    Nothing is reported without a proof. Exit codes: 0 nothing found (notes do not count), 1 findings, 2 usage or
+    unreadable file, 3 nothing found, but questions stayed undecided, 4 a bug in safecheck.
+    """
+    limit_memory(memory_limit)
+    wanted = _Wanted(
+        tuple(specs or ()), domain, tuple(problem or ()), world, tuple(scene or ()), goal, task, lenient_types
+    )
+    codes = frozenset([code.upper() for code in ignore or ()])
+
+    def work() -> int:
+        unknown = sorted([code for code in codes if _CODE.match(code) is None])
+        if unknown:
+            return complain(Diagnostic("SC607", f"--ignore takes codes from SC750 to SC759, not {unknown[0]!a}"))
+        if not math.isfinite(time_limit):
+            return complain(Diagnostic("SC607", "--time-limit takes a number of seconds"))
+        return _lint(wanted, codes, time_limit or None, not no_search, form, color.value)
+
+    raise typer.Exit(guarded(work))
+
+
+class _Wanted(NamedTuple):
+    """What to lint, as it was asked for."""
+
+    specs: tuple[str, ...]
+    domain: str | None
+    problems: tuple[str, ...]
+    world: str | None
+    scenes: tuple[str, ...]
+    goal: str | None
+    task: str | None
+    lenient_types: bool
+
+
+class Gathered(NamedTuple):
+    """The files, read. With an error among ``notes`` they are of no use."""
+
+    domain: Input | None
+    problems: tuple[Source, ...]
+    specs: tuple[Input, ...]
+    notes: tuple[Diagnostic, ...]
+    discovery: Discovery
+
+    @property
+    def failed(self) -> bool:
+        """Whether something could not be read."""
+        return self.domain is None or any([note.severity is Severity.ERROR for note in self.notes])
+
+    def resolve(self, name: str, extending: Source) -> Source | None:
+        """The specification that another one extends."""
+        found = self.discovery.extended(name, extending)
+        return None if found is None else found.source
+
+
+def gather(wanted: _Wanted) -> Gathered:
+    """Read what was asked for; what is wrong with it is among the notes."""
+    discovery = Discovery(Choice(specs=wanted.specs))
+    notes: list[Diagnostic] = []
+    problems: list[Source] = []
+    for path in wanted.problems:
+        found = discovery.read(path, "problem", "--problem")
+        if isinstance(found, Diagnostic):
+            notes.append(found)
+        else:
+            problems.append(found.source)
+    if wanted.world is not None:
+        domain, specs = _of_world(wanted, discovery, problems, notes)
+    else:
+        if wanted.scenes or wanted.goal is not None or wanted.task is not None:
+            notes.append(Diagnostic("SC607", "--scene, --goal and --task need a world", help="name it with --world"))
+        domain, specs = _domain(wanted, discovery, notes), []
+    if domain is not None and not specs:
+        folder = os.path.dirname(wanted.problems[0] if wanted.problems else domain.path)
+        chosen, failures = discovery.specifications(folder, domain)
+        specs, notes = [*specs, *chosen], [*notes, *failures]
+    elif domain is not None:
+        chosen, failures = discovery.specifications("", domain)
+        specs, notes = [*chosen, *specs], [*notes, *failures]
+    if domain is not None and not specs and not notes:
+        advice = "name specifications, or `safecheck domains list` says which domains have some"
+        notes.append(Diagnostic("SC607", "there is nothing to look at: no specification", help=advice))
+    return Gathered(domain, tuple(problems), tuple(specs), tuple(notes), discovery)
+
+
+def _of_world(
+    wanted: _Wanted, discovery: Discovery, problems: list[Source], notes: list[Diagnostic]
+) -> tuple[Input | None, list[Input]]:
+    """The domain of a world; its scenes join the problems, and what they say themselves the specifications."""
+    from plansafe.app.foreign import find_world  # noqa: PLC0415 - loads an importer
+    from plansafe.domains.world import Request  # noqa: PLC0415
+
+    chosen = find_world(wanted.world or "")
+    if isinstance(chosen, Diagnostic):
+        notes.append(chosen)
+        return None, []
+    specs: list[Input] = []
+    files: dict[str, Source] = {}
+    if wanted.goal is not None:
+        found = discovery.read(wanted.goal, "goal", "--goal")
+        if isinstance(found, Diagnostic):
+            notes.append(found)
+            return None, []
+        files["goal"] = found.source
+    domains = []
+    for path in wanted.scenes:
+        found = discovery.read(path, "scene", "--scene")
+        if isinstance(found, Diagnostic):
+            notes.append(found)
+            continue
+        scene = chosen.read_scene(Request({**files, "scene": found.source}, wanted.task))
+        notes += scene.notes
+        if scene.ok:
+            problems.append(Source(path, scene.problem.text))
+            domains.append(scene.domain)
+            specs += [Input("specification", spec.name, "of the task", spec) for spec in scene.specs]
+    path_of = None if chosen.domain is None else shipped_domain(chosen.domain)
+    if len({text.text for text in domains}) > 1:
+        notes.append(Diagnostic("SC607", "these scenes have different domains", help="lint them one at a time"))
+    elif domains:
+        return Input("domain", path_of or domains[0].name, f"of the world {chosen.name}", domains[0]), specs
+    elif path_of is not None:
+        found = discovery.read(path_of, "domain", f"of the world {chosen.name}")
+        if isinstance(found, Input):
+            return found, specs
+        notes.append(found)
+    else:
+        notes.append(Diagnostic("SC602", f"the world {chosen.name} has no domain of its own", help="give a --scene"))
+    return None, specs
+
+
+def _domain(wanted: _Wanted, discovery: Discovery, notes: list[Diagnostic]) -> Input | None:
+    """The domain: as given, else that which the first problem or specification names, beside it or shipped."""
+    if wanted.domain is not None:
+        path = wanted.domain
+        if not os.path.exists(path):
+            path = shipped_domain(path) or path
+        found = discovery.read(path, "domain", "--domain")
+        if isinstance(found, Input):
+            return found
+        notes.append(found)
+        return None
+    for path in (*wanted.problems, *wanted.specs):
+        name = path if os.path.exists(path) else shipped_spec(path) or path
+        found = discovery.read(name, "file", "given")
+        said = heading(found.source.text) if isinstance(found, Input) else None
+        if isinstance(found, Input) and said is not None and said.domain is not None:
+            near = discovery.find(found, Heading(Kind.PLAN, None, said.domain)).domain
+            if near is not None:
+                return near._replace(how=f"named by {os.path.basename(path)}")
+    if not any([note.severity is Severity.ERROR for note in notes]):
+        notes.append(Diagnostic("SC602", "no domain found for these files", help="name it with --domain FILE"))
+    return None
+
+
+def _lint(
+    wanted: _Wanted, ignore: frozenset[str], seconds: float | None, search: bool, form: Format, color: str
+) -> int:
+    from plansafe.app.render.lint import renderer  # noqa: PLC0415 - needed by this command alone
+    from plansafe.verifier.lint.api import lint as look  # noqa: PLC0415
+    from plansafe.verifier.lint.model import Lint, LintOptions  # noqa: PLC0415
+    from plansafe.verifier.symbolic.refusals import missing_solver  # noqa: PLC0415
+
+    gathered = gather(wanted)
+    sources: Mapping[str, Source] = {i.source.name: i.source for i in gathered.specs}
+    if gathered.failed:
+        result = Lint((), (), gathered.notes, sources, False)
+    else:
+        assert gathered.domain is not None
+        options = LintOptions(wanted.lenient_types, seconds, search)
+        specs = [spec.source for spec in gathered.specs]
+        try:
+            result = look(gathered.domain.source, gathered.problems, specs, options, gathered.resolve)
+        except ModuleNotFoundError as error:
+            missing = missing_solver(error)
+            if missing is None:
+                raise
+            return complain(missing)
+        result = result._replace(diagnostics=(*gathered.notes, *result.diagnostics))
+    stream = standard_output()
+    stream.write(renderer(form.value, wants_color(color, stream)).result(shown(result, ignore), gathered, ignore))
+    stream.flush()
+    return result.exit_code(ignore)
+
+
+def shown(result: Lint, ignore: frozenset[str]) -> Lint:
+    """A result without the findings that are to be left out."""
+    return result._replace(faults=tuple([fault for fault in result.faults if fault.code not in ignore]))

@@ -1,0 +1,149 @@
+"""Findings about specifications: for people, one on a line for editors, or as JSON (``schema`` 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from plansafe.app.linting import Gathered
+from plansafe.app.render.excerpt import excerpt, gutter, place
+from plansafe.app.render.text import Style, pad, visible
+from plansafe.grammar.diagnostics import Diagnostic, Severity
+from plansafe.verifier.lint.model import Fault, Lint
+
+SCHEMA = 1
+
+
+class LintRenderer(Protocol):
+    """Turns the result into text."""
+
+    def result(self, result: Lint, used: Gathered, ignore: frozenset[str]) -> str:
+        """Render it, with what was read."""
+
+
+def renderer(form: str, color: bool) -> LintRenderer:
+    """Choose the renderer of a format. Raises ``ValueError`` for an unknown format."""
+    match form:
+        case "full":
+            return FullLint(Style(color))
+        case "concise":
+            return ConciseLint()
+        case "json":
+            return JsonLint()
+    raise ValueError(f"no such format: {form}")
+
+
+class FullLint:
+    """Excerpts with carets, the reason and the proof, and a summary."""
+
+    def __init__(self, style: Style) -> None:
+        self._style = style
+
+    def result(self, result: Lint, used: Gathered, ignore: frozenset[str]) -> str:
+        """Render it, with what was read."""
+        blocks = [self._used(used)]
+        blocks += [self._block(d, result) for d in result.diagnostics]
+        blocks += [self._block(fault.diagnostic, result) for fault in result.faults]
+        blocks.append(self._summary(result, ignore))
+        return "\n\n".join([block for block in blocks if block]) + "\n"
+
+    def _used(self, used: Gathered) -> str:
+        rows = [] if used.domain is None else [("domain", used.domain.path, used.domain.how)]
+        rows += [("problem", problem.name, "given") for problem in used.problems]
+        rows += [("specification", spec.path, spec.how.replace("--spec", "given")) for spec in used.specs]
+        return "\n".join(
+            [f"{self._style.bold(pad(role, 14))} {visible(path)}  ({visible(how)})" for role, path, how in rows]
+        )
+
+    def _block(self, diagnostic: Diagnostic, result: Lint) -> str:
+        style = self._style
+        paint = {Severity.ERROR: style.error, Severity.WARNING: style.warning, Severity.NOTE: style.bold}
+        title = paint[diagnostic.severity](f"{diagnostic.severity.value}[{diagnostic.code}]")
+        margin = gutter(diagnostic.labels, result.sources)
+        lines = [title + style.bold(f": {visible(diagnostic.message)}")]
+        lines += excerpt(diagnostic.labels, result.sources, margin, style)
+        remarks = [("note", note) for note in diagnostic.notes]
+        remarks += [("help", diagnostic.help)] if diagnostic.help else []
+        lines += [f"{' ' * margin} {style.frame('=')} {style.bold(word)}: {visible(text)}" for word, text in remarks]
+        return "\n".join(lines)
+
+    def _summary(self, result: Lint, ignore: frozenset[str]) -> str:
+        style, code = self._style, result.exit_code(ignore)
+        paint = {0: style.good, 1: style.error, 3: style.warning}.get(code, style.error)
+        return paint(_verdict(result, code)) + _counts(result)
+
+
+class ConciseLint:
+    """``place: severity[code] message (reason)`` lines, then the verdict."""
+
+    def result(self, result: Lint, used: Gathered, ignore: frozenset[str]) -> str:
+        """Render it."""
+        name = visible(used.specs[0].path) if used.specs else "lint"
+        out = [_line(d, name, result) for d in (*result.diagnostics, *[f.diagnostic for f in result.faults])]
+        code = result.exit_code(ignore)
+        return "\n".join([*out, f"{name}: {_verdict(result, code)}{_counts(result)}"]) + "\n"
+
+
+def _line(diagnostic: Diagnostic, name: str, result: Lint) -> str:
+    label = diagnostic.labels[0] if diagnostic.labels else None
+    where = place(label.source, label.span, result.sources) if label else name
+    because = f" ({visible('; '.join(diagnostic.notes))})" if diagnostic.notes else ""
+    return f"{where}: {diagnostic.severity.value}[{diagnostic.code}] {visible(diagnostic.message)}{because}"
+
+
+class JsonLint:
+    """One JSON object."""
+
+    def result(self, result: Lint, used: Gathered, ignore: frozenset[str]) -> str:
+        """Render it."""
+        from plansafe.app.render import version  # noqa: PLC0415 - for this format alone
+        from plansafe.app.render.json import diagnostic_object, dumps, without_surrogates  # noqa: PLC0415
+
+        def fault(found: Fault) -> dict[str, Any]:
+            return {
+                **diagnostic_object(found.diagnostic, result.sources),
+                "rules": found.rules,
+                "reason": found.reason,
+                "proof": found.proof or None,
+                "scope": found.scope.value,
+                "problem": found.problem,
+            }
+
+        files: Sequence[tuple[str, str, str]] = [
+            *([] if used.domain is None else [("domain", used.domain.path, used.domain.how)]),
+            *[("problem", problem.name, "given") for problem in used.problems],
+            *[("specification", spec.path, spec.how) for spec in used.specs],
+        ]
+        line = dumps(
+            {
+                "schema": SCHEMA,
+                "version": version(),
+                "exit_code": result.exit_code(ignore),
+                "findings": [fault(found) for found in result.faults],
+                "undecided": [question._asdict() for question in result.open],
+                "diagnostics": [diagnostic_object(d, result.sources) for d in result.diagnostics],
+                "rules": result.rules,
+                "not_applicable": result.idle,
+                "ignored": sorted(ignore),
+                "inputs": [{"role": role, "path": path, "how": how} for role, path, how in files],
+            }
+        )
+        return without_surrogates(line + "\n")
+
+
+def _verdict(result: Lint, code: int) -> str:
+    if code == 2:
+        return "NOT CHECKED"
+    worst = sum([fault.severity is not Severity.NOTE for fault in result.faults])
+    if worst:
+        return f"{worst} finding{'' if worst == 1 else 's'}"
+    return "UNDECIDED" if code == 3 else "nothing found"
+
+
+def _counts(result: Lint) -> str:
+    if not result.usable:
+        return ""
+    idle = f", {result.idle} more not applicable" if result.idle else ""
+    problems = f"{result.problems} problem{'' if result.problems == 1 else 's'}" if result.problems else "any problem"
+    open_ = f"; {len(result.open)} question{'' if len(result.open) == 1 else 's'} undecided" if result.open else ""
+    return f" ({result.rules} rule{'' if result.rules == 1 else 's'}{idle}; {problems}{open_})"

@@ -1,0 +1,71 @@
+"""Small problems made from models, in which searches look for what formulas alone do not decide.
+
+The problem has one object for each variable, and starts where an action that matters to the rule can be taken. It is a
+problem of the domain like any other, so what is found there is so in some problem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from plansafe.verifier.lint.question import Asked
+from plansafe.verifier.lint.vocabulary import Vocabulary, effects
+from plansafe.verifier.model import Action
+from plansafe.verifier.planning.rewriting import binders
+from plansafe.verifier.rules.model import Rule
+
+MAX_ACTIONS = 4
+
+
+def examples(words: Vocabulary, rule: Rule, reads: set[int], deadline: float | None) -> Iterator[str]:
+    """Problems, as PDDL without the name of the domain (``{domain}`` stands for it)."""
+    if words.temporal or words.lenient:
+        return
+    for action in _actions(words, reads)[:MAX_ACTIONS]:
+        asked = Asked(words, False, deadline)
+        for part in rule.parts:
+            asked.choose(part.parameters)
+            for formula in (part.body, part.guard):
+                if formula is not None:
+                    asked.choose(binders(formula))
+        asked.take("start", action.name, tuple(asked.choose(action.parameters).values()))
+        asked.answer()
+        if asked.model is not None:
+            yield _text(asked)
+
+
+def _actions(words: Vocabulary, reads: set[int]) -> list[Action]:
+    """Those that a rule names; then those that change what it reads."""
+    named = [words.actions[name] for predicate, (_, name) in words.mirrors.items() if predicate in reads]
+    for action in words.actions.values():
+        changed = {atom.predicate for effect in effects(action) for atom in (*effect.adds, *effect.deletes)}
+        if action not in named and not changed.isdisjoint(reads):
+            named.append(action)
+    return named
+
+
+def _text(asked: Asked) -> str:
+    assert asked.model is not None
+    universe, grounder, task = asked.universe, asked.grounder, asked.words.task
+    inputs = asked.model.inputs
+    names, objects = [], []
+    for number, element in enumerate(universe.elements):
+        name = element.name if element.object is not None else f"object-{number}"
+        names.append(name)
+        if element.object is None:
+            objects.append(f"{name} - {asked.words.table.names[universe.chosen(number, inputs)]}")
+    init = []
+    for (letter, predicate, elements), literal in grounder.atoms.items():
+        basic = predicate not in asked.words.axioms and predicate not in asked.words.mirrors
+        if not letter and basic and inputs.get(literal >> 1, False):
+            init.append(f"({' '.join([task.predicates[predicate].name, *[names[e] for e in elements]])})")
+    for (letter, function, elements), total in grounder.fluents.items():
+        for atom, _ in total.items:
+            value = asked.model.values.get((int(str(atom[1])), int(str(atom[2]))))
+            if not letter and value is not None and value.denominator == 1:
+                fluent = " ".join([task.functions[function].name, *[names[e] for e in elements]])
+                init.append(f"(= ({fluent}) {value})")
+    return (
+        "(define (problem example) (:domain {domain}) "
+        f"(:objects {' '.join(objects)}) (:init {' '.join(init)}) (:goal (and)))"
+    )
