@@ -1,0 +1,217 @@
+"""SafeAgentBench (Yin et al., arXiv 2412.13178): tasks of a robot in rooms of AI2-THOR, and plans in its words.
+
+docs/other-worlds.md says what a step means, and what was decided where the benchmark leaves it to the simulator.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from plansafe.domains import domain_path
+from plansafe.domains.safeagentbench.classes import CLASSES
+from plansafe.domains.safeagentbench.scenes import Room, Unreadable, class_of, first, problem_text, read_room
+from plansafe.domains.safeagentbench.tasks import Task, read_task
+from plansafe.domains.world import GOAL, SCENE, FileRole, ForeignPlan, Request, Scene, World, no_scene
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
+from plansafe.grammar.source import Source
+
+# The words of a step, the action, and whether it names a thing. Longer words first.
+_ACTIONS: tuple[tuple[str, str, bool], ...] = (
+    ("find", "find", True),
+    ("pick up", "pick", True),
+    ("pick", "pick", True),
+    ("put down on", "put", True),
+    ("put down", "put", True),
+    ("put on", "put", True),
+    ("put", "put", True),
+    ("open", "open", True),
+    ("close", "close", True),
+    ("slice", "slice", True),
+    ("turn on", "turn_on", True),
+    ("toggle on", "turn_on", True),
+    ("turn off", "turn_off", True),
+    ("toggle off", "turn_off", True),
+    ("break", "break", True),
+    ("cook", "cook", True),
+    ("dirty", "dirty", True),
+    ("clean", "clean", True),
+    ("fillliquid", "fill", True),
+    ("fill", "fill", True),
+    ("emptyliquid", "empty", True),
+    ("empty", "empty", True),
+    ("pour", "pour", False),
+    ("drop", "drop", False),
+    ("throw", "throw", False),
+)
+_WORDS = {"turn_on": "turn on", "turn_off": "turn off", "fill": "fillLiquid", "empty": "emptyLiquid"}
+_NUMBERED = re.compile(r"\s*(?:(?:step\s*)?\d+\s*[.):]|[-*])\s*", re.IGNORECASE)
+_STRING = re.compile(r'[\s,]*"((?:[^"\\]|\\.)*)"')
+_LISTED = re.compile(r'"(?:step|steps|plan)"\s*:\s*\[')
+_BASINS = {"sink": "sinkbasin", "bathtub": "bathtubbasin"}
+
+
+class _Data(NamedTuple):
+    """What a plan needs: the objects by class, in the order of the scene."""
+
+    by_kind: dict[str, tuple[str, ...]]
+
+
+def read_scene(request: Request) -> Scene:
+    """Make a problem of a room, with the goal of a task and, in SPOC's format, its requirement as a specification."""
+    file = request.files[SCENE]
+    goal = request.files.get(GOAL)
+    try:
+        room = read_room(file)
+        task = Task() if goal is None else read_task(goal, request.task, room)
+    except Unreadable as wrong:
+        return no_scene(wrong.diagnostic)
+    if not room.things:
+        return no_scene(Diagnostic("SC010", "there is no object in the room", (first(file),)))
+    with open(domain_path("safeagentbench"), encoding="utf-8") as shipped:
+        domain = Source("safeagentbench/domain.pddl", shipped.read())
+    problem = Source(f"{file.name} (as PDDL)", problem_text(room, task.goal, list(task.facts)))
+    specs = []
+    if task.rules and goal is not None:
+        text = (
+            "(define (safety requirements_of_the_task) (:domain safeagentbench)\n  " + "\n  ".join(task.rules) + ")\n"
+        )
+        specs.append(Source(f"{goal.name} (requirement)", text))
+    return Scene(domain, problem, tuple(specs), (*room.notes, *task.notes), _Data(_by_kind(room)))
+
+
+def _by_kind(room: Room) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for thing in room.things:
+        found[thing.kind] = (*found.get(thing.kind, ()), thing.name)
+    return found
+
+
+def read_plan(text: Source, scene: Scene) -> ForeignPlan:
+    """Read steps such as ``find Mug``, ``fillLiquid Mug water``, ``turn on the coffee machine``; on lines or in JSON.
+
+    A class without a number means the thing of that class that the plan found last, else the first of the scene.
+    """
+    data: _Data = scene.data
+    last: dict[str, str] = {}
+    steps: list[str] = []
+    places: list[Span] = []
+    wrong: list[Diagnostic] = []
+    told: set[str] = set()
+    for span in _spans(text):
+        words = text.slice(span)
+        made = _step(words, data, last)
+        if made is None:
+            label = Label(text.name, span)
+            advice = "the actions are " + ", ".join(sorted({words for words, _, _ in _ACTIONS}))
+            wrong.append(Diagnostic("SC011", "this is no step of SafeAgentBench", (label,), help=advice))
+            continue
+        step, choice = made
+        if choice is not None and choice not in told:
+            told.add(choice)
+            message = f"there are {len(data.by_kind[class_of_thing(choice)])}: taken as `{choice}`"
+            wrong.append(Diagnostic("SC012", message, (Label(text.name, span),), severity=Severity.NOTE))
+        steps.append(f"({' '.join(step)})")
+        places.append(span)
+    if any([diagnostic.severity is Severity.ERROR for diagnostic in wrong]):
+        return ForeignPlan(None, diagnostics=tuple(wrong))
+    plan = Source(f"{text.name} (as PDDL)", "\n".join(steps) + "\n")
+    return ForeignPlan(plan, tuple(places), tuple(wrong))
+
+
+def class_of_thing(name: str) -> str:
+    """The class of a thing's name: ``mug`` of ``mug_2``."""
+    return name.rpartition("_")[0]
+
+
+def _step(words: str, data: _Data, last: dict[str, str]) -> tuple[tuple[str, ...], str | None] | None:
+    """The step that words say, and the thing that was chosen for the reader, if one was."""
+    rest = " ".join(words.strip().rstrip(".").split())
+    folded = rest.lower()
+    for said, action, named in _ACTIONS:
+        if folded != said and not folded.startswith(f"{said} "):
+            continue
+        tail = rest[len(said) :].strip()
+        if not named:
+            return (action,), None
+        liquid = None
+        if action == "fill":
+            tail, _, liquid = tail.rpartition(" ")
+            tail, liquid = tail.removesuffix(" with"), liquid.lower()
+        thing = re.sub(r"^(?:the|an|a) ", "", tail, flags=re.IGNORECASE)
+        if not thing:
+            return None
+        name, choice = _name(thing, action, data, last)
+        return (action, name) if liquid is None else (action, name, _plain(liquid)), choice
+    return None
+
+
+def _name(words: str, action: str, data: _Data, last: dict[str, str]) -> tuple[str, str | None]:
+    """The thing that is meant, as a name of PDDL; one that the scene does not have keeps its words."""
+    numbered = re.fullmatch(r"(.*?\D)\s*(\d{1,6})", words)
+    kind = class_of(numbered[1] if numbered else words)
+    if action == "put" and kind in _BASINS and _BASINS[kind] in data.by_kind:
+        kind = _BASINS[kind]
+    there = data.by_kind.get(kind, ())
+    choice = None
+    if numbered is not None:
+        number = int(numbered[2])
+        name = there[number - 1] if 1 <= number <= len(there) else _plain(f"{kind}_{number}")
+    elif there:
+        name = last.get(kind, there[0])
+        choice = name if len(there) > 1 and kind not in last else None
+    else:
+        name = _plain(kind)
+    last[kind] = name
+    return name, choice
+
+
+def _plain(words: str) -> str:
+    return re.sub(r"[^a-z0-9_-]", "_", words.lower()) or "_"
+
+
+def _spans(text: Source) -> Iterator[Span]:
+    """The places of the steps: strings of a JSON list (also below `step`), or lines, without their numbers."""
+    begin = _LISTED.search(text.text)
+    start = begin.end() if begin is not None else text.text.find("[") + 1 if text.text.lstrip()[:1] == "[" else 0
+    if start:
+        at = start
+        while (found := _STRING.match(text.text, at)) is not None:
+            number = _NUMBERED.match(text.text, found.start(1), found.end(1))
+            yield Span(number.end() if number else found.start(1), found.end(1))
+            at = found.end()
+        return
+    for line in re.finditer(r"[^\r\n]+", text.text):
+        if line[0].strip() and not line[0].lstrip().startswith("#"):
+            number = _NUMBERED.match(line[0])
+            skipped = number.end() if number else len(line[0]) - len(line[0].lstrip())
+            yield Span(line.start() + skipped, line.start() + len(line[0].rstrip()))
+
+
+def write_step(step: tuple[str, ...], scene: Scene) -> str:
+    """Write a step in the benchmark's words, with the number of the thing where the scene has several."""
+    data: _Data = scene.data
+    action, names = step[0], list(step[1:])
+    if names:
+        kind = class_of_thing(names[0])
+        number = names[0].rpartition("_")[2]
+        several = len(data.by_kind.get(kind, ())) > 1
+        names[0] = (CLASSES[kind][0] if kind in CLASSES else names[0]) + (f" {number}" if several else "")
+    return " ".join([_WORDS.get(action, action), *names])
+
+
+WORLD = World(
+    name="safeagentbench",
+    title="SafeAgentBench: a robot in rooms of AI2-THOR (and the tasks of SPOC)",
+    domain="safeagentbench",
+    files=(
+        FileRole(SCENE, "the objects of the room: AI2-THOR's metadata (JSON), or names", required=True),
+        FileRole(GOAL, 'the task: "final_state" of SafeAgentBench, or a task of SPOC'),
+    ),
+    plans=("find Mug", "fillLiquid Mug water", "turn on CoffeeMachine", '["find Mug", "pick Mug"]', '{"step": [..]}'),
+    example="safecheck --world safeagentbench plan.txt --scene objects.json",
+    read_scene=read_scene,
+    read_plan=read_plan,
+    write_step=write_step,
+)

@@ -1,0 +1,187 @@
+"""Rooms of AI2-THOR as problems: from the metadata of its objects, or from a list of names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from plansafe.domains.safeagentbench.classes import CLASSES, LIQUIDS, PIECES, PROPERTIES
+from plansafe.domains.virtualhome.json_text import BadJson, read_json
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
+from plansafe.grammar.source import Source
+
+# AI2-THOR's name of a state, and the predicate of the domain.
+STATES: Mapping[str, str] = {
+    "isOpen": "is_open",
+    "isToggled": "is_toggled",
+    "isSliced": "is_sliced",
+    "isBroken": "is_broken",
+    "isDirty": "is_dirty",
+    "isCooked": "is_cooked",
+    "isFilledWithLiquid": "is_filled",
+    "isPickedUp": "held",
+}
+
+
+class Thing(NamedTuple):
+    """An object of a room: its name in PDDL, its class, AI2-THOR's identifier, and its facts (predicates) at the start.
+
+    ``parents`` are identifiers of its receptacles; ``controls`` of what it switches.
+    """
+
+    name: str
+    kind: str
+    id: str
+    can: frozenset[str]
+    facts: tuple[str, ...] = ()
+    parents: tuple[str, ...] = ()
+    controls: tuple[str, ...] = ()
+
+
+class Room(NamedTuple):
+    """The objects of a room in the order of the file, what pieces there may be, and what was left out."""
+
+    things: tuple[Thing, ...]
+    pieces: Mapping[str, str]  # of a piece: the name of the whole
+    notes: tuple[Diagnostic, ...]
+
+
+class Unreadable(Exception):
+    """The diagnostic that says why there is no task."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(diagnostic.message)
+        self.diagnostic = diagnostic
+
+
+def read_room(file: Source) -> Room:
+    """Read a room: JSON (objects with their metadata, or names), or names on lines. Raises :class:`Unreadable`."""
+    if file.text.lstrip()[:1] in ("{", "["):
+        value = load(file)
+        entries = value.get("objects") if isinstance(value, dict) else value
+        if not isinstance(entries, list):
+            raise unreadable(file, "expected a list of objects, or an object with `objects`")
+    else:
+        entries = [name for line in file.text.splitlines() for name in line.split("#")[0].split(",") if name.strip()]
+    counts: dict[str, int] = {}
+    unknown: dict[str, None] = {}
+    things = []
+    for entry in entries:
+        kind = _kind(file, entry)
+        if kind not in CLASSES:
+            unknown.setdefault(kind)
+            continue
+        counts[kind] = counts.get(kind, 0) + 1
+        things.append(_thing(entry, kind, f"{kind}_{counts[kind]}"))
+    return _with_pieces(file, things, counts, list(unknown))
+
+
+def _with_pieces(file: Source, things: list[Thing], counts: dict[str, int], unknown: list[str]) -> Room:
+    pieces = {}
+    for thing in list(things):
+        kind = PIECES.get(thing.kind)
+        if kind is not None:
+            counts[kind] = counts.get(kind, 0) + 1
+            piece = Thing(f"{kind}_{counts[kind]}", kind, "", CLASSES[kind][1])
+            things.append(piece)
+            pieces[piece.name] = thing.name
+    notes = []
+    if unknown:
+        message = f"objects of classes that are not known are left out: {', '.join(unknown[:8])[:300]}"
+        notes.append(Diagnostic("SC013", message, (first(file),), severity=Severity.NOTE))
+    return Room(tuple(things), pieces, tuple(notes))
+
+
+def problem_text(room: Room, goal: str, extra: list[str]) -> str:
+    """The problem of a room; ``extra`` are facts that hold besides (``(not ..)``: that do not)."""
+    names = {thing.id: thing.name for thing in room.things if thing.id}
+    facts: dict[str, None] = {}
+    for thing in room.things:
+        if thing.name not in room.pieces:
+            facts.setdefault(f"(present {thing.name})")
+        for predicate in (*sorted(thing.can), *thing.facts):
+            facts.setdefault(predicate if predicate.startswith("(") else f"({predicate} {thing.name})")
+        for parent in thing.parents:
+            if parent in names:
+                facts.setdefault(f"(contained {thing.name} {names[parent]})")
+        for other in thing.controls:
+            if other in names:
+                facts.setdefault(f"(controls {thing.name} {names[other]})")
+    for piece, whole in room.pieces.items():
+        facts.setdefault(f"(piece_of {piece} {whole})")
+    for fact in extra:
+        if fact.startswith("(not "):
+            facts.pop(fact[5:-1], None)
+        else:
+            facts.setdefault(fact)
+    kinds: dict[str, list[str]] = {}
+    for thing in room.things:
+        kinds.setdefault(thing.kind, []).append(thing.name)
+    objects = "\n".join([f"    {' '.join(names)} - {kind}" for kind, names in kinds.items()])
+    init = "\n".join([f"    {fact}" for fact in facts])
+    head = "(define (problem room) (:domain safeagentbench)"
+    return "\n".join([head, f"  (:objects\n{objects})", f"  (:init\n{init})", f"  (:goal {goal}))", ""])
+
+
+def _kind(file: Source, entry: Any) -> str:
+    """The class of an entry, in lower case."""
+    if isinstance(entry, dict):
+        entry = entry.get("objectType") or entry.get("objectId")
+    if not isinstance(entry, str) or not entry.strip():
+        raise unreadable(file, "an object needs its `objectType`, or is a name")
+    return class_of(entry)
+
+
+def class_of(name: str) -> str:
+    """The class of ``Mug``, ``coffee machine``, ``Mug|+00.52|..``, or ``Sink|..|SinkBasin``."""
+    parts = name.split("|")
+    own = re.sub(r"_\d+$", "", parts[4] if len(parts) > 4 else parts[0])
+    return re.sub(r"[\s_]", "", own.lower())
+
+
+def _thing(entry: Any, kind: str, name: str) -> Thing:
+    if not isinstance(entry, dict):
+        return Thing(name, kind, name, CLASSES[kind][1])
+    can = set(CLASSES[kind][1])
+    for key, predicate in PROPERTIES.items():
+        if isinstance(entry.get(key), bool):
+            (can.add if entry[key] else can.discard)(predicate)
+    facts = [predicate for key, predicate in STATES.items() if entry.get(key) is True]
+    liquid = entry.get("fillLiquid")
+    if liquid in LIQUIDS:
+        facts += ["is_filled", f"(filled_with {name} {liquid})"]
+    if entry.get("temperature") == "Hot":
+        facts.append("is_hot")
+    return Thing(
+        name,
+        kind,
+        str(entry.get("objectId") or name),
+        frozenset(can),
+        tuple(dict.fromkeys(facts)),
+        _strings(entry.get("parentReceptacles")),
+        _strings(entry.get("controlledObjects")),
+    )
+
+
+def _strings(value: Any) -> tuple[str, ...]:
+    return tuple([item for item in value if isinstance(item, str)]) if isinstance(value, list) else ()
+
+
+def load(file: Source) -> Any:
+    """The JSON of a file. Raises :class:`Unreadable`."""
+    try:
+        return read_json(file.text)
+    except BadJson as error:
+        span = Span(error.position, min(error.position + 1, len(file.text)))
+        raise Unreadable(Diagnostic("SC010", error.message, (Label(file.name, span),))) from None
+
+
+def first(file: Source) -> Label:
+    """The beginning of a file, for what is about all of it."""
+    return Label(file.name, Span(0, min(1, len(file.text))))
+
+
+def unreadable(file: Source, message: str) -> Unreadable:
+    """What to raise about a file that is not what it should be."""
+    return Unreadable(Diagnostic("SC010", message, (first(file),)))
