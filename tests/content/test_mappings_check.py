@@ -256,3 +256,36 @@ def test_what_a_domain_has_nothing_for_may_be_what_it_calls_by_that_name() -> No
         "five": (("action", "throw"),),
     }
     assert [(d.code, d.severity.value) for d in checker.diagnostics] == [("SC702", "note")]
+
+
+ROOMS = """(define (domain d) (:predicates (at ?x ?y - object))
+  (:types fixed floor - object  basin - fixed  food sliceable - object apple - (either food sliceable)  egg - food)
+  (:action put-down :parameters (?x - object ?y - floor) :effect (at ?x ?y))
+  (:action put-up :parameters (?x - object ?y - fixed) :effect (at ?x ?y))
+  (:action slice :parameters (?x - sliceable)))"""
+PLACES = """(define (safety s)
+  (:vocabulary (:types basin eaten raw) (:actions (put ?x ?y) (cut ?x)))
+  (:process into :parameters (?b - basin) :on (put ?x ?b) :forbid ())
+  (:process eats :parameters (?f - eaten) :on (cut ?f) :forbid ())
+  (:process raws :parameters (?f - raw) :on (cut ?f) :forbid ())
+  (:process then :on (put ?x ?y) :forbid (exists (?f - raw) (once (action (cut ?f))))))
+  (define (mapping m) (:specification s) (:types (basin basin) (eaten food) (raw egg))
+    (:actions ((put ?x ?y) (or (put-down ?x ?y) (put-up ?x ?y))) ((cut ?x) (slice ?x))))"""
+
+
+def test_what_cannot_happen_with_things_of_a_kind_is_left_out_of_mapped_rules() -> None:
+    """A basin is no floor; an apple is food that can be sliced, an egg is not."""
+    problem = "(define (problem p) (:domain d) (:objects b - basin f - floor a - apple e - egg) (:init) (:goal ()))"
+    checker = Checker(Source("d.pddl", ROOMS), Source("p.pddl", problem), [Source("s.safe", PLACES)])
+    assert {rule.name: rule.lacks for rule in checker.rules} == {
+        "into": (),
+        "eats": (),
+        "raws": (("step", "(slice ?f)"),),
+        "then": (),
+    }
+    assert [(d.code, d.severity.value) for d in checker.diagnostics] == [("SC702", "note")]
+    report = checker.check(Source("p.plan", "(put-down a f) (put-up a b) (slice a)"))
+    found = [(f.rule, dict(f.binding), f.replayed) for f in report.findings]
+    assert found == [("into", {"?x": "a", "?b": "b"}, True), ("eats", {"?f": "a"}, True)]
+    label = report.findings[0].related[-1]
+    assert PLACES[: label.span.end].endswith(":on (put ?x ?b) :forbid ()")

@@ -191,8 +191,12 @@ class TypeTable:
         return all(any(w in ancestors[t] or t in ancestors[w] for w in wanted) for t in types)
 
     def variable_meets(self, types: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
-        """Whether some of a variable's alternatives may stand where ``wanted`` is asked: then it can match there."""
-        return 0 in wanted or 0 in types or any([self.variable_fits((t,), wanted) for t in types])
+        """Whether something may be of one of ``types`` and one that is ``wanted``: a type below both, or an object."""
+        if 0 in wanted or 0 in types:
+            return True
+        if any([not (above.isdisjoint(types) or above.isdisjoint(wanted)) for above in self.ancestors]):
+            return True
+        return any([self.object_fits(own, types) and self.object_fits(own, wanted) for own in set(self._object_types)])
 
     def set_objects(self, object_types: list[tuple[int, ...]]) -> None:
         """Fix the objects; from now on :meth:`domain` answers."""

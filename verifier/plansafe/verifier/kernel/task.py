@@ -73,7 +73,7 @@ class Task:
             need(body[0] not in self.actions, "an action declared twice")
             self.actions[body[0]] = self._action(body[1:], key == ":durative-action")
         self.constraints = [self.formula(e, {}, "constraint") for body in d.get(":constraints", []) for e in body]
-        self.objects = self.every
+        self.objects, self.own = self.every, [{s for t in ts for s in self.supers[t]} for ts in self.every.values()]
         self.constraints += [self.formula(e, {}, "constraint") for body in p.get(":constraints", []) for e in body]
         goals = [s[key][0] for s in (d, p) for key in (":constraints", ":goal") if key in s]
         need(":goal" in p and all(len(body) == 1 for body in goals), "not one goal, or not one formula in :constraints")
@@ -102,10 +102,10 @@ class Task:
                      for v in dict(pairs))
 
     def _fits(self, term: str, types: tuple[str, ...], env: Params, some: str = "") -> bool:
-        # One type of an object has to be below one of the types; all (some) alternatives of a variable, below or above.
+        # One type of an object has to be below one of the types; all of a variable, below or above (some: or met).
         if term not in env: return any(t in self.supers[own] for own in self.every[term] for t in types)
-        fit = (any(t in self.supers[x] or x in self.supers[t] for t in types) for x in env[term])
-        return any(fit) if some and env[term] else all(fit)
+        if some and env[term]: return any(s & {*types} and s & {*env[term]} for s in [*self.supers.values(), *self.own])
+        return all(any(t in self.supers[x] or x in self.supers[t] for t in types) for x in env[term])
 
     def terms(self, e: Sexp, table: Mapping[str, Params], env: Params, blank: str = "") -> tuple[str, ...]:
         # (name term ..), its name, arity and types checked; ``blank`` fits anything, and a step what may match it.

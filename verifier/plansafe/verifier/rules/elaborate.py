@@ -23,6 +23,7 @@ from plansafe.verifier.rules.bindings import check_mappings
 from plansafe.verifier.rules.expand import ATOMS_FIELDS, FORMULA_FIELDS, Expanded, PlainRule
 from plansafe.verifier.rules.mapping import Mapping, Name, lacking
 from plansafe.verifier.rules.model import Match, Part, Rule
+from plansafe.verifier.rules.narrow import narrowed
 from plansafe.verifier.rules.open import open_predicate, world_invariant
 from plansafe.verifier.rules.split import PAST_OPERATORS, mode_of, required
 
@@ -103,13 +104,17 @@ class Rules:
             return  # every rule that uses the entry would say it again
         missing = self._missing(expanded)
         known: dict[str, int] = {}
-        for rule in expanded.rules:
+        for number, rule in enumerate(expanded.rules):
             needed = sorted(_mentioned(rule.node) & missing.keys())
             lacks = [(kind, name.removeprefix("~")) for kind, name in needed]
+            mapping = expanded.mapping(rule.specification)
+            if mapping is not None and not lacks:
+                rule, lost = narrowed(self.symbols, rule, mapping.made)
+                expanded.rules[number] = rule  # the kernel shall read what is checked
+                lacks += [] if lost is None else [lost]
             if lacks:
                 name = word(rule.node[1])
-                mapping = expanded.mapping(rule.specification)
-                if mapping is not None and mapping.nothing.issuperset(lacks):
+                if mapping is not None and mapping.nothing.issuperset([x for x in lacks if x[0] != "step"]):
                     known[rule.specification] = known.get(rule.specification, 0) + 1
                 else:
                     needs = ", ".join([f"{kind} `{lack}`" for kind, lack in lacks])
