@@ -22,10 +22,12 @@ def test_domains() -> None:
 def test_specifications() -> None:
     assert "household" in spec_names()
     for name in spec_names():
-        assert f"(define (safety {name})" in Path(spec_path(name)).read_text(encoding="utf-8")
+        text = Path(spec_path(name)).read_text(encoding="utf-8")
+        assert f"(define (safety {name})" in text or f"(define (mapping {name})" in text
     for domain in domain_names():
         assert set(default_specs(domain)) <= set(spec_names())
     assert default_specs("Household") == ("household",)
+    assert default_specs("VirtualHome") == ("home", "home-virtualhome")
     assert default_specs("elsewhere") == ()
 
 

@@ -12,7 +12,11 @@ import re
 _ROOT = os.path.dirname(os.path.abspath(__file__))
 _SUFFIX = ".safe"
 _NAME = re.compile(r"[a-z][a-z0-9_-]*\Z")
-_DEFAULTS: dict[str, tuple[str, ...]] = {"household": ("household",)}
+_DEFAULTS: dict[str, tuple[str, ...]] = {
+    "household": ("household",),
+    "igibson": ("home", "home-igibson"),
+    "virtualhome": ("home", "home-virtualhome"),
+}
 
 
 def spec_names() -> tuple[str, ...]:
