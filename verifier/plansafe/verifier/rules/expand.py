@@ -539,7 +539,8 @@ class Expander:
                 made.append(mapping.type(child))
             elif after_dash and isinstance(child, list):
                 flat: list[Node] = []
-                for alternative in child:
+                there = [kind for kind in child if isinstance(kind, list) or ("type", kind) not in mapping.nothing]
+                for alternative in there if len(there) > 1 else child:  # beside `either`, what the domain has at all
                     new = mapping.type(alternative) if isinstance(alternative, str) else alternative
                     flat.extend(new[1:] if isinstance(new, list) else [new])
                 made.append(self._made(flat, child))
