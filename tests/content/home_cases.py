@@ -16,12 +16,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from plansafe.domains import domain_path
 from plansafe.grammar.source import Source
 from plansafe.specs import spec_path
-from plansafe.verifier.api import Checker
+from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.report import Finding, Report
 
 HERE = Path(__file__).resolve().parent
@@ -96,10 +96,11 @@ def _read(path: Path, world: str) -> Case:
     return Case(rule, world, path.parent, path.stem, plan, frozenset(finds), frozenset(also))
 
 
-def checker(case: Case, specifications: Iterable[Source]) -> Checker:
-    """A checker for the problem of a case."""
+def checker(case: Case, specifications: Iterable[Source], replay: Literal["always", "never"] = "never") -> Checker:
+    """A checker for the problem of a case; the kernel takes as long again as everything else."""
     domain = HOME / "ontology.pddl" if case.world == "ontology" else Path(domain_path(case.world))
-    return Checker(load(domain), load(case.folder / "problem.pddl"), list(specifications), resolve=shipped)
+    problem, options = load(case.folder / "problem.pddl"), Options(replay=replay)
+    return Checker(load(domain), problem, list(specifications), options, resolve=shipped)
 
 
 def library(world: str) -> list[Source]:

@@ -1,0 +1,157 @@
+"""The household hazard library: every rule has cases, says what a reader needs, and speaks the ontology's language.
+
+The cases are files (``home_cases.py`` says how they read); a new case is a new file.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+from pathlib import Path
+
+import home_cases
+import pytest
+from home_cases import AREAS, HOME
+
+from plansafe.domains import domain_path
+from plansafe.grammar.sexpr import Node, read_all, write
+from plansafe.specs import spec_path
+from plansafe.verifier.api import Checker
+
+WORLDS = ("ontology", "household")
+BY_RULE = {
+    f"{world}/{rule}": list(cases)
+    for world in WORLDS
+    for rule, cases in groupby(home_cases.cases(world), key=lambda case: case.rule)
+}
+
+
+@pytest.fixture(scope="module")
+def library() -> Checker:
+    """The library in the world of its ontology."""
+    return home_cases.checker(home_cases.cases("ontology")[0], home_cases.library("ontology"))
+
+
+@pytest.mark.parametrize("name", BY_RULE)
+def test_cases(name: str) -> None:
+    cases = BY_RULE[name]
+    checker = home_cases.checker(cases[0], home_cases.library(cases[0].world))
+    assert [d.message for d in checker.diagnostics if d.severity.value == "error"] == []
+    applied = False
+    for case in cases:
+        report = checker.check(case.plan)
+        assert report.headline is not None, case.name
+        assert {f.rule for f in report.findings} - {case.rule} == case.also, case.name
+        assert home_cases.found(report, case.rule) == case.finds, case.name
+        assert bool(case.finds) == case.breaks, case.name
+        applied |= not case.breaks and any(count.name == case.rule and count.instances for count in report.rules)
+    if not _forbids_the_step_itself(checker, cases[0].rule):
+        assert applied, "the plans that keep the rule have nothing that it is about"
+
+
+def _forbids_the_step_itself(checker: Checker, rule: str) -> bool:
+    """Whether only a plan without the step keeps the rule."""
+    assert checker.expanded is not None
+    node = next(plain.node for plain in checker.expanded.rules if plain.node[1] == rule)
+    return ["and"] in node
+
+
+@pytest.mark.parametrize("rule", sorted({case.rule for case in home_cases.cases("ontology")})[::12])
+def test_the_kernel_agrees(rule: str) -> None:
+    cases = BY_RULE[f"ontology/{rule}"]
+    checker = home_cases.checker(cases[0], home_cases.library("ontology"), replay="always")
+    for case in cases:
+        report = checker.check(case.plan)
+        assert [f.rule for f in report.findings if not f.replayed] == [], case.name
+
+
+def test_every_rule_has_cases(library: Checker) -> None:
+    """.. that break it and that keep it."""
+    names = {rule.name for rule in library.rules}
+    assert {path.parent.name for path in HOME.glob("*/problem.pddl")} == names
+    for name in names:
+        assert (HOME / name / "breaks.plan").is_file()
+        assert (HOME / name / "keeps.plan").is_file()
+
+
+def test_every_rule_of_the_household_world_has_cases_there() -> None:
+    case = next(case for case in home_cases.cases("household"))
+    checker = home_cases.checker(case, home_cases.library("household"))
+    applicable = {rule.name for rule in checker.rules if rule.applicable}
+    assert {case.rule for case in home_cases.cases("household") if case.breaks} == applicable
+
+
+def test_every_rule_says_what_a_reader_needs(library: Checker) -> None:
+    assert len(library.rules) >= 45
+    for rule in library.rules:
+        assert rule.hazard, rule.name
+        assert rule.targets, rule.name
+        for text in (rule.message, rule.rationale, rule.fix):
+            assert text and text.strip() == text, rule.name
+        assert "{?" in (rule.message or ""), rule.name
+        assert (rule.rationale or "").endswith("."), rule.name
+
+
+def _definition(name: str) -> list[Node]:
+    return _form(Path(spec_path(name)))
+
+
+def _form(path: Path) -> list[Node]:
+    top = read_all(home_cases.load(path))
+    assert top is not None
+    (form,) = top
+    assert isinstance(form, list)
+    return form
+
+
+def _section(form: list[Node], name: str) -> list[Node]:
+    return next(part for part in form if isinstance(part, list) and part[0] == name)
+
+
+def _words(vocabulary: list[Node]) -> dict[str, list[str]]:
+    """The words of a vocabulary by section, in order; those with arguments as text."""
+    sections = [section for section in vocabulary[1:] if isinstance(section, list)]
+    return {str(section[0]): [write(word) for word in section[1:]] for section in sections}
+
+
+@pytest.mark.parametrize("area", AREAS)
+def test_the_words_of_an_area_are_those_of_the_ontology(area: str) -> None:
+    """Each area carries the words that it uses, as the ontology declares them and in its order."""
+    ontology = _words(_section(_definition("home"), ":vocabulary"))
+    form = _definition(area)
+    text = Path(spec_path(area)).read_text(encoding="utf-8").partition("\n  (:vocabulary")[2].partition("\n\n")[2]
+    own = _words(_section(form, ":vocabulary"))
+    assert set(own) == set(ontology)
+    for section, words in own.items():
+        assert words == [word for word in ontology[section] if word in words], section
+        for word in words:
+            name = word.strip("()").split()[0]
+            assert name in ("thing", "room") or re.search(rf"[\s(]{re.escape(name)}[\s)]", text), f"{name} is not used"
+
+
+def test_the_library_is_its_areas() -> None:
+    assert [str(name) for name in _section(_definition("home"), ":extends")[1:]] == list(AREAS)
+
+
+def test_the_world_of_the_ontology() -> None:
+    """The domain of the cases has the words of the ontology, and no others."""
+    ontology = _section(_definition("home"), ":vocabulary")
+    domain = _form(HOME / "ontology.pddl")
+    types = {str(word) for word in _section(domain, ":types")[1:]} - {"-", "object"}
+    assert types == {str(word) for word in _section(ontology, ":types")[1:]}
+    predicates = {str(word[0]) for word in _section(domain, ":predicates")[1:]}
+    assert predicates == {str(word[0]) for word in _section(ontology, ":predicates")[1:]}
+    actions = {str(part[1]) for part in domain if isinstance(part, list) and part[0] == ":action"}
+    assert actions == {str(word[0]) for word in _section(ontology, ":actions")[1:]}
+
+
+def test_the_mapping_of_the_household_world_is_complete() -> None:
+    """It says of every word what it means there, or that there is nothing."""
+    ontology = _section(_definition("home"), ":vocabulary")
+    mapping = _definition("home-household")
+    for name in (":types", ":predicates", ":actions"):
+        entries = [entry[0] for entry in _section(mapping, name)[1:]]
+        bound = [str(entry[0]) if isinstance(entry, list) else str(entry) for entry in entries]
+        words = [str(word[0]) if isinstance(word, list) else str(word) for word in _section(ontology, name)[1:]]
+        assert sorted(bound) == sorted(words)
+    assert Path(domain_path("household")).is_file()
