@@ -1,9 +1,9 @@
 """BDDL activities: the reader.
 
-BDDL (Srivastava et al., BEHAVIOR, CoRL 2021, section 3 and appendix A) has the shape of a PDDL problem. Objects are named
-after WordNet synsets, ``grape.n.01_1``; a goal names them as variables, ``?grape.n.01_1``, and adds quantifiers that
-count (:mod:`plansafe.domains.behavior.goals`). The reader checks names and arities here, where it can point at the
-user's file; what it returns is sound for the writer of the task (:mod:`plansafe.domains.behavior.task`).
+BDDL (Srivastava et al., BEHAVIOR, CoRL 2021, section 3 and appendix A) has the shape of a PDDL problem. Objects are
+named after WordNet synsets, ``grape.n.01_1``; a goal names them as variables, ``?grape.n.01_1``, and adds quantifiers
+that count (:mod:`plansafe.domains.behavior.goals`). The reader checks names and arities here, where it can point at
+the user's file; what it returns is sound for the writer of the task (:mod:`plansafe.domains.behavior.task`).
 """
 
 from __future__ import annotations
@@ -101,7 +101,11 @@ def _definition(context: Context, definition: list[Node]) -> Activity | None:
     if domain not in DOMAINS:
         known = "` and `".join(DOMAINS)
         context.error(
-            "SC010", f"no domain `{domain}`", At(sections[":domain"], 1), f"`{known}` are known", help="see docs/behavior.md"
+            "SC010",
+            f"no domain `{domain}`",
+            At(sections[":domain"], 1),
+            f"`{known}` are known",
+            help="see docs/behavior.md",
         )
         return None
     objects = _objects(context, sections[":objects"])
@@ -156,7 +160,9 @@ def _init(context: Context, section: list[Node], objects: dict[str, str], known:
         positive = not (isinstance(node, list) and len(node) == 2 and node[0] == "not" and isinstance(node[1], list))
         atom = node if positive else node[1]
         if not isinstance(atom, list) or not atom or not isinstance(atom[0], str):
-            context.error("SC010", "expected a literal", At(section, position), "such as `(ontop cup.n.01_1 table.n.02_1)`")
+            context.error(
+                "SC010", "expected a literal", At(section, position), "such as `(ontop cup.n.01_1 table.n.02_1)`"
+            )
             continue
         predicate = atom[0]
         if known.predicates.get(predicate) != len(atom) - 1:
@@ -164,7 +170,9 @@ def _init(context: Context, section: list[Node], objects: dict[str, str], known:
             continue
         if predicate == "inroom" and is_object_name(atom[2]):
             objects.setdefault(str(atom[2]), ROOM)
-        arguments = tuple([token[1:] if isinstance(token, str) and token[0] == "?" else str(token) for token in atom[1:]])
+        arguments = tuple(
+            [token[1:] if isinstance(token, str) and token[0] == "?" else str(token) for token in atom[1:]]
+        )
         unknown = [number for number, name in enumerate(arguments, 1) if name not in objects]
         for number in unknown:
             report_name(context, atom, number, objects, ())
@@ -187,7 +195,9 @@ def report_predicate(context: Context, atom: list[Node], known: Vocabulary) -> N
         context.error("SC103", f"`{name}` takes {count}, not {len(atom) - 1}", At(atom), "this many are not expected")
 
 
-def report_name(context: Context, atom: list[Node], number: int, objects: dict[str, str], bound: tuple[str, ...]) -> None:
+def report_name(
+    context: Context, atom: list[Node], number: int, objects: dict[str, str], bound: tuple[str, ...]
+) -> None:
     """Report an argument that is neither an instance nor a bound variable."""
     token = atom[number]
     if not isinstance(token, str):

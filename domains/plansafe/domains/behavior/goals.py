@@ -79,7 +79,9 @@ class Goals:
             wanted = {"not": 1, "imply": 2}.get(head)
             if wanted is not None and len(node) != wanted + 1:
                 plural = "" if wanted == 1 else "s"
-                self.context.error("SC103", f"`{head}` takes {wanted} formula{plural}, not {len(node) - 1}", At(node, 0))
+                self.context.error(
+                    "SC103", f"`{head}` takes {wanted} formula{plural}, not {len(node) - 1}", At(node, 0)
+                )
                 return
             made: list[Node] = [head]
             work.out.append(made)
@@ -91,7 +93,7 @@ class Goals:
         else:
             self._atom(node, work)
 
-    # -- quantifiers ----------------------------------------------------------------------------------------------------
+    # -- quantifiers --------------------------------------------------------------------------------------------------
 
     def _quantified(self, head: str, node: list[Node], work: _Work, stack: list[_Work]) -> None:
         counting = head in ("forn", "fornpairs")
@@ -240,7 +242,7 @@ class Goals:
             variable += "_"
         return variable
 
-    # -- atoms ----------------------------------------------------------------------------------------------------------
+    # -- atoms --------------------------------------------------------------------------------------------------------
 
     def _atom(self, node: list[Node], work: _Work) -> None:
         predicate = word(node[0])

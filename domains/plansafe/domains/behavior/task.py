@@ -19,6 +19,9 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.context import Context, is_name
 
 PIECES = ("part_0", "part_1")
+BUILT_IN = frozenset(
+    [f"{name}.n.01" for name in ("floor", "wall", "ceiling", "door", "window", "sink", "countertop", "shower")]
+)
 MADE_FROM = {"half": "half_of", "diced": "diced_of", "cooked": "heated_of", "melted": "heated_of"}
 SUBSTANCE_PREDICATES = ("covered", "filled", "contains", "saturated", "insource")
 _INSTANCE = re.compile(r"(.+)_(\d+|\*)\Z", re.DOTALL)
@@ -39,6 +42,8 @@ class Naming(NamedTuple):
     pieces: dict[str, tuple[str, ...]]
     written: dict[str, str]
     """How the world writes an object."""
+    hands: bool
+    """Whether the agent has two hands, so that steps can name one."""
 
 
 def scene_of(activity: Activity, context: Context, source: Source, shown: dict[str, str] | None = None) -> Scene:
@@ -67,6 +72,7 @@ def scene_of(activity: Activity, context: Context, source: Source, shown: dict[s
         agent,
         pieces,
         written,
+        activity.domain == IGIBSON,
     )
     notes = (*context.diagnostics, *_notes(activity, source))
     return Scene(domain, Source(f"{source.name} (as PDDL)", problem), notes=notes, data=naming)
@@ -75,7 +81,7 @@ def scene_of(activity: Activity, context: Context, source: Source, shown: dict[s
 def _names(activity: Activity, vocabulary: Vocabulary) -> tuple[dict[str, str], dict[str, str]]:
     """PDDL names of instances and of categories, one-to-one within each."""
     taken = set(vocabulary.constants)
-    names = {name: _unused(name.removesuffix(MORE) + "_more" if name.endswith(MORE) else name, taken) for name in activity.objects}
+    names = {name: _unused(name.replace(MORE, "_more"), taken) for name in activity.objects}
     types: dict[str, str] = {}
     taken_types: set[str] = set()
     for category in dict.fromkeys(activity.objects.values()):
@@ -163,7 +169,7 @@ def _problem(
     ]
     lines += [f"    {' '.join(parts)} - piece" for parts in pieces.values()]
     lines += ["  )", "  (:init"]
-    lines += ["    " + _literal(fact, names) for fact in activity.init]
+    lines += ["    " + _literal(fact, names) for fact in [*activity.init, *_standing(activity)]]
     if activity.domain == IGIBSON:
         lines += [f"    (two_handed {names[name]})" for name, category in activity.objects.items() if category == AGENT]
     lines += [f"    (piece_of {part} {whole})" for whole, parts in pieces.items() for part in parts]
@@ -176,6 +182,23 @@ def _problem(
     else:
         lines += ["    (and", *[f"      {write(conjunct)}" for conjunct in conjuncts], "    )"]
     return "\n".join([*lines, "  )", ")", ""])
+
+
+def _standing(activity: Activity) -> list[Literal]:
+    """Furniture stands on the floor of its room, where that is the only one there: what is put beside it does, too."""
+    if activity.domain != IGIBSON:
+        return []
+    rooms = {fact.arguments[0]: fact.arguments[1] for fact in activity.init if fact.predicate == "inroom"}
+    floors: dict[str, list[str]] = {}
+    for name, room in rooms.items():
+        if activity.objects[name] == "floor.n.01":
+            floors.setdefault(room, []).append(name)
+    placed = {fact.arguments[0] for fact in activity.init if fact.predicate in ("onfloor", "ontop", "inside")}
+    return [
+        Literal(True, "onfloor", (name, floors[room][0]))
+        for name, room in rooms.items()
+        if name not in placed and activity.objects[name] not in BUILT_IN and len(floors.get(room, ())) == 1
+    ]
 
 
 def _literal(fact: Literal, names: dict[str, str]) -> str:

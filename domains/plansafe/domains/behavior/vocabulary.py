@@ -6,7 +6,7 @@ from the file itself, so that there is one place to change.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from typing import NamedTuple
 
 from plansafe.domains import domain_path
@@ -21,18 +21,19 @@ DOMAINS = (IGIBSON, OMNIGIBSON)
 class Vocabulary(NamedTuple):
     """A shipped domain, as importers need it.
 
-    ``kinds`` gives for each declared type all types above it, itself included; ``predicates`` the number of arguments;
-    ``types_at`` is the offset in ``source`` where more types can be written.
+    ``kinds`` gives for each declared type all types above it, itself included; ``predicates`` the number of arguments,
+    ``actions`` the types of parameters; ``types_at`` is the offset in ``source`` where more types can be written.
     """
 
     source: Source
     kinds: dict[str, frozenset[str]]
     predicates: dict[str, int]
     constants: frozenset[str]
+    actions: dict[str, tuple[str, ...]]
     types_at: int
 
 
-@lru_cache(maxsize=None)
+@cache
 def vocabulary(domain: str) -> Vocabulary:
     """The vocabulary of a shipped domain, by name."""
     path = domain_path(domain)
@@ -49,8 +50,13 @@ def vocabulary(domain: str) -> Vocabulary:
         if isinstance(atom, list)
     }
     constants = frozenset(_typed(sections.get(":constants", [""])))
+    actions = {
+        str(section[1]): tuple([kinds[0] for kinds in _typed(["", *section[3]]).values()])
+        for section in definition
+        if isinstance(section, list) and section[0] == ":action" and isinstance(section[3], list)
+    }
     opening = source.text.index("(:types") + len("(:types")
-    return Vocabulary(source, _closure(_typed(sections[":types"])), predicates, constants, opening)
+    return Vocabulary(source, _closure(_typed(sections[":types"])), predicates, constants, actions, opening)
 
 
 def _typed(section: list[Node]) -> dict[str, list[str]]:

@@ -1,0 +1,346 @@
+"""Action sequences of people and language models: ``[{"action": "RIGHT_GRASP", "object": "bow_0"}, ..]``.
+
+The notation of the Embodied Agent Interface (Li et al., NeurIPS 2024, action sequencing on BEHAVIOR): an action, and
+the object or objects that it is about; what is in a hand, what cuts or cleans, and the way to the object are left to
+the one who executes. The way is added here as ``navigate_to`` steps. What a hand holds is followed through the text.
+``ACTION(object, ..)`` and lines of words are read, too.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from plansafe.domains.behavior.naming import guess
+from plansafe.domains.behavior.task import Naming
+from plansafe.domains.behavior.vocabulary import IGIBSON, vocabulary
+from plansafe.domains.world import ForeignPlan
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
+from plansafe.grammar.loose_data import BrokenOff, Value, read_value
+from plansafe.grammar.source import Source
+
+HANDS = ("right", "left")
+OBJECT_ALONE = {
+    "clean": "clean",
+    "slice": "slice_object",
+    "soak": "soak_object",
+    "dry": "dry",
+    "freeze": "freeze_object",
+    "unfreeze": "unfreeze",
+    "cook": "cook_object",
+}
+"""Actions that name one object, and the step of the iGibson domain that finds the means by itself."""
+
+SYNONYMS = {
+    "pick": "grasp",
+    "pick_up": "grasp",
+    "pickup": "grasp",
+    "place_on_top": "place_ontop",
+    "place_on": "place_ontop",
+    "place_in": "place_inside",
+    "put_inside": "place_inside",
+    "put_ontop": "place_ontop",
+    "place_next_to": "place_nextto",
+    "goto": "navigate_to",
+    "go_to": "navigate_to",
+    "navigate": "navigate_to",
+    "walk_to": "navigate_to",
+    "turn_on": "toggle_on",
+    "turn_off": "toggle_off",
+    "cut": "slice",
+}
+PLACES = ("place_inside", "place_ontop", "place_onfloor", "place_under", "place_nextto", "place_nextto_ontop")
+TRANSFERS = ("transfer_contents_inside", "transfer_contents_ontop")
+FROM_HAND = frozenset([*PLACES, *TRANSFERS])
+NEARBY = {"wipe": 0, "pour": 2, "apply": 2, "empty": 2, "fill": 1, "cook": 1, "wash": 1, "soak": 1}
+"""Which argument an action is done at, where it is not the first (for placing: the second)."""
+MAX_NOTES = 20
+
+_CALL = re.compile(
+    r"[ \t]*(?:(?:step[ \t]*)?\d+[.):][ \t]*|[-*][ \t]+)?"
+    r"(?P<action>[A-Za-z_][\w-]*)[ \t]*(?:\((?P<args>[^()\r\n]*)\)|(?P<words>(?:[ \t]+[^\s(),;#]+)+))?[ \t]*[,;.]?"
+    r"[ \t]*(?:[#;][^\r\n]*|//[^\r\n]*)?\Z",
+    re.IGNORECASE,
+)
+_LINE = re.compile(r"[^\r\n]+")
+_PART = re.compile(r"(.+)_part_(\d+)\Z", re.DOTALL)
+_ODD = re.compile(r"[^\w.\-]+")
+
+
+class Action(NamedTuple):
+    """One action as it was written, in lower case."""
+
+    name: str
+    objects: tuple[str, ...]
+    span: Span
+
+
+def read_actions(source: Source, start: int) -> tuple[list[Action], list[Diagnostic]]:
+    """Read the list of actions that begins at ``start`` with its bracket."""
+    try:
+        value, end = read_value(source.text, start, len(source.text))
+    except BrokenOff as broken:
+        label = Label(source.name, Span(broken.start, min(broken.start + 1, len(source.text))), "begins here")
+        text = "this list of actions is broken off, or not well-formed"
+        return [], [Diagnostic("SC011", text, (label,), help="a comma or a bracket may be missing")]
+    wrong: list[Diagnostic] = []
+    rest = source.text[end:].strip()
+    if rest and not rest.startswith("```"):
+        at = source.text.index(rest[0], end)
+        wrong.append(_refusal(source, Span(at, at + 1), "there is more text behind the list of actions"))
+    actions: list[Action] = []
+    for item in _items(value):
+        action = _action(item)
+        if action is None:
+            span = Span(item.start, item.end)
+            wrong.append(_refusal(source, span, 'expected `{"action": "OPEN", "object": "fridge_97"}`'))
+        else:
+            actions.append(action)
+    return actions, wrong
+
+
+def _items(value: Value) -> tuple[Value, ...]:
+    """The actions of a list, or of the only list inside an object such as ``{"plan": [..]}``."""
+    if value.kind == "object":
+        lists = [item for _, item in value.pairs if item.kind == "list"]
+        return lists[0].items if len(lists) == 1 else (value,)
+    return value.items
+
+
+def _action(item: Value) -> Action | None:
+    span = Span(item.start, item.end)
+    if item.kind in ("string", "bare"):
+        return _call(item.text, span)
+    fields = {key.text.strip().lower(): value for key, value in item.pairs} if item.kind == "object" else {}
+    name = fields.get("action")
+    objects = fields.get("object") or fields.get("objects") or fields.get("target")
+    if name is None or name.kind not in ("string", "bare") or not name.text.strip():
+        return None
+    written = [] if objects is None else [objects.text] if objects.kind != "list" else [i.text for i in objects.items]
+    return Action(_plain(name.text), _arguments(",".join(written)), span)
+
+
+def _call(text: str, span: Span) -> Action | None:
+    found = _CALL.match(text)
+    if found is None:
+        return None
+    written = found["args"] if found["args"] is not None else ",".join((found["words"] or "").split())
+    return Action(_plain(found["action"]), _arguments(written), span)
+
+
+def _plain(name: str) -> str:
+    return _ODD.sub("_", name.strip().lower().replace("-", "_"))
+
+
+def _arguments(text: str) -> tuple[str, ...]:
+    return tuple([_ODD.sub("_", part.strip().strip("\"'<>").lower()) for part in text.split(",") if part.strip()])
+
+
+def read_lines(source: Source) -> tuple[list[Action], list[Diagnostic]]:
+    """Read one action on each line: ``GRASP(bow_0)``, ``1. open fridge_97``, ``grasp bow_n_08_1 agent_n_01_1``."""
+    actions: list[Action] = []
+    wrong: list[Diagnostic] = []
+    for line in _LINE.finditer(source.text):
+        text = line[0].strip()
+        if not text or text[0] in ";#" or text.startswith(("//", "```")):
+            continue
+        start = line.start() + line[0].index(text)
+        span = Span(start, start + len(text))
+        action = _call(text, span)
+        if action is None:
+            wrong.append(_refusal(source, span, "expected an action with its objects, such as `OPEN(fridge_97)`"))
+        else:
+            actions.append(action)
+    return actions, wrong
+
+
+def _refusal(source: Source, span: Span, message: str) -> Diagnostic:
+    return Diagnostic("SC011", message, (Label(source.name, span),))
+
+
+def steps_of(source: Source, actions: list[Action], naming: Naming) -> ForeignPlan:
+    """PDDL steps for actions. Unknown actions and objects stay as they are, for the checker to report."""
+    writer = _Writer(source, naming)
+    writer.find_names(actions)
+    for action in actions:
+        writer.write(action)
+    plan = Source(f"{source.name} (as PDDL)", "".join([f"({' '.join(step)})\n" for step in writer.steps]))
+    return ForeignPlan(plan, tuple(writer.places), tuple(writer.notes()))
+
+
+class _Writer:
+    def __init__(self, source: Source, naming: Naming) -> None:
+        self.source = source
+        self.naming = naming
+        self.actions = vocabulary(naming.domain).actions
+        self.names: dict[str, str] = {}
+        self.steps: list[tuple[str, ...]] = []
+        self.places: list[Span] = []
+        self.at = ""
+        self.pieces = frozenset([piece for pieces in naming.pieces.values() for piece in pieces])
+        self.held: dict[str, str] = {}
+        self.last: dict[str, str] = {}
+        self.complete = False
+        self.walks = 0
+        self.found: list[Diagnostic] = []
+
+    # -- names --------------------------------------------------------------------------------------------------------
+
+    def find_names(self, actions: list[Action]) -> None:
+        """Decide what each name of the plan stands for; say so where there was a choice."""
+        first: dict[str, Span] = {}
+        for action in actions:
+            for name in action.objects:
+                first.setdefault(_base(name), action.span)
+        unknown = [name for name in first if name not in self.naming.names]
+        kinds = {obj: kind for obj, kind in self.naming.kinds.items() if obj != self.naming.agent}
+        guesses = guess(unknown, kinds, self.naming.rooms)
+        for name in first:
+            if name in self.naming.names:
+                self.names[name] = self.naming.names[name]
+            elif name in guesses:
+                self.names[name] = guesses[name].object
+                if guesses[name].others:
+                    obj, others = guesses[name]
+                    text = f"`{name}` is taken for `{obj}`, one of {others + 1} of its kind"
+                    self._note("SC012", text, first[name], "name it as the scene does, or give the prompt as the scene")
+
+    def _note(self, code: str, message: str, span: Span, help_text: str | None = None) -> None:
+        label = Label(self.source.name, span)
+        self.found.append(Diagnostic(code, message, (label,), help=help_text, severity=Severity.NOTE))
+
+    def object(self, name: str) -> str:
+        """The object that a name stands for; an unknown name as it is."""
+        part = _PART.match(name)
+        if part is None:
+            return self.names.get(name, name)
+        whole = self.names.get(part[1], part[1])
+        pieces = self.naming.pieces.get(whole, ())
+        number = int(part[2][:9])
+        return pieces[number] if number < len(pieces) else whole
+
+    # -- steps --------------------------------------------------------------------------------------------------------
+
+    def write(self, action: Action) -> None:
+        """Add the step for an action, and the way to where it is done."""
+        name, hand = action.name, ""
+        for side in HANDS:
+            if name.startswith(f"{side}_"):
+                name, hand = name.removeprefix(f"{side}_"), f"{side}_hand"
+        name = SYNONYMS.get(name, name)
+        objects = [self.object(written) for written in action.objects]
+        agent = self.naming.agent
+        self.complete = len(objects) > 1 and objects[-1] == agent  # a step in full: nothing is left out
+        if self.complete:
+            objects.pop()
+        if name == "navigate_to" and objects:
+            self.at = objects[0]
+            self._add(action.span, "navigate_to", objects[0], agent)
+        elif name in ("grasp", "release") and len(objects) <= 1:
+            self._take(action.span, name, hand, objects)
+        elif name in FROM_HAND:
+            self._place(action.span, name, hand, objects)
+        elif self.naming.domain == IGIBSON and name in OBJECT_ALONE and len(objects) == 1:
+            self._go(action.span, objects[0])
+            self._add(action.span, OBJECT_ALONE[name], objects[0], agent)
+        else:
+            target = NEARBY.get(name, 0)
+            if name in self.actions and target < len(objects):
+                self._go(action.span, objects[target])
+            parameters = self.actions.get(name)
+            wants_agent = parameters is None or (parameters[-1:] == ("agent",) and len(objects) < len(parameters))
+            self._add(action.span, name, *objects, *([agent] if wants_agent and agent else []))
+
+    def _take(self, span: Span, name: str, hand: str, objects: list[str]) -> None:
+        side = hand or "any"
+        obj = objects[0] if objects else self._in_hand(span, side)
+        if name == "grasp":
+            self._go(span, obj)
+            self.held[side] = self.last[side] = obj
+        else:
+            self.held.pop(side, None)
+        self._hand_step(span, name, hand, obj)
+
+    def _place(self, span: Span, name: str, hand: str, objects: list[str]) -> None:
+        side = hand or "any"
+        wanted = 2 if name == "place_nextto_ontop" else 1
+        if len(objects) == wanted:
+            objects = [self._in_hand(span, side), *objects]
+        if len(objects) > 1:
+            if name == "place_ontop" and self.naming.kinds.get(objects[1]) == "floor_n_01" and self._igibson:
+                name = "place_onfloor"
+            self._go(span, objects[1])
+        if name in PLACES:
+            self.held.pop(side, None)
+        self._hand_step(span, name, hand, *objects)
+
+    def _in_hand(self, span: Span, side: str) -> str:
+        """What the text says a hand holds; what it held last, if it is empty: then the step fails for that reason."""
+        held = self.held.get(side) or self.last.get(side)
+        if held is not None:
+            return held
+        which = (
+            "no hand holds anything here" if side == "any" else f"the {side.replace('_', ' ')} has taken nothing yet"
+        )
+        self._note("SC012", f"{which}; the step is written with the agent in the place of what it holds", span)
+        return self.naming.agent
+
+    @property
+    def _igibson(self) -> bool:
+        return self.naming.domain == IGIBSON
+
+    def _hand_step(self, span: Span, name: str, hand: str, *arguments: str) -> None:
+        agent = (self.naming.agent,) if self.naming.agent else ()
+        if hand and self.naming.hands:
+            self._add(span, f"{name}_with", hand, *arguments, *agent)
+        else:
+            self._add(span, name, *arguments, *agent)
+
+    def _go(self, span: Span, obj: str) -> None:
+        if not self.complete and obj != self.at and (obj in self.naming.kinds or obj in self.pieces):
+            self.at = obj
+            self.walks += 1
+            self._add(span, "navigate_to", obj, self.naming.agent)
+
+    def _add(self, span: Span, *step: str) -> None:
+        self.steps.append(step if step[0] != "define" else ("define_", *step[1:]))
+        self.places.append(span)
+
+    def notes(self) -> list[Diagnostic]:
+        """What was decided for the user; of many such notes the first ones."""
+        found = self.found
+        if len(found) > MAX_NOTES:
+            found = [*found[:MAX_NOTES]]
+            text = f"{len(self.found) - MAX_NOTES} more names were matched in this way"
+            found.append(Diagnostic("SC012", text, severity=Severity.NOTE))
+        if self.walks:
+            text = f"the plan leaves the way to things out: {self.walks} `navigate_to` steps are added"
+            found = [*found, Diagnostic("SC012", text, severity=Severity.NOTE)]
+        return found
+
+
+def _base(name: str) -> str:
+    part = _PART.match(name)
+    return part[1] if part is not None else name
+
+
+def written_step(step: tuple[str, ...], naming: Naming) -> str:
+    """A PDDL step in this notation."""
+    name, arguments = step[0], [word for word in step[1:] if word != naming.agent]
+    if name.endswith("_with") and arguments:
+        side = arguments.pop(0).removesuffix("_hand")
+        name = f"{side}_{name.removesuffix('_with')}"
+        if any([name.endswith(action) for action in FROM_HAND]):
+            arguments = arguments[1:]
+        name = name.replace("place_onfloor", "place_ontop")
+    alone = {step_name: action for action, step_name in OBJECT_ALONE.items()}
+    name = alone.get(name, name)
+    objects = ", ".join([_written(obj, naming) for obj in arguments])
+    return f'{{"action": "{name.upper()}", "object": "{objects}"}}'
+
+
+def _written(obj: str, naming: Naming) -> str:
+    for whole, pieces in naming.pieces.items():
+        if obj in pieces:
+            return f"{naming.written.get(whole, whole)}_part_{pieces.index(obj)}"
+    return naming.written.get(obj, obj)

@@ -1,0 +1,140 @@
+"""Which object of a scene a plan means by a name of the simulator, where nothing but the name says so.
+
+The simulator names an object after its model category and a number: ``bottom_cabinet_2``. Activities name instances of
+synsets: ``cabinet.n.01_1``. Prompts list both (:mod:`plansafe.domains.behavior.tokens`); without one, the category is
+matched by its words, and numbers by their order. On the prompts of the Embodied Agent Interface that finds the right
+object in nine cases of ten (docs/behavior.md), so it is reported wherever there was a choice.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+_NAME = re.compile(r"(.+?)_(\d+)\Z", re.DOTALL)
+_TYPE = re.compile(r"(.+)_n_\d+\Z", re.DOTALL)
+_FLOOR = "room_floor_"
+MAX_CHOICES = 4
+
+ALIASES: dict[str, tuple[str, ...]] = {
+    "bagel": ("bread",),
+    "bath_towel": ("towel", "piece_of_cloth"),
+    "bottom_cabinet_no_top": ("cabinet",),
+    "bracelet": ("jewelry",),
+    "car": ("vehicle",),
+    "carton": ("box",),
+    "casserole": ("dish",),
+    "chaise_longue": ("seat", "chair", "sofa"),
+    "cologne": ("perfume",),
+    "cookie": ("cake",),
+    "cruet": ("bottle", "vessel"),
+    "cupcake": ("cake",),
+    "detergent": ("cleansing_agent",),
+    "dishtowel": ("piece_of_cloth",),
+    "dustpan": ("receptacle",),
+    "fridge": ("electric_refrigerator",),
+    "hamburger": ("sandwich", "snack_food"),
+    "hardback": ("book",),
+    "headset": ("earphone",),
+    "highlighter": ("marker",),
+    "jeans": ("apparel",),
+    "lipstick": ("makeup",),
+    "lollipop": ("candy",),
+    "muffin": ("bread",),
+    "necklace": ("jewelry",),
+    "notebook": ("book",),
+    "olive_oil": ("vegetable_oil",),
+    "paper_bag": ("sack",),
+    "paper_towel": ("towel", "piece_of_cloth"),
+    "pea": ("food",),
+    "pear": ("food",),
+    "pomelo": ("food",),
+    "pop": ("beverage",),
+    "pretzel": ("cracker", "bread", "snack_food"),
+    "prosciutto": ("meat",),
+    "sandal": ("shoe",),
+    "soap": ("cleansing_agent",),
+    "sticky_note": ("pad",),
+    "sugar_jar": ("sugar",),
+    "toothpaste": ("cleansing_agent",),
+    "toy": ("plaything",),
+    "trash_can": ("ashcan", "bin"),
+    "walker": ("shoe",),
+    "wrapped_gift": ("wrapping", "package"),
+}
+"""Categories of models whose synset is another word; several where activities differ."""
+
+
+class Guess(NamedTuple):
+    """What a name stands for; ``others`` is how many objects of the type there are beside it."""
+
+    object: str
+    others: int
+
+
+def guess(names: Iterable[str], types: dict[str, str], rooms: dict[str, str]) -> dict[str, Guess]:
+    """Match names to objects. ``types`` and ``rooms`` are those of the objects; a name that matches none is left out.
+
+    Two names never get one object. Linear in names and objects, apart from sorting.
+    """
+    members: dict[str, list[str]] = {}
+    for obj, kind in types.items():
+        found = _TYPE.match(kind)
+        if found is not None:
+            members.setdefault(found[1], []).append(obj)
+    wanted: dict[str, list[tuple[int, str]]] = {}
+    guesses: dict[str, Guess] = {}
+    for name in dict.fromkeys(names):
+        parts = _NAME.match(name)
+        if parts is not None and not _is_floor_of_a_room(name, parts[1], members, rooms, guesses):
+            wanted.setdefault(parts[1], []).append((int(parts[2][:18]), name))
+    free = {
+        lemma: [obj for obj in found if all([g.object != obj for g in guesses.values()])]
+        for lemma, found in members.items()
+    }
+    for choice in range(MAX_CHOICES):  # what is left of a category goes to its next word
+        groups: dict[str, list[tuple[int, str]]] = {}
+        for category, numbered in wanted.items():
+            lemmas = _lemmas(category, members)
+            if choice < len(lemmas):
+                groups.setdefault(lemmas[choice], []).extend([pair for pair in numbered if pair[1] not in guesses])
+        for lemma, numbered in groups.items():
+            guesses.update(_in_order(sorted(numbered), free[lemma]))
+            taken = {guess.object for guess in guesses.values()}
+            free[lemma] = [obj for obj in free[lemma] if obj not in taken]
+    return guesses
+
+
+def _is_floor_of_a_room(
+    name: str, category: str, members: dict[str, list[str]], rooms: dict[str, str], guesses: dict[str, Guess]
+) -> bool:
+    """Match the name of a floor, which holds that of its room."""
+    if not name.startswith(_FLOOR):
+        return False
+    there = [obj for obj in members.get("floor", ()) if rooms.get(obj) == category.removeprefix(_FLOOR)]
+    if len(there) == 1:
+        guesses[name] = Guess(there[0], 0)
+    return len(there) == 1
+
+
+def _in_order(numbered: list[tuple[int, str]], free: list[str]) -> dict[str, Guess]:
+    """Match numbered names to objects: by number where they may count from 0, else by their order."""
+    counted = len(numbered) == len(dict(numbered)) and all([number < len(free) for number, _ in numbered])
+    places = [number if counted else rank for rank, (number, _) in enumerate(numbered)]
+    return {
+        name: Guess(free[place], len(free) - 1)
+        for place, (_, name) in zip(places, numbered, strict=True)
+        if place < len(free)
+    }
+
+
+def _lemmas(category: str, members: dict[str, list[str]]) -> list[str]:
+    """The words of synsets in the scene that a category may mean: itself, its aliases, its head, its first part."""
+    category = "floor" if category.startswith(_FLOOR) else category.replace("-", "_")
+    words = category.split("_")
+    tails = ["_".join(words[start:]) for start in range(1, len(words))]
+    heads = ["_".join(words[:end]) for end in range(len(words) - 1, 0, -1)]
+    ends = sorted([lemma for lemma in members if category.endswith(lemma)], key=len, reverse=True)
+    found = [category, *ALIASES.get(category, ()), *tails, *heads, *ends]
+    return [lemma for lemma in dict.fromkeys(found) if lemma in members][:MAX_CHOICES]

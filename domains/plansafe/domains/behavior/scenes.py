@@ -1,0 +1,166 @@
+"""The scene files of this world, told apart by what is in them.
+
+- an activity in BDDL: instances of synsets, ``grape.n.01_1 - grape.n.01``;
+- a problem in PDDL for one of the shipped domains, which is used as it is;
+- a prompt of the Embodied Agent Interface, as text or as one of the prompts of its JSON file;
+- one of its scenes in JSON (``behavior_bddl_info``).
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from plansafe.domains.behavior.bddl import AGENT, ROOM, Activity, read_activity
+from plansafe.domains.behavior.task import Naming, scene_of
+from plansafe.domains.behavior.tokens import is_prompt, read_info, read_prompt
+from plansafe.domains.behavior.vocabulary import DOMAINS, vocabulary
+from plansafe.domains.world import GOAL, SCENE, Request, Scene, no_scene
+from plansafe.grammar.diagnostics import Diagnostic, Label, Span
+from plansafe.grammar.loose_data import BrokenOff, Value, read_value
+from plansafe.grammar.sexpr import Node, read_all
+from plansafe.grammar.source import Source
+from plansafe.verifier.elaborate.context import Context, did_you_mean
+
+_START = re.compile(r"(?:\s|;[^\r\n]*(?:[\r\n]|\Z))*")
+_SYNSET = re.compile(r"\.n\.\d+(?:_(?:\d+|\*))?\Z")
+PLAIN_NAME = re.compile(r"[A-Za-z_][\w.-]*\Z")
+
+
+def read_scene(request: Request) -> Scene:
+    """Read the scene of a request. Linear in the size of the file."""
+    source = request.files[SCENE]
+    start = _START.match(source.text)
+    position = start.end() if start else 0
+    char = source.text[position : position + 1]
+    if char == "(":
+        return _lisp(source)
+    if char in ("[", "{"):
+        if is_prompt(source.text) and not source.text.startswith("[", position):
+            return _prompt(source, source, request, "scene")
+        return _json(source, position, request)
+    if is_prompt(source.text):
+        return _prompt(source, source, request, "scene")
+    return no_scene(
+        Diagnostic(
+            "SC010",
+            "this is no scene of BEHAVIOR",
+            (Label(source.name, Span(position, min(position + 1, len(source.text)))),),
+            help="expected BDDL, PDDL, or a prompt or scene of the Embodied Agent Interface",
+        )
+    )
+
+
+def _made(source: Source, activity: Activity | None, context: Context) -> Scene:
+    return no_scene(*context.diagnostics) if activity is None else scene_of(activity, context, source)
+
+
+def _prompt(source: Source, text: Source, request: Request, name: str) -> Scene:
+    """The scene of a prompt; with the activity itself at hand, the prompt only says what its instances are called."""
+    listed, context = read_prompt(text, Span(0, len(text.text)), name)
+    definition = request.files.get(GOAL)
+    if listed is None or definition is None:
+        return _made(source, listed, context)
+    activity, found = read_activity(definition)
+    if activity is None:
+        return no_scene(*found.diagnostics)
+    shown: dict[str, str] = {}
+    in_prompt = listed.instances()
+    for category, instances in activity.instances().items():
+        names = in_prompt.get(category, [])
+        if category in (AGENT, ROOM):
+            continue
+        if len(names) != len(instances):
+            label = Label(definition.name, Span(0, 1))
+            text_of = f"{len(instances)} of `{category}` are declared, and the prompt lists {len(names)}"
+            return no_scene(Diagnostic("SC010", text_of, (label,), help="prompt and activity belong together"))
+        shown.update(zip(instances, names, strict=True))
+    return scene_of(activity, found, definition, shown)
+
+
+# -- PDDL and BDDL ----------------------------------------------------------------------------------------------------
+
+
+def _lisp(source: Source) -> Scene:
+    top = read_all(source)
+    sections = _sections(top)
+    objects = sections.get(":objects", [])
+    if top is None or any([isinstance(token, str) and _SYNSET.search(token) for token in objects]):
+        return _made(source, *read_activity(source))
+    domain = sections.get(":domain", [""])[-1]
+    if domain not in DOMAINS or not objects:
+        return _made(source, *read_activity(source))  # which says what is wrong
+    return _problem(source, str(domain), objects)
+
+
+def _sections(top: list[Node] | None) -> dict[str, list[Node]]:
+    definition = top[0] if top else None
+    if not isinstance(definition, list):
+        return {}
+    return {str(part[0]): part for part in definition if isinstance(part, list) and part}
+
+
+def _problem(source: Source, domain: str, objects: list[Node]) -> Scene:
+    """A problem in PDDL is its own task; the checker reports what is wrong with it."""
+    known = vocabulary(domain)
+    types: dict[str, str] = {}
+    pending: list[str] = []
+    for before, token in pairwise(objects):
+        if before == "-":
+            types.update(dict.fromkeys(pending, token if isinstance(token, str) else "object"))
+            pending = []
+        elif isinstance(token, str) and token != "-":
+            pending.append(token)
+    agents = [name for name, kind in types.items() if "agent" in known.kinds.get(kind, ())]
+    names = {name: name for name in types}
+    agent = agents[0] if agents else ""
+    naming = Naming(domain, names, types, {}, agent, {}, dict(names), "(two_handed" in source.text)
+    return Scene(known.source, source, data=naming)
+
+
+# -- JSON -------------------------------------------------------------------------------------------------------------
+
+
+def _json(source: Source, start: int, request: Request) -> Scene:
+    task = request.task
+    try:
+        value, _ = read_value(source.text, start, len(source.text))
+    except BrokenOff as broken:
+        span = Span(broken.start, min(broken.start + 1, len(source.text)))
+        return no_scene(Diagnostic("SC010", "this JSON is broken off, or not well-formed", (Label(source.name, span),)))
+    if value.kind == "object" and any([key.text == "initial_condition" for key, _ in value.pairs]):
+        return _made(source, *read_info(source, value))
+    found = _tasks(value)
+    if not found:
+        label = Label(source.name, Span(value.start, value.start + 1))
+        text = "expected a scene with `initial_condition`, or a list of prompts with `identifier` and `llm_prompt`"
+        return no_scene(Diagnostic("SC010", text, (label,)))
+    chosen = next(iter(found)) if task is None and len(found) == 1 else task
+    if chosen is None or chosen not in found:
+        some = ", ".join([f"`{name}`" for name in sorted(found)[:3]])
+        message = f"the file holds {len(found)} tasks, and `--task` is missing" if task is None else f"no task `{task}`"
+        help_text = (did_you_mean(task, found) if task is not None else None) or f"such as {some}"
+        label = Label(source.name, Span(value.start, value.start + 1))
+        return no_scene(Diagnostic("SC014", message, (label,), help=help_text))
+    item = found[chosen]
+    if item.kind == "object":
+        return _made(source, *read_info(source, item))
+    inner = Source(source.name, item.text)
+    scene = _prompt(source, inner, request, chosen if PLAIN_NAME.match(chosen) else "scene")
+    if GOAL in request.files:
+        return scene
+    whole = Span(item.start, item.end)  # characters of a string in JSON are not where they are in its text
+    notes = tuple([n._replace(labels=tuple([la._replace(span=whole) for la in n.labels])) for n in scene.notes])
+    return scene._replace(notes=notes)
+
+
+def _tasks(value: Value) -> dict[str, Value]:
+    """The tasks in a file of several: prompts by their identifier, scenes by their key."""
+    found: dict[str, Value] = {}
+    if value.kind == "object":
+        return {key.text: item for key, item in value.pairs if item.kind == "object"}
+    for item in value.items:
+        fields = {key.text: field for key, field in item.pairs} if item.kind == "object" else {}
+        if "identifier" in fields and "llm_prompt" in fields:
+            found[fields["identifier"].text] = fields["llm_prompt"]
+    return found
