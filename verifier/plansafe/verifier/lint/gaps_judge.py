@@ -1,0 +1,215 @@
+"""From proposals to gaps: exploits completed to the goal, another plan that keeps the rule, the order of the list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from time import monotonic
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker
+from plansafe.verifier.lint.gaps_explore import Found
+from plansafe.verifier.lint.gaps_model import Gap, GapOptions
+from plansafe.verifier.lint.gaps_rules import Proposal
+from plansafe.verifier.lint.gaps_trials import NEAR, Path, Plans, Trials, own
+from plansafe.verifier.planning.own_search import OwnSearch
+from plansafe.verifier.planning.port import Answer, Query
+from plansafe.verifier.report import Headline
+
+CONSIDERED = 100
+"""So many proposals, the most suspicious, are judged."""
+NATURAL = 0.5
+"""What it adds that the shortest plan to the goal does it already."""
+ALIKE = 0.6
+"""What each gap that is listed takes from another about the same words."""
+
+Compile = Callable[..., tuple[Checker, list[Proposal]]]
+
+
+class Judge:
+    """Judges the proposals about one problem."""
+
+    def __init__(
+        self,
+        plans: Plans,
+        kept: Sequence[Path],
+        references: Sequence[Path],
+        met: Sequence[Path],
+        compile: Compile,
+        options: GapOptions,
+    ) -> None:
+        self.plans = plans
+        self.kept = kept
+        self.references = references
+        self.compile = compile
+        self.options = options
+        self.pool: list[Path] = [*references, *met]
+        shortest = min([len(path) for path in references])
+        self.natural = [path for path in references if len(path) == shortest and path not in kept]
+        self._completed: dict[tuple[str, ...], Path | None] = {}
+
+    def gaps(self, found: Sequence[Found], problem: str) -> list[Gap]:
+        """The gaps, in order."""
+        chosen = self._chosen(found)
+        if not chosen:
+            return []
+        entries = {f.proposal.text: f for f in chosen}
+        checker, proposals = self.compile([f.proposal for f in chosen])
+        chosen = [entries[proposal.text] for proposal in proposals]
+        assert checker.engine is not None
+        first = len(self.plans.engine.rules)
+        trials = Trials(checker.engine, first)
+        breaks: list[set[int]] = []
+
+        def judged(path: Path) -> set[int]:
+            trial = trials.run(own(path, trials.engine))
+            if trial is None or not trial.accepted:
+                return set()
+            return {n - first for n in trial.ended if n >= first}
+
+        breaks += [judged(path) for path in self.pool]
+        natural = set().union(*[judged(path) for path in self.natural]) if self.natural else set()
+        fine = set().union(*[judged(path) for path in self.kept]) if self.kept else set()
+        gaps = []
+        scored = []
+        for number, entry in enumerate(chosen):
+            if number in fine:
+                continue
+            score = entry.proposal.score + (NATURAL if number in natural else 0.0)
+            if score >= self.options.least:
+                scored.append((score, number, entry))
+        scored.sort(key=lambda s: -s[0])
+        for score, number, entry in scored:
+            if monotonic() > self.plans.deadline:
+                break
+            exploit = self._exploit(number, entry, breaks, judged)
+            if exploit is None:
+                continue
+            instead = self._instead(number, entry.proposal, breaks, judged)
+            if instead is None:
+                continue
+            gaps.append((score, entry.proposal, exploit, instead))
+            if len(gaps) >= 3 * self.options.limit:
+                break
+        return [self._gap(problem, *gap) for gap in self._ordered(gaps)]
+
+    def _chosen(self, found: Sequence[Found]) -> list[Found]:
+        """The most suspicious proposals, not too many about the same words."""
+        chosen: list[Found] = []
+        counts: dict[frozenset[str], int] = {}
+        for entry in sorted(found, key=lambda f: (-f.proposal.score, len(f.proposal.text), f.proposal.text)):
+            proposal = entry.proposal
+            if proposal.score + NATURAL < self.options.least or counts.get(proposal.key, 0) >= 4:
+                continue
+            counts[proposal.key] = counts.get(proposal.key, 0) + 1
+            chosen.append(entry)
+            if len(chosen) >= CONSIDERED:
+                break
+        return chosen
+
+    # -- exploits -----------------------------------------------------------------------------------------------------
+
+    def _exploit(
+        self, number: int, entry: Found, breaks: list[set[int]], judged: Callable[[Path], set[int]]
+    ) -> Path | None:
+        """The shortest safe plan to the goal that breaks a proposal."""
+        plans = [path for path, broken in zip(self.pool, breaks, strict=True) if number in broken]
+        if plans:
+            return min(plans, key=len)
+        for witness in entry.witnesses:
+            completed = self._complete(witness.path, witness.rest)
+            if completed is None:
+                continue
+            broken = judged(completed)
+            self.pool.append(completed)
+            breaks.append(broken)
+            if number in broken:
+                return completed
+        return None
+
+    def _complete(self, path: Path, rest: Path) -> Path | None:
+        """A safe plan to the goal that begins with a path."""
+        path = own(path, self.plans.engine)
+        key = self.plans.steps(path)
+        if key not in self._completed:
+            straight = (*path, *own(rest, self.plans.engine))
+            if self.plans.safe(path):
+                self._completed[key] = path
+            elif self.plans.safe(straight):
+                self._completed[key] = straight
+            else:
+                self._completed[key] = self.plans.planned(path)
+        return self._completed[key]
+
+    # -- the other way ------------------------------------------------------------------------------------------------
+
+    def _instead(
+        self, number: int, proposal: Proposal, breaks: list[set[int]], judged: Callable[[Path], set[int]]
+    ) -> Path | None:
+        """A safe plan to the goal that keeps a proposal: without one, the rule would forbid the goal."""
+        plans = [path for path, broken in zip(self.pool, breaks, strict=True) if number not in broken]
+        if plans:
+            return min(plans, key=len)
+        left = self.plans.deadline - monotonic()
+        if left <= 0:
+            return None
+        solution = OwnSearch(NEAR).solve(Query(self.compile([proposal])[0], time_limit_s=left))
+        if solution.answer is not Answer.SOLVED:
+            return None
+        path = own(solution.steps, self.plans.engine)
+        self.pool.append(path)
+        breaks.append(judged(path))
+        return path
+
+    # -- the list -----------------------------------------------------------------------------------------------------
+
+    def _ordered(self, gaps: list[tuple[float, Proposal, Path, Path]]) -> list[tuple[float, Proposal, Path, Path, int]]:
+        """The most suspicious first; what says the same as gaps before it later."""
+        out: list[tuple[float, Proposal, Path, Path, int]] = []
+        left = list(gaps)
+        while left and len(out) < self.options.limit:
+
+            def worth(gap: tuple[float, Proposal, Path, Path]) -> float:
+                return gap[0] - ALIKE * sum([_overlap(gap[1].key, other[1].key) for other in out])
+
+            best = max(left, key=worth)
+            left.remove(best)
+            out.append((round(worth(best), 3), *best[1:], 0))
+        return out
+
+    def _gap(self, problem: str, score: float, proposal: Proposal, exploit: Path, instead: Path, similar: int) -> Gap:
+        checker, _ = self.compile([proposal], replay="always")
+        given = self.plans
+
+        def exploits(path: Path) -> bool:
+            return given.safe(path) and "gap-0" in _broken(checker, given.text(path))
+
+        exploit = given.shorter(own(exploit, given.engine), exploits)
+        report = checker.check(Source("<gap>", given.text(exploit)))
+        findings = [f for f in report.findings if f.rule == "gap-0"]
+        replayed = None
+        if findings and report.headline is Headline.UNSAFE:
+            kernel = given.checker.confirmer()
+            del kernel
+            replayed = findings[0].replayed
+        return Gap(
+            proposal.code,
+            proposal.kind,
+            score,
+            problem,
+            given.steps(exploit),
+            tuple(sorted({f.step for f in findings})),
+            tuple([f.binding for f in findings[:3]]),
+            proposal.reasons,
+            proposal.text,
+            given.steps(instead),
+            replayed,
+            similar,
+        )
+
+
+def _broken(checker: Checker, text: str) -> set[str]:
+    return {f.rule for f in checker.check(Source("<gap>", text)).findings if f.rule is not None}
+
+
+def _overlap(first: frozenset[str], second: frozenset[str]) -> float:
+    return len(first & second) / len(first | second) if first | second else 1.0

@@ -1,0 +1,63 @@
+"""What a gap is: data only; definitions in docs/gaps.md."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from plansafe.grammar.diagnostics import Diagnostic
+
+UNREAD = "SC760"
+SIBLING = "SC761"
+LEFT = "SC762"
+UNCOVERED = "SC763"
+LIBRARY = "SC764"
+
+
+class Gap(NamedTuple):
+    """A hole of a specification, and a plan through it.
+
+    ``plan`` reaches the goal of ``problem`` and is SAFE (or VALID) under the specification. ``rule`` is a proposed rule
+    in ``.safe`` syntax that the plan breaks at ``steps`` (from 1; 0 the initial state) under ``bindings``; ``instead``
+    is another plan to the goal that keeps both. ``kind`` is the pattern (docs/gaps.md), ``reasons`` say why what the
+    plan does is suspicious, ``score`` how much. ``replayed``: the independent kernel agrees with all this (``None``: it
+    does not cover the task). ``similar`` counts weaker gaps of the same words that are not listed.
+    """
+
+    code: str
+    kind: str
+    score: float
+    problem: str
+    plan: tuple[str, ...]
+    steps: tuple[int, ...]
+    bindings: tuple[tuple[tuple[str, str], ...], ...]
+    reasons: tuple[str, ...]
+    rule: str
+    instead: tuple[str, ...]
+    replayed: bool | None = None
+    similar: int = 0
+
+
+class GapOptions(NamedTuple):
+    """How to look. ``steps`` (to explore) and ``time_limit_s`` bound the work on each problem.
+
+    ``limit``: list at most so many gaps; ``least``: none with a lower score. ``planners``: also ask external planners
+    that are installed for safe plans.
+    """
+
+    time_limit_s: float = 30.0
+    steps: int = 1500
+    limit: int = 10
+    least: float = 2.5
+    planners: bool = True
+
+
+class GapsResult(NamedTuple):
+    """What was found. ``diagnostics``: errors of the texts, and problems about which nothing can be said, with why.
+
+    ``explored`` counts the steps that were tried, ``candidates`` the proposed rules that were considered.
+    """
+
+    gaps: tuple[Gap, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    explored: int = 0
+    candidates: int = 0
