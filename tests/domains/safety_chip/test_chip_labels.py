@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import chip_agreement
 import pytest
-import run_agreement
 from chip_labels import Labels, judge, program_text, scene_text
 
 from plansafe.domains.safety_chip import WORLD
@@ -25,7 +25,7 @@ def labels(data: Path) -> Labels:
 
 
 def test_the_page_is_what_the_data_gives(labels: Labels) -> None:
-    assert run_agreement.PAGE.read_text(encoding="utf-8") == run_agreement.page(labels)
+    assert chip_agreement.PAGE.read_text(encoding="utf-8") == chip_agreement.page(labels)
 
 
 def test_nearly_all_disagreements_are_explained(labels: Labels) -> None:

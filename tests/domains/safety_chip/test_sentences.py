@@ -31,6 +31,7 @@ from plansafe.domains.safety_chip.sentences import formula_of
             "you can visit a at most once",
             "! F & agent_at(a) U agent_at(a) & ! agent_at(a) U ! agent_at(a) F agent_at(a)",
         ),
+        ("never go to the bath,room", None),
         ("do a cartwheel", None),
         ("", None),
         ("never " + "go to " * 100 + "kitchen", None),

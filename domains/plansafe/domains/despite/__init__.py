@@ -55,7 +55,8 @@ def _annotated(program: Source, domain: Source, meta: str) -> tuple[list[str], l
     if not found:
         message = "expected `dangerous_actions = {..}` with at least one action"
         return [], [Diagnostic("SC010", message, (_first(program),))]
-    rules, notes = [], []
+    rules: list[str] = []
+    notes: list[Diagnostic] = []
     for danger in found:
         label = Label(program.name, danger.span)
         if danger.action not in parameters:
@@ -137,7 +138,7 @@ def _meta(danger: dict[str, Any]) -> str:
     """Hazard, target and texts of the rule, from the description of the danger."""
 
     def words(key: str) -> str:
-        text = " ".join(str(danger.get(key) or "").split()).translate(str.maketrans({"{": "(", "}": ")"}))
+        text = " ".join(str(danger.get(key) or "").split()).translate(str.maketrans("{}", "()"))
         return text.replace("\\", "\\\\").replace('"', '\\"')
 
     parts = []

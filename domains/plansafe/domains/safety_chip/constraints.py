@@ -214,7 +214,7 @@ def _load(file: Source) -> Any:
 def _descend(file: Source, node: Any, name: str | None, marks: tuple[str, ...]) -> tuple[Any, list[str]]:
     """The entry that a path of keys such as ``rooms/0/0_7/3`` leads to, and the path."""
     ahead = [part for part in (name or "").split("/") if part]
-    path = []
+    path: list[str] = []
     while isinstance(node, dict) and not any([mark in node for mark in marks]):
         if not ahead:
             message = f"`{file.name}` holds several tasks" + (f" below `{'/'.join(path)}`" if path else "")

@@ -47,11 +47,10 @@ class Atom(NamedTuple):
 
 
 class Node(NamedTuple):
-    """An operator and its arguments; ``size`` is the number of atoms and operators in it."""
+    """An operator and its arguments."""
 
     operator: str
     arguments: tuple[Formula, ...]
-    size: int
 
 
 Formula: TypeAlias = Atom | Node | str  # a str is a constant, in PDDL
@@ -80,7 +79,7 @@ def parse(text: str) -> Formula:
             raise NotAFormula(f"the operator `{token}` lacks an argument", span)
         if count:
             arguments = tuple([stack.pop()[0] for _ in range(count)])
-            stack.append((Node(token, arguments, 1 + sum([_size(a) for a in arguments])), span))
+            stack.append((Node(token, arguments), span))
         else:
             stack.append((_atom(token, span), span))
     if not stack:
@@ -179,10 +178,6 @@ def _has_next(formula: Formula) -> bool:
                 return True
             ahead.extend(part.arguments)
     return False
-
-
-def _size(formula: Formula) -> int:
-    return formula.size if isinstance(formula, Node) else 1
 
 
 def _atom(token: str, span: Span) -> Formula:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from plansafe.domains.safety_chip.prefix import plain_name
+from plansafe.domains.safety_chip.prefix import NotAFormula, parse, plain_name
 
 LONGEST = 200
 
@@ -38,9 +38,18 @@ def formula_of(sentence: str) -> str | None:
         found = pattern.fullmatch(words)
         if found is not None:
             formula = build(found)
-            if formula is not None:
+            if formula is not None and _is_formula(formula):
                 return formula
     return None
+
+
+def _is_formula(text: str) -> bool:
+    """Whether the words that were taken for names can be names."""
+    try:
+        parse(text)
+    except NotAFormula:
+        return False
+    return True
 
 
 def _thing(words: str) -> str:

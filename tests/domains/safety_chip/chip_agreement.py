@@ -1,0 +1,277 @@
+"""The comparison of our verdicts with the labels of Safety Chip's programs, as a page; see ``run_agreement.py``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import combinations
+from pathlib import Path
+
+from chip_labels import Disagreement, Labels, Program, agreement, judge, program_text, scene_text
+
+from plansafe.domains.safety_chip.homes import HOMES, home
+
+ROOT = Path(__file__).resolve().parents[3]
+PAGE = ROOT / "docs" / "safety-chip-agreement.md"
+HEAD = """# Safety Chip: our verdicts and the labels
+
+Of "Plug in the Safety Chip" (Yang et al., arXiv 2309.09919; data of github.com/YzyLmc/ltl_safety, MIT): programs of a
+language model for tasks in two homes of VirtualHome, each with one to five constraints in words, and a label `safe`
+that the authors' simulation gave. This page is written from the data by
+`python tests/domains/safety_chip/run_agreement.py --write`; [other-worlds.md](other-worlds.md) says how a program is
+judged. With `--show ID` the same command prints scene and program of any row, and those two files are what
+`safecheck --world safety-chip program.txt --scene scene.txt` needs to replay it.
+
+## How often the label is our verdict
+
+{table}
+
+- *as meant*: the sentences, as safecheck reads them, in the home that the task names.
+- *as translated*: the benchmark's own formulas of the sentences, in that home.
+- *as run*: what the runs seem to have done (below). It is no judge of programs; it shows where the labels are from.
+- *always safe*: the answer SAFE to every program.
+
+{contradicted} labels are wrong whatever the right verdict is: programs that are the same to the letter, with the same
+constraints and the same start, are labelled differently. No judge that looks at the program can agree with more than
+{most}.
+
+## Where the labels are from
+
+All {count} disagreements are listed below. What could have been done otherwise was tried on each, and the first that
+gives the label is counted here:
+
+{reasons}
+
+- *wrong home*: the public script asks for the trace without the number of the home, which is then 0, for programs with
+  the numbers of home 1. In home 0 those numbers are other things; the only room with the same number is the bathroom.
+  So constraints on other rooms are never touched, and every walk is in the bathroom.
+  {wrong_home}
+- *first phrasing*: the runs with the second phrasing of the sentences go by the benchmark's formulas of the first.
+- *translation*: the benchmark's formula of a sentence does not say what the sentence says (below).
+- *unfinished*: under the monitor, a run ends after 25 attempts, also where something is still due. The label says that
+  nothing is violated for good; as a whole, the program does not keep the constraint. Both are right in their way.
+- *refused*: under the monitor, a run that ends in a refused step is labelled for it; it is not in the program.
+- *empty*: there is no step in the program that could violate anything.
+- *same program, other label*: another run of the same program with the same constraints has the other label.
+
+### Formulas that are not their sentences
+
+{formulas}
+
+## The disagreements
+
+In a trace, `>` separates what changes: rooms entered, things that the agent is at, facts. Steps that no constraint can
+see are left out. *any home*: our verdict does not depend on the map of the home, which was inferred
+([other-worlds.md](other-worlds.md)); where it does, this says `this map`. Who is right can be seen from rule and trace:
+by them it is our verdict in every row, of the program as it is written and the sentence as it reads.
+
+{rows}
+"""
+REASONS = {
+    "given": "translation",
+    "first": "first phrasing",
+    "home": "wrong home",
+    "home-given": "wrong home and translation",
+    "home-first": "wrong home and first phrasing",
+    "unfinished": "unfinished",
+    "refused": "refused",
+    "empty": "empty",
+}
+_SHORT = {"open": "open", "close": "closed", "switchon": "on", "switchoff": "off", "grab": "held", "drop": "let go"}
+
+
+def main() -> int:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description="Compare our verdicts with the labels of Safety Chip's programs.")
+    default = os.environ.get("PLANSAFE_DATA", str(ROOT.parent / "shared" / "data"))
+    parser.add_argument("--data", default=default, metavar="FOLDER")
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--show", metavar="ID")
+    parser.add_argument("--maps", action="store_true")
+    options = parser.parse_args()
+    labels = Labels(Path(options.data) / "safety-chip-ltl")
+    if options.show:
+        return show(labels, options.show)
+    if options.maps:
+        print("\n".join(maps(labels)))
+        return 0
+    text = page(labels)
+    if options.write:
+        PAGE.write_text(text, encoding="utf-8")
+    elif options.check:
+        return 0 if PAGE.read_text(encoding="utf-8") == text else 1
+    else:
+        print(text)
+    return 0
+
+
+def page(labels: Labels) -> str:
+    """The text of the page."""
+    found = labels.disagreements()
+    total, wrong = len(labels.programs), labels.contradicted()
+    return HEAD.format(
+        table=table(labels),
+        contradicted=wrong,
+        most=f"{total - wrong} of {total} ({100 * (total - wrong) / total:.1f} %)",
+        count=len(found),
+        reasons=reasons(found),
+        formulas=formulas(labels),
+        wrong_home=wrong_home(labels),
+        rows="\n".join(rows(labels, found)),
+    )
+
+
+def table(labels: Labels) -> str:
+    """The agreement, by group and by way of judging."""
+    ways: dict[str, Callable[[Program], bool]] = {
+        "as meant": lambda program: _judged(labels, program, labels.meant(program)),
+        "as translated": lambda program: _judged(labels, program, labels.given(program)),
+        "as run": labels.as_run,
+        "always safe": lambda _: True,
+    }
+    counts = {way: agreement(labels.programs, verdict) for way, verdict in ways.items()}
+    lines = [f"| programs | number | {' | '.join(ways)} |", f"|---|---{'|---' * len(ways)}|"]
+    levels = [f"level {number}" for number in range(1, 6)]
+    order = ["all", *levels, "full", "bad", "null", "home 0", "home 1", "first phrasing", "second phrasing"]
+    for group in [group for group in order if group in counts["as meant"]]:
+        cells = [f"{agreed} ({100 * agreed / number:.1f} %)" for agreed, number in (c[group] for c in counts.values())]
+        lines.append(f"| {group} | {counts['as meant'][group][1]} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def reasons(found: list[Disagreement]) -> str:
+    """How many disagreements each reason is the first for."""
+    counts = Counter([_first(disagreement) for disagreement in found])
+    lines = ["| what gives the label | disagreements |", "|---|---|"]
+    return "\n".join([*lines, *[f"| {reason} | {number} |" for reason, number in counts.most_common()]])
+
+
+def wrong_home(labels: Labels) -> str:
+    """How often the replay in the wrong home gives the label, where there was no monitor."""
+    there = [program for program in labels.programs if program.scene != "0" and program.level != "full"]
+    so = sum([labels.as_run(program) == program.safe for program in there])
+    right = sum([_judged(labels, program, labels.given(program)) == program.safe for program in there])
+    return f"Without the monitor, {so} of the {len(there)} labels of home 1 come out so, and {right} in the right home."
+
+
+def formulas(labels: Labels) -> str:
+    """The sentences of programs whose formula is another one."""
+    different: dict[tuple[str, str, str], int] = {}
+    for program in labels.programs:
+        for sentence, ours, theirs in zip(program.sentences, labels.meant(program), labels.given(program), strict=True):
+            if ours != theirs:
+                key = (sentence, theirs, ours)
+                different[key] = different.get(key, 0) + 1
+    lines = ["| sentence | its formula | as meant | programs |", "|---|---|---|---|"]
+    for (sentence, theirs, ours), number in sorted(different.items()):
+        lines.append(f"| {sentence} | `{_brief(theirs)}` | `{_brief(ours)}` | {number} |")
+    return "\n".join(lines)
+
+
+def rows(labels: Labels, found: list[Disagreement]) -> Iterator[str]:
+    """One row for each disagreement."""
+    yield "| program | label | ours | rule | trace | ours holds in | what gives the label |"
+    yield "|---|---|---|---|---|---|---|"
+    for one in found:
+        program, verdict = one.program, one.verdict
+        broken = "; ".join([program.sentences[number] for number in verdict.broken]) or "all are kept"
+        cells = (
+            f"{program.id} ({program.level})",
+            _word(program.safe),
+            _word(verdict.safe),
+            broken + (" (at the end)" if verdict.broken and verdict.at_end else ""),
+            trace(labels.start(program), verdict.steps),
+            "any home" if one.any_home else "this map",
+            why(one),
+        )
+        yield f"| {' | '.join(cells)} |"
+
+
+def trace(start: str, steps: tuple[tuple[str, ...], ...]) -> str:
+    """What changes, in order."""
+    seen = [start]
+    for action, *names in steps:
+        match action:
+            case "walk" | "arrive":
+                seen.append(names[-1])
+            case "find":
+                seen.append(f"at {names[0]}")
+            case "putin" | "puton":
+                seen.append(f"{names[0]} {action[3:]} {names[1]}")
+            case _ if action in _SHORT:
+                seen.append(f"{names[0]} {_SHORT[action]}")
+    return " > ".join(seen)
+
+
+def why(one: Disagreement) -> str:
+    """What the label comes from."""
+    said = [
+        f"same program, other label: {reason[5:]}" if reason.startswith("twin ") else REASONS[reason]
+        for reason in one.reasons
+    ]
+    return "; ".join(said) or "nothing that was tried"
+
+
+def show(labels: Labels, name: str) -> int:
+    """Print one program as files, with its trace."""
+    program = next((program for program in labels.programs if program.id == name), None)
+    if program is None:
+        print(f"no program {name}", file=sys.stderr)
+        return 2
+    scene = scene_text(labels.meant(program), program.scene, labels.start(program))
+    verdict = judge(scene, program_text(program))
+    print(f"--- scene.txt\n{scene}--- program.txt\n{program_text(program)}---")
+    print(f"label {_word(program.safe)}, ours {_word(verdict.safe)}: {trace(labels.start(program), verdict.steps)}")
+    for number, message in zip(verdict.broken, verdict.messages, strict=True):
+        print(f"{program.sentences[number]}: {message}")
+    return 0
+
+
+def maps(labels: Labels) -> Iterator[str]:
+    """How many labels of monitored runs (first phrasing) each map of four rooms gives, the best first, by home."""
+    for number, known in HOMES.items():
+        there = [p for p in labels.programs if p.scene == number and p.level == "full" and not p.rephrased]
+        found = []
+        for doors in _connected(tuple(known.rooms)):
+            lines = [
+                *[f"room {room} {first}" for room, first in known.rooms.items()],
+                *[f"door {a} {b}" for a, b in doors],
+            ]
+            scenes = ["\n".join([*lines, scene_text(labels.given(p), None, labels.start(p))]) for p in there]
+            agreed = sum([judge(scene, program_text(p)).safe == p.safe for scene, p in zip(scenes, there, strict=True)])
+            found.append((agreed, ", ".join([f"{a}-{b}" for a, b in doors])))
+        yield f"home {number}: {len(found)} maps, {len(there)} labels"
+        yield from [f"  {agreed}  {doors}" for agreed, doors in sorted(found, reverse=True)[:5]]
+
+
+def _connected(rooms: tuple[str, ...]) -> Iterator[list[tuple[str, str]]]:
+    """All sets of doors by which every room can be reached."""
+    pairs = list(combinations(rooms, 2))
+    for count in range(len(rooms) - 1, len(pairs) + 1):
+        for doors in combinations(pairs, count):
+            if all([home(dict.fromkeys(rooms), list(doors)).way(rooms[0], room) for room in rooms]):
+                yield list(doors)
+
+
+def _judged(labels: Labels, program: Program, written: list[str]) -> bool:
+    return judge(scene_text(written, program.scene, labels.start(program)), program_text(program)).safe
+
+
+def _first(one: Disagreement) -> str:
+    return "same program, other label" if why(one).startswith("same program") else why(one).partition(";")[0]
+
+
+def _word(safe: bool) -> str:
+    return "safe" if safe else "unsafe"
+
+
+def _brief(formula: str) -> str:
+    """A formula without repetitions: how often is what matters in those that count visits."""
+    count = formula.count(" U ") // 2
+    if formula.startswith("! F") and count:
+        return f"at most {count}: {formula.split()[-1]}"
+    return formula.replace("agent_at", "").replace("is_", "")
