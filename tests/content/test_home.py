@@ -74,11 +74,22 @@ def test_every_rule_has_cases(library: Checker) -> None:
         assert (HOME / name / "keeps.plan").is_file()
 
 
+NEVER_BROKEN_THERE = {
+    "no-animal-shut-in": "a pet cannot be put into anything",
+    "no-animal-in-a-machine": "a pet cannot be put into anything",
+    "nothing-wet-switched-on": "devices do not get wet",
+    "no-switching-on-what-was-unplugged": "what is not plugged in cannot be switched on",
+}
+"""Rules that the words of the household world allow, and its actions do not let anybody break."""
+
+
 def test_every_rule_of_the_household_world_has_cases_there() -> None:
     case = next(case for case in home_cases.cases("household"))
     checker = home_cases.checker(case, home_cases.library("household"))
     applicable = {rule.name for rule in checker.rules if rule.applicable}
-    assert {case.rule for case in home_cases.cases("household") if case.breaks} == applicable
+    for breaks in (True, False):
+        shown = {case.rule for case in home_cases.cases("household") if case.breaks == breaks}
+        assert shown == applicable - NEVER_BROKEN_THERE.keys()
 
 
 def test_every_rule_says_what_a_reader_needs(library: Checker) -> None:

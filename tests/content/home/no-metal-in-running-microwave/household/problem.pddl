@@ -1,0 +1,10 @@
+(define (problem no-metal-in-running-microwave)
+  (:domain household)
+  (:objects
+    robot - robot  kitchen living-room - room  counter - surface
+    microwave - microwave  knife - knife  mug - vessel)
+  (:init
+    (passage kitchen living-room) (passage living-room kitchen) (in-room counter kitchen) (present robot kitchen)
+    (handfree robot) (in-room microwave kitchen) (opens microwave) (open microwave) (hard-wired microwave)
+    (interlocked microwave) (heats microwave) (on knife counter) (on mug counter))
+  (:goal (and)))
