@@ -20,6 +20,7 @@ RUN = (
     "docs/unknown-worlds.md",
     "docs/certificates.md",
     "docs/importing.md",
+    "docs/other-worlds.md",
 )
 READ = (
     "README.md",
