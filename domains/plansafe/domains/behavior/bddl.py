@@ -69,7 +69,8 @@ def read_activity(source: Source) -> tuple[Activity | None, Context]:
     context.places.append(Places(source, top))
     definition = top[0] if top else None
     if not isinstance(definition, list) or len(top) != 1 or not definition or definition[0] != "define":
-        where = Label(source.name, Span(0, min(len(source.text), 1)), "expected `(define (problem ..) ..)`")
+        place = context.places[0].span(top, 0) if top else Span(0, len(source.text))
+        where = Label(source.name, place, "expected `(define (problem ..) ..)`")
         context.diagnostics.append(Diagnostic("SC010", "this is not an activity definition", (where,)))
         return None, context
     activity = _definition(context, definition)

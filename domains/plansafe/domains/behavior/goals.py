@@ -20,7 +20,7 @@ from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.context import At, Context, did_you_mean, word
 
 MAX_QUANTIFIERS = 500
-MAX_COPIES = 100_000
+MAX_WORK = 200_000
 MAX_TOKENS = 1_000_000
 COUNTED = {"forn": 2, "forpairs": 3, "fornpairs": 4}
 POSITIONS = frozenset(["inside", "ontop", "under", "nextto", "onfloor"])
@@ -57,15 +57,15 @@ class Goals:
         self.instances = activity.instances()
         self.predicates = activity.vocabulary.predicates
         self.cut = cut
-        self.copies = 0
+        self.work = 0
 
     def translate(self, formula: Node, at: At) -> Node:
-        """The formula in PDDL. Work is linear in what is written; too large a result is an error."""
+        """The formula in PDDL. Counting multiplies: too large a result is an error, told before it is made."""
         out: list[Node] = []
         stack = [_Work(formula, at, {}, 0, out)]
-        while stack and self.copies <= MAX_COPIES:
+        while stack and self.work <= MAX_WORK:
             self._one(stack.pop(), stack)
-        if self.copies > MAX_COPIES or (out and written_size(out, MAX_TOKENS) > MAX_TOKENS):
+        if self.work > MAX_WORK or (out and written_size(out, MAX_TOKENS) > MAX_TOKENS):
             self.context.error("SC015", "the goal counts too many combinations", at, help="split it, or count fewer")
         return out[0] if out else ["and"]
 
@@ -117,6 +117,8 @@ class Goals:
             label, category = bindings[0]
             if head == "forn":
                 self._warn_too_many(node, count, len(self.instances[category]))
+                if self._too_much(count, len(self.instances[category])):
+                    return
                 bodies = [self._copy(body, {label: self._constant(name)}, stack) for name in self.instances[category]]
                 work.out.append(exactly(count, bodies))
             else:
@@ -162,6 +164,8 @@ class Goals:
             partner: list[Node] = ["exists", [other, "-", self.categories[other_category]]]
             self._push(body, bound, partner, stack)
             return ["forall", [variable, "-", self.categories[category]], partner]
+        if self._too_much(wanted, len(instances)):
+            return ["and"]
         found: list[Node] = []
         for name in instances:
             bound = _bind(label, self._constant(name), other_label, Term(other, other_category), second_wins)
@@ -176,6 +180,8 @@ class Goals:
         """Pairs within one category: the second half counts positions in each row, not objects, as ``bddl`` does."""
         (first, category), (second, _) = bindings
         instances = self.instances[category]
+        if self._too_much(wanted, len(instances)) or self._too_much(len(instances), len(instances)):
+            return ["and"]
         rows: list[Node] = []
         columns: list[Node] = [["or"] for _ in instances[1:]]
         for number, name in enumerate(instances):
@@ -190,6 +196,11 @@ class Goals:
             rows.append(row)
         return ["and", at_least(wanted, rows), at_least(wanted, columns)]
 
+    def _too_much(self, count: int, size: int) -> bool:
+        """Whether counting to ``count`` among ``size`` formulas goes beyond what is allowed; if not, it is charged."""
+        self.work += size * (1 + max(0, min(count, size - count)))
+        return self.work > MAX_WORK
+
     def _copy(self, body: _Work, bound: dict[str, Term], stack: list[_Work]) -> Node:
         """The body with these names bound, to be translated later."""
         made: list[Node] = ["and"]
@@ -197,8 +208,8 @@ class Goals:
         return made
 
     def _push(self, body: _Work, bound: dict[str, Term], out: list[Node], stack: list[_Work]) -> None:
-        self.copies += 1
-        if self.copies <= MAX_COPIES:
+        self.work += 1
+        if self.work <= MAX_WORK:
             stack.append(body._replace(bound=body.bound | bound, out=out))
 
     def _count(self, node: list[Node]) -> int | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from plansafe.domains.behavior.bddl import AGENT, MORE, Activity, Literal
+from plansafe.domains.behavior.bddl import AGENT, MORE, ROOM, Activity, Literal
 from plansafe.domains.behavior.goals import Goals
 from plansafe.domains.behavior.vocabulary import IGIBSON, OMNIGIBSON, Vocabulary
 from plansafe.domains.world import Scene, no_scene
@@ -66,7 +66,7 @@ def scene_of(activity: Activity, context: Context, source: Source, shown: dict[s
     written = {obj: name for name, obj in plan_names.items()} if plan_names else {names[n]: n for n in names}
     naming = Naming(
         activity.domain,
-        {**names, **{obj: obj for obj in names.values()}, **plan_names},
+        {**{obj: obj for obj in names.values()}, **names, **plan_names},
         {names[name]: types[category] for name, category in activity.objects.items()},
         rooms,
         agent,
@@ -175,6 +175,9 @@ def _problem(
     lines += [f"    (piece_of {part} {whole})" for whole, parts in pieces.items() for part in parts]
     if activity.domain == OMNIGIBSON:
         lines += [f"    ({relation} {names[made]} {names[source]})" for relation, made, source in _made_from(activity)]
+        future = {fact.arguments[0] for fact in activity.init if fact.predicate == "future"}
+        there = [name for name, kind in activity.objects.items() if name not in future and kind != ROOM]
+        lines += [f"    (real {names[name]})" for name in there]
     lines += ["  )", "  (:goal"]
     conjuncts = goal[1:] if isinstance(goal, list) and goal[0] == "and" and len(goal) > 2 else None
     if conjuncts is None:

@@ -1,0 +1,76 @@
+"""Judge a random goal three ways: its translation, the definition, and the ``bddl`` package where it is installed."""
+
+from __future__ import annotations
+
+from quantifier_cases import SMALL_DOMAIN, Case, holds
+
+from plansafe.domains.behavior.bddl import read_activity
+from plansafe.domains.behavior.task import scene_of
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker
+from plansafe.verifier.report import Headline
+
+SMALL = Source("small.pddl", SMALL_DOMAIN)
+
+
+def translated(case: Case) -> bool:
+    """Whether the goal holds in the state, as the checker sees its translation."""
+    source = Source("random.bddl", case.text())
+    activity, context = read_activity(source)
+    assert activity is not None, [note.message for note in context.diagnostics]
+    scene = scene_of(activity, context, source)
+    assert scene.ok, [note.message for note in scene.notes]
+    checker = Checker(SMALL, scene.problem)
+    assert checker.ok, ([note.message for note in checker.diagnostics], scene.problem.text)
+    return checker.check(Source("empty", "")).headline is Headline.VALID
+
+
+def defined(case: Case) -> bool:
+    """Whether it holds by definition."""
+    return holds(case.goal, {}, case)
+
+
+def evaluated_by_bddl(case: Case) -> bool:
+    """What the ``bddl`` package says (3.6). Raises ImportError without it."""
+    from bddl.activity import Conditions, get_goal_conditions, get_object_scope
+    from bddl.logic_base import BinaryAtomicFormula, UnaryAtomicFormula
+
+    facts = case.facts
+
+    class Backend:
+        def get_predicate_class(self, name: str) -> type:
+            def one(self, obj: str) -> bool:
+                return (name, obj) in facts
+
+            def two(self, first: str, second: str) -> bool:
+                return (name, first, second) in facts
+
+            unary = name in ("open", "toggled_on")
+            base, test = (UnaryAtomicFormula, one) if unary else (BinaryAtomicFormula, two)
+            body = {"STATE_NAME": name, "_evaluate": test, "_sample": None}
+            return type(name, (base,), body)
+
+    if case.goal == ["and"]:
+        return True  # which it cannot read
+    conditions = Conditions("random", 0, "omnigibson", predefined_problem=case.text())
+    scope = get_object_scope(conditions)
+    compiled = get_goal_conditions(conditions, Backend(), scope, generate_ground_options=False)
+    for name in scope:
+        scope[name] = name
+    for condition in compiled or []:
+        _fill(condition, {name: name for name in scope})
+    return all(bool(condition.evaluate()) for condition in compiled or [])
+
+
+def _fill(node: object, objects: dict[str, str]) -> None:
+    """Bind the instances in every copy of the scope: ``bddl`` copies it for each quantifier."""
+    waiting = [node]
+    while waiting:
+        at = waiting.pop()
+        if isinstance(at, list):
+            waiting.extend(at)
+            continue
+        for name in objects:
+            if at.scope.get(name) is None:
+                at.scope[name] = objects[name]
+        waiting.extend(at.children)
