@@ -13,6 +13,7 @@ from plansafe.verifier.lint.vocabulary import Vocabulary, effects
 from plansafe.verifier.model import Action
 from plansafe.verifier.planning.rewriting import binders
 from plansafe.verifier.rules.model import Rule
+from plansafe.verifier.symbolic.circuit import FALSE
 
 MAX_ACTIONS = 4
 
@@ -23,15 +24,25 @@ def examples(words: Vocabulary, rule: Rule, reads: set[int], deadline: float | N
         return
     for action in _actions(words, reads)[:MAX_ACTIONS]:
         asked = Asked(words, False, deadline)
+        own: list[int] = []
         for part in rule.parts:
-            asked.choose(part.parameters)
+            own += asked.choose(part.parameters).values()
             for formula in (part.body, part.guard):
                 if formula is not None:
                     asked.choose(binders(formula))
-        asked.take("start", action.name, tuple(asked.choose(action.parameters).values()))
+        asked.take("start", action.name, _arguments(asked, action, own))
         asked.answer()
         if asked.model is not None:
             yield _text(asked)
+
+
+def _arguments(asked: Asked, action: Action, own: list[int]) -> tuple[int, ...]:
+    """Arguments of an action: objects that the rule is about, as far as their types allow; else new ones."""
+    out: list[int] = []
+    for variable in action.parameters:
+        fitting = [e for e in own if e not in out and asked.universe.member(e, variable.domain) != FALSE]
+        out.append(fitting[0] if fitting else asked.universe.fresh(variable.domain, variable.name))
+    return tuple(out)
 
 
 def _actions(words: Vocabulary, reads: set[int]) -> list[Action]:

@@ -202,7 +202,9 @@ class Formulas:
         elements = tuple(asked.choose(action.parameters).values())
         asked.take("start", action.name, elements)
         touched = {a.predicate for e in action.start.effects for a in (*e.adds, *e.deletes)}
-        touched |= {r.predicate for part in action.start.condition for r in reads(part) if isinstance(r, Atom)}
+        read = [r for part in action.start.condition for r in reads(part)]
+        touched |= {r.predicate if isinstance(r, Atom) else -1 - r.function for r in read}
+        touched |= {-1 - a.function for e in action.start.effects for a in e.assignments}
         own = {p for p, key in self.words.mirrors.items() if key == ("start", action.name)}
         derived = self.words.axioms.keys()
         for n in numbers:

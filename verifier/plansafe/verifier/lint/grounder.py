@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import product
+from time import monotonic
 
 from plansafe.verifier import model
-from plansafe.verifier.lint.universe import Universe
+from plansafe.verifier.lint.universe import TooLarge, Universe
 from plansafe.verifier.lint.vocabulary import Vocabulary
 from plansafe.verifier.model import And, Atom, Compare, Equal, Formula, Not, Or, Quantified, Temporal, Truth, Variable
 from plansafe.verifier.symbolic import terms
@@ -25,12 +26,10 @@ Binding = dict[int, int]
 Key = tuple[int, int, tuple[int, ...]]
 """Letter (0 or 1), predicate, elements."""
 MAX_NODES = 150_000
+MAX_SKOLEMS = 32
+"""Elements that stand for what an ``exists`` names."""
 MAX_TUPLES = 4_000
 """Instances of one quantifier or rule; of more, the first are taken, which says less."""
-
-
-class TooLarge(Exception):
-    """A question became larger than the limits allow."""
 
 
 class Taken:
@@ -50,12 +49,13 @@ class Grounder:
     ``abstracted`` says that something was written down as weaker than it is, so that a model proves nothing.
     """
 
-    def __init__(self, words: Vocabulary, universe: Universe, refuting: bool, taken: Taken | None = None) -> None:
+    def __init__(self, words: Vocabulary, universe: Universe, refuting: bool, deadline: float | None = None) -> None:
         self.words = words
         self.universe = universe
         self.circuit = universe.circuit
         self.refuting = refuting
-        self.taken = taken
+        self.deadline = deadline
+        self.taken: Taken | None = None
         self.last = False
         """Whether letter 0 is the last one, so that no action is taken there."""
         self.sight = 0
@@ -71,9 +71,10 @@ class Grounder:
     # -- formulas -----------------------------------------------------------------------------------------------------
 
     def truth(self, formula: Formula, binding: Binding, letter: int, positive: bool) -> Literal:
-        """Where a formula is true (``positive``), or false. Raises :class:`TooLarge`."""
+        """Where a formula is true (``positive``), or false. Raises :class:`~.universe.TooLarge`."""
         self._nodes += 1
-        if self._nodes > MAX_NODES:
+        late = self.deadline is not None and not self._nodes % 256 and monotonic() > self.deadline
+        if self._nodes > MAX_NODES or late:
             raise TooLarge
         match formula:
             case Truth():
@@ -133,6 +134,8 @@ class Grounder:
         """The element that stands for what a variable names."""
         found = self._skolems.get(key)
         if found is None:
+            if len(self._skolems) >= MAX_SKOLEMS:
+                raise TooLarge
             found = self._skolems[key] = self.universe.fresh(variable.domain, variable.name)
         return found
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from plansafe.verifier.compile.normal import subformulas
+from plansafe.verifier.compile.normal import reads
 from plansafe.verifier.lint.grounder import Binding, Grounder
 from plansafe.verifier.lint.question import Asked, Statement
-from plansafe.verifier.model import And, Atom, Formula, Not, Or, Quantified, Temporal, Truth, Variable, variable
+from plansafe.verifier.model import FALSE, And, Atom, Formula, Not, Or, Quantified, Temporal, Truth, Variable, variable
 from plansafe.verifier.rules.model import Part, Rule
 from plansafe.verifier.symbolic.circuit import TRUE, Literal
 
 
 def is_ban(part: Part) -> bool:
     """Whether a part forbids its step in so many words, without any condition."""
-    return part.mode == "each" and not part.after and isinstance(part.body, Truth) and part.guard is None
+    never = part.body in (FALSE, Or(())) and isinstance(part.body, Truth | Or)
+    return part.mode == "each" and not part.after and never and part.guard is None
 
 
 def step_of(part: Part) -> tuple[Atom, tuple[Variable, ...]]:
@@ -169,6 +170,7 @@ def _last_operator(formula: Temporal) -> Formula | None:
 
 
 def mentioned(rule: Rule) -> set[int]:
-    """The predicates that the parts of a rule read, actions included."""
+    """The predicates that the parts of a rule read, actions included; functions as negative numbers."""
     formulas = [f for part in rule.parts for f in (part.body, part.guard, part.step) if f is not None]
-    return {f.predicate for formula in formulas for f in subformulas(formula) if isinstance(f, Atom)}
+    found = [read for formula in formulas for read in reads(formula)]
+    return {read.predicate if isinstance(read, Atom) else -1 - read.function for read in found}

@@ -7,9 +7,9 @@ from enum import Enum
 from time import monotonic
 
 from plansafe.verifier.engine.state import NumberTooLarge
-from plansafe.verifier.lint.grounder import Binding, Grounder, Taken, TooLarge
+from plansafe.verifier.lint.grounder import Binding, Grounder, Taken
 from plansafe.verifier.lint.laws import Laws
-from plansafe.verifier.lint.universe import Universe
+from plansafe.verifier.lint.universe import TooLarge, Universe
 from plansafe.verifier.lint.vocabulary import Vocabulary
 from plansafe.verifier.model import Variable
 from plansafe.verifier.symbolic.circuit import Circuit, Literal
@@ -44,7 +44,7 @@ class Asked:
         self.deadline = deadline
         self.circuit = Circuit()
         self.universe = Universe(self.circuit, words.task, words.table, apart=not refuting)
-        self.grounder = Grounder(words, self.universe, refuting)
+        self.grounder = Grounder(words, self.universe, refuting, deadline)
         self.core: tuple[object, ...] = ()
         self.model: Model | None = None
         """Where it is possible, as far as what was written down goes."""

@@ -14,6 +14,10 @@ from plansafe.verifier.model import Task
 from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Circuit, Literal
 
 
+class TooLarge(Exception):
+    """A question became larger than the limits allow, or late."""
+
+
 class Element(NamedTuple):
     """An element. ``object`` is its number where the texts name it; ``types`` are those that it may be declared with.
 
@@ -127,12 +131,13 @@ class Universe:
         """What is so of types and of equality; to be asked for when all else has been written down."""
         circuit = self.circuit
         out = []
-        for a, b, c in combinations(range(len(self.elements)), 3):
-            for x, y, z in ((a, b, c), (b, c, a), (c, a, b)):
-                pairs = [(min(p), max(p)) for p in ((x, y), (y, z))]
-                if all([pair in self.equalities for pair in pairs]):
-                    both = circuit.conjunction([self.equalities[pair] for pair in pairs])
-                    out.append(circuit.either(both ^ 1, self.equal(x, z)))
+        near: dict[int, list[int]] = {}
+        for a, b in self.equalities:
+            near.setdefault(a, []).append(b)
+            near.setdefault(b, []).append(a)
+        for y, others in near.items():
+            for x, z in combinations(others, 2):
+                out.append(circuit.disjunction([self.equal(x, y) ^ 1, self.equal(y, z) ^ 1, self.equal(x, z)]))
         for (a, b), equal in list(self.equalities.items()):
             mine, other = self._types(a), self._types(b)
             for t in mine.keys() | other.keys():

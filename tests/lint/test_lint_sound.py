@@ -1,0 +1,19 @@
+"""No finding about a random task is contradicted by a plan (longer: `python tests/lint/run_lint.py`)."""
+
+from __future__ import annotations
+
+import pytest
+from run_lint import linted
+
+BATCH = 6
+
+
+@pytest.mark.parametrize("batch", range(10))
+def test_no_false_claims(batch: int) -> None:
+    findings = 0
+    for number in range(batch * BATCH, (batch + 1) * BATCH):
+        search = number % 3 == 0
+        result, wrong = linted(11, number, 0.5, number % 4 > 0, 3, quick=True, search=search)
+        assert not wrong, wrong
+        findings += len([fault for fault in result.faults if fault.code not in ("SC758", "SC759")])
+    assert findings  # it is of no use to say nothing
