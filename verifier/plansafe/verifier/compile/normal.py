@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from plansafe.verifier import model
@@ -122,6 +122,34 @@ def is_temporal(formula: Formula) -> bool:
 def mentions(formula: Formula, predicates: frozenset[int]) -> bool:
     """Whether an atom of one of the predicates occurs."""
     return any([isinstance(read, Atom) and read.predicate in predicates for read in reads(formula)])
+
+
+def without_impossible(formula: Formula, domains: dict[int, int], members: Sequence[tuple[int, ...]]) -> Formula:
+    """The formula with false for each equation of things that have no object in common, and what follows from that.
+
+    ``domains`` are those of the free variables. A mapping says of a word what it means for things of each kind, by such
+    equations; for the variables of one rule, most of these cases cannot be.
+    """
+    match formula:
+        case Equal():
+            known = [{a} if a >= 0 else set(members[domains[-1 - a]]) for a in formula if a >= 0 or -1 - a in domains]
+            return model.FALSE if len(known) == 2 and known[0].isdisjoint(known[1]) else formula
+        case Not():
+            return negate(without_impossible(formula.body, domains, members))
+        case And() | Or():
+            decided = model.FALSE if isinstance(formula, And) else model.TRUE
+            parts = [without_impossible(part, domains, members) for part in formula.parts]
+            if decided in parts:
+                return decided
+            return type(formula)(tuple([part for part in parts if not isinstance(part, Truth)]))
+        case Quantified():
+            inner = {**domains, **{v.slot: v.domain for v in formula.variables}}
+            body = without_impossible(formula.body, inner, members)
+            if isinstance(body, Truth) and body.value == formula.universal:
+                return body
+            return formula._replace(body=body)
+        case _:
+            return formula
 
 
 def dnf(formula: Formula, positive: bool = True, cap: int = 32) -> list[Disjunct] | None:

@@ -15,6 +15,7 @@ from plansafe.verifier.compile.normal import (
     quantified,
     reads,
     reads_numbers,
+    without_impossible,
 )
 from plansafe.verifier.model import Atom, Formula, Variable
 
@@ -72,6 +73,7 @@ class Extension(NamedTuple):
 
 def extension(emitter: Emitter, condition: Formula, positive: bool, parameters: tuple[Variable, ...]) -> Extension:
     """Compile the search for the bindings under which ``condition`` has the value ``positive``."""
+    condition = without_impossible(condition, {v.slot: v.domain for v in parameters}, emitter.task.domains)
     disjuncts = dnf(condition, positive)
     if disjuncts is None:
         disjuncts = [Disjunct((), (Literal(positive, condition),))]

@@ -1,0 +1,70 @@
+"""Equations of things that have no object in common are false, and only those: an object may be of two kinds."""
+
+from __future__ import annotations
+
+import pytest
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker
+from plansafe.verifier.compile.normal import without_impossible
+from plansafe.verifier.model import FALSE, TRUE, And, Atom, Equal, Not, Or, Quantified, Variable
+
+DOMAIN = Source(
+    "domain.pddl",
+    """(define (domain d) (:types knife fork - object)
+  (:predicates (sharp ?k - knife) (pointed ?f - fork))
+  (:action whet :parameters (?k - knife) :effect (sharp ?k))
+  (:action bend :parameters (?f - fork) :effect (pointed ?f)))""",
+)
+PROBLEM = Source(
+    "problem.pddl",
+    """(define (problem p) (:domain d)
+  (:objects blade - knife prong - fork spork - (either knife fork)) (:init) (:goal (and)))""",
+)
+CASES = """(or (exists (?k - knife) (and (= ?k ?x) (sharp ?k)))
+               (exists (?f - fork) (and (= ?f ?x) (pointed ?f))))"""
+
+
+@pytest.mark.parametrize("kind", ["knife", "fork", "object"])
+def test_the_same_findings_as_the_definition(kind: str) -> None:
+    rules = Source(
+        "rules.safe",
+        f"""(define (safety s)
+  (:process state :parameters (?x - {kind}) :forbid {CASES})
+  (:process neither :parameters (?x - {kind}) :require (not {CASES}))
+  (:process sure :parameters (?x - {kind}) :on (whet ?k) :forbid-after (and (= ?x ?k) {CASES})))""",
+    )
+    checker = Checker(DOMAIN, PROBLEM, [rules])
+    plan = Source("plan", "(whet blade) (bend prong) (bend spork)")
+    report = checker.check(plan)
+    broken = {(f.rule, dict(f.binding)["?x"], f.step) for f in report.findings}
+    ours = {"knife": {("blade", 1), ("spork", 3)}, "fork": {("prong", 2), ("spork", 3)}}
+    wanted = ours.get(kind, ours["knife"] | ours["fork"])
+    assert broken == {
+        *[(rule, x, step) for rule in ("state", "neither") for x, step in wanted],
+        *[("sure", x, 1) for x, _ in wanted if x == "blade"],
+    }
+    assert all(f.replayed for f in report.findings)
+
+
+def test_what_follows_from_an_impossible_equation() -> None:
+    members = [(0, 1), (2,), (1, 2)]
+    left, right, both = Variable(0, 0, "?l"), Variable(1, 1, "?r"), Variable(2, 2, "?b")
+    domains = {0: 0, 1: 1, 2: 2}
+    never, maybe, fact = Equal(-1, -2), Equal(-1, -3), Atom(0, (-1,))
+    assert without_impossible(never, domains, members) == FALSE
+    assert without_impossible(Equal(2, -1), domains, members) == FALSE
+    assert without_impossible(maybe, domains, members) == maybe
+    assert without_impossible(Equal(-1, -9), domains, members) == Equal(-1, -9)
+    assert without_impossible(And((fact, never)), domains, members) == FALSE
+    assert without_impossible(Or((fact, never)), domains, members) == Or((fact,))
+    assert without_impossible(Or((fact, Not(never))), domains, members) == TRUE
+    assert without_impossible(Quantified(False, (right,), And((never, fact))), {0: 0}, members) == FALSE
+    some = Quantified(False, (both,), maybe)
+    assert without_impossible(some, {0: 0}, members) == some
+    every = Quantified(True, (left,), Or((fact, Not(never))))
+    assert without_impossible(every, {1: 1}, members) == TRUE
+    # whether there is anything at all is not known here
+    assert without_impossible(Quantified(False, (right,), Not(never)), {0: 0}, members) == Quantified(
+        False, (right,), TRUE
+    )
