@@ -1,0 +1,113 @@
+"""Safety detectors: a table from actions, and from what is so at the end, to categories of harm; it becomes rules.
+
+Safe-BeAl's detector (A Framework for Benchmarking and Aligning Task-Planning Safety, section 3.3) maps each action to
+the harm categories that it stands for, and the properties of the objects in the terminal state likewise. Here the table
+is a TOML file that anyone can edit, and what judges plans is the specification that is made of it (docs/mappings.md).
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.grammar.sexpr import Node, write
+from plansafe.grammar.source import Source
+from plansafe.specs.detector_table import Detector, Row, hazard, read_detector, rule_name, variables_of
+from plansafe.verifier.elaborate.context import is_variable
+
+_WIDTH = 120
+
+
+class Compiled(NamedTuple):
+    """The specification made of a table; ``None`` if ``diagnostics`` (SC776) say what is wrong with the table."""
+
+    specification: Source | None
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def compile_detector(table: Source) -> Compiled:
+    """Make a specification of a detector's table: one rule for each category of each row. Linear in the table.
+
+    Names of types, actions and predicates are those of the domain; the checker reports those that it does not have.
+    """
+    read = read_detector(table)
+    if not isinstance(read, Detector):
+        return Compiled(None, read)
+    return Compiled(Source(f"{read.name}.safe", specification(read, table.name)))
+
+
+def specification(detector: Detector, origin: str) -> str:
+    """The table as a specification that people can read."""
+    lines = [
+        f"; Made from the safety detector {_comment(origin)}: edit that table, and make this file anew.",
+        "",
+        f"(define (safety {detector.name})",
+        f"  (:domain {detector.domain})",
+    ]
+    for part, rows in (("process", detector.process), ("termination", detector.termination)):
+        for row in rows:
+            for category in row.categories:
+                lines += ["", *_rule(part, row, category)]
+    return "\n".join(lines) + ")\n"
+
+
+def _rule(part: str, row: Row, category: str) -> Iterator[str]:
+    variables = variables_of(row.pattern)
+    message = row.texts.get("message") or _message(part, row, variables, category)
+    used = {*row.kinds, *variables_of(*([row.when] if row.when is not None else []))}
+    used |= {variable for variable in variables if f"{{{variable}}}" in message}
+    yield f"  (:{part} {rule_name(part, row, category)}"
+    typed = [f"{variable} - {_either(row.kinds[variable])}" for variable in variables if variable in row.kinds]
+    if part == "termination":
+        typed += [f"{variable} - object" for variable in variables if variable not in row.kinds]
+    if typed:
+        yield from _wrapped(":parameters (" + " ".join(typed) + ")")
+    if part == "process":
+        yield from _wrapped(f":on {write(_named(row.pattern, used))}")
+    if row.when is not None:
+        yield from _wrapped(f":when {write(row.when)}")
+    yield from _wrapped(":forbid (and)" if part == "process" else f":forbid {write(row.pattern)}")
+    targets = f" :target ({' '.join(row.targets)})" if row.targets else ""
+    yield f"    :hazard {hazard(category)}{targets} :severity {row.severity}"
+    texts = [(":message", message)]
+    texts += [(key, row.texts[word]) for key, word in ((":rationale", "why"), (":fix", "fix")) if word in row.texts]
+    for number, (key, text) in enumerate(texts, 1):
+        yield f"    {key} {_string(text)}" + (")" if number == len(texts) else "")
+
+
+def _named(step: list[Node], used: set[str]) -> Node:
+    """A step with ``_`` for what the rule does not speak of."""
+    out: list[Node] = []
+    for word in step:
+        if isinstance(word, list):
+            out.append(_named(word, used))
+        else:
+            out.append(word if not is_variable(word) or word in used else "_")
+    return out
+
+
+def _message(part: str, row: Row, variables: list[str], category: str) -> str:
+    things = ", ".join([f"{{{variable}}}" for variable in variables])
+    said = f"{row.subject} {things}".strip() if part == "process" else f"{row.subject}, at the end: {things}"
+    return f"{said} ({category})"
+
+
+def _either(types: tuple[str, ...]) -> str:
+    return types[0] if len(types) == 1 else f"(either {' '.join(types)})"
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(
+        text, _WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 6, break_on_hyphens=False, break_long_words=False
+    )
+
+
+def _string(text: str) -> str:
+    flat = "".join([char if char.isprintable() else "?" for char in " ".join(text.split())])
+    return '"' + flat.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _comment(text: str) -> str:
+    return "".join([char if char.isprintable() else "?" for char in text.rpartition("/")[2]])

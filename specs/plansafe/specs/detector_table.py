@@ -1,0 +1,304 @@
+"""The tables of safety detectors, as data: reading TOML, and what can be wrong with it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import Any, NamedTuple
+
+from plansafe.grammar.diagnostics import Diagnostic, Label, Span
+from plansafe.grammar.sexpr import Node, read_all
+from plansafe.grammar.source import Source
+from plansafe.verifier.elaborate.context import did_you_mean, is_name, is_object_name, is_variable
+
+MAX_CHARACTERS = 1_000_000
+MAX_LINE = 10_000
+MAX_DEPTH = 100
+SEVERITIES = ("critical", "high", "medium", "low")
+TARGETS = ("human", "animal", "robot", "property", "environment")
+_TOP = ("name", "domain", "categories", "kinds", "actions", "properties", "process", "termination")
+_WORDS = ("categories", "when", "severity", "targets", "message", "why", "fix")
+_WHERE = re.compile(r" \(at line (\d+), column (\d+)\)$")
+
+
+class Row(NamedTuple):
+    """One row: the categories of a step that ``pattern`` matches, or of a final state in which it holds.
+
+    ``subject`` is the action or property, ``number`` counts its rows from 1. ``kinds`` gives for variables of the
+    pattern the types that they are restricted to.
+    """
+
+    subject: str
+    number: int
+    pattern: list[Node]
+    kinds: dict[str, tuple[str, ...]]
+    categories: tuple[str, ...]
+    when: Node | None
+    severity: str
+    targets: tuple[str, ...]
+    texts: dict[str, str]
+
+
+class Detector(NamedTuple):
+    """A table: its name, the domain that its words are of, the categories, and the rows of its two parts."""
+
+    name: str
+    domain: str
+    categories: tuple[str, ...]
+    process: tuple[Row, ...]
+    termination: tuple[Row, ...]
+
+
+def hazard(category: str) -> str:
+    """The category as a rule's ``:hazard``: ``slip-trip-and-fall`` for ``slip, trip, and fall``."""
+    return re.sub(r"[^a-z0-9]+", "-", category.lower()).strip("-")
+
+
+def rule_name(part: str, row: Row, category: str) -> str:
+    """The rule that stands for one category of a row."""
+    name = f"{'end-' if part == 'termination' else ''}{hazard(row.subject)}-{row.number}"
+    return name if len(row.categories) == 1 else f"{name}-{hazard(category)}"
+
+
+def read_detector(table: Source) -> Detector | tuple[Diagnostic, ...]:
+    """Read a table; what is wrong with it is SC776, at its place as far as that can be told."""
+    reader = _Reader(table)
+    detector = reader.read()
+    return tuple(reader.diagnostics) if detector is None or reader.diagnostics else detector
+
+
+def _too_much(text: str) -> str | None:
+    """What TOML's reader is not to be asked: it takes quadratic time for long keys, and recurses into values."""
+    if len(text) > MAX_CHARACTERS:
+        return f"the table has more than {MAX_CHARACTERS} characters"
+    if max(map(len, text.split("\n"))) > MAX_LINE:
+        return f"a line has more than {MAX_LINE} characters"
+    depth = 0
+    for bracket in re.findall(r"[\[\]{}]", text):
+        depth += 1 if bracket in "[{" else -1
+        if depth > MAX_DEPTH:
+            return f"brackets are nested deeper than {MAX_DEPTH}"
+    return None
+
+
+class _Reader:
+    def __init__(self, table: Source) -> None:
+        self.table = table
+        self.diagnostics: list[Diagnostic] = []
+        self.categories: tuple[str, ...] = ()
+        self.kinds: dict[str, tuple[str, ...]] = {}
+
+    def bad(self, message: str, at: tuple[str, ...] = (), help: str | None = None) -> None:
+        """Report a mistake in the value that the keys ``at`` lead to."""
+        label = Label(self.table.name, self._place(at), "in this table" if not at else f"in `{'.'.join(at)}`")
+        self.diagnostics.append(Diagnostic("SC776", message, (label,), help=help))
+
+    def _place(self, at: tuple[str, ...]) -> Span:
+        """The line on which a key stands: TOML's reader gives no places, so it is looked for."""
+        text, start = self.table.text, 0
+        for depth, key in enumerate(at):
+            if key.isdecimal():
+                continue
+            times = int(at[depth + 1]) if depth + 1 < len(at) and at[depth + 1].isdecimal() else 1
+            path = r"\.".join([rf"\"?{re.escape(k)}\"?" for k in at[: depth + 1] if not k.isdecimal()])
+            header = re.compile(rf"^[ \t]*\[\[?{path}\]\]?", re.MULTILINE)
+            entry = re.compile(rf"(?:^|[{{,])[ \t]*\"?{re.escape(key)}\"?[ \t]*=", re.MULTILINE)
+            found = list(header.finditer(text)) or list(entry.finditer(text, start))
+            if not found:
+                continue
+            start = found[min(times, len(found)) - 1].start()
+        line = len(text[start:]) - len(text[start:].lstrip(" \t\n{,"))
+        start += line
+        end = text.find("\n", start)
+        return Span(start, end if end >= 0 else len(text))
+
+    def read(self) -> Detector | None:
+        refusal = _too_much(self.table.text)
+        if refusal is not None:
+            self.bad(refusal)
+            return None
+        try:
+            data = tomllib.loads(self.table.text)
+        except tomllib.TOMLDecodeError as error:
+            self._not_toml(str(error))
+            return None
+        for key in data:
+            if key not in _TOP:
+                self.bad(f"unknown key `{key}`", (key,), did_you_mean(key, _TOP))
+        name, domain = self._name(data, "name"), self._name(data, "domain")
+        self.categories = self._texts(data.get("categories"), ("categories",))
+        if not self.categories:
+            self.bad(
+                "a table names its categories of harm", ("categories",), 'write `categories = ["fire and heat", ..]`'
+            )
+        for kind, value in self._table(data, "kinds").items():
+            self.kinds[kind] = self._types(value, ("kinds", kind))
+        process = self._rows(data, "process", "actions")
+        termination = self._rows(data, "termination", "properties")
+        names: set[str] = set()
+        for part, rows in (("process", process), ("termination", termination)):
+            for row in rows:
+                new = {rule_name(part, row, category) for category in row.categories}
+                if new & names or len(new) < len(row.categories):
+                    self.bad("two rows or categories make a rule of one name", (part, row.subject, str(row.number)))
+                names |= new
+        return Detector(name, domain, self.categories, process, termination)
+
+    def _not_toml(self, message: str) -> None:
+        found = _WHERE.search(message)
+        at = len(self.table.text)
+        if found is not None:
+            lines = self.table.text.split("\n")
+            at = sum([len(line) + 1 for line in lines[: int(found[1]) - 1]]) + int(found[2]) - 1
+        label = Label(self.table.name, Span(at, min(at + 1, len(self.table.text))), "here")
+        said = _WHERE.sub("", message)
+        self.diagnostics.append(Diagnostic("SC776", f"this is not TOML: {said[:1].lower()}{said[1:]}", (label,)))
+
+    def _name(self, data: dict[str, Any], key: str) -> str:
+        value = data.get(key)
+        if not isinstance(value, str) or not is_object_name(value) or read_all(Source("", value)) != [value.lower()]:
+            self.bad(f"`{key}` is one word", (key,), f'write `{key} = "word"`')
+            return "detector"
+        return value.lower()
+
+    def _table(self, data: dict[str, Any], key: str) -> dict[str, Any]:
+        value = data.get(key, {})
+        if isinstance(value, dict):
+            return value
+        self.bad(f"`{key}` is a table", (key,), f"write `[{key}]` and its entries below it")
+        return {}
+
+    def _texts(self, value: Any, at: tuple[str, ...]) -> tuple[str, ...]:
+        values = [value] if isinstance(value, str) else value if isinstance(value, list) else []
+        if value is not None and (not values or not all([isinstance(v, str) and hazard(v) for v in values])):
+            self.bad("expected text, or a list of texts", at)
+            return ()
+        return tuple(values)
+
+    def _types(self, value: Any, at: tuple[str, ...]) -> tuple[str, ...]:
+        """Names of types, in one text or in a list; those of kinds stand for theirs."""
+        words = [word.lower() for text in self._texts(value, at) for word in text.split()]
+        out: dict[str, None] = {}
+        for word in words:
+            if word not in self.kinds and (not is_name(word) or read_all(Source("", word)) != [word]):
+                self.bad(f"`{word[:60]}` does not name a type", at)
+            out.update(dict.fromkeys(self.kinds.get(word, (word,))))
+        if value is not None and not words:
+            self.bad("expected names of types", at)
+        return tuple(out)
+
+    def _formula(self, value: Any, at: tuple[str, ...]) -> list[Node]:
+        top = read_all(Source("", value)) if isinstance(value, str) else None
+        if top is None or len(top) != 1 or not isinstance(top[0], list) or not top[0]:
+            self.bad("expected one formula", at, 'write it as in a specification, such as "(on ?of)"')
+            return ["and"]
+        return self._expanded(top[0])
+
+    def _expanded(self, formula: list[Node]) -> list[Node]:
+        """The formula with the names of kinds, where a quantifier has its types, replaced by their types."""
+        out: list[Node] = []
+        stack: list[tuple[list[Node], list[Node]]] = [(formula, out)]
+        while stack:
+            old, new = stack.pop()
+            for child, node in enumerate(old):
+                kind = self.kinds.get(node) if isinstance(node, str) else None
+                if isinstance(node, list):
+                    made: list[Node] = []
+                    new.append(made)
+                    stack.append((node, made))
+                elif kind is not None and old[0] == "either":
+                    new.extend(kind)
+                elif kind is not None and child and old[child - 1] == "-":
+                    new.append(["either", *kind])
+                else:
+                    new.append(node)
+        return out
+
+    def _rows(self, data: dict[str, Any], part: str, patterns: str) -> tuple[Row, ...]:
+        known = self._table(data, patterns)
+        out = []
+        for subject, value in self._table(data, part).items():
+            rows = value if isinstance(value, list) else [value]
+            if subject not in known:
+                help = did_you_mean(subject, known) or f"say in `[{patterns}]` how it is written"
+                self.bad(f"`{subject}` is not among the {patterns}", (part, subject), help)
+                continue
+            errors = len(self.diagnostics)
+            pattern = self._pattern(subject, known[subject], patterns)
+            if len(self.diagnostics) > errors:
+                continue  # its rows would be wrong, too
+            for number, row in enumerate(rows, 1):
+                at = (part, subject, str(number))
+                if isinstance(row, dict):
+                    out.append(self._row(subject, number, pattern, row, at))
+                else:
+                    self.bad(f"a row of `{subject}` is a table", at, "write `{ categories = [..], .. }`")
+        return tuple(out)
+
+    def _pattern(self, subject: str, value: Any, patterns: str) -> list[Node]:
+        """How a step or a property is written: an action with its variables, several such steps, or a formula."""
+        if patterns == "properties":
+            return self._formula(value, (patterns, subject))
+        texts = [f"{subject} {value}"] if isinstance(value, str) else value if isinstance(value, list) else []
+        steps: list[Node] = []
+        for text in texts:
+            words = text.lower().split() if isinstance(text, str) else [""]
+            right = is_name(words[0]) if words and words[0] else False
+            right = right and all([word == "_" or is_variable(word) for word in words[1:]])
+            if right and read_all(Source("", " ".join(words))) == words:
+                steps.append(list(words))
+        if not steps or len(steps) != len(texts):
+            help = 'such as "_ ?of ?into"; or steps that are the same for the table, such as ["put _ ?of", ..]'
+            self.bad("expected the variables of the action", (patterns, subject), help)
+            return ["or"]
+        return ["or", *steps] if isinstance(value, list) else [*steps[0]]
+
+    def _row(self, subject: str, number: int, pattern: list[Node], row: dict[str, Any], at: tuple[str, ...]) -> Row:
+        variables = variables_of(pattern)
+        kinds: dict[str, tuple[str, ...]] = {}
+        for key, value in row.items():
+            if f"?{key}" in variables:
+                kinds[f"?{key}"] = self._types(value, (*at, key))
+            elif key not in _WORDS:
+                near = did_you_mean(key, (*_WORDS, *[variable[1:] for variable in variables]))
+                said = ", ".join([f"`{variable[1:]}`" for variable in variables])
+                self.bad(f"`{subject}` has no `{key}`", (*at, key), near or f"things of a row are {said}")
+        categories = self._texts(row.get("categories"), (*at, "categories"))
+        if "categories" not in row:
+            self.bad("a row says which categories of harm", at, "add `categories = [..]`")
+        for category in categories:
+            if self.categories and category not in self.categories:
+                near = did_you_mean(category, self.categories)
+                self.bad(f"unknown category {category!a}", (*at, "categories"), near or "add it to `categories`")
+        severity = row.get("severity", "high")
+        if severity not in SEVERITIES:
+            self.bad(f"unknown severity {severity!a}", (*at, "severity"), f"one of {', '.join(SEVERITIES)}")
+            severity = "high"
+        targets = self._texts(row.get("targets"), (*at, "targets"))
+        for target in targets:
+            if target not in TARGETS:
+                self.bad(f"unknown target of harm {target!a}", (*at, "targets"), f"one of {', '.join(TARGETS)}")
+        texts = {}
+        for key in ("message", "why", "fix"):
+            if key in row:
+                texts[key] = row[key] if isinstance(row[key], str) else ""
+                if not isinstance(row[key], str):
+                    self.bad(f"`{key}` is a text", (*at, key))
+        when = self._formula(row["when"], (*at, "when")) if "when" in row else None
+        return Row(subject, number, pattern, kinds, categories, when, severity, targets, texts)
+
+
+def variables_of(*nodes: Node) -> list[str]:
+    """The variables in formulas, in the order of their first occurrence; those that a quantifier binds are left out."""
+    out: dict[str, None] = {}
+    inner: set[str] = set()
+    stack = list(reversed(nodes))
+    while stack:
+        node = stack.pop()
+        if isinstance(node, list):
+            if len(node) == 3 and node[0] in ("forall", "exists") and isinstance(node[1], list):
+                inner.update([token for token in node[1] if isinstance(token, str)])
+            stack.extend(reversed(node))
+        elif is_variable(node):
+            out.setdefault(node)
+    return [variable for variable in out if variable not in inner]

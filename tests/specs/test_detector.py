@@ -1,0 +1,213 @@
+"""Safety detectors: what tables become, what can be wrong with them, and that each row of a shipped one finds harm.
+
+The rows' cases are lines of ``detector/WORLD.txt``: things of the kinds that the row names make its rule fire in a
+plan, and harmless ones in their place do not.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from plansafe.domains import domain_path
+from plansafe.grammar.source import Source
+from plansafe.specs import spec_path
+from plansafe.specs.detector import compile_detector
+from plansafe.verifier.api import Checker
+
+HERE = Path(__file__).resolve().parent
+SHIPPED = ("igibson", "virtualhome")
+TABLE = """name = "small"
+domain = "d"
+categories = ["fire and heat", "broken"]
+[kinds]
+heaters = "stove iron"
+hot = ["heaters", "toaster"]
+[actions]
+switchon = "_ ?of"
+drop = ["drop _ ?of", "let_go ?of"]
+[properties]
+on = "(on ?of)"
+[process]
+switchon = { of = "heaters", when = "(exists (?x - hot) (on ?x))", categories = ["fire and heat", "broken"] }
+[[process.drop]]
+categories = "broken"
+severity = "low"
+targets = ["human", "property"]
+message = 'a "{?of}" is dropped'
+why = "It breaks."
+fix = "Hold it."
+[[termination.on]]
+of = "hot"
+categories = ["fire and heat"]
+"""
+RULES = """; Made from the safety detector small.toml: edit that table, and make this file anew.
+
+(define (safety small)
+  (:domain d)
+
+  (:process switchon-1-fire-and-heat
+    :parameters (?of - (either stove iron))
+    :on (switchon _ ?of)
+    :when (exists (?x - (either stove iron toaster)) (on ?x))
+    :forbid (and)
+    :hazard fire-and-heat :severity high
+    :message "switchon {?of} (fire and heat)")
+
+  (:process switchon-1-broken
+    :parameters (?of - (either stove iron))
+    :on (switchon _ ?of)
+    :when (exists (?x - (either stove iron toaster)) (on ?x))
+    :forbid (and)
+    :hazard broken :severity high
+    :message "switchon {?of} (broken)")
+
+  (:process drop-1
+    :on (or (drop _ ?of) (let_go ?of))
+    :forbid (and)
+    :hazard broken :target (human property) :severity low
+    :message "a \\"{?of}\\" is dropped"
+    :rationale "It breaks."
+    :fix "Hold it.")
+
+  (:termination end-on-1
+    :parameters (?of - (either stove iron toaster))
+    :forbid (on ?of)
+    :hazard fire-and-heat :severity high
+    :message "on, at the end: {?of} (fire and heat)"))
+"""
+
+
+def test_a_table_becomes_rules_that_people_can_read() -> None:
+    made = compile_detector(Source("tables/small.toml", TABLE))
+    assert made.diagnostics == ()
+    assert made.specification is not None
+    assert made.specification.name == "small.safe"
+    assert made.specification.text == RULES
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ('"stove iron"', '"stove iron', ["this is not TOML"]),
+        ('domain = "d"', 'domain = "d" x', ["this is not TOML"]),
+        ('name = "small"\n', "", ["`name` is one word"]),
+        ('"small"', '"small (x"', ["`name` is one word"]),
+        ('categories = ["fire and heat", "broken"]\n[kinds]', "[kinds]", ["a table names its categories of harm"]),
+        ("[kinds]", "colours = 1\n[kinds]", ["unknown key `colours`"]),
+        ('"stove iron"', "7", ["expected text, or a list of texts", "expected names of types"]),
+        ('"stove iron"', '"stove (iron"', ["`(iron` does not name a type"]),
+        ('"_ ?of"', '"_ of"', ["expected the variables of the action"]),
+        ('"_ ?of"', '"_ ?of)"', ["expected the variables of the action"]),
+        ('"let_go ?of"', "3", ["expected the variables of the action"]),
+        ('"(on ?of)"', '"(on ?of"', ["expected one formula"]),
+        ('"(on ?of)"', '"(on ?of) (and)"', ["expected one formula"]),
+        ('"(exists (?x - hot) (on ?x))"', '"on"', ["expected one formula"]),
+        ("switchon = {", "swichton = {", ["`swichton` is not among the actions"]),
+        ("[[termination.on]]", "[[termination.off]]", ["`off` is not among the properties"]),
+        ('of = "heaters", when', 'off = "heaters", when', ["`switchon` has no `off`"]),
+        ('"fire and heat", "broken"] }', '"fire and heat", "brocken"] }', ["unknown category 'brocken'"]),
+        ('categories = ["fire and heat"]\n', "", ["a row says which categories of harm"]),
+        ('"low"', '"lower"', ["unknown severity 'lower'"]),
+        ('["human", "property"]', '["humans"]', ["unknown target of harm 'humans'"]),
+        ('"It breaks."', "1", ["`why` is a text"]),
+        ('{ of = "heaters"', '[3, { of = "heaters"', ["this is not TOML"]),
+        ('"broken"] }', '"broken!"] }', ["unknown category 'broken!'"]),
+    ],
+)
+def test_what_is_wrong_with_a_table_is_said(before: str, after: str, expected: list[str]) -> None:
+    assert before in TABLE
+    table = Source("t.toml", TABLE.replace(before, after, 1))
+    made = compile_detector(table)
+    assert made.specification is None
+    assert [d.code for d in made.diagnostics] == ["SC776"] * len(expected)
+    for diagnostic, start in zip(made.diagnostics, expected, strict=True):
+        assert diagnostic.message.startswith(start)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "line"),
+    [
+        ("switchon = {", "swichton = {", "swichton = { of"),
+        ('"low"', '"lower"', 'severity = "lower"'),
+        ("[[process.drop]]", "[[process.drop]]\ncolour = 1", "colour = 1"),
+        ('categories = ["fire and heat"]\n', "", "[[termination.on]]"),
+        ('"stove iron"', '"stove (iron"', 'heaters = "stove (iron"'),
+        ("[[termination.on]]", "[[termination.off]]", "[[termination.off]]"),
+        ("[kinds]", "colours = 1\n[kinds]", "colours = 1"),
+        ('domain = "d"', 'domain = "d" x', "x"),
+    ],
+)
+def test_mistakes_are_shown_where_they_are(before: str, after: str, line: str) -> None:
+    text = TABLE.replace(before, after, 1)
+    (diagnostic,) = compile_detector(Source("t.toml", text)).diagnostics
+    span = diagnostic.labels[0].span
+    assert text[span.start : span.end].startswith(line)
+
+
+def test_texts_stay_texts() -> None:
+    """A message cannot end the string that it stands in, and what no terminal should see is not passed on."""
+    table = TABLE.replace('"It breaks."', '"""a \\") (:process x\n\\\\ \\u001b[31m"""')
+    made = compile_detector(Source("t\n.toml", table))
+    assert made.specification is not None
+    assert ':rationale "a \\") (:process x \\\\ ?[31m"' in made.specification.text
+    assert "detector t?.toml:" in made.specification.text
+
+
+def test_rows_that_would_make_one_rule_twice() -> None:
+    table = TABLE.replace('"fire and heat", "broken"] }', '"fire and heat", "fire and heat"] }')
+    (diagnostic,) = compile_detector(Source("t.toml", table)).diagnostics
+    assert diagnostic.message == "two rows or categories make a rule of one name"
+
+
+def test_deep_and_long_tables_are_refused_not_suffered() -> None:
+    deep = "x = " + "[\n" * 100_000
+    for text in (deep, "a." * 200_000 + "b = 1", "#\n" * 500_001, "x = " + "{a=" * 101 + "1" + "}" * 101):
+        assert [d.code for d in compile_detector(Source("t.toml", text)).diagnostics] == ["SC776"]
+
+
+# -- the shipped tables -----------------------------------------------------------------------------------------------
+
+
+@cache
+def shipped(world: str) -> Source:
+    path = Path(spec_path("home")).with_name(f"detector-{world}.toml")
+    made = compile_detector(Source(path.name, path.read_text(encoding="utf-8")))
+    assert made.diagnostics == ()
+    assert made.specification is not None
+    return made.specification
+
+
+def checker(world: str, things: str, facts: str) -> Checker:
+    actor = "me - character kit - kitchen" if world == "virtualhome" else "me - agent"
+    problem = f"(define (problem p) (:domain {world}) (:objects {actor} {things}) (:init {facts}) (:goal (and)))"
+    domain = Source("domain", Path(domain_path(world)).read_text(encoding="utf-8"))
+    return Checker(domain, Source("problem", problem), [shipped(world)])
+
+
+def cases(world: str) -> list[list[str]]:
+    lines = (HERE / "detector" / f"{world}.txt").read_text(encoding="utf-8").splitlines()
+    return [[cell.strip() for cell in line.split("|")] for line in lines if line and line[0] != "#"]
+
+
+@pytest.mark.parametrize("world", SHIPPED)
+def test_shipped_tables_fit_their_domains_and_every_row_has_a_case(world: str) -> None:
+    made = checker(world, "", "")
+    assert made.diagnostics == ()
+    assert [rule.name for rule in made.rules] == [case[0] for case in cases(world)]
+
+
+CASES = [pytest.param(world, case, id=f"{world}-{case[0]}") for world in SHIPPED for case in cases(world)]
+
+
+@pytest.mark.parametrize(("world", "case"), CASES)
+def test_every_row_finds_its_harm_and_nothing_else(world: str, case: list[str]) -> None:
+    rule, things, harmless, facts, plan = case
+    found = checker(world, things, facts).check(Source("p.plan", plan))
+    assert rule in {finding.rule for finding in found.findings}
+    if harmless != "-":
+        left = checker(world, harmless, facts).check(Source("p.plan", plan))
+        assert left.headline is not None
+        assert rule not in {finding.rule for finding in left.findings}
