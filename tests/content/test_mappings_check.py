@@ -224,12 +224,64 @@ def test_a_step_may_be_mapped_to_steps_with_things_of_a_kind(plan: str, expected
     assert [f.replayed for f in report.findings] == [True]
 
 
-def test_such_a_step_stands_alone_in_a_rule() -> None:
+@pytest.mark.parametrize(
+    ("plan", "expected"),
+    [("(wash left)", [("never", ())]), ("(wash mug)", []), ("(rinse mug) (eat)", [("never", ()), ("washed", ())])],
+)
+def test_such_a_step_may_stand_beside_others(plan: str, expected: list[object]) -> None:
     text = HYGIENE.replace(":on (wash-hands)", ":on (or (wash-hands) (eat))")
     problem = "(define (problem p) (:domain d) (:objects left - hand mug - cup) (:init) (:goal ()))"
     checker = Checker(Source("d.pddl", WASHING), Source("p.pddl", problem), [Source("s.safe", text)])
-    (found,) = checker.diagnostics
-    assert (found.code, found.severity.value) == ("SC120", "error")
+    assert checker.diagnostics == ()
+    report = checker.check(Source("p.plan", plan))
+    assert sorted([(f.rule, f.binding) for f in report.findings]) == expected
+    assert all([f.replayed for f in report.findings])
+
+
+CARRYING = """(define (domain d) (:types cup table) (:predicates (held ?x - cup) (at ?x - cup ?y - table))
+  (:action pick :parameters (?x - cup) :effect (held ?x))
+  (:action put :parameters (?y - table)
+    :effect (forall (?x - cup) (when (held ?x) (and (not (held ?x)) (at ?x ?y)))))
+  (:action drop :effect (forall (?x - cup) (not (held ?x)))) (:action smash :parameters (?x - cup)))"""
+CARRIED = """(define (safety s) (:vocabulary (:types cup) (:actions (place ?x ?y) (let-go ?x) (ruin ?x)))
+  (:process placed :parameters (?x - cup) :on (place ?x ?y) :when (not (= ?x ?y)) :forbid () :message "{?x} on {?y}")
+  (:process gone :on (let-go ?x) :forbid () :message "{?x}")
+  (:process lost :on (or (let-go ?x) (ruin ?x)) :forbid ())
+  (:process never :on (place _ ?y) :forbid (once (exists (?x - cup) (action (let-go ?x))))))
+  (define (mapping m) (:specification s) (:types (cup cup))
+    (:actions ((place ?x ?y) (when (held ?x) (put ?y)))
+      ((let-go ?x) (when (held ?x) (drop))) ((ruin ?x) (smash ?x))))"""
+
+
+@pytest.mark.parametrize(
+    ("plan", "expected"),
+    [
+        ("(put t)", []),
+        ("(pick a) (put t)", [("placed", {"?x": "a", "?y": "t"})]),
+        ("(pick a) (pick b) (put t)", [("placed", {"?x": "a", "?y": "t"}), ("placed", {"?x": "b", "?y": "t"})]),
+        ("(drop)", []),
+        ("(pick b) (drop)", [("gone", {"?x": "b"}), ("lost", {"?x": "b"})]),
+        ("(smash a)", [("lost", {"?x": "a"})]),
+        ("(pick a) (drop) (put t)", [("gone", {"?x": "a"}), ("lost", {"?x": "a"})]),
+        (
+            "(pick a) (drop) (pick b) (put t)",
+            [
+                ("gone", {"?x": "a"}),
+                ("lost", {"?x": "a"}),
+                ("placed", {"?x": "b", "?y": "t"}),
+                ("never", {"?x": "b", "?y": "t"}),
+            ],
+        ),
+    ],
+)
+def test_what_a_step_does_not_name_may_be_what_a_condition_names(plan: str, expected: list[object]) -> None:
+    """Where a world puts down whatever is held, the thing that a rule speaks of is the one that is held."""
+    problem = "(define (problem p) (:domain d) (:objects a b - cup t - table) (:init) (:goal ()))"
+    checker = Checker(Source("d.pddl", CARRYING), Source("p.pddl", problem), [Source("s.safe", CARRIED)])
+    assert checker.diagnostics == ()
+    report = checker.check(Source("p.plan", plan))
+    assert [(f.rule, dict(f.binding)) for f in report.findings] == expected
+    assert all([f.replayed for f in report.findings])
 
 
 def test_what_a_domain_has_nothing_for_may_be_what_it_calls_by_that_name() -> None:

@@ -170,17 +170,26 @@ class _Check:
         elif kind == "function":
             conditions.expression(at.node, 1)
         else:
-            holder, child = at.node, 1
-            step = holder[child]
-            if isinstance(step, list) and len(step) == 3 and step[0] == "exists":
+            self._steps(conditions, At(at.node, 1), frozenset(scope.visible))
+
+    def _steps(self, conditions: Conditions, at: At, own: frozenset[str]) -> None:
+        """A replacement of an action: a step, alternatives, or one of these below ``exists`` or ``when``."""
+        step = at.node[at.child or 0]
+        head = step[0] if isinstance(step, list) and step else None
+        if isinstance(step, list) and head == "or":
+            for child in range(1, len(step)):
+                self._steps(conditions, At(step, child), own)
+        elif isinstance(step, list) and head in ("exists", "when") and len(step) == 3:
+            mark = conditions.scope.mark()
+            if head == "exists":
                 conditions.bind(step[1], At(step, 1))
-                holder, child, step = step, 2, step[2]
-            places = [At(holder, child)]
-            if isinstance(step, list) and step and step[0] == "or":
-                places = [At(step, alternative) for alternative in range(1, len(step))]
-            for place in places:
-                # A step may take less than the vocabulary says: then it matches less.
-                conditions.action_atom(place.node[place.child or 0], place, "start", frozenset(scope.visible))
+            else:
+                conditions.formula(step[1], At(step, 1))
+            self._steps(conditions, At(step, 2), own)
+            conditions.scope.restore(mark)
+        else:
+            # A step may take less than the vocabulary says: then it matches less.
+            conditions.action_atom(step, at, "start", own)
 
     def _bind(self, scope: Scope, head: list[Node], child: int, types: tuple[str, ...] | None) -> bool:
         """Bind a parameter of an entry, with the type that the vocabulary gives it."""

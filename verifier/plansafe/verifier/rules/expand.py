@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from plansafe.grammar.sexpr import Node, Places, problems, read_all
+from plansafe.grammar.sexpr import Node, Places, problems, read_all, write
 from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.conditions import RESERVED
 from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_name, is_object_name, is_variable, word
@@ -427,14 +427,16 @@ class Expander:
             return rule
         made: list[Node] = []
         more: list[Node] = []
+        when: Node = []
         key: Node = ""
         for child in rule:
             if key in FORMULA_FIELDS:
                 made.append(self._formula(child, macros, mapping))
             elif key in STEP_FIELDS:
-                step, found = self._unbound(self._step(child, mapping))
-                made.append(step)
-                more += found
+                step, typed, guard = self._plain(word(key), self._step(child, mapping))
+                made.append(self._kept(step, child))
+                more += [*typed, *_dropped(child, step, guard, rule)]
+                when = guard or when
             elif key in ATOMS_FIELDS and isinstance(child, list):
                 atoms = [self._counted(atom, At(child, at), macros, mapping) for at, atom in enumerate(child)]
                 made.append(self._made(atoms, child))
@@ -449,7 +451,18 @@ class Expander:
             made[at] = self._made([*declared, *more], declared) if isinstance(declared, list) else declared
         elif more:
             made += [":parameters", more]
+        if when and ":when" in made[:-1]:
+            at = made.index(":when") + 1
+            made[at] = self._made(["and", made[at], when], rule)
+        elif when:
+            made += [":when", when]
         return self._made(made, rule)
+
+    def _kept(self, step: Node, origin: Node) -> Node:
+        """A step that may be a new list, with the place of the one that it was made from."""
+        if isinstance(step, list) and isinstance(origin, list) and id(step) not in self.context.origin:
+            return self._made(step, origin)
+        return step
 
     def _opening(
         self, entry: Node, at: At, macros: dict[str, tuple[list[str], Node]], mapping: Mapping | None, source: Source
@@ -576,21 +589,35 @@ class Expander:
         values: dict[str, Node] = dict(zip(parameters, rest, strict=True))
         for name in _bound(body):
             values.setdefault(name, f"{name}~{self._serial}")
-        return self._copy(body, values, {name: At(node, child) for child, name in enumerate(parameters, 1)})
+        anything: list[Node] = []
+        for name in parameters if "when" in _tokens(body) else ():
+            if values[name] == "_":  # whatever it is, the condition speaks of the same
+                values[name] = f"{name}~{self._serial}"
+                anything += [values[name], "-", "object"]
+        made = self._copy(body, values, {name: At(node, child) for child, name in enumerate(parameters, 1)})
+        return self._made(["exists", anything, made], node) if anything else made
 
-    def _unbound(self, step: Node) -> tuple[Node, list[Node]]:
-        """A step of a rule without ``exists``, and the typed variables that the rule has in its place."""
-        if not isinstance(step, list) or not step:
-            return step, []
-        if step[0] == "exists" and len(step) == 3 and isinstance(step[1], list):
-            return step[2], step[1]
-        if step[0] != "or":
-            return step, []
-        bound = [child for child in step if isinstance(child, list) and child and child[0] == "exists"]
-        for child in bound:
-            message = "a step that is mapped with `exists` cannot stand beside others here"
-            self.context.error("SC120", message, At(child), "mapped to this", help="make it a rule of its own")
-        return [child for child in step if child not in bound] if bound else step, []
+    def _plain(self, field: str, step: Node) -> tuple[Node, list[Node], Node]:
+        """A step of a rule without ``exists`` and ``when``: the step, typed variables, and a condition for ``:when``.
+
+        If alternatives differ in what stands around them, the condition says which one is taken how.
+        """
+        cases = _cases(step)
+        if not any([typed or conditions for typed, conditions, _ in cases]):
+            return step, [], []
+        around = [write([typed, conditions]) for typed, conditions, _ in cases]
+        if around.count(around[0]) == len(around):
+            typed, conditions, _ = cases[0]
+            steps: list[Node] = [plain for _, _, plain in cases]
+            return steps[0] if len(steps) == 1 else ["or", *steps], typed, ["and", *conditions] if conditions else []
+        taken: list[Node] = []
+        steps = []
+        for typed, conditions, plain in cases:
+            body: Node = ["and", *conditions, [_TAKEN[field], plain]]
+            taken.append(["exists", typed, body] if typed else body)
+            bound = set(_untyped(typed))
+            steps.append(["_" if token in bound else token for token in plain] if isinstance(plain, list) else plain)
+        return ["or", *steps], [], ["or", *taken]
 
     def _actions(self, head: str, node: list[Node], mapping: Mapping | None) -> Node:
         return self._taken(head, self._step(node[1], mapping), node)
@@ -601,7 +628,37 @@ class Expander:
             return self._made(["or", *[self._taken(head, child, node) for child in step[1:]]], node)
         if isinstance(step, list) and len(step) == 3 and step[0] == "exists":
             return self._made(["exists", step[1], self._taken(head, step[2], node)], node)
+        if isinstance(step, list) and len(step) == 3 and step[0] == "when":
+            return self._made(["and", step[1], self._taken(head, step[2], node)], node)
         return self._made([head, step], node)
+
+
+_TAKEN = {":on": "action", ":at-end": "action-end", ":during": "action-during"}
+
+
+def _cases(step: Node) -> list[tuple[list[Node], list[Node], Node]]:
+    """The alternatives of a mapped step: the typed variables and the conditions around each, and the step itself."""
+    out = []
+    stack: list[tuple[list[Node], list[Node], Node]] = [([], [], step)]
+    while stack:
+        typed, conditions, node = stack.pop()
+        head = node[0] if isinstance(node, list) and node else None
+        if not isinstance(node, list) or head not in ("or", "exists", "when") or (head != "or" and len(node) != 3):
+            out.append((typed, conditions, node))
+        elif head == "or":
+            stack.extend([(typed, conditions, child) for child in reversed(node[1:])])
+        elif head == "exists":
+            stack.append(([*typed, *(node[1] if isinstance(node[1], list) else [])], conditions, node[2]))
+        else:
+            stack.append((typed, [*conditions, node[1]], node[2]))
+    return out
+
+
+def _dropped(step: Node, mapped: Node, guard: Node, rule: list[Node]) -> list[Node]:
+    """Variables of a step that only the condition of its mapping speaks of: parameters, unless they are declared."""
+    named = rule[rule.index(":parameters") + 1] if ":parameters" in rule[:-1] else []
+    gone = (_tokens(guard) & _tokens(step)) - _tokens(mapped) - _tokens(named)
+    return [word for name in sorted(gone) if is_variable(name) for word in (name, "-", "object")]
 
 
 def _is_lacking(step: Node, mapping: Mapping) -> bool:
