@@ -309,7 +309,8 @@ def test_an_activity_of_omnigibson() -> None:
                 carving_knife.n.01_1 - carving_knife.n.01 countertop.n.01_1 - countertop.n.01
                 stain.n.01_1 - stain.n.01 rag.n.01_1 - rag.n.01 floor.n.01_1 - floor.n.01 agent.n.01_1 - agent.n.01)
       (:init (ontop apple.n.01_1 countertop.n.01_1) (ontop bowl.n.01_1 countertop.n.01_1)
-             (ontop pot.n.04_1 floor.n.01_1) (ontop carving_knife.n.01_1 countertop.n.01_1) (ontop rag.n.01_1 countertop.n.01_1)
+             (ontop pot.n.04_1 floor.n.01_1)
+             (ontop carving_knife.n.01_1 countertop.n.01_1) (ontop rag.n.01_1 countertop.n.01_1)
              (insource sink.n.01_1 water.n.06_1) (covered countertop.n.01_1 stain.n.01_1)
              (future half__apple.n.01_1) (future half__apple.n.01_2) (inroom sink.n.01_1 kitchen))
       (:goal (and (real ?half__apple.n.01_1) (filled ?pot.n.04_1 ?water.n.06_1)

@@ -1,0 +1,107 @@
+"""The public data of BEHAVIOR: activities, gold plans, and action sequences of people."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from behavior_data import Judged, activities, data_folder, gold, human, source
+from run_human import activity, reasons, summary, table
+
+from plansafe.domains.behavior import WORLD
+from plansafe.domains.world import Request
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker
+from plansafe.verifier.report import Headline
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(scope="module")
+def published() -> list[Judged]:
+    return list(gold(data_folder(), published=True))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _present() -> None:
+    for name in ("eai-behavior", "bddl-behavior1k", "bddl-behavior100"):
+        if not (data_folder() / name).is_dir():
+            pytest.skip(f"no {name} in {data_folder()} (set PLANSAFE_DATA)")
+
+
+def test_all_activities_are_read() -> None:
+    sources = activities(data_folder())
+    assert len(sources) == 781
+    for number, text in enumerate(sources):
+        scene = WORLD.read_scene(Request({"scene": text}))
+        assert scene.ok, (text.name, scene.notes)
+        if number % 20 == 0:  # run_activities.py checks every one
+            checker = Checker(scene.domain, scene.problem)
+            assert checker.ok, (text.name, checker.diagnostics)
+
+
+def test_gold_plans_are_valid_under_the_published_domain(published: list[Judged]) -> None:
+    assert len(published) == 70
+    wrong = [judged for judged in published if judged.verdict != "VALID"]
+    assert [activity(judged) for judged in wrong] == ["cleaning_floors"]
+    errors = {(note.code, note.message) for note in wrong[0].diagnostics}
+    assert errors == {("SC108", "unknown object `cleansing_agent_n_01_1`")}
+
+
+def test_the_undeclared_object_is_the_only_fault_of_its_problem(published: list[Judged]) -> None:
+    folder = data_folder() / "eai-behavior"
+    [judged] = [judged for judged in published if judged.report is None]
+    path = folder / "problem_pddl" / f"{judged.name}.pddl"
+    text = path.read_text()
+    line = source(path).position(judged.diagnostics[0].labels[0].span.start)[0]
+    assert "cleansing_agent_n_01_1" in text.splitlines()[line - 1]
+    declared = text.replace("(:objects ", "(:objects cleansing_agent_n_01_1 - cleansing_agent_n_01 ")
+    checker = Checker(source(folder / "domain" / "behavior.pddl"), Source(path.name, declared))
+    report = checker.check(Source("plan", "\n".join(f"({step})" for step in judged.written)))
+    assert report.headline is Headline.VALID
+
+
+def test_gold_plans_under_our_domain_differ_for_the_reasons_listed() -> None:
+    lines = (HERE / "gold_differences.txt").read_text().splitlines()
+    listed = dict(line.split() for line in lines if not line.startswith("#"))
+    found: dict[str, str] = {}
+    for judged in gold(data_folder(), published=False):
+        first = judged.first()
+        if first is None or first.step is None:
+            continue
+        name, *arguments = judged.written[first.step - 1].split()
+        if first.code == "SC404" and name == "open":
+            found[activity(judged)] = "opens"
+        elif first.code == "SC301" and name.startswith("place_nextto") and arguments[0] == arguments[1]:
+            found[activity(judged)] = "itself"
+        elif (
+            first.code == "SC301"
+            and name == "grasp"
+            and first.notes == (f"`(= {arguments[0]} {arguments[0]})` is true",)
+        ):
+            found[activity(judged)] = "built-in"
+        else:
+            found[activity(judged)] = first.message
+    assert found == listed
+
+
+def test_sequences_of_people_are_judged_as_documented(root: Path) -> None:
+    found = list(human(data_folder()))
+    assert len(found) == 70
+    assert all(judged.report is not None for judged in found)
+    failing = {activity(judged) for judged in found if judged.verdict != "VALID"}
+    assert failing == set(reasons())
+    page = (root / "docs" / "behavior.md").read_text()
+    assert summary(found) in page
+    for row in table(found):
+        assert row in page
+
+
+def test_every_category_of_behavior_100_is_declared() -> None:
+    known = WORLD.read_scene(Request({"scene": activities(data_folder())[-1]})).domain.text
+    for text in activities(data_folder()):
+        if "(:domain igibson)" not in text.text:
+            continue
+        for category in re.findall(r"- ([a-z_'-]+\.n\.\d+)", text.text.lower()):
+            assert re.search(rf"\s{re.escape(category.replace('.', '_'))}\s", known), category
