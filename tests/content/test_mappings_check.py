@@ -268,8 +268,8 @@ CARRIED = """(define (safety s) (:vocabulary (:types cup) (:actions (place ?x ?y
             [
                 ("gone", {"?x": "a"}),
                 ("lost", {"?x": "a"}),
-                ("placed", {"?x": "b", "?y": "t"}),
                 ("never", {"?x": "b", "?y": "t"}),
+                ("placed", {"?x": "b", "?y": "t"}),
             ],
         ),
     ],
