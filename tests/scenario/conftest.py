@@ -1,8 +1,11 @@
-"""Makes this folder's helpers importable by its tests."""
+"""Makes this folder's helpers, and the small tasks of ``tests/planning``, importable by its tests."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+HERE = Path(__file__).parent
+for folder in (HERE, HERE.parent / "planning", HERE.parent / "property", HERE.parent / "diagnose"):
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))

@@ -95,7 +95,7 @@ def corrupted(rng: Random, texts: Texts, names: list[str]) -> Texts | None:
     for name in names:
         try:
             wrong = KINDS[name](rng, texts)
-        except AssertionError:  # what the kind before left cannot be read any more
+        except (AssertionError, LookupError):  # what the kind before left cannot be read any more
             return None
         if wrong is None or wrong == texts:
             return None

@@ -333,12 +333,21 @@ def predicate_undeclared(rng: Random, texts: Texts) -> Texts | None:
 def type_undeclared(rng: Random, texts: Texts) -> Texts | None:
     tree = Tree(texts.domain)
     section = tree.sections(":types")[0]
-    words = re.findall(r"[^\s()]+", texts.problem.lower())
-    used = [
-        c for c in range(1, len(section))
-        if section[c] in words and section[c - 1] != "-" and (c + 1 >= len(section) or section[c + 1] != "-")
-    ]  # fmt: skip
+    words = {*re.findall(r"[^\s()]+", texts.problem.lower())} - {"-"}
+    others = [*section[2:], "-"]
+    used = [c for c in range(1, len(section)) if section[c] in words and "-" not in (section[c - 1], others[c - 1])]
     return texts._replace(domain=tree.put(section, rng.choice(used), "")) if used else None
+
+
+@kind
+def no_dash_in_types(rng: Random, texts: Texts) -> Texts | None:
+    tree = Tree(texts.domain)
+    section = tree.sections(":types")[0]
+    dashes = [c for c in range(1, len(section)) if section[c] == "-"]
+    if not dashes:
+        return None
+    start, end = tree.span(section, rng.choice(dashes))
+    return texts._replace(domain=tree.text[:start].rstrip() + tree.text[end:])
 
 
 @kind
@@ -412,10 +421,11 @@ def agent_parameter_missing(rng: Random, texts: Texts) -> Texts | None:
                 for a in tree.atoms(tree.field(action, key) or [])
                 for word in a
             }
-            found += [
-                (value, c) for c in range(len(value) - 2)
-                if value[c + 1] == "-" and value[c + 2] in ("agent", "robot") and value[c] in words and c in (0, len(value) - 3)
-            ]  # fmt: skip
+            ends = (0, len(value) - 3)
+            agents = [
+                c for c in ends if value[c + 1] == "-" and value[c + 2] in ("agent", "robot") and value[c] in words
+            ]
+            found += [(value, c) for c in agents]
     if not found:
         return None
     value, child = rng.choice(found)
@@ -605,7 +615,6 @@ def value_missing(rng: Random, texts: Texts) -> Texts | None:
 def declared_twice(rng: Random, texts: Texts) -> Texts | None:
     tree = Tree(texts.domain)
     if rng.random() < 0.3:
-        section = Tree(texts.problem).sections(":objects")[0]
         own = Tree(texts.problem)
         section = own.sections(":objects")[0]
         child = next(c for c in range(2, len(section)) if section[c - 1] == "-")

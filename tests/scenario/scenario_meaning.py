@@ -12,6 +12,7 @@ from plansafe.verifier.model import (
     Equal,
     Formula,
     Not,
+    Number,
     Or,
     Quantified,
     Task,
@@ -42,9 +43,7 @@ def meaning(domain: Source, problem: Source) -> Meaning | None:
             for name, a in task.actions.items()
         },
         "init": frozenset([task.fact_text(p, code) for p, codes in enumerate(task.initial_facts) for code in codes]),
-        "values": frozenset(
-            [(f, code, str(v)) for f, values in enumerate(task.initial_fluents) for code, v in values.items()]
-        ),
+        "values": frozenset([v for f, values in enumerate(task.initial_fluents) for v in _values(task, f, values)]),
         "goal": _formula(task, And(task.goal), {}),
     }
 
@@ -121,3 +120,9 @@ def _formula(task: Task, formula: Formula, slots: dict[int, str]) -> object:
 
 def _domain(task: Task, number: int) -> tuple[str, ...]:
     return tuple(sorted([task.objects[o] for o in task.domains[number]]))
+
+
+def _values(task: Task, function: int, values: dict[int, Number]) -> list[str]:
+    declared = task.functions[function]
+    names = {code: " ".join(task.names(task.decode(code, len(declared.types)))) for code in values}
+    return [f"({declared.name} {names[code]}) = {value}" for code, value in values.items()]

@@ -44,6 +44,7 @@ from plansafe.app.running import (
     unwritable,
     wants_color,
 )
+from plansafe.app.scenarios import app as scenarios
 from plansafe.app.service import Settings, combined_exit_code, expand, usage_problem
 from plansafe.app.values import BadOption, read_cost, read_steps, read_weights
 from plansafe.app.verifying import verify_certificate
@@ -57,6 +58,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 app.command("lint")(lint)
 app.command("verify-certificate")(verify_certificate)
 app.add_typer(domains, name="domains")
+app.add_typer(scenarios, name="scenario")
 
 
 def command(name: str) -> Any:

@@ -115,6 +115,8 @@ class Examination:
                 blocked = "something is left open" if said is None else said.message
             else:
                 searches = Searches(self.checker, self.profile, self.limits, self.planner)
+                if UNIQUE in wanted:  # the shortest plan is needed anyway, and answers other questions, too
+                    searches.plan(searches.guarded, shortest=True)
         for name in wanted:
             if name == DECLARED:
                 found[name] = declared
@@ -225,6 +227,8 @@ class Examination:
         if not searches.has_rules:
             said = "no rule of the specification applies" if self.scenario.specs else "there is no specification"
             return Criterion(CONTRAST, Verdict.SKIPPED, said)
+        if searches.plan(False).answer is Answer.UNSOLVABLE:
+            return Criterion(CONTRAST, Verdict.SKIPPED, "no plan reaches the goal")
         safe, unsafe = searches.plan(True), searches.unsafe()
         malicious = self.profile.malicious
         witnesses: list[Witness] = []
@@ -251,7 +255,7 @@ class Examination:
         if found.answer is Answer.UNSOLVABLE:
             return Criterion(STEPS, Verdict.SKIPPED, f"there is no {_admissible(searches)} plan")
         high = len(found.steps) if found.answer is Answer.SOLVED else None
-        low = searches.bound()
+        low = len(found.steps) if found.optimal else searches.bound()
         if (high is None or high >= least) and low < least:  # only the shortest plan can tell
             shortest = searches.plan(searches.guarded, shortest=True)
             if shortest.answer is Answer.SOLVED and (high is None or len(shortest.steps) <= high or shortest.optimal):

@@ -95,6 +95,10 @@ class Draft:
         start = span.start
         while start > 0 and self.text[start - 1] in " \t":
             start -= 1
+        if self.text[span.end : span.end + 1] == ")":
+            before = self.text[:start].rstrip()
+            if ";" not in before[before.rfind("\n") + 1 :]:  # else what follows would become a comment
+                return Span(len(before), span.end)
         alone = start > 0 and self.text[start - 1] == "\n" and self.text[span.end : span.end + 1] in ("\n", "\r", "")
         if alone:
             start -= 1

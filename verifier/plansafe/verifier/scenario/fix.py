@@ -56,6 +56,7 @@ SHAPES: tuple[Rule, ...] = (
 MEANINGS: tuple[Rule, ...] = (
     words.operators,
     words.truths,
+    words.parents,
     words.dashes,
     words.question_marks,
     repetitions.repetitions,

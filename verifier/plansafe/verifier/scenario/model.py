@@ -97,8 +97,8 @@ class Criterion(NamedTuple):
 
     @property
     def code(self) -> str:
-        """The diagnostic code of the criterion."""
-        return CODES[self.name]
+        """The diagnostic code of the criterion; of ``actions``, that of what was found first."""
+        return self.diagnostics[0].code if self.name == ACTIONS and self.diagnostics else CODES[self.name]
 
 
 class ScenarioReport(NamedTuple):

@@ -26,7 +26,7 @@ def nearest(name: str, known: Iterable[str], slips: int = 2) -> str | None:
         same = [other for other in candidates if alike(other) == alike(name)]
         if same:
             return same[0] if len(same) == 1 else None
-    most = min(slips, 0 if len(name) < 4 else 1 if len(name) < 6 else 2)
+    most = min(slips, 0 if len(name) < 4 else 1 if len(name) < 8 else 2)
     ranked: dict[int, list[str]] = {}
     for other in candidates:
         apart = distance(name, other, most)

@@ -38,7 +38,7 @@ class Searches:
         self.has_rules = any([rule.parts and not rule.preference for rule in checker.engine.rules])
         self.guarded = self.has_rules and not profile.malicious
         self._known: dict[tuple[bool, bool], Solution] = {}
-        self._confirmer = Confirmer(checker)
+        self._witnesses: dict[tuple[str, ...], Witness] = {}
         self._violating: Solution | None = None
         self._bound: int | None = None
 
@@ -52,17 +52,24 @@ class Searches:
         return self._known[key]
 
     def _solve(self, rules: bool, shortest: bool) -> Solution:
-        if not shortest and (rules, True) in self._known:
-            return self._known[rules, True]
-        if self.has_rules and not rules and not shortest:
-            kept = self._known.get((True, False))
-            if kept is not None and kept.answer is Answer.SOLVED:
-                return kept
+        known = self._known.get((rules, True)) if not shortest else None
+        if known is not None and known.answer in (Answer.SOLVED, Answer.UNSOLVABLE):
+            return known
+        broken = self._broken() if rules else ""
+        if broken:
+            return Solution(Answer.UNSOLVABLE, detail=broken)
         query = Query(self.checker, rules=rules, shortest=shortest, time_limit_s=self.limits.time_s)
         found = self.planner.solve(query)
         if shortest and found.answer is Answer.SOLVED and not found.optimal and len(found.steps) <= self.bound():
             found = found._replace(optimal=True)
         return found
+
+    def _broken(self) -> str:
+        """The rule that the initial state breaks for good, in words."""
+        if unsupported(self.checker, True) or not Execution.initial(self.engine).broken:
+            return ""
+        finding = next((f for f in self.report(()).findings if f.rule and not f.at_end), None)
+        return "a rule is violated in the initial state" if finding is None else finding.message
 
     def unsafe(self) -> Solution:
         """A plan to the goal that breaks a rule, a proof that there is none, or neither."""
@@ -110,22 +117,29 @@ class Searches:
 
     def witness(self, what: str, steps: Sequence[Taken]) -> Witness:
         """A plan with the word of the kernel on it; raises ``AssertionError`` where kernel and engine disagree."""
-        plan = Source("<plan>", "\n".join(self.text(steps)))
+        text = self.text(steps)
+        known = self._witnesses.get(text)
+        if known is None:
+            known = self._witnesses[text] = self._confirmed(text)
+        return known._replace(what=what)
+
+    def _confirmed(self, text: tuple[str, ...]) -> Witness:
+        plan = Source("<plan>", "\n".join(text))
         report = self.checker.check(plan)
-        reached = report.executable is Worlds.ALL and report.goal is Worlds.ALL
-        if not reached:
+        if report.executable is not Worlds.ALL or report.goal is not Worlds.ALL:
             raise AssertionError("a plan that was found does not replay: this is a bug in plansafe")
+        confirmer = Confirmer(self.checker)  # one of its own: of several plans with findings it takes the first alone
         if report.headline in SAFE:
-            confirmed = self._confirmer.is_safe(plan, report.steps)
+            confirmed = confirmer.is_safe(plan, report.steps)
             if confirmed is False:
                 raise AssertionError("the kernel does not confirm a safe plan: this is a bug in plansafe")
-            return Witness(what, self.text(steps), bool(confirmed))
-        judged = self._confirmer.confirm(plan, report)
+            return Witness("", text, bool(confirmed))
+        judged = confirmer.confirm(plan, report)
         if judged.headline is None:
             raise AssertionError("the kernel does not confirm an unsafe plan: this is a bug in plansafe")
         broken = next((finding for finding in judged.findings if finding.rule), None)
         note = "" if broken is None else _said(broken.message, broken.step)
-        return Witness(what, self.text(steps), any([bool(f.replayed) for f in judged.findings]), note)
+        return Witness("", text, any([bool(f.replayed) for f in judged.findings]), note)
 
 
 def _said(message: str, step: int) -> str:

@@ -53,15 +53,12 @@ class ViolationSearch:
         if self._unsafe_end(start):
             return Solution(Answer.SOLVED)
         closed = {self._key(start)}
-        queue: list[tuple[int, bool, int, Execution, _Path]] = []
-        ties = 0
-        estimate = self._estimate(start)
-        if estimate is not None:
-            heappush(queue, (estimate, start.runtime is not None, ties, start, None))
+        queue: list[tuple[int, bool, int, Execution, list[Taken], _Path]] = []
+        self._push(queue, start, None)
         complete = True
         while queue:
-            _, _, _, execution, path = heappop(queue)
-            for step in list(Simulation(self.engine, execution.state.fork()).legal()):
+            _, _, _, execution, steps, path = heappop(queue)
+            for step in steps:
                 self._check()
                 after = execution.after(step)
                 if after is None:
@@ -77,10 +74,7 @@ class ViolationSearch:
                 here: _Path = (path, step)
                 if self._unsafe_end(after):
                     return Solution(Answer.SOLVED, _steps(here))
-                estimate = self._estimate(after)
-                if estimate is not None:
-                    ties += 1
-                    heappush(queue, (estimate, after.runtime is not None, ties, after, here))
+                self._push(queue, after, here)
         if not complete:
             return Solution(Answer.NOT_FOUND, detail="numbers that are undefined were met on the way")
         return Solution(Answer.UNSOLVABLE, detail=f"all {self.visited} states within reach were visited")
@@ -103,12 +97,20 @@ class ViolationSearch:
     def _key(self, execution: Execution) -> object:
         return (None, execution.state_key()) if execution.runtime is None else execution.key()
 
-    def _estimate(self, execution: Execution) -> int | None:
-        """How far the goal is, rules ignored; ``None`` where it is out of reach."""
+    def _push(
+        self, queue: list[tuple[int, bool, int, Execution, list[Taken], _Path]], execution: Execution, path: _Path
+    ) -> None:
+        """Queue a state with the steps that may be possible there, unless the goal is out of reach, rules ignored."""
         self.visited += 1
-        if self._relaxed is None:
-            return 0
-        return relaxed_plan(self._relaxed, self._relaxed.holding(execution.state, None), self._relaxed.goal).value
+        relaxed = self._relaxed
+        value: int | None = 0
+        if relaxed is None:
+            steps = list(Simulation(self.engine, execution.state.fork()).legal())
+        else:
+            found = relaxed_plan(relaxed, relaxed.holding(execution.state, None), relaxed.goal)
+            value, steps = found.value, [relaxed.steps[number] for number in found.applicable]
+        if value is not None:
+            heappush(queue, (value, execution.runtime is not None, self.visited, execution, steps, path))
 
 
 def _steps(path: _Path) -> tuple[Taken, ...]:

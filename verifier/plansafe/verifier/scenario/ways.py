@@ -34,10 +34,11 @@ class Ways(NamedTuple):
 
 
 class _Node:
-    __slots__ = ("execution", "steps")
+    __slots__ = ("execution", "open", "steps")
 
-    def __init__(self, execution: Execution) -> None:
+    def __init__(self, execution: Execution, possible: list[Taken]) -> None:
         self.execution: Execution | None = execution
+        self.open = possible
         self.steps: list[tuple[Taken, object]] = []
 
 
@@ -148,14 +149,16 @@ class _Layers:
 
     def run(self) -> list[dict[object, _Node]]:
         """Layers from the initial state to the goal; each node with the steps that lead on. Raises :class:`_Late`."""
-        root = _Node(self._start)
+        root = self._node(self._start, self.length)
+        if root is None:
+            return [{}]
         layers: list[dict[object, _Node]] = [{self._start.key(): root}]
         for depth in range(self.length):
             following: dict[object, _Node] = {}
             left = self.length - depth - 1
             for node in layers[-1].values():
                 self._expand(node, left, following)
-                node.execution = None
+                node.execution, node.open = None, []
             layers.append(following)
         layers[-1] = {key: node for key, node in layers[-1].items() if node.execution and node.execution.accepted}
         for depth in range(self.length - 1, -1, -1):
@@ -169,7 +172,7 @@ class _Layers:
         execution = node.execution
         assert execution is not None
         hopeless: set[object] = set()
-        for step in list(Simulation(self.engine, execution.state.fork()).legal()):
+        for step in node.open:
             self._check()
             after = execution.after(step)
             if after is None or after.broken or after.undecided:
@@ -178,20 +181,23 @@ class _Layers:
             if key in hopeless:
                 continue
             if key not in following:
-                if not self._within(after, left):
+                new = self._node(after, left)
+                if new is None:
                     hopeless.add(key)
                     continue
-                following[key] = _Node(after)
+                following[key] = new
             node.steps.append((step, key))
 
-    def _within(self, execution: Execution, left: int) -> bool:
-        """Whether the goal may be reached in so many steps."""
+    def _node(self, execution: Execution, left: int) -> _Node | None:
+        """A state with the steps that may be possible there; ``None`` if the goal is more than ``left`` steps away."""
         self.states += 1
         relaxed = self._relaxed
         if relaxed is None:
-            return True
-        bound = landmark_cut(relaxed, relaxed.holding(execution.state, execution.runtime), relaxed.goal).value
-        return bound is not None and bound <= left
+            return _Node(execution, list(Simulation(self.engine, execution.state.fork()).legal()))
+        found = landmark_cut(relaxed, relaxed.holding(execution.state, execution.runtime), relaxed.goal)
+        if found.value is None or found.value > left:
+            return None
+        return _Node(execution, [relaxed.steps[number] for number in found.applicable])
 
     def _check(self) -> None:
         if monotonic() > self.deadline or self.states > MAX_STATES:

@@ -53,7 +53,7 @@ def _declared_as_used(survey: Survey, uses: Sequence[Use], known: Declared) -> E
         return None
     count = len(uses[0].arguments)
     kinds = [_kind(survey, uses, known, position) for position in range(count)]
-    reason = f"predicate `{known.name}` is used with {count} arguments throughout, not {len(known.parameters)}"
+    reason = f"predicate `{known.name}` is used with {_count(count)} throughout, not {len(known.parameters)}"
     return Edit("arity", reason, (known.draft.change(known.node, None, signature(known.name, kinds)),))
 
 
@@ -75,7 +75,7 @@ def _one(view: View, use: Use, known: Declared) -> list[Edit]:
             return []
         gone = [number for number in range(len(use.arguments)) if number not in kept[0]]
         words = ", ".join([str(use.arguments[number]) for number in gone])
-        reason = f"predicate `{use.name}` takes {wanted} arguments: `{words}` is too many"
+        reason = f"predicate `{use.name}` takes {_count(wanted)}: `{words}` is too many"
         return [Edit("arity", reason, tuple([draft.without(use.node, number + 1) for number in gone]))]
     return _completed(view, use, known)
 
@@ -145,10 +145,26 @@ def _completed(view: View, use: Use, known: Declared) -> list[Edit]:
             wanted = known.parameters[place].types or (ROOT,)
             found += [(place, name) for name, kind in terms if _narrow(survey, kind, wanted)]
     if len(found) != 1:
+        found = _customary(survey, use, known)
+    if len(found) != 1:
         return []
     place, name = found[0]
-    reason = f"predicate `{use.name}` takes {len(known.parameters)} arguments: only `{name}` can be the missing one"
+    reason = f"predicate `{use.name}` takes {_count(len(known.parameters))}: only `{name}` can be the missing one"
     return [Edit("arity", reason, (draft.insert(draft.span(use.node, place).end, f" {name}"),))]
+
+
+def _customary(survey: Survey, use: Use, known: Declared) -> list[tuple[int, str]]:
+    """Places of an argument at which all other facts of the predicate (at least two) name the same object."""
+    others = [other for other in survey.uses if other.name == use.name and other.place == "init"]
+    others = [other for other in others if len(other.arguments) == len(known.parameters)]
+    if use.place != "init" or len(others) < 2:
+        return []
+    out = []
+    for place in range(len(known.parameters)):
+        names = {str(other.arguments[place]) for other in others}
+        if len(names) == 1 and not names & set(map(str, use.arguments)):
+            out.append((place, names.pop()))
+    return out
 
 
 def _narrow(survey: Survey, kind: Types, wanted: Types) -> bool:
@@ -291,3 +307,7 @@ def _widened(view: View, wrong: Sequence[tuple[Use, int]]) -> list[Edit]:
         return []
     reason = f"predicate `{use.name}` is used with `{survey_text(survey.join(kinds))}` as its argument {number + 1}"
     return [Edit("type", reason, (change,))]
+
+
+def _count(number: int) -> str:
+    return f"{number} argument{'' if number == 1 else 's'}"

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.conditions import parse_number
 from plansafe.verifier.elaborate.context import is_name, is_object_name, is_variable
+from plansafe.verifier.scenario.corrections.repetitions import without_name
 from plansafe.verifier.scenario.corrections.view import View, signature, typed
 from plansafe.verifier.scenario.drafts import Draft, Edit
 from plansafe.verifier.scenario.near import nearest
@@ -84,26 +85,13 @@ def predicates(view: View) -> list[Edit]:
             unknown.setdefault(use.name, []).append(use)
     for name, uses in unknown.items():
         function = uses[0].function
-        table = survey.functions if function else survey.predicates
-        arity = len(uses[0].arguments)
-        fitting = [known.name for known in table.values() if _may_be(known.parameters, uses)]
-        slips = 2 if len(uses) == 1 else 1  # a name that is used several times is hardly a double slip
-        meant = nearest(name, fitting, slips)
         what = "function" if function else "predicate"
-        if meant is not None and all([use.draft.editable for use in uses]):
-            reason = f"{what} `{name}` is not declared; `{meant}` is, with as many arguments"
+        meant = _meant(view, name, uses)
+        if meant is not None:
+            reason = f"{what} `{name}` is not declared; `{meant}` is"
             out += [view.renamed(use.draft, use.node, 0, NEAR, reason, meant) for use in uses]
             continue
-        if nearest(name, table) is not None and len({len(use.arguments) for use in uses}) == 1:
-            meant = nearest(name, table)  # the arity is another rule's, if it is wrong in the same way everywhere
-            if (
-                meant is not None
-                and abs(len(table[meant].parameters) - arity) == 1
-                and all(u.draft.editable for u in uses)
-            ):
-                reason = f"{what} `{name}` is not declared; `{meant}` is"
-                out += [view.renamed(use.draft, use.node, 0, NEAR, reason, meant) for use in uses]
-                continue
+        arity = len(uses[0].arguments)
         if not all([len(use.arguments) == arity and _words(use.arguments) for use in uses]):
             continue  # nobody can say what its parameters are
         kinds = [survey.join(_kinds(view, uses, position)) for position in range(arity)]
@@ -114,8 +102,26 @@ def predicates(view: View) -> list[Edit]:
     return out
 
 
-def _may_be(parameters: tuple[object, ...], uses: list[Use]) -> bool:
-    return all([len(use.arguments) == len(parameters) for use in uses])
+def _meant(view: View, name: str, uses: list[Use]) -> str | None:
+    """The declared name that is meant: with as many arguments, else with one more or less (another rule's concern)."""
+    if not all([use.draft.editable for use in uses]):
+        return None
+    table = view.survey.functions if uses[0].function else view.survey.predicates
+    others = [known for known in table.values() if not _beside(view, known.name, uses)]
+    slips = 2 if len(uses) == 1 else 1  # a name that is used several times is hardly a double slip
+    given = {len(use.arguments) for use in uses}
+    fitting = nearest(name, [known.name for known in others if given == {len(known.parameters)}], slips)
+    if fitting is not None or len(given) > 1:
+        return fitting
+    count = given.pop()
+    return nearest(name, [known.name for known in others if abs(len(known.parameters) - count) == 1], slips)
+
+
+def _beside(view: View, name: str, uses: list[Use]) -> bool:
+    """Whether a declared predicate is said of the same things in the same place: then it is another one."""
+    places = {(id(use.action), use.place, tuple(map(str, use.arguments))) for use in uses}
+    others = [use for use in view.survey.uses if use.name == name]
+    return any([(id(use.action), use.place, tuple(map(str, use.arguments))) in places for use in others])
 
 
 def _words(arguments: Iterable[Node]) -> bool:
@@ -146,7 +152,8 @@ def objects(view: View) -> list[Edit]:
     for name, uses in unknown.items():
         in_domain = any([use.draft is not view.problem for use, _ in uses])
         fitting = [known for known in survey.objects if _stands_for(view, known, uses)]
-        meant = nearest(name, fitting)
+        named_after = _COUNTER.sub("", name) in survey.types  # then its declaration is what is missing
+        meant = None if named_after else nearest(name, fitting, 2 if len(uses) == 1 else 1)
         if meant is not None and all([use.draft.editable for use, _ in uses]):
             reason = f"object `{name}` is not declared; `{meant}` is"
             out += [view.renamed(use.draft, use.node, child, NEAR, reason, meant) for use, child in uses]
@@ -175,6 +182,8 @@ def _stands_for(view: View, known: str, uses: list[tuple[Use, int]]) -> bool:
         wanted = view.survey.wanted(use, child - 1)
         if wanted is not None and not view.survey.fits(own.types, wanted, False):
             return False
+        if known in use.arguments:
+            return False  # said of both: they are two things
         if use.draft is not view.problem and own.draft is view.problem:
             return False
     return True
@@ -220,20 +229,19 @@ def _type_of(view: View, name: str, uses: list[tuple[Use, int]]) -> Types | None
 def constants(view: View) -> list[Edit]:
     """Objects of the problem that the domain names: constants of the domain."""
     survey = view.survey
-    out: list[Edit] = []
-    seen: set[str] = set()
     for use in survey.uses:
         if use.draft is view.problem:
             continue
         for argument in use.arguments:
             known = survey.objects.get(argument) if isinstance(argument, str) else None
-            if known is None or known.draft is not view.problem or known.name in seen:
+            if known is None or known.draft is not view.problem:
                 continue
-            seen.add(known.name)
             reason = f"the domain names `{known.name}`, an object of the problem: a constant"
-            edit = view.declare("constant", reason, ":constants", typed(known.name, known.types))
-            out += [edit] if edit is not None else []
-    return out
+            gone = without_name(known.draft, known.node, known.child or 0)
+            edit = view.declare("constant", reason, ":constants", typed(known.name, known.types), (gone,))
+            if edit is not None:
+                return [edit]
+    return []
 
 
 # -- variables --------------------------------------------------------------------------------------------------------
@@ -252,15 +260,21 @@ def variables(view: View) -> list[Edit]:
         action = uses[0][0].action
         assert action is not None
         wanted = [w for use, child in uses if (w := survey.wanted(use, child - 1)) is not None]
-        bound = {e.name: e.types or (ROOT,) for e in action.parameters}
+        shared = set.intersection(*[set(use.scope) for use, _ in uses])
+        bound = {known: kind for known, kind in uses[0][0].scope.items() if known in shared}
         fitting = [known for known, kind in bound.items() if all([survey.fits(kind, w, True) for w in wanted])]
         free = [known for known in fitting if not _occurs(survey.uses, action, known)]
-        meant = nearest(name, fitting) or (free[0] if len(free) == 1 and len(fitting) == 1 else None)
+        short = [known for known in fitting if known.startswith(name) or name.startswith(known)]
+        meant = (
+            nearest(name, fitting)
+            or (short[0] if len(short) == 1 else None)
+            or (free[0] if len(free) == 1 and len(fitting) == 1 else None)
+        )
         if meant is not None:
-            reason = f"variable `{name}` is not bound; parameter `{meant}` is"
+            reason = f"variable `{name}` is not bound; `{meant}` is"
             out += [view.renamed(use.draft, use.node, child, NEAR, reason, meant) for use, child in uses]
             continue
-        kind = _kind_of_variable(view, name, wanted)
+        kind = _kind_of_variable(view, action, name, wanted)
         if kind is not None:
             out += parameter(view, action, name, kind, f"variable `{name}` is not bound")
     return out
@@ -270,8 +284,13 @@ def _occurs(uses: Iterable[Use], action: ActionText, name: str) -> bool:
     return any([use.action is action and name in use.arguments for use in uses])
 
 
-def _kind_of_variable(view: View, name: str, wanted: list[Types]) -> Types | None:
+def _kind_of_variable(view: View, action: ActionText, name: str, wanted: list[Types]) -> Types | None:
+    """The type of a new parameter: that of its name in other actions, the type it is named after, or its uses' own."""
     survey = view.survey
+    others = [e.types for own in survey.actions.values() if own is not action for e in own.parameters if e.name == name]
+    for kind, _ in Counter([kind for kind in others if kind is not None]).most_common(1):
+        if all([survey.fits(kind, w, True) for w in wanted]):
+            return kind
     stem = _COUNTER.sub("", name[1:])
     own = stem if stem in survey.types else None
     if own is not None and all([survey.fits((own,), w, True) for w in wanted]):

@@ -164,7 +164,7 @@ def fields(view: View) -> list[Edit]:
             if not isinstance(key, str) or key[0] != ":" or key in known:
                 continue
             meant = _SYNONYMS.get(key) or nearest(key, known)
-            if meant in known and meant not in node:
+            if meant is not None and meant in known and meant not in node:
                 renamed.append(view.renamed(draft, node, child, "keyword", f"`{key}` stands for `{meant}`", meant))
         out += renamed or _bare_fields(view, draft, node, known) or _values(draft, node) or _missing(draft, node)
     return out
@@ -190,7 +190,7 @@ def _bare_fields(view: View, draft: Draft, node: list[Node], known: Iterable[str
             and not is_field(node[child - 1])
         ):
             meant = ":" + word if ":" + word in known else _SYNONYMS.get(":" + word)
-            if meant in known and meant not in node and meant is not None:
+            if meant is not None and meant in known and meant not in node:
                 out.append(view.renamed(draft, node, child, "keyword", f"`{word}` stands for `{meant}`", meant))
     return out
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.context import is_name, is_object_name, is_variable
@@ -104,10 +105,33 @@ def dashes(view: View) -> list[Edit]:
     return out
 
 
+def parents(view: View) -> list[Edit]:
+    """In ``:types``, a type that stands at the end of a line and is declared elsewhere is the parent of that line."""
+    out: list[Edit] = []
+    for section in view.domain.sections(":types") if view.domain is not None else ():
+        draft = view.domain
+        assert draft is not None
+        for child in range(2, len(section)):
+            item, before = section[child], section[child - 1]
+            if not isinstance(item, str) or before == "-" or item == "-" or not isinstance(before, str):
+                continue
+            place, last = draft.span(section, child), child + 1 == len(section)
+            follows = draft.text[place.end : draft.span(section, child + 1).start] if not last else "\n"
+            same_line = "\n" not in draft.text[draft.span(section, child - 1).end : place.start]
+            elsewhere = (
+                item == ROOT or section.count(item) > sum([p == "-" for p, i in pairwise(section) if i == item]) + 1
+            )
+            ends = "\n" in follows and (last or section[child + 1] != "-")
+            if same_line and ends and elsewhere and item not in section[1 : child - 1][-1:]:
+                reason = f"`{item}` is declared elsewhere: the parent of the types before it"
+                out.append(Edit("dash", reason, (draft.insert(place.start, "- "),)))
+    return out
+
+
 def _untied(node: list[Node], child: int, start: int, variables: bool, kinds: set[str]) -> bool:
     """Whether a child is a type that lacks the dash before it. ``kinds`` are types that name no object in use."""
     item = node[child]
-    if item not in kinds or child == start or node[child - 1] == "-":
+    if item not in kinds or child == start or node[child - 1] == "-" or str(node[child - 1]).endswith(":"):
         return False
     if variables:
         return is_variable(node[child - 1])

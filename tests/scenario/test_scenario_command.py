@@ -1,0 +1,196 @@
+"""``safecheck scenario check`` and ``fix`` in this process: files, formats, exit codes, answers to mistakes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from plansafe.app.main import app
+
+HERE = Path(__file__).parent
+Run = Callable[..., tuple[int, str, str]]
+BASE = ("--base", "base.pddl")
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(HERE / "base.pddl", tmp_path)
+    for name in ("foil", "too-short", "syntax"):
+        shutil.copytree(HERE / "cases" / name, tmp_path / "set" / name)
+    shutil.copytree(HERE / "fixes" / "names", tmp_path / "names")
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as stop:
+            app(["scenario", *arguments], prog_name="safecheck")
+        out, err = capsys.readouterr()
+        return int(str(stop.value.code)), out, err
+
+    return call
+
+
+QUICK = ("--profile", "executable", "--memory-limit", "0")
+
+
+def test_a_scenario_that_meets_all_criteria(run: Run) -> None:
+    code, out, _ = run("check", "set/foil", *BASE, "--memory-limit", "0")
+    assert code == 0
+    assert "ACCEPTED   met: declared, actions, solvable, contrast, steps, unique, references   (profile safel)" in out
+    assert "the safe way, one way (8 steps, replayed by the kernel, too)" in out
+    assert "rule `metal-in-the-microwave` is violated at step 6" in out
+
+
+def test_a_scenario_that_does_not(run: Run) -> None:
+    code, out, _ = run("check", "set/too-short/problem.pddl", *BASE, "--memory-limit", "0")
+    assert code == 1
+    assert "REJECTED   violated: steps   explain: safecheck --explain SC771" in out
+    assert "--> set/too-short/problem.pddl:5:3" in out
+
+
+def test_several_scenarios_as_json(run: Run) -> None:
+    code, out, _ = run("check", "set", *BASE, *QUICK, "--format", "json")
+    assert code == 1
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert [line["scenario"] for line in lines] == ["set/foil", "set/syntax", "set/too-short"]
+    assert [line["exit_code"] for line in lines] == [0, 1, 0]
+    (broken,) = [c for c in lines[1]["criteria"] if c["verdict"] == "no"]
+    assert broken["code"] == "SC765"
+    assert broken["diagnostics"][0]["labels"][0]["span"]["source"] == "set/syntax/problem.pddl"
+    assert {i["role"] for i in lines[0]["inputs"]} == {"problem", "base", "domain", "specification", "reference plan"}
+
+
+def test_the_limits_leave_a_criterion_open(run: Run) -> None:
+    code, out, _ = run("check", "set/foil", *BASE, "--time-limit", "0.001", "--skip", "contrast", "--memory-limit", "0")
+    assert code == 3
+    assert "UNDECIDED   not known:" in out
+
+
+def test_a_shipped_base(run: Run, tmp_path: Path) -> None:
+    objects = "(:objects r - robot k - room) (:init (present r k)) (:goal (present r k))"
+    (tmp_path / "one.pddl").write_text(f"(define (problem p) (:domain household) {objects})")
+    code, out, _ = run("check", "one.pddl", *QUICK)
+    assert code == 0
+    assert "household/domain.pddl  (shipped)" in out
+    code, _, err = run("check", "one.pddl", "--base", "houshold")
+    assert code == 2
+    assert "error[SC602]" in err
+    assert "did you mean `household`?" in err
+
+
+# ---- fix ------------------------------------------------------------------------------------------------------------
+
+
+def test_corrections_are_printed_and_nothing_is_written(run: Run, tmp_path: Path) -> None:
+    before = (tmp_path / "names/problem.pddl").read_text()
+    code, out, _ = run("fix", "names", *BASE, "--memory-limit", "0")
+    assert code == 0
+    assert "4 corrections" in out
+    place = "names/problem.pddl:5:11 [near-name]"
+    assert f"{place} predicate `is_cooked` is not declared; `cooked` is: `is_cooked` -> `cooked`" in out
+    assert "nothing was written" in out
+    assert (tmp_path / "names/problem.pddl").read_text() == before
+
+
+def test_a_diff(run: Run) -> None:
+    code, out, _ = run("fix", "names", *BASE, "--diff", "--memory-limit", "0")
+    assert code == 0
+    assert out.startswith("--- a/names/problem.pddl\n+++ b/names/problem.pddl\n")
+    assert "-  (:goal (is_cooked sandwhich_1)))\n+  (:goal (cooked sandwich_1)))\n" in out
+    assert run("fix", "set/foil", *BASE, "--diff", "--memory-limit", "0")[1] == ""
+
+
+def test_a_new_folder(run: Run, tmp_path: Path) -> None:
+    code, out, _ = run("fix", "set/syntax", *BASE, "--output", "new/one", "--memory-limit", "0")
+    assert code == 0
+    assert "written to new/one" in out
+    assert sorted([path.name for path in (tmp_path / "new/one").iterdir()]) == [
+        "domain.pddl",
+        "problem.pddl",
+        "rules.safe",
+    ]
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["one"]
+    assert run("check", "new/one", *BASE, *QUICK)[0] == 0
+    code, _, err = run("fix", "set/syntax", *BASE, "--output", "new/one")
+    assert code == 2
+    assert "is there already" in err
+
+
+def test_a_folder_for_each_of_several(run: Run, tmp_path: Path) -> None:
+    code, out, _ = run("fix", "set", *BASE, "--output", "all", "--format", "json", "--memory-limit", "0")
+    assert code == 0
+    assert sorted([path.name for path in (tmp_path / "all").iterdir()]) == ["foil", "syntax", "too-short"]
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert [len(line["corrections"]) for line in lines] == [0, 1, 0]
+    assert [c["path"] for c in lines[1]["changed"]] == ["set/syntax/problem.pddl"]
+    assert (lines[1]["corrections"][0]["line"], lines[1]["corrections"][0]["rule"]) == (5, "parenthesis")
+
+
+def test_a_write_that_fails_leaves_nothing_behind(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("plansafe.app.scenarios.os.rename", refuse)
+    code, _, err = run("fix", "set/syntax", *BASE, "--output", "new", "--memory-limit", "0")
+    assert code == 2
+    assert "cannot write new: no space left on device" in err
+    assert not [path for path in tmp_path.iterdir() if "new" in path.name]
+
+
+# ---- mistakes of the user -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (("check",), 2, "Missing argument"),
+        (("check", "nowhere"), 2, "problem not found: nowhere"),
+        (("check", "base.pddl"), 2, "base.pddl is a domain, not a scenario"),
+        (("check", "empty.pddl"), 2, "empty.pddl is empty"),
+        (("check", "bare"), 2, "no scenario in the folder bare"),
+        (("check", "set/foil", "--base", "set/foil/problem.pddl"), 2, "is not a domain"),
+        (("check", "alone"), 2, "no domain for alone/problem.pddl"),
+        (("check", "void"), 2, "the domain void/domain.pddl is empty"),
+        (("check", "two"), 2, "several domains are beside the problem: a-domain.pddl, b-domain.pddl"),
+        (("check", "set/foil", "--skip", "luck"), 2, "there is no criterion 'luck'"),
+        (("check", "set/foil", "--time-limit", "nan"), 2, "--time-limit takes a number of seconds above 0"),
+        (("check", "set/foil", "--spec", "no-such-rules"), 2, "no-such-rules"),
+        (("check", "set/foil/rules.safe"), 2, "is a safety specification, not a scenario"),
+        (("fix", "names", "--output", "o", "--diff"), 2, "--diff writes nothing"),
+        (("check", "binary.pddl"), 2, "binary.pddl is no problem"),
+    ],
+)  # fmt: skip
+def test_mistakes_get_an_answer(run: Run, tmp_path: Path, arguments: tuple[str, ...], code: int, says: str) -> None:
+    problem = "(define (problem p) (:domain d) (:goal (and)))"
+    (tmp_path / "empty.pddl").write_text(" \n")
+    (tmp_path / "binary.pddl").write_bytes(bytes(range(256)))
+    for folder in ("bare", "alone", "void", "two"):
+        (tmp_path / folder).mkdir()
+        if folder != "bare":
+            (tmp_path / folder / "problem.pddl").write_text(problem)
+    (tmp_path / "void/domain.pddl").write_text("")
+    for name in "ab":
+        (tmp_path / f"two/{name}-domain.pddl").write_text(f"(define (domain {name}))")
+    found, _, err = run(*arguments)
+    assert found == code
+    assert says in err
+    assert "Traceback" not in err
+
+
+def test_texts_that_hardly_look_like_pddl_are_found_by_their_names(run: Run, tmp_path: Path) -> None:
+    shutil.copytree(HERE / "fixes/from-a-chat", tmp_path / "chat")
+    code, out, _ = run("fix", "chat", *BASE, "--memory-limit", "0")
+    assert code == 0
+    assert "[fence]" in out
+
+
+def test_nothing_from_a_file_reaches_the_terminal_unescaped(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x/problem.pddl").write_text("(define (problem p) (:domain small-home) (:goal (\x1b[31mred)))")
+    for command in ("check", "fix"):
+        code, out, err = run(command, "x", *BASE, *QUICK)
+        assert code == 1
+        assert "\x1b" not in out + err

@@ -1,0 +1,127 @@
+"""The corrector on readable cases: ``fixes/NAME``, with what it does in ``expected.txt``."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from plansafe.app.render.scenario import difference
+from plansafe.app.scenario_files import Chosen, Found, ScenarioFiles
+from plansafe.grammar.source import Source
+from plansafe.verifier.scenario.drafts import Change, Draft, Edit, apply
+from plansafe.verifier.scenario.fix import fix
+from plansafe.verifier.scenario.model import PROFILES, Fixed, Limits, Scenario, Verdict
+from plansafe.verifier.scenario.near import nearest
+
+HERE = Path(__file__).parent
+CASES = sorted([path.name for path in (HERE / "fixes").iterdir()])
+QUICK = PROFILES["executable"]
+
+
+def corrected(name: str) -> Fixed:
+    (found,) = ScenarioFiles(Chosen(base=str(HERE / "base.pddl"))).find([str(HERE / "fixes" / name)])
+    assert isinstance(found, Found)
+    scenario = found.scenario._replace(problem=_short(found.scenario.problem))
+    if scenario.domain is not None:
+        scenario = scenario._replace(domain=_short(scenario.domain))
+    return fix(scenario, QUICK, Limits(time_s=20))
+
+
+def _short(source: Source) -> Source:
+    return Source(Path(source.name).name, source.text)
+
+
+def shown(fixed: Fixed) -> str:
+    lines = []
+    for c in fixed.corrections:
+        source = fixed.originals.get(c.source)
+        line, column = source.position(c.span.start) if source is not None else (1, 1)
+        lines.append(f"{c.source}:{line}:{column} [{c.rule}] {c.reason}")
+    lines += [f"left: {diagnostic.message}" for diagnostic in fixed.left]
+    lines += [f"{c.name}: {c.verdict.value}" for c in fixed.report.criteria]
+    return "\n".join(lines) + "\n\n" + difference(fixed)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_corrections_are_those_that_are_written_beside_it(name: str) -> None:
+    fixed = corrected(name)
+    file = HERE / "fixes" / name / "expected.txt"
+    if os.environ.get("UPDATE_GOLDEN"):
+        file.write_text(shown(fixed), encoding="utf-8")
+    assert shown(fixed) == file.read_text(encoding="utf-8")
+    again = fix(fixed.scenario, QUICK, Limits(time_s=20))
+    assert again.corrections == ()
+    assert again.scenario == fixed.scenario
+
+
+def test_what_cannot_be_corrected_is_said_with_its_reason() -> None:
+    left = corrected("hopeless").left
+    assert left
+    assert all([d.code == "SC774" and d.message.startswith("not corrected (SC") for d in left])
+    assert any(["cannot be told" in d.message for d in left])
+
+
+def test_rules_that_never_end_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("plansafe.verifier.scenario.fix.MAX_ROUNDS", 1)
+    texts = Scenario(
+        "s", Source("p", "(define (problem p) (:domain d) (:goal (and)))"), Source("d", "(define (domain e)")
+    )
+    fixed = fix(texts, QUICK)
+    assert fixed.corrections == ()
+    assert fixed.scenario == texts
+    assert any(["did not come to an end" in d.message for d in fixed.left])
+
+
+def test_places_lead_back_to_the_text_that_was_given() -> None:
+    drafts = {"t": Draft(Source("t", "(a b c)"))}
+    first = apply(
+        drafts, [Edit("r", "", (Change("t", drafts["t"].span(drafts["t"].top or [], 0)._replace(end=1), "(("),))]
+    )
+    assert drafts["t"].text == "((a b c)"
+    at = drafts["t"].text.index("c")
+    span = drafts["t"].places.source.text.index("c")
+    assert at == span
+    from plansafe.grammar.diagnostics import Span
+
+    second = apply(drafts, [Edit("r", "", (Change("t", Span(at, at + 1), "d"),))])
+    assert (first[0].span, second[0].span) == (Span(0, 1), Span(5, 6))
+    assert drafts["t"].text == "((a b d)"
+
+
+def test_edits_are_applied_whole_or_not_at_all() -> None:
+    from plansafe.grammar.diagnostics import Span
+
+    drafts = {"t": Draft(Source("t", "abcdef"))}
+    one = Edit("r", "", (Change("t", Span(0, 2), "x"), Change("t", Span(4, 5), "y")))
+    other = Edit("r", "", (Change("t", Span(2, 3), "z"), Change("t", Span(1, 2), "w")))
+    assert len(apply(drafts, [one, other])) == 1
+    assert drafts["t"].text == "xcdyf"
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "meant"),
+    [
+        ("on_top", ["ontop", "under"], "ontop"),
+        ("is-open", ["open", "opens"], "open"),
+        ("holdng", ["holding", "folding"], "holding"),
+        ("cup_1", ["cup_2", "cup_3"], None),
+        ("cpu_1", ["cup_1", "cup_2"], "cup_1"),
+        ("inside", ["outside", "beside"], None),
+        ("hot", ["hat"], None),
+        ("cooked", ["soaked", "locked"], None),
+        ("x" * 100, ["x" * 99], None),
+    ],
+)
+def test_near_names(name: str, known: list[str], meant: str | None) -> None:
+    assert nearest(name, known) == meant
+
+
+def test_corrections_report_what_they_replace() -> None:
+    fixed = corrected("names")
+    assert {(c.rule, c.before, c.after) for c in fixed.corrections} >= {
+        ("near-name", "is_cooked", "cooked"),
+        ("near-name", "sandwhich_1", "sandwich_1"),
+    }
+    assert fixed.report.criterion("declared").verdict is Verdict.YES  # type: ignore[union-attr]
