@@ -19,10 +19,11 @@ import tempfile
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from bench.hazards.study import DATA, scripts
+from bench.hazards.study import DATA, LIBRARY, scripts
 from bench.measure import run_once
 
 SAFECHECK = str(Path(sys.executable).parent / "safecheck")
+SPECS = [word for name in LIBRARY for word in ("--spec", name)]
 TARGET_S = 60.0
 _THING = re.compile(r"<([^>]+)> \([\d.]+\)")
 
@@ -85,7 +86,7 @@ def main() -> int:
             text = town.errand(chance) if number % 2 else town.moved(real[number // 2 % len(real)], chance)
             steps += text.count("\n[")
             (plans / f"{number:05}.txt").write_text(text, encoding="utf-8")
-        command = [SAFECHECK, "--world", "virtualhome", str(plans), "--graph", str(scene)]
+        command = [SAFECHECK, "--world", "virtualhome", str(plans), "--graph", str(scene), *SPECS]
         sample = run_once([*command, "--format", "json", "--output", str(report)])
         headlines: Counter[str] = Counter()
         with report.open(encoding="utf-8") as lines:

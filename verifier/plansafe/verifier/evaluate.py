@@ -7,8 +7,9 @@ wherever a reason is wanted, this slower definition decides.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import product
+from math import prod
 from typing import NamedTuple
 
 from plansafe.verifier import model
@@ -28,6 +29,11 @@ from plansafe.verifier.model import (
     Task,
     Truth,
 )
+
+# Instances of a quantifier that are told one by one where each of them is a reason.
+MANY = 8
+# Instances of a quantifier that are tried one by one rather than found by the facts.
+FEW = 16
 
 Facts = list[set[int]]
 Fluents = list[dict[int, Number]]
@@ -127,7 +133,7 @@ class Evaluator:
     def _quantified(self, formula: Quantified, binding: Binding) -> bool | None:
         deciding = not formula.universal
         result: bool | None = not deciding
-        for objects in product(*[self.task.domains[v.domain] for v in formula.variables]):
+        for objects in self._instances(formula, binding):
             inner = dict(binding)
             inner.update(zip([v.slot for v in formula.variables], objects, strict=True))
             value = self.holds(formula.body, inner)
@@ -136,6 +142,66 @@ class Evaluator:
             if value is None:
                 result = None
         return result
+
+    def _instances(self, formula: Quantified, binding: Binding) -> Iterator[tuple[int, ...]]:
+        """The objects under which the body may have another value than nearly always.
+
+        Left out are those for which a conjunct that is an atom is false (for ``forall``, a disjunct that is a negated
+        atom true): there the body is false (true) whatever the rest is. What is left is found by the facts, not by
+        trying all objects: real domains quantify over four things of three hundred.
+        """
+        variables = formula.variables
+        domains = [self.task.domains[v.domain] for v in variables]
+        atoms = _deciding_atoms(formula) if prod([len(domain) for domain in domains]) > FEW else []
+        if not atoms:
+            return product(*domains)
+        free = {v.slot: v.domain for v in variables}
+        inner = {slot: value for slot, value in binding.items() if slot not in free}
+        return (tuple([found[v.slot] for v in variables]) for found in self._matches(free, atoms, inner))
+
+    def _matches(self, free: dict[int, int], atoms: list[Atom], binding: Binding) -> Iterator[Binding]:
+        """Extensions of a binding to the ``free`` variables (slot -> domain) under which all atoms are true."""
+        best: tuple[int, Atom, list[int]] | None = None
+        for atom in atoms:
+            missing = [-1 - a for a in dict.fromkeys(atom.arguments) if a < 0 and -1 - a not in binding]
+            if not missing:
+                if not self.holds(atom, binding):
+                    return
+                continue
+            trials = prod([len(self.task.domains[free[slot]]) for slot in missing])
+            cost = min(len(self.facts[atom.predicate]), trials)
+            if best is None or cost < best[0]:
+                best = cost, atom, missing
+        if best is None:
+            rest = [slot for slot in free if slot not in binding]
+            for objects in product(*[self.task.domains[free[slot]] for slot in rest]):
+                yield {**binding, **dict(zip(rest, objects, strict=True))}
+            return
+        _, atom, missing = best
+        left = [other for other in atoms if other is not atom]
+        sets = self.task.domain_sets
+        trials = prod([len(self.task.domains[free[slot]]) for slot in missing])
+        if trials <= len(self.facts[atom.predicate]):
+            for objects in product(*[self.task.domains[free[slot]] for slot in missing]):
+                inner = {**binding, **dict(zip(missing, objects, strict=True))}
+                if self.holds(atom, inner):
+                    yield from self._matches(free, left, inner)
+            return
+        arity = len(atom.arguments)
+        for code in self.facts[atom.predicate]:
+            inner = dict(binding)
+            for argument, found in zip(atom.arguments, self.task.decode(code, arity), strict=True):
+                if argument >= 0:
+                    fits = argument == found
+                elif -1 - argument in inner:
+                    fits = inner[-1 - argument] == found
+                else:
+                    fits = found in sets[free[-1 - argument]]
+                    inner[-1 - argument] = found
+                if not fits:
+                    break
+            else:
+                yield from self._matches(free, left, inner)
 
     def _reasons_of_parts(self, formula: And | Or, binding: Binding, wanted: bool, limit: int) -> list[Reason]:
         """Of the parts that have not the wanted value; none if one part alone gives the whole its value."""
@@ -175,18 +241,25 @@ class Evaluator:
     def reasons(self, formula: Formula, binding: Binding, wanted: bool, limit: int = 8) -> list[Reason]:
         """Literals that keep ``formula`` from having the value ``wanted``.
 
-        For a conjunction its false parts, for a disjunction all.
+        For a conjunction its false parts, for a disjunction all. That nothing fits is told as a whole: of many objects,
+        the first are no better reason than the others.
         """
         if isinstance(formula, And | Or):
             return self._reasons_of_parts(formula, binding, wanted, limit)
-        if self.holds(formula, binding) is wanted:
+        value = self.holds(formula, binding)
+        if value is wanted:
             return []
         match formula:
             case Not():
                 return self.reasons(formula.body, binding, not wanted, limit)
             case Quantified():
+                instances = prod([len(self.task.domains[v.domain]) for v in formula.variables])
+                if value is not None and formula.universal is not wanted and instances > MANY:
+                    return [Reason(formula, dict(binding), wanted)]
                 out: list[Reason] = []
-                for objects in product(*[self.task.domains[v.domain] for v in formula.variables]):
+                objects_of = [self.task.domains[v.domain] for v in formula.variables]
+                one_by_one = value is not None and formula.universal is wanted
+                for objects in sorted(self._instances(formula, binding)) if one_by_one else product(*objects_of):
                     inner = dict(binding)
                     inner.update(zip([v.slot for v in formula.variables], objects, strict=True))
                     out += self.reasons(formula.body, inner, wanted, limit - len(out))
@@ -195,6 +268,21 @@ class Evaluator:
                 return out or [Reason(formula, dict(binding), wanted)]
             case _:
                 return [Reason(formula, dict(binding), wanted)]
+
+
+def _deciding_atoms(formula: Quantified) -> list[Atom]:
+    """The atoms that decide a body: its conjuncts, or, below ``forall``, those whose negations are its disjuncts."""
+    out: list[Atom] = []
+    parts: list[Formula] = [formula.body]
+    while parts:
+        part = parts.pop()
+        if isinstance(part, Or if formula.universal else And):
+            parts += part.parts
+        elif formula.universal and isinstance(part, Not) and isinstance(part.body, Atom):
+            out.append(part.body)
+        elif not formula.universal and isinstance(part, Atom):
+            out.append(part)
+    return out
 
 
 class Reason(NamedTuple):

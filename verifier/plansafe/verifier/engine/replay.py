@@ -25,6 +25,7 @@ from plansafe.verifier.monitor.program import Moment
 from plansafe.verifier.monitor.runtime import Mirror, Plan, Runtime
 from plansafe.verifier.rules.model import Rule
 
+MAX_REASONS = 1_000
 HALT, SKIP, FORCE = "halt", "skip", "force"
 
 
@@ -167,7 +168,7 @@ class Engine:
             run.start(state, Moment(0, 0, True))
             return run
         run = prototype.fork()
-        run.own_indexes(state.facts)
+        run.branch_indexes()
         return run
 
     def goal(self, state: State) -> bool | None:
@@ -302,7 +303,7 @@ class Run:
         run.state = self.state.fork()
         if self.runtime is not None:
             run.runtime = self.runtime.fork()
-            run.runtime.own_indexes(run.state.facts)
+            run.runtime.branch_indexes()
         run.failures, run.reasons, run.soft = [], {}, dict(self.soft)
         run.step_of_letter = list(range(self.letter + 1))
         return run
@@ -375,7 +376,9 @@ class Run:
     def note_reasons(
         self, number: int, condition: tuple[Formula, ...], binding: Binding, duration: Number | None = None
     ) -> None:
-        """Remember, in the state of the failure, why a step could not be taken."""
+        """Remember, in the state of the failure, why a step could not be taken; of very many failures, of the first."""
+        if len(self.reasons) >= MAX_REASONS:
+            return
         evaluator = Evaluator(self.task, self.state.facts, self.state.fluents, duration)
         self.reasons[number] = tuple(evaluator.reasons(model.And(condition), binding, True))
 

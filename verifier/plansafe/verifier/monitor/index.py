@@ -21,11 +21,14 @@ class FactIndexes:
         self.tables: list[dict[int, set[int]]] = []
         self._specs = {spec: emitter.indexes[spec] for spec in emitter.asked}
         self._by_predicate: dict[int, list[tuple[int, tuple[int, ...]]]] = {}
+        self._mine: dict[int, set[int]] | None = None
+        """Of each table that no fork shares, the keys whose sets no fork shares; ``None``: nothing is shared."""
 
     def build(self, facts: list[set[int]]) -> None:
         """Build the indexes that were asked for when this was made."""
         self.tables = [{} for _ in range(max(self._specs.values(), default=-1) + 1)]
         self._by_predicate = {}
+        self._mine = None
         for (predicate, positions), number in self._specs.items():
             powers = self._powers(predicate, positions)
             self._by_predicate.setdefault(predicate, []).append((number, powers))
@@ -37,7 +40,14 @@ class FactIndexes:
         """Empty indexes of the same shape."""
         copy = FactIndexes.__new__(FactIndexes)
         copy.task, copy.size, copy._specs = self.task, self.size, self._specs
-        copy.tables, copy._by_predicate = [], {}
+        copy.tables, copy._by_predicate, copy._mine = [], {}, None
+        return copy
+
+    def fork(self) -> FactIndexes:
+        """An independent copy for a state that is the same now. What neither changes is shared: constant time."""
+        copy = self.fresh()
+        copy.tables, copy._by_predicate = list(self.tables), self._by_predicate
+        copy._mine, self._mine = {}, {}
         return copy
 
     def _powers(self, predicate: int, positions: tuple[int, ...]) -> tuple[int, ...]:
@@ -58,10 +68,26 @@ class FactIndexes:
         for predicate, code, value in log:
             for number, powers in by_predicate.get(predicate, ()):
                 key = self._key(code, powers)
+                if self._mine is not None:
+                    self._own(number, key)
                 if value:
                     self.tables[number].setdefault(key, set()).add(code)
                 else:
                     self.tables[number][key].discard(code)
+
+
+    def _own(self, number: int, key: int) -> None:
+        """Copy what a fork shares before it is changed."""
+        assert self._mine is not None
+        keys = self._mine.get(number)
+        if keys is None:
+            keys = self._mine[number] = set()
+            self.tables[number] = dict(self.tables[number])
+        if key not in keys:
+            keys.add(key)
+            shared = self.tables[number].get(key)
+            if shared is not None:
+                self.tables[number][key] = set(shared)
 
 
 class InstanceIndex:
@@ -73,14 +99,19 @@ class InstanceIndex:
         for number, pattern in enumerate(patterns):
             self.by_predicate.setdefault(pattern.predicate, []).append(number)
         self._tables: list[dict[Binding, set[Binding]]] = [{} for _ in patterns]
+        self._shared = False
 
     def add(self, binding: Binding) -> None:
         """Register an instance."""
+        if self._shared:
+            self._own()
         for pattern, table in zip(self.patterns, self._tables, strict=True):
             table.setdefault(tuple([binding[p] for p in pattern.parameters]), set()).add(binding)
 
     def remove(self, binding: Binding) -> None:
         """Forget an instance."""
+        if self._shared:
+            self._own()
         for pattern, table in zip(self.patterns, self._tables, strict=True):
             key = tuple([binding[p] for p in pattern.parameters])
             table[key].discard(binding)
@@ -97,8 +128,13 @@ class InstanceIndex:
                     out |= found
 
     def fork(self) -> InstanceIndex:
-        """An independent copy."""
+        """An independent copy; what is shared is copied when either changes it."""
         copy = InstanceIndex.__new__(InstanceIndex)
         copy.patterns, copy.by_predicate = self.patterns, self.by_predicate
-        copy._tables = [{key: set(found) for key, found in table.items()} for table in self._tables]
+        copy._tables = self._tables
+        copy._shared = self._shared = True
         return copy
+
+    def _own(self) -> None:
+        self._tables = [{key: set(found) for key, found in table.items()} for table in self._tables]
+        self._shared = False

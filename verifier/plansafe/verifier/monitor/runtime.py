@@ -129,20 +129,19 @@ class Runtime:
             self.too_large.append(number)
 
     def _dispatch(self) -> None:
-        """Tables from a changed predicate (or fluent) to those who care."""
+        """Tables from a changed predicate (or fluent) to those who care, by number: copies of this share them."""
         size = len(self.plan.task.predicates) + len(self.plan.task.functions)
-        self._added: list[list[tuple[list[tuple[int, ...]], Find]]] = [[] for _ in range(size)]
-        self._deleted: list[list[tuple[list[tuple[int, ...]], Find]]] = [[] for _ in range(size)]
-        self._readers: list[list[StateMonitor]] = [[] for _ in range(size)]
-        for monitor in self.monitors:
+        self._added: list[list[tuple[int, Find]]] = [[] for _ in range(size)]
+        self._deleted: list[list[tuple[int, Find]]] = [[] for _ in range(size)]
+        self._readers: list[list[int]] = [[] for _ in range(size)]
+        for number, monitor in enumerate(self.monitors):
             for predicate, added, find in monitor.triggers():
-                entry = (monitor.candidates, find)
                 if added is not False:
-                    self._added[predicate].append(entry)
+                    self._added[predicate].append((number, find))
                 if added is not True:
-                    self._deleted[predicate].append(entry)
+                    self._deleted[predicate].append((number, find))
             for predicate in _read_by(monitor):
-                self._readers[predicate].append(monitor)
+                self._readers[predicate].append(number)
         self._awake: dict[StateMonitor, None] = {}
         self._acting_due: dict[StateMonitor, None] = {}
 
@@ -189,15 +188,17 @@ class Runtime:
     def _changed(self, state: State, log: Iterable[Change], due: dict[StateMonitor, None]) -> None:
         self.indexes.update(log)
         facts, fluents, tables = state.facts, state.fluents, self.indexes.tables
+        monitors = self.monitors
         for predicate, code, value in log:
             readers = self._readers[predicate]
             if not readers:
                 continue
-            for monitor in readers:
+            for number in readers:
+                monitor = monitors[number]
                 monitor.read(predicate, code)
                 due[monitor] = None
-            for out, find in self._added[predicate] if value else self._deleted[predicate]:
-                find(facts, fluents, tables, code, out)
+            for number, find in self._added[predicate] if value else self._deleted[predicate]:
+                find(facts, fluents, tables, code, monitors[number].candidates)
 
     def depart(self, state: State, mirrors: Sequence[Mirror], moment: Moment) -> None:
         """The actions of the present letter are known. Their mirror facts hold while the letter is read."""
@@ -290,6 +291,10 @@ class Runtime:
         self.indexes = self.indexes.fresh()
         self.indexes.build(facts)
 
+    def branch_indexes(self) -> None:
+        """Give a forked runtime, whose indexes fit its state, indexes that share what neither will change."""
+        self.indexes = self.indexes.fork()
+
     def fork(self) -> Runtime:
         """An independent copy. Code and automata are shared, so this costs as much as there are live instances."""
         copy = type(self).__new__(type(self))
@@ -300,7 +305,7 @@ class Runtime:
         copy.checks = {p: [checks[c] for c in entries] for p, entries in self.checks.items()}
         copy.matches = list(self.matches)
         copy._match = self._match
-        copy._dispatch()
+        copy._added, copy._deleted, copy._readers = self._added, self._deleted, self._readers
         copy._awake = {twins[m]: None for m in self._awake}
         copy._acting_due = {twins[m]: None for m in self._acting_due}
         copy._due_after = [checks[c] for c in self._due_after]

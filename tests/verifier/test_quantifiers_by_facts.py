@@ -1,0 +1,68 @@
+"""Quantifiers evaluated by the facts have the values, and the reasons, that trying all objects gives."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from engine_texts import checker
+
+from plansafe.verifier import evaluate, model
+from plansafe.verifier.evaluate import Evaluator
+
+OBJECTS = [f"o{n}" for n in range(5)]
+DOMAIN = """(define (domain d) (:types small - object) (:constants s1 s2 - small)
+  (:predicates (p ?x) (q ?x ?y) (r ?x ?y ?z)) (:functions (n ?x)) (:action a :effect (p s1)))"""
+
+
+def _formula(chance: random.Random, variables: list[str], depth: int) -> str:
+    terms = [*variables, *OBJECTS[:2]]
+    kind = chance.choice(
+        ("atom", "atom", "not", "and", "or", "equal", "compare", "exists", "forall") if depth else ("atom",)
+    )
+    inner = depth - 1
+    match kind:
+        case "atom":
+            name, arity = chance.choice((("p", 1), ("q", 2), ("r", 3)))
+            return f"({name} {' '.join(chance.choices(terms, k=arity))})"
+        case "not":
+            return f"(not {_formula(chance, variables, inner)})"
+        case "and" | "or":
+            parts = [_formula(chance, variables, inner) for _ in range(chance.randint(1, 4))]
+            return f"({kind} {' '.join(parts)})"
+        case "equal":
+            return f"(= {chance.choice(terms)} {chance.choice(terms)})"
+        case "compare":
+            return f"(> (n {chance.choice(terms)}) 1)"
+        case _:
+            bound = [f"?v{len(variables) + number}" for number in range(chance.randint(1, 3))]
+            kinds = " ".join(f"{name} - {chance.choice(('object', 'small'))}" for name in bound)
+            return f"({kind} ({kinds}) {_formula(chance, [*variables, *bound], inner)})"
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_by_facts_is_by_trying(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = random.Random(seed)
+    seen = set()
+    for _ in range(25):
+        facts = [f"(p {o})" for o in OBJECTS if chance.random() < 0.5]
+        facts += [f"(q {a} {b})" for a in OBJECTS for b in OBJECTS if chance.random() < 0.3]
+        facts += [f"(r {chance.choice(OBJECTS)} {chance.choice(OBJECTS)} {chance.choice(OBJECTS)})" for _ in range(6)]
+        facts += [f"(= (n {o}) {chance.randint(0, 2)})" for o in OBJECTS if chance.random() < 0.6]
+        goal = _formula(chance, [], 4)
+        problem = f"""(define (problem p) (:domain d) (:objects {" ".join(OBJECTS)})
+          (:init {" ".join(dict.fromkeys(facts))}) (:goal {goal}))"""
+        checked = checker(DOMAIN, problem)
+        assert checked.ok, (checked.diagnostics, goal)
+        assert checked.engine is not None
+        state = checked.engine.initial()
+        formula = model.And(checked.engine.task.goal)
+        answers = []
+        for few in (10**9, 0):
+            monkeypatch.setattr(evaluate, "FEW", few)
+            evaluator = Evaluator(checked.engine.task, state.facts, state.fluents)
+            value = evaluator.holds(formula, {})
+            answers.append((value, evaluator.reasons(formula, {}, True), evaluator.reasons(formula, {}, False)))
+        assert answers[0] == answers[1], goal
+        seen.add(answers[0][0])
+    assert len(seen) > 1
