@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from typing import Any, NamedTuple
 
-from plansafe.grammar.diagnostics import Diagnostic, Label, Span
+from plansafe.grammar.diagnostics import Diagnostic, Label
 from plansafe.grammar.sexpr import Node, read_all
 from plansafe.grammar.source import Source
+from plansafe.specs.toml_text import place, read_toml
 from plansafe.verifier.elaborate.context import did_you_mean, is_name, is_object_name, is_variable
 
-MAX_CHARACTERS = 1_000_000
-MAX_LINE = 10_000
-MAX_DEPTH = 100
 SEVERITIES = ("critical", "high", "medium", "low")
 TARGETS = ("human", "animal", "robot", "property", "environment")
 _TOP = ("name", "domain", "categories", "kinds", "actions", "properties", "process", "termination")
 _WORDS = ("categories", "when", "severity", "targets", "message", "why", "fix")
-_WHERE = re.compile(r" \(at line (\d+), column (\d+)\)$")
 
 
 class Row(NamedTuple):
@@ -67,20 +63,6 @@ def read_detector(table: Source) -> Detector | tuple[Diagnostic, ...]:
     return tuple(reader.diagnostics) if detector is None or reader.diagnostics else detector
 
 
-def _too_much(text: str) -> str | None:
-    """What TOML's reader is not to be asked: it takes quadratic time for long keys, and recurses into values."""
-    if len(text) > MAX_CHARACTERS:
-        return f"the table has more than {MAX_CHARACTERS} characters"
-    if max(map(len, text.split("\n"))) > MAX_LINE:
-        return f"a line has more than {MAX_LINE} characters"
-    depth = 0
-    for bracket in re.findall(r"[\[\]{}]", text):
-        depth += 1 if bracket in "[{" else -1
-        if depth > MAX_DEPTH:
-            return f"brackets are nested deeper than {MAX_DEPTH}"
-    return None
-
-
 class _Reader:
     def __init__(self, table: Source) -> None:
         self.table = table
@@ -90,37 +72,13 @@ class _Reader:
 
     def bad(self, message: str, at: tuple[str, ...] = (), help: str | None = None) -> None:
         """Report a mistake in the value that the keys ``at`` lead to."""
-        label = Label(self.table.name, self._place(at), "in this table" if not at else f"in `{'.'.join(at)}`")
+        label = Label(self.table.name, place(self.table, at), "in this table" if not at else f"in `{'.'.join(at)}`")
         self.diagnostics.append(Diagnostic("SC776", message, (label,), help=help))
 
-    def _place(self, at: tuple[str, ...]) -> Span:
-        """The line on which a key stands: TOML's reader gives no places, so it is looked for."""
-        text, start = self.table.text, 0
-        for depth, key in enumerate(at):
-            if key.isdecimal():
-                continue
-            times = int(at[depth + 1]) if depth + 1 < len(at) and at[depth + 1].isdecimal() else 1
-            path = r"\.".join([rf"\"?{re.escape(k)}\"?" for k in at[: depth + 1] if not k.isdecimal()])
-            header = re.compile(rf"^[ \t]*\[\[?{path}\]\]?", re.MULTILINE)
-            entry = re.compile(rf"(?:^|[{{,])[ \t]*\"?{re.escape(key)}\"?[ \t]*=", re.MULTILINE)
-            found = list(header.finditer(text)) or list(entry.finditer(text, start))
-            if not found:
-                continue
-            start = found[min(times, len(found)) - 1].start()
-        line = len(text[start:]) - len(text[start:].lstrip(" \t\n{,"))
-        start += line
-        end = text.find("\n", start)
-        return Span(start, end if end >= 0 else len(text))
-
     def read(self) -> Detector | None:
-        refusal = _too_much(self.table.text)
-        if refusal is not None:
-            self.bad(refusal)
-            return None
-        try:
-            data = tomllib.loads(self.table.text)
-        except tomllib.TOMLDecodeError as error:
-            self._not_toml(str(error))
+        data = read_toml(self.table, "SC776")
+        if isinstance(data, Diagnostic):
+            self.diagnostics.append(data)
             return None
         for key in data:
             if key not in _TOP:
@@ -143,16 +101,6 @@ class _Reader:
                     self.bad("two rows or categories make a rule of one name", (part, row.subject, str(row.number)))
                 names |= new
         return Detector(name, domain, self.categories, process, termination)
-
-    def _not_toml(self, message: str) -> None:
-        found = _WHERE.search(message)
-        at = len(self.table.text)
-        if found is not None:
-            lines = self.table.text.split("\n")
-            at = sum([len(line) + 1 for line in lines[: int(found[1]) - 1]]) + int(found[2]) - 1
-        label = Label(self.table.name, Span(at, min(at + 1, len(self.table.text))), "here")
-        said = _WHERE.sub("", message)
-        self.diagnostics.append(Diagnostic("SC776", f"this is not TOML: {said[:1].lower()}{said[1:]}", (label,)))
 
     def _name(self, data: dict[str, Any], key: str) -> str:
         value = data.get(key)

@@ -1,0 +1,172 @@
+"""Taxonomies: every type of hazard has a rule or a reason, in the library and in each world that it is mapped to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import home_cases
+import pytest
+
+from plansafe.domains import domain_names, domain_path
+from plansafe.grammar.source import Source
+from plansafe.specs import spec_names
+from plansafe.specs.taxonomy import TABLE, Taxonomies, Taxonomy, check, coverage, load, read
+from plansafe.verifier.api import Checker
+from plansafe.verifier.rules.model import Rule
+
+WORLDS = [name for name in domain_names() if f"home-{name}" in spec_names()]
+
+OURS = """
+[ours]
+title = "Ours"
+[ours.categories]
+burns = { title = "Burns", hazards = ["fire", "heat"], targets = ["human"] }
+wet = { hazards = ["spill"], rules = ["no-flood"] }
+[ours.categories.rays]
+title = "Rays"
+reason = "nothing radiates here"
+[ours.categories.cold]
+hazards = ["frost"]
+worlds.oven-land = "it is never cold"
+[ours.left-out]
+noise = "nobody minds"
+"""
+
+
+class Stub(NamedTuple):
+    """As much of a rule as a taxonomy asks for."""
+
+    name: str
+    hazard: str | None
+    targets: tuple[str, ...] = ("human",)
+
+
+RULES = (
+    Stub("no-fire", "fire", ("human", "property")),
+    Stub("no-scorch", "fire", ("property",)),
+    Stub("no-heat", "heat"),
+    Stub("no-flood", "flood-damage"),
+    Stub("no-spill", "spill", ()),
+    Stub("quiet", "noise"),
+    Stub("no-frost", "cold"),
+    Stub("plain", None),
+)
+
+
+@pytest.fixture(scope="module")
+def library() -> list[Rule]:
+    """The rules of the household library."""
+    return home_cases.checker(home_cases.cases("ontology")[0], home_cases.library("ontology")).rules
+
+
+def test_the_shipped_table_fits_the_library(library: list[Rule]) -> None:
+    taxonomies = load()
+    assert taxonomies.diagnostics == ()
+    assert check(taxonomies, library) == ()
+    sizes = {taxonomy.name: len(taxonomy.categories) for taxonomy in taxonomies.taxonomies}
+    assert sizes == {"safel": 24, "safeplan-bench": 8, "safeagentbench": 10}
+
+
+def test_every_type_of_safel_has_a_rule_and_every_rule_a_type(library: list[Rule]) -> None:
+    safel = load()["safel"]
+    assert [covered.category.name for covered in coverage(safel, library) if not covered.rules] == []
+    assert [rule.name for rule in library if not safel.categories_of(rule)] == []
+    for category in safel.categories:
+        (target,), (hazard,) = category.targets, category.hazards
+        assert category.name == f"{target}-{hazard}"
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_every_type_has_a_rule_that_applies_in_a_world_or_a_reason(world: str) -> None:
+    nothing = Source("nothing", f"(define (problem p) (:domain {world}) (:objects) (:init) (:goal (and)))")
+    domain = home_cases.load(Path(domain_path(world)))
+    checker = Checker(domain, nothing, home_cases.library(world), resolve=home_cases.shipped)
+    applicable = [rule for rule in checker.rules if rule.applicable]
+    found = coverage(load()["safel"], applicable, world)
+    assert {covered.category.name for covered in found if not covered.rules and not covered.reason} == set()
+    named = {category.name for category in load()["safel"].categories if world in category.worlds}
+    assert named == {covered.category.name for covered in found if covered.reason}, "a reason that is no longer true"
+
+
+def _names(taxonomy: Taxonomy, rule: Stub) -> list[str]:
+    return [category.name for category in taxonomy.categories_of(rule)]
+
+
+def test_categories_are_computed() -> None:
+    ours = read(Source("ours.toml", OURS))["ours"]
+    assert {rule.name: _names(ours, rule) for rule in RULES} == {
+        "no-fire": ["burns"],
+        "no-scorch": [],
+        "no-heat": ["burns"],
+        "no-flood": ["wet"],
+        "no-spill": ["wet"],
+        "quiet": [],
+        "no-frost": ["cold"],
+        "plain": [],
+    }
+    found = {covered.category.name: covered for covered in coverage(ours, RULES[:1], "oven-land")}
+    assert found["burns"].rules == ("no-fire",)
+    assert found["burns"].reason is None
+    assert found["rays"].reason == "nothing radiates here"
+    assert found["cold"].reason == "it is never cold"
+    assert found["wet"].reason is None
+    assert ours.categories[1].title == "wet"
+
+
+def _complaints(taxonomies: Taxonomies) -> list[tuple[str, str, str]]:
+    text = taxonomies.table.text
+    found = [*taxonomies.diagnostics, *check(taxonomies, RULES)]
+    return [(d.code, d.message, text[d.labels[0].span.start : d.labels[0].span.end]) for d in found]
+
+
+def test_a_table_that_does_not_fit_is_told_so() -> None:
+    assert _complaints(read(Source("ours.toml", OURS))) == [
+        ("SC777", "`ours` says nothing of the hazard `flood-damage`, which `no-flood` name", "[ours]")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ('"no-flood"', '"no-floods"', ("SC775", "no rule is named `no-floods`", 'rules = ["no-floods"]')),
+        ('"heat"', '"heath"', ("SC775", "no rule is about the hazard `heath`", 'hazards = ["fire"')),
+        ("noise =", "noises =", ("SC775", "no rule is about the hazard `noises`", "noises = ")),
+        ('reason = "nothing radiates here"', "", ("SC777", "`rays` has neither a rule nor a `reason`", "[ours.cat")),
+        ('["human"]', '["humans"]', ("SC775", "unknown target of harm 'humans'", "targets = [")),
+        ('title = "Rays"', 'titel = "Rays"', ("SC775", "unknown key 'titel'", "titel = ")),
+        ('title = "Rays"', "title = 3", ("SC775", "`title` is a text", "title = 3")),
+        ('["spill"]', '"spill"', ("SC775", "`hazards` is a list of names", 'hazards = "spill"')),
+        ('title = "Ours"', 'colour = "red"', ("SC775", "unknown key 'colour'", "colour = ")),
+        ("[ours]", "[ours", ("SC775", "this is not TOML: ", "")),
+        ("[ours.left-out]", "[theirs]\n[ours.left-out]", ("SC775", "`theirs` has no categories", "[theirs]")),
+        ('wet = { hazards = ["spill"], rules = ["no-flood"] }', "wet = 1", ("SC775", "`wet` is a table", "wet = 1")),
+    ],
+)
+def test_mistakes_are_shown_where_they_are(before: str, after: str, expected: tuple[str, str, str]) -> None:
+    assert before in OURS
+    complaints = _complaints(read(Source("ours.toml", OURS.replace(before, after, 1))))
+    code, message, place = expected
+    assert any(c == code and m.startswith(message) and p.startswith(place) for c, m, p in complaints), complaints
+
+
+def test_a_users_own_table(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(OURS, encoding="utf-8")
+    assert [taxonomy.name for taxonomy in load(str(path)).taxonomies] == ["ours"]
+    assert load().table.name == TABLE
+    with pytest.raises(KeyError):
+        load(str(path))["safel"]
+    with pytest.raises(OSError, match="nowhere"):
+        load(str(tmp_path / "nowhere.toml"))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[" * 200, "x" * 20_000, "a = 1", "[a]\nb = [[1]]", '"" = {}', "[a.categories]\nb.hazards = [1]"]
+)
+def test_any_text_is_read_or_refused(text: str) -> None:
+    found = read(Source("t.toml", text))
+    assert found.diagnostics or not found.taxonomies
+    for diagnostic in found.diagnostics:
+        span = diagnostic.labels[0].span
+        assert 0 <= span.start <= span.end <= len(text)
