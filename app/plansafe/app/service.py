@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -322,17 +323,22 @@ def _placed(report: Report, prepared: Prepared, name: str) -> Report:
     from plansafe.grammar.plan_text import read_plan  # noqa: PLC0415 - loaded by now
 
     read = [step.span for step in read_plan(prepared.plan).steps]
-    known = dict(zip(read, prepared.places, strict=True))
+    starts = [span.start for span in read]
+
+    def place(span: Span) -> Span | None:
+        """The place of the step that a span lies in; an ill-formed step is shown by the word that is wrong with it."""
+        number = bisect_right(starts, span.start) - 1
+        return prepared.places[number] if number >= 0 and span.end <= read[number].end else None
 
     def moved(label: Label) -> Label:
         if label.source != prepared.plan.name:
             return label
-        return label._replace(source=name, span=known.get(label.span, Span(0, 0)))
+        return label._replace(source=name, span=place(label.span) or Span(0, 0))
 
     findings = [
         finding._replace(
             source=name if finding.source == prepared.plan.name else finding.source,
-            span=known.get(finding.span) if finding.span is not None else None,
+            span=place(finding.span) if finding.span is not None else None,
             related=tuple([moved(label) for label in finding.related]),
         )
         for finding in report.findings
