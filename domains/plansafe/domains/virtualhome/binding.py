@@ -11,10 +11,11 @@ from __future__ import annotations
 from itertools import product
 from typing import NamedTuple
 
+from plansafe.domains.virtualhome.names import squeezed
 from plansafe.domains.virtualhome.notation import Argument
-from plansafe.domains.virtualhome.script import Cast, candidates
+from plansafe.domains.virtualhome.script import Cast, Mention, candidates
 from plansafe.domains.world import Scene
-from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.verifier.api import Checker
 from plansafe.verifier.engine.steps import Taken
 from plansafe.verifier.simulate import Simulation
@@ -49,13 +50,14 @@ class _Choice(NamedTuple):
 def bind(
     lines: list[list[str]],
     waiting: list[tuple[int, int, Argument]],
-    places: dict[Argument, Span],
+    mentions: dict[Argument, Mention],
     scene: Scene,
     name: str,
 ) -> tuple[dict[Argument, str], list[Diagnostic]]:
     """The objects of the arguments that a script leaves open, and a note for each that was a choice.
 
-    ``lines`` are the words of its steps, with ``""`` where an argument is open; ``waiting`` are those places.
+    ``lines`` are the words of its steps, with ``""`` where an argument is open; ``waiting`` are those places, and
+    ``mentions`` says where each argument first occurs.
     """
     data: Cast = scene.data
     if not data.binder:
@@ -63,22 +65,25 @@ def bind(
     open_at: dict[int, list[Open]] = {}
     for number, position, argument in waiting:
         open_at.setdefault(number, []).append((position, argument))
-    offered = {argument: candidates(argument.word, data) for argument in places}
+    offered = {argument: candidates(argument.word, data) for argument in mentions}
     search = _Search(lines, open_at, offered, data.binder[0])
     chosen = search.run()
-    for argument in places:
+    for argument in mentions:
         chosen.setdefault(argument, search.free(argument, chosen)[0])
-    return chosen, [note for a, place in places.items() if (note := _note(a, chosen[a], offered[a], data, name, place))]
+    notes = [_note(mention, chosen[key], offered[key], data, name) for key, mention in mentions.items()]
+    return chosen, [note for note in notes if note is not None]
 
 
-def _note(argument: Argument, chosen: str, offered: list[str], data: Cast, name: str, place: Span) -> Diagnostic | None:
-    if len(offered) == 1 and data.home.objects[data.numbers[chosen]].class_name.lower() == argument.word.lower():
+def _note(mention: Mention, chosen: str, offered: list[str], data: Cast, name: str) -> Diagnostic | None:
+    argument, place = mention
+    own = data.home.objects[data.numbers[chosen]].class_name
+    if len(offered) == 1 and squeezed(own) == squeezed(argument.word):
         return None
     written = f"<{argument.word}>" + (f" ({argument.number})" if argument.number else "")
     others = [other for other in offered if other != chosen]
     said = ", ".join(others[:_SHOWN]) + (f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else "")
     notes = (f"it might also be {said}",) if others else ()
-    advice = f"write `<{argument.word}> (1.NUMBER)` with the number of an object to choose another" if others else None
+    advice = f"write `<{argument.word}> (1.NUMBER)` with the number of another object to choose it" if others else None
     return Diagnostic(
         "SC012", f"`{written}` is taken for {chosen}", (Label(name, place),), notes, advice, Severity.NOTE
     )

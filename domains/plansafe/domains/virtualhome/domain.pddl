@@ -428,8 +428,8 @@
   (:action squeeze :parameters (?c - character ?x - object)
     :precondition (and
       (or (clothes ?x)
-        (exists (?k - (either cleaning_solution cleaningsolution tooth_paste toothpaste shampoo food_peanut_butter foodpeanutbutter
-            dish_soap dishsoap soap towel rag paper sponge food_lemon foodlemon lemon check))
+        (exists (?k - (either cleaning_solution cleaningsolution tooth_paste toothpaste shampoo food_peanut_butter
+            foodpeanutbutter dish_soap dishsoap soap towel rag paper sponge food_lemon foodlemon lemon check))
           (= ?k ?x)))
       (or (close ?c ?x) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?x) (on_top ?x ?n)))))
       (or (not (exists (?h - object) (holds_rh ?c ?h))) (not (exists (?h - object) (holds_lh ?c ?h))))))

@@ -113,6 +113,6 @@ def capped(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
         return diagnostics
     errors = [d for d in diagnostics if d.severity is Severity.ERROR]
     shown = (errors or diagnostics)[:_MAX_NOTES]
-    more = f"and {len(diagnostics) - len(shown)} lines more like these"
+    more = f"and {len(diagnostics) - len(shown)} more like these"
     last = shown.pop()
     return [*shown, last._replace(notes=(*last.notes, more))]

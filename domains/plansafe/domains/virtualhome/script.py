@@ -9,19 +9,20 @@ from typing import TYPE_CHECKING, NamedTuple
 from plansafe.domains.virtualhome.graph import Home, Id
 from plansafe.domains.virtualhome.json_plan import read_object
 from plansafe.domains.virtualhome.names import CHARACTER, may_mean, plain, squeezed, synonyms
-from plansafe.domains.virtualhome.notation import Argument, Reading, Written, read_lines
+from plansafe.domains.virtualhome.notation import Argument, Reading, Written, capped, read_lines
 from plansafe.domains.world import ForeignPlan, Scene
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
+from plansafe.grammar.plan_text import near
 from plansafe.grammar.source import Source
 
 if TYPE_CHECKING:
     from plansafe.domains.virtualhome.binding import Binder
 
 _FENCE = re.compile(r"^[ \t]*```[^\n]*\n(.*?)^[ \t]*```", re.DOTALL | re.MULTILINE)
-_JSON = re.compile(r"\s*(?:\{|\[\s*[\[{\"'\]])")
-_OBJECT = re.compile(r"^[ \t]*(?:\{|\[[ \t]*(?:[{\"']|$))", re.MULTILINE)
-_INSTANCES = 9
+_JSON = re.compile(r"\s*(\{|\[\s*[\[{\"'\]])")
+_OBJECT = re.compile(r"^[ \t]*(\{|\[[ \t]*(?:[{\"']|$))", re.MULTILINE)
 _REMEMBERED = 100_000
+_SHOWN = 5
 
 # Names of one action in scripts of different sources; ``puton`` with two objects is what others call ``putback``.
 _ACTIONS = {
@@ -39,6 +40,13 @@ _ACTIONS = {
     "pickup": "grab",
     "liedown": "lie",
 }
+
+
+class Mention(NamedTuple):
+    """Where a script first names an object that it leaves open, and how."""
+
+    argument: Argument
+    place: Span
 
 
 class Cast(NamedTuple):
@@ -78,8 +86,9 @@ def read_plan(source: Source, scene: Scene) -> ForeignPlan:
     if not reading.steps and source.text.strip():
         return ForeignPlan(None, (), (*diagnostics, _no_script(source)))
     lines: list[list[str]] = []
-    open_arguments: dict[Argument, Span] = {}
+    open_arguments: dict[Argument, Mention] = {}
     waiting: list[tuple[int, int, Argument]] = []
+    missing: dict[Argument, Span] = {}
     resolved = data.resolved
     for number, step in enumerate(reading.steps):
         words = [action_name(step.action, len(step.arguments)), _character(step, data)]
@@ -91,18 +100,23 @@ def read_plan(source: Source, scene: Scene) -> ForeignPlan:
                 if len(resolved) < _REMEMBERED:
                     resolved[argument] = name
             if name is None:
-                waiting.append((number, len(words), argument))
-                open_arguments.setdefault(argument, step.place)
+                wanted = Argument(squeezed(argument.word), (argument.number or "1").lstrip("0") or "0")
+                waiting.append((number, len(words), wanted))
+                open_arguments.setdefault(wanted, Mention(argument, step.place))
                 name = ""
+            elif name not in data.numbers:
+                missing.setdefault(argument, step.place)
             words.append(name)
         lines.append(words)
+    if missing:
+        diagnostics += capped([_missing(argument, place, source.name, data) for argument, place in missing.items()])
     if waiting:
         from plansafe.domains.virtualhome.binding import bind  # noqa: PLC0415 - loads the engine
 
         chosen, notes = bind(lines, waiting, open_arguments, scene, source.name)
         diagnostics += notes
-        for number, position, argument in waiting:
-            lines[number][position] = chosen[argument]
+        for number, position, wanted in waiting:
+            lines[number][position] = chosen[wanted]
     text = "".join([f"({' '.join(words)})\n" for words in lines])
     places = tuple([step.place for step in reading.steps])
     return ForeignPlan(Source(f"{source.name} as PDDL", text), places, tuple(diagnostics))
@@ -116,14 +130,12 @@ def _read(source: Source) -> Reading:
         start, end = fence.span(1)
     json = _JSON.match(text, start, end)
     if json is not None:
-        begin = start + len(text[start : json.end()]) - len(text[start : json.end()].lstrip())
-        return read_object(source, begin, end)
+        return read_object(source, json.start(1), end)
     reading = read_lines(source, start, end)
     if not reading.steps:
         found = _OBJECT.search(text, start, end)
         if found is not None:
-            begin = found.start() + len(found.group()) - len(found.group().lstrip())
-            inside = read_object(source, begin, end)
+            inside = read_object(source, found.start(1), end)
             return inside if inside.steps else reading
     return reading
 
@@ -160,16 +172,30 @@ def _resolve(argument: Argument, data: Cast) -> str | None:
     word, number = argument
     own = plain(word)
     if number is not None:
-        instance, point, digits = number.rpartition(".")
+        _, point, digits = number.rpartition(".")
         identity = _identity(digits, data)
         if identity is not None and may_mean(own, objects[identity].class_name):
             return objects[identity].name
         if point or len(digits) > 1 or not _candidates(own, data):
             return _unknown(f"{own}_{digits.lstrip('0') or '0'}", data)
-        del instance
     elif own in data.numbers:
         return own
     return None if _candidates(own, data) else _unknown(own, data)
+
+
+def _missing(argument: Argument, place: Span, name: str, data: Cast) -> Diagnostic:
+    """Say why an argument is no object of the scene; the checker says that the step is none."""
+    word, number = argument
+    digits = (number or "").rpartition(".")[2]
+    identity = _identity(digits, data) if len(digits) > 1 else None
+    why = f"nothing has the number {digits}" if _candidates(word, data) else f"there is no {plain(word)}"
+    if identity is not None:
+        why = f"number {digits} is {data.home.objects[identity].name}"
+    fitting = candidates(word, data)[:_SHOWN]
+    classes = sorted({plain(node.class_name) for node in data.home.objects.values()})
+    advice = f"the scene has {', '.join(fitting)}" if fitting else near(plain(word), classes)
+    message = f"`<{word}>{f' ({number})' if number else ''}` is no object of the scene: {why}"
+    return Diagnostic("SC012", message, (Label(name, place),), help=advice, severity=Severity.NOTE)
 
 
 def _identity(digits: str, data: Cast) -> Id | None:
