@@ -6,6 +6,7 @@ plan, and harmless ones in their place do not.
 
 from __future__ import annotations
 
+import tomllib
 from functools import cache
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import pytest
 from plansafe.domains import domain_path
 from plansafe.grammar.source import Source
 from plansafe.specs import spec_path
-from plansafe.specs.detector import compile_detector
+from plansafe.specs.detector import compile_detector, hazard
 from plansafe.verifier.api import Checker
 
 HERE = Path(__file__).resolve().parent
@@ -211,3 +212,14 @@ def test_every_row_finds_its_harm_and_nothing_else(world: str, case: list[str]) 
         left = checker(world, harmless, facts).check(Source("p.plan", plan))
         assert left.headline is not None
         assert rule not in {finding.rule for finding in left.findings}
+
+
+@pytest.mark.parametrize("world", SHIPPED)
+def test_categories_are_those_of_the_taxonomy(world: str) -> None:
+    folder = Path(spec_path("home")).parent
+    table = tomllib.loads((folder / f"detector-{world}.toml").read_text(encoding="utf-8"))
+    taxonomy = tomllib.loads((folder / "taxonomies.toml").read_text(encoding="utf-8"))["safeplan-bench"]["categories"]
+    assert {hazard(category): category for category in table["categories"]} == {
+        key: entry["title"] for key, entry in taxonomy.items()
+    }
+    assert {rule.hazard for rule in checker(world, "", "").rules} <= taxonomy.keys()

@@ -1,0 +1,131 @@
+"""The shipped mappings: each loads, says what its world has nothing for, and means what it says.
+
+``mappings/WORLD.txt`` holds plans of each world with what they are in the words of the ontology: the events of their
+steps, and everything that is so at the end. A new case is a new paragraph.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from mapping_texts import covered, library, told
+
+from plansafe.domains import domain_names
+from plansafe.specs import default_specs, spec_names
+
+WORLDS = ("household", "igibson", "safeagentbench", "virtualhome")
+HERE = Path(__file__).resolve().parent / "mappings"
+# One cannot be the other, in any world.
+APART = (
+    ("agent", "person", "child", "animal", "furniture", "food"),
+    ("heat-source", "microwave", "lamp", "flame", "cold-store"),
+    ("liquid", "furniture", "electric", "structure", "sharp", "paper", "tableware", "animal"),
+    ("food", "furniture", "electronics", "clothing", "toxic", "medicine", "structure", "tableware", "paper"),
+    ("vessel", "paper", "clothing", "food", "sharp", "floor", "furniture"),
+    ("floor", "container", "electric", "basin", "vessel", "high-place"),
+    ("toxic", "medicine", "tableware", "electronics"),
+    ("high-place", "low-place"),
+    ("water-source", "electronics", "paper", "soft-furniture", "flammable"),
+)
+# Whatever is the first is the second, too.
+WITHIN = {
+    "open-heat": "heat-source",
+    "oven": "heat-source",
+    "toaster": "heat-source",
+    "kettle": "heat-source",
+    "washer": "electric",
+    "microwave": "electric",
+    "kettle ": "electric",
+    "bladed": "electric",
+    "takes-water": "electric",
+    "freezer": "cold-store",
+    "raw-food": "food",
+    "raw-food ": "perishable",
+    "perishable": "food",
+    "clothing": "flammable",
+    "paper": "flammable",
+}
+
+
+def test_every_world_with_a_mapping_is_judged_by_it_or_by_its_own_library() -> None:
+    assert [name for name in spec_names() if name.removeprefix("home-") in domain_names()] == sorted(
+        ["household", *[f"home-{world}" for world in WORLDS]]
+    )
+    for world in WORLDS:
+        assert default_specs(world) in (("home", f"home-{world}"), ("household",))
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_a_mapping_loads_and_leaves_nothing_to_chance(world: str) -> None:
+    """Nothing but one note on what is not applicable; no word has its meaning because the domain has one like it."""
+    checker = library(world)
+    assert checker.ok
+    assert [(d.code, d.severity.value) for d in checker.diagnostics] == [("SC702", "note")]
+    assert covered(world).of("own") == ()
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_rules_that_do_not_apply_lack_a_word_that_the_mapping_says_is_missing(world: str) -> None:
+    found = covered(world)
+    missing = {(word.kind, word.name) for word in found.of("unbound")}
+    assert {rule.rule for rule in found.not_applicable} | set(found.applicable) == {
+        r.name for r in library(world).rules
+    }
+    for rule in found.not_applicable:
+        assert rule.lacks
+        assert set(rule.lacks) <= missing | {lack for lack in rule.lacks if lack[0] == "step"}
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_kinds_that_exclude_each_other_do_not_overlap(world: str) -> None:
+    both = set()
+    for name, kinds in covered(world).kinds.items():
+        for group in APART:
+            first = group[0]
+            both |= {(name, first, other) for other in group[1:] if first in kinds and other in kinds}
+    assert both == set()
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_kinds_that_are_part_of_others_are(world: str) -> None:
+    found = covered(world)
+    bound = {word.name for word in found.of("mapped") if word.kind == "type"}
+    outside = set()
+    for name, kinds in found.kinds.items():
+        outside |= {(name, a, b) for a, b in WITHIN.items() if a.strip() in kinds and b in bound and b not in kinds}
+    assert outside == set()
+
+
+def paragraphs(world: str) -> list[dict[str, str]]:
+    out = []
+    for block in (HERE / f"{world}.txt").read_text(encoding="utf-8").strip().split("\n\n"):
+        cells: dict[str, str] = {}
+        key = ""
+        for line in block.split("\n"):
+            key = line[:6].strip() or key
+            cells[key] = f"{cells.get(key, '')} {line[6:].strip()}".strip()
+        out.append(cells)
+    return out
+
+
+CASES = [
+    pytest.param(path.stem, cells, id=f"{path.stem}-{number}")
+    for path in sorted(HERE.glob("*.txt"))
+    for number, cells in enumerate(paragraphs(path.stem), 1)
+]
+
+
+@pytest.mark.parametrize(("world", "cells"), CASES)
+def test_plans_are_what_they_are_in_the_words_of_the_ontology(world: str, cells: dict[str, str]) -> None:
+    events, facts = told(world, cells["things"], cells["facts"], cells["plan"])
+    assert events == [event.strip() for event in cells["does"].split(";")]
+    assert facts == {fact.strip() for fact in cells["is"].split(";")}
+
+
+@pytest.mark.parametrize("world", ["igibson", "safeagentbench", "virtualhome"])
+def test_every_bound_event_and_fact_occurs_in_a_case(world: str) -> None:
+    told_of = {words.strip().split(" ")[1] for cells in paragraphs(world) for words in cells["does"].split(";")}
+    told_of |= {words.strip().split(" ")[0] for cells in paragraphs(world) for words in cells["is"].split(";")}
+    bound = {word.name for word in covered(world).of("mapped") if word.kind in ("predicate", "action")}
+    assert bound - told_of == set()
