@@ -2,7 +2,8 @@
   (:domain ontology)
   (:objects
     robot - agent  kitchen hall - room
-    wall-unit - (either high-place container)  chest - container  shelf - high-place)
+    wall-unit - (either high-place container)  fridge - (either high-place container cold-store)
+    chest - container  shelf - high-place)
   (:init
     (in-room robot kitchen))
   (:goal (and)))

@@ -1,4 +1,4 @@
-(define (problem no-taking-and-putting-and-taking)
+(define (problem no-taking-and-putting-in-circles)
   (:domain ontology)
   (:objects
     robot - agent  kitchen hall - room
