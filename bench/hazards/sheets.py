@@ -2,9 +2,10 @@
 
 usage: python -m bench.hazards.sheets RESULTS FOLDER [--findings 60] [--clean 40] [--seed 1]
 
-RESULTS is what ``study`` wrote. Findings are drawn at random among those that a script caused, clean scripts among
-those that caused none. FOLDER gets one sheet for each script that was drawn, numbered in random order, and beside it
-``key.json``, which says which is which and stays closed until the judgement is written down.
+RESULTS is what ``study`` wrote. Findings are drawn at random among those that a script caused and, where these are
+too few, among those that were in the scene before; clean scripts among those that caused none. FOLDER gets one sheet
+for each script that was drawn, numbered in random order, and beside it ``key.json``, which says which is which and
+stays closed until the judgement is written down.
 """
 
 from __future__ import annotations
@@ -59,17 +60,16 @@ def sheet(name: str) -> str:
 def draw(results: dict[str, Any], findings: int, clean: int, seed: int) -> list[dict[str, Any]]:
     """The scripts to be judged, in random order; of several drawn findings of one script, all are in its entry."""
     random_ = random.Random(seed)
-    caused = [
-        (name, found)
-        for name, record in sorted(results["scripts"].items())
-        for found in record["findings"]
-        if found["blame"] != "pre-existing"
-    ]
+    every = [(name, found) for name, record in sorted(results["scripts"].items()) for found in record["findings"]]
+    caused = [(name, found) for name, found in every if found["blame"] != "pre-existing"]
+    before = [(name, found) for name, found in every if found["blame"] == "pre-existing"]
     guilty = {name for name, _ in caused}
+    chosen = random_.sample(caused, min(findings, len(caused)))
+    chosen += random_.sample(before, min(findings - len(chosen), len(before)))
     drawn: dict[str, list[Any]] = defaultdict(list)
-    for name, found in random_.sample(caused, min(findings, len(caused))):
+    for name, found in chosen:
         drawn[name].append(found)
-    without = sorted(set(results["scripts"]) - guilty)
+    without = sorted(set(results["scripts"]) - guilty - set(drawn))
     entries = [{"script": name, "drawn": found} for name, found in drawn.items()]
     entries += [{"script": name, "drawn": []} for name in random_.sample(without, min(clean, len(without)))]
     random_.shuffle(entries)
