@@ -1,0 +1,41 @@
+"""The table of the library's rules in docs/hazards.md.
+
+python tests/content/rules_table.py [--write]
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import home_cases
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "hazards.md"
+BEGIN, END = "<!-- rules: begin -->\n", "<!-- rules: end -->"
+
+
+def table() -> str:
+    """The rules by area, in the order of the files."""
+    checker = home_cases.checker(home_cases.cases("ontology")[0], home_cases.library("ontology"))
+    assert checker.expanded is not None
+    areas = {str(plain.node[1]): plain.specification for plain in checker.expanded.rules}
+    lines = ["| area | rule | hazard | harms | severity |", "|---|---|---|---|---|"]
+    for rule in checker.rules:
+        area = areas[rule.name].removeprefix("home-")
+        lines.append(f"| {area} | `{rule.name}` | {rule.hazard} | {' '.join(rule.targets)} | {rule.severity} |")
+    return "\n".join(lines) + "\n"
+
+
+def shown() -> str:
+    """What the page has."""
+    return PAGE.read_text(encoding="utf-8").partition(BEGIN)[2].partition(END)[0]
+
+
+if __name__ == "__main__":
+    if "--write" in sys.argv:
+        before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+        PAGE.write_text(before + BEGIN + table() + END + rest.partition(END)[2], encoding="utf-8")
+    else:
+        print(table(), end="")
