@@ -17,7 +17,7 @@ from typing import NamedTuple
 from plansafe.domains.behavior.bddl import Activity, report_name, report_predicate
 from plansafe.domains.behavior.counting import at_least, exactly, written_size
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.context import At, Context, did_you_mean, word
+from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_object_name, word
 
 MAX_QUANTIFIERS = 500
 MAX_WORK = 200_000
@@ -227,14 +227,15 @@ class Goals:
             self.context.error("SC010", "expected `(?x - category)`", At(node, position))
             return None
         label, _, category = written
-        if not isinstance(label, str) or not isinstance(category, str) or not label.strip("?"):
+        plain = label.strip("?") if isinstance(label, str) else ""
+        if not plain or not is_object_name(plain) or not isinstance(category, str):
             self.context.error("SC010", "expected `(?x - category)`", At(node, position))
             return None
         if category not in self.instances:
             near = did_you_mean(category, self.instances)
             self.context.error("SC101", f"no object is of the category `{category}`", At(written, 2), help=near)
             return None
-        return label.strip("?"), category
+        return plain, category
 
     def _warn_too_many(self, node: list[Node], count: int, there_are: int) -> None:
         if count > there_are:

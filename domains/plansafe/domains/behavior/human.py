@@ -225,7 +225,7 @@ class _Writer:
         """Add the step for an action, and the way to where it is done."""
         name, hand = action.name, ""
         for side in HANDS:
-            if name.startswith(f"{side}_"):
+            if name.startswith(f"{side}_") and name != f"{side}_":
                 name, hand = name.removeprefix(f"{side}_"), f"{side}_hand"
         name = SYNONYMS.get(name, name)
         objects = [self.object(written) for written in action.objects]

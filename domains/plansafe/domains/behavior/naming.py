@@ -16,6 +16,7 @@ _NAME = re.compile(r"(.+?)_(\d+)\Z", re.DOTALL)
 _TYPE = re.compile(r"(.+)_n_\d+\Z", re.DOTALL)
 _FLOOR = "room_floor_"
 MAX_CHOICES = 4
+MAX_LENGTH = 100
 
 ALIASES: dict[str, tuple[str, ...]] = {
     "bagel": ("bread",),
@@ -131,6 +132,8 @@ def _in_order(numbered: list[tuple[int, str]], free: list[str]) -> dict[str, Gue
 
 def _lemmas(category: str, members: dict[str, list[str]]) -> list[str]:
     """The words of synsets in the scene that a category may mean: itself, its aliases, its head, its first part."""
+    if len(category) > MAX_LENGTH:
+        return []
     category = "floor" if category.startswith(_FLOOR) else category.replace("-", "_")
     words = category.split("_")
     tails = ["_".join(words[start:]) for start in range(1, len(words))]

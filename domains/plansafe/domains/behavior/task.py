@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from plansafe.domains.behavior.bddl import AGENT, MORE, ROOM, Activity, Literal
 from plansafe.domains.behavior.goals import Goals
-from plansafe.domains.behavior.vocabulary import IGIBSON, OMNIGIBSON, Vocabulary
+from plansafe.domains.behavior.vocabulary import IGIBSON, OMNIGIBSON, Vocabulary, kinds_of
 from plansafe.domains.world import Scene, no_scene
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.sexpr import Node, write
@@ -119,15 +119,17 @@ def _domain(activity: Activity, types: dict[str, str], vocabulary: Vocabulary) -
     missing = [category for category in types if types[category] not in vocabulary.kinds]
     if not missing:
         return vocabulary.source
-    made = _kinds_by_use(activity) if activity.domain == OMNIGIBSON else {}
+    used = _kinds_by_use(activity)
     groups: dict[str, list[str]] = {}
     for category in missing:
-        kinds = sorted(made.get(category, ()))
+        kinds = sorted((kinds_of(category) | used.get(category, set())) & vocabulary.kinds.keys())
         above = "object" if not kinds else kinds[0] if len(kinds) == 1 else f"(either {' '.join(kinds)})"
         groups.setdefault(above, []).append(types[category])
     lines = "".join([f"\n    {' '.join(members)} - {above}" for above, members in groups.items()])
     text, at = vocabulary.source.text, vocabulary.types_at
-    return Source(f"{vocabulary.source.name} (with {len(missing)} more types)", text[:at] + lines + text[at:])
+    return Source(
+        f"{vocabulary.source.name} (with {len(missing)} types of {activity.name})", text[:at] + lines + text[at:]
+    )
 
 
 def _kinds_by_use(activity: Activity) -> dict[str, set[str]]:

@@ -24,6 +24,7 @@ INITIAL = "initial environment state:"
 TARGET = "target environment state:"
 OBJECTS = "interactable objects:"
 _LINE = re.compile(r"[^\r\n]+")
+_PLAIN = re.compile(r"[^\s()\";?]+\Z")
 _INSTANCE = re.compile(r".+\.n\.\d+_\d+\Z")
 
 
@@ -73,12 +74,12 @@ def read_prompt(source: Source, span: Span, name: str) -> tuple[Activity | None,
     objects: dict[str, str] = {}
     for value in listed:
         fields = {key.text: item.text.lower() for key, item in value.pairs} if value.kind == "object" else {}
-        if not is_object_name(fields.get("name", "")) or not is_object_name(fields.get("category", "")):
+        if not _is_name(fields.get("name", "")) or not _is_name(fields.get("category", "")):
             message = "expected `{'name': .., 'category': ..}`"
             _add(context, "SC010", message, Label(source.name, Span(value.start, value.end)))
         else:
             objects[fields["name"]] = fields["category"]
-    return _activity(context, source, name, objects, _words(init), _words(goals))
+    return _activity(context, source, name, objects, _words(context, source, init), _words(context, source, goals))
 
 
 def read_info(source: Source, value: Value) -> tuple[Activity | None, Context]:
@@ -94,17 +95,29 @@ def read_info(source: Source, value: Value) -> tuple[Activity | None, Context]:
     if context.errors:
         return None, context
     for name, category in fields["name_category"].pairs:
-        if is_object_name(name.text) and is_object_name(category.text):
+        if _is_name(name.text) and _is_name(category.text):
             objects[name.text.lower()] = category.text.lower()
         else:
             _add(context, "SC010", "expected a name and its category", Label(source.name, Span(name.start, name.end)))
-    init = _words(fields["initial_condition"].items)
-    goals = _words(fields["goal_condition"].items)
+    init = _words(context, source, fields["initial_condition"].items)
+    goals = _words(context, source, fields["goal_condition"].items)
     return _activity(context, source, "scene", objects, init, goals)
 
 
-def _words(values: list[Value] | tuple[Value, ...]) -> list[Words]:
-    return [Words(_flat(value), Span(value.start, value.end)) for value in values]
+def _is_name(text: str) -> bool:
+    """Whether a text is a name that stays one in PDDL."""
+    return _PLAIN.match(text) is not None and is_object_name(text)
+
+
+def _words(context: Context, source: Source, values: list[Value] | tuple[Value, ...]) -> list[Words]:
+    found: list[Words] = []
+    for value in values:
+        words = Words(_flat(value), Span(value.start, value.end))
+        if all([_PLAIN.match(word) for word in words.words]):
+            found.append(words)
+        else:
+            _add(context, "SC010", "a condition is a list of words", Label(source.name, words.span))
+    return found
 
 
 def _flat(value: Value) -> list[str]:
@@ -158,7 +171,7 @@ def _literal(
     context: Context, source: Source, words: Words, objects: dict[str, str], known: Vocabulary
 ) -> Literal | None:
     positive = words.words[:1] != ["not"]
-    predicate, *arguments = words.words if positive else words.words[1:] or [""]
+    predicate, *arguments = (words.words if positive else words.words[1:]) or [""]
     label = Label(source.name, words.span)
     if known.predicates.get(predicate) != len(arguments):
         if predicate in known.predicates:

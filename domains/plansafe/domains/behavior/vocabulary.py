@@ -1,17 +1,26 @@
 """What the shipped domains of this world declare: types with their kinds, and predicates.
 
-The types of a shipped domain are its table of affordances: a synset below ``openable`` can be opened. They are read
-from the file itself, so that there is one place to change.
+In iGibson, the types of the domain are its table of affordances: a synset below ``openable`` can be opened. They are
+read from the file itself. BEHAVIOR-1K has too many categories for that; ``categories.txt`` has the kinds of those that
+matter.
 """
 
 from __future__ import annotations
 
+import os
+import re
 from functools import cache
 from typing import NamedTuple
 
 from plansafe.domains import domain_path
 from plansafe.grammar.sexpr import Node, read_all
 from plansafe.grammar.source import Source
+
+_FOLDER = os.path.dirname(os.path.abspath(__file__))
+_FORM = re.compile(r"(half|diced|cooked|melted|broken)__(.+)", re.DOTALL)
+_PACKED = re.compile(r"(?P<held>.+)__(?:bottle|jar|carton|can|sack|bag|box|package|tin|atomizer|shaker)\Z", re.DOTALL)
+_PACK = re.compile(r"(?:bottle|jar|carton|can|sack|bag|box|pack|case)__of__(?P<held>.+)", re.DOTALL)
+SUBSTANCES = ("diced", "cooked", "melted")
 
 IGIBSON = "igibson"
 OMNIGIBSON = "omnigibson"
@@ -57,6 +66,44 @@ def vocabulary(domain: str) -> Vocabulary:
     }
     opening = source.text.index("(:types") + len("(:types")
     return Vocabulary(source, _closure(_typed(sections[":types"])), predicates, constants, actions, opening)
+
+
+@cache
+def _categories() -> dict[str, frozenset[str]]:
+    """The kinds of categories, from ``categories.txt``."""
+    kinds: dict[str, set[str]] = {}
+    kind = ""
+    with open(os.path.join(_FOLDER, "categories.txt"), encoding="utf-8") as file:
+        for line in file:
+            for word in line.partition("#")[0].split():
+                if word.endswith(":"):
+                    kind = word[:-1]
+                else:
+                    kinds.setdefault(word, set()).add(kind)
+    return {category: frozenset(found) for category, found in kinds.items()}
+
+
+@cache
+def _lemmas(kind: str) -> frozenset[str]:
+    """The words of the categories of a kind, without their sense."""
+    return frozenset([category.partition(".")[0] for category, kinds in _categories().items() if kind in kinds])
+
+
+def kinds_of(category: str) -> frozenset[str]:
+    """The kinds of a category of BEHAVIOR-1K: from the table, else as far as its name tells."""
+    found = _categories().get(category)
+    if found is not None:
+        return found
+    lemma = category.partition(".")[0]
+    form = _FORM.match(lemma)
+    if form is not None:
+        kinds = {"substance"} if form[1] in SUBSTANCES else {"sharp"} if form[1] == "broken" else set()
+        return frozenset(kinds | ({"food"} if form[2].rpartition("__")[2] in _lemmas("food") else set()))
+    packed = _PACKED.match(lemma) or _PACK.match(lemma)
+    if packed is None:
+        return frozenset()
+    kinds = {"fillable"} if packed.re is _PACKED else set()
+    return frozenset(kinds | {kind for kind in ("toxic", "food") if packed["held"] in _lemmas(kind)})
 
 
 def _typed(section: list[Node]) -> dict[str, list[str]]:

@@ -2,16 +2,15 @@
 ; synsets, substances that fill, cover and soak, and things that come about by cutting and cooking.
 ;
 ; Predicates are those of BDDL 3; actions follow the symbolic action primitives of OmniGibson, with what activities need
-; beside them. An agent has one gripper. What an action of the simulator leaves to physics is decided here, and written in docs/behavior.md.
+; beside them. An agent has one gripper. What the simulator leaves to physics is decided here (docs/behavior.md).
 ;
-; Only categories with an affordance, or with a hazard, are declared; an activity brings the others. `(real ?x)` holds
-; of what exists: halves, diced and cooked forms are there once somebody makes them. Recipes are not modelled.
+; An activity brings its categories, each below the kinds that it is of (behavior/categories.txt). `(real ?x)` holds of
+; what exists: halves, diced and cooked forms are there once somebody makes them. Recipes are not modelled.
 
 (define (domain omnigibson)
   (:requirements :adl)
 
   (:types
-    ; -- what can be done with a thing; kinds overlap -----------------------------------------------------------------
     agent room - object
     substance - object                               ; cannot be held: liquids, powders, what is diced or ground
     fixed - object                                   ; built in, or too heavy to pick up
@@ -20,91 +19,16 @@
     toggleable - object
     heat_source cold_source - object
     fillable - object                                ; holds substances
-    slicer - object
+    sharp - object
+    slicer - sharp
     cleaning_tool - object                           ; takes coverings off
     dry_cleaner - cleaning_tool                      ; .. without water
     cloth - object                                   ; folded, draped, laid over
     washing_machine drying_machine - object
     flame - object                                   ; sets alight what is flammable, while it is on
-    flammable - object
-    food - object
-
-    ; -- the home -----------------------------------------------------------------------------------------------------
-    floor_n_01 wall_n_01 ceiling_n_01 countertop_n_01 bed_n_01 checkout_n_03 driveway_n_01 grocery_shelf_n_01 lawn_n_01
-        pool_n_01 rail_fence_n_01 swimming_pool_n_01 toilet_n_02 tree_n_01 wall_nail_n_01 window_n_01 - fixed
-    bookcase_n_01 chair_n_01 coffee_table_n_01 breakfast_table_n_01 console_table_n_01 desk_n_01 mirror_n_01
-        pot_plant_n_01 shelf_n_01 stool_n_01 table_n_02 - object
-    sofa_n_01 armchair_n_01 - flammable
-    door_n_01 gate_n_01 openable_window_n_01 - (either fixed openable)
-    cabinet_n_01 wardrobe_n_01 - (either fixed closed_container)
-    electric_refrigerator_n_01 deep-freeze_n_02 - (either fixed closed_container cold_source)
-    bathtub_n_01 shower_n_01 sink_n_01 - (either fixed toggleable fillable)
-    hot_tub_n_02 - (either fixed toggleable fillable)
-    wood_fireplace_n_01 - (either fixed heat_source flame toggleable)
-    car_n_01 recreational_vehicle_n_01 - (either fixed closed_container)
-
-    ; -- appliances ---------------------------------------------------------------------------------------------------
-    oven_n_01 - (either fixed closed_container toggleable heat_source)
-    microwave_n_02 toaster_oven_n_01 - (either closed_container toggleable heat_source)
-    stove_n_01 - (either fixed toggleable heat_source)
-    grill_n_02 space_heater_n_01 heater_n_01 radiator_n_02 sauna_heater_n_01 toaster_n_02 iron_n_04
-        hand_blower_n_01 - (either toggleable heat_source)
-    coffee_maker_n_01 electric_kettle_n_01 pressure_cooker_n_01 espresso_machine_n_01
-        deep_fryer_n_01 - (either toggleable heat_source fillable)
-    rice_cooker_n_01 electric_cauldron_n_01 - (either closed_container toggleable heat_source fillable)
-    dishwasher_n_01 washer_n_03 - (either fixed closed_container toggleable washing_machine)
-    clothes_dryer_n_01 - (either fixed closed_container toggleable drying_machine heat_source)
-    blender_n_01 - (either openable toggleable fillable)
-    food_processor_n_01 - (either toggleable fillable)
-    laptop_n_01 - (either openable toggleable)
-    alarm_n_02 air_conditioner_n_01 calculator_n_02 ceiling_fan_n_01 cellular_telephone_n_01 desktop_computer_n_01
-        digital_camera_n_01 electric_fan_n_01 electric_hand_mixer_n_01 electric_mixer_n_01 facsimile_n_02
-        fire_alarm_n_02 flashlight_n_01 floor_lamp_n_01 lamp_n_02 lawn_mower_n_01 loudspeaker_n_01 modem_n_01
-        monitor_n_04 power_saw_n_01 printer_n_03 radio_receiver_n_01 router_n_02 scanner_n_02 shredder_n_01 switch_n_01
-        table_lamp_n_01 television_receiver_n_01 treadmill_n_01 vending_machine_n_01 webcam_n_02 - toggleable
-    vacuum_n_04 - (either toggleable dry_cleaner)
-    battery_n_02 light_bulb_n_01 broken__light_bulb_n_01 plug_n_05 - object
-
-    ; -- fire and tools -----------------------------------------------------------------------------------------------
-    candle_n_01 cigar_lighter_n_01 - (either toggleable flame)
-    match_n_01 cigarette_n_01 firewood_n_01 log_n_01 charcoal_n_01 newspaper_n_03 book_n_02 - flammable
-    ax_n_01 carving_knife_n_01 cleaver_n_01 knife_n_01 parer_n_02 pocketknife_n_01 saw_n_02 table_knife_n_01
-        utility_knife_n_01 - slicer
-    broken__glass_n_01 needle_n_02 razor_n_01 shears_n_01 hammer_n_02 mousetrap_n_01 tablefork_n_01 - object
-    broom_n_01 carpet_sweeper_n_01 lint_roller_n_01 - dry_cleaner
-    sponge_n_01 scrub_brush_n_01 toothbrush_n_01 steel_wool_n_01 swab_n_02 emery_paper_n_01 - cleaning_tool
-    rag_n_01 towel_n_01 hand_towel_n_01 bath_towel_n_01 dishtowel_n_01 paper_towel_n_01 - (either cleaning_tool cloth)
-    tissue_n_02 toilet_tissue_n_01 napkin_n_01 dinner_napkin_n_01 - (either cleaning_tool cloth flammable)
-    blanket_n_01 blouse_n_01 brassiere_n_01 curtain_n_01 dress_n_01 jersey_n_03 quilt_n_01 sheet_n_03 shirt_n_01
-        short_pants_n_01 sock_n_01 sweater_n_01 tablecloth_n_01 tank_top_n_01 trouser_n_01 undergarment_n_01
-        long_trousers_n_01 wool_coat_n_01 place_mat_n_01 mat_n_01 doily_n_01 - (either cloth flammable)
-    aluminum_foil_n_01 plastic_wrap_n_01 tarpaulin_n_01 - cloth
-    rug_n_01 pillow_n_01 - flammable
-
-    ; -- substances ---------------------------------------------------------------------------------------------------
-    water_n_06 seawater_n_01 soil_n_02 stain_n_01 dust_n_01 dirt_n_02 mud_n_03 sand_n_04 mold_n_05 mildew_n_02
-        crumb_n_03 adhesive_material_n_01 - substance
-    liquid_soap_n_01 detergent_n_02 disinfectant_n_01 sodium_carbonate_n_01 vinegar_n_01 polish_n_03
-        fertilizer_n_01 - substance
-    bleaching_agent_n_01 ammonia_water_n_01 acid_n_01 antifreeze_n_01 herbicide_n_01 insectifuge_n_01
-        pesticide_n_01 - substance
-    acetone_n_01 gasoline_n_01 rubbing_alcohol_n_01 spray_paint_n_01 - (either substance flammable)
-    flour_n_01 granulated_sugar_n_01 salt_n_02 olive_oil_n_01 cooking_oil_n_01
-        whole_milk_n_01 - (either substance food)
-    ; -- containers ---------------------------------------------------------------------------------------------------
-    backpack_n_01 cedar_chest_n_01 cooler_n_01 hinged_jar_n_01 mailbox_n_01 toolbox_n_01 - closed_container
-    carton_n_02 recycling_bin_n_01 tank_n_02 - (either openable fillable)
-    ashcan_n_01 basket_n_01 bin_n_01 bowl_n_01 bucket_n_01 caldron_n_01 casserole_n_02 cookie_sheet_n_01 cup_n_01
-        dixie_cup_n_01 frying_pan_n_01 jar_n_01 kettle_n_01 mason_jar_n_01 mixing_bowl_n_01 mug_n_04 packing_box_n_02
-        pan_n_01 pitcher_n_02 plate_n_04 platter_n_01 pot_n_04 sack_n_01 saucepan_n_01 saucepot_n_01 stockpot_n_01
-        teacup_n_02 teapot_n_01 tray_n_01 tupperware_n_01 wicker_basket_n_01 wok_n_01 - fillable
-    beer_bottle_n_01 beer_glass_n_01 vase_n_01 water_bottle_n_01 water_glass_n_02 wine_bottle_n_01
-        wineglass_n_01 - fillable
-    pill_n_02 pill_bottle_n_01 vitamin_pill_n_01 aerosol_n_02 spray_paint__can_n_01 - object
-
-    ; -- food ---------------------------------------------------------------------------------------------------------
-    apple_n_01 bread_slice_n_01 butter_n_01 chicken_n_01 chicken_leg_n_01 egg_n_02 hamburger_n_01 lobster_n_01
-        prawn_n_01 raw_egg_n_01 salmon_n_03 steak_n_01 strawberry_n_01 turkey_n_04 - food
+    flammable fragile toxic medicine food - object
+    floor_n_01 - fixed
+    dust_n_01 - substance
     agent_n_01 - agent)
 
   (:predicates
