@@ -12,6 +12,7 @@ from typing import Annotated, Any, Protocol, TextIO
 import typer
 
 from plansafe.app.domains import app as domains
+from plansafe.app.hazards import detector, hazards
 from plansafe.app.linting import lint
 from plansafe.app.options import (
     Color,
@@ -55,6 +56,8 @@ STDOUT = "-"
 _SEARCHING = "looking for the nearest safe plan .."
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+app.command("detector")(detector)
+app.command("hazards")(hazards)
 app.command("lint")(lint)
 app.command("verify-certificate")(verify_certificate)
 app.add_typer(domains, name="domains")

@@ -15,8 +15,11 @@ from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from plansafe.domains.world import World
     from plansafe.verifier.api import Checker
+    from plansafe.verifier.elaborate.conditions import Symbols
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -123,29 +126,53 @@ def _show_domain(name: str) -> int:
     assert path is not None
     print(f"domain        {path}")
     print(f"specification {', '.join(default_specs(name)) or 'none'}\n")
-    checker = bare(name)
-    task = checker.elaborated.task if checker.elaborated is not None else None
-    assert task is not None
+    checker = bare(name, default_specs(name))
+    assert checker.elaborated is not None
     print("actions")
-    for action in task.actions.values():
+    for action in checker.elaborated.task.actions.values():
         print("  (" + " ".join([action.name, *[p.name for p in action.parameters]]) + ")")
-    applicable = [rule for rule in checker.rules if rule.applicable]
-    print(f"\nrules         {len(applicable)} of {len(checker.rules)} apply")
-    for diagnostic in checker.diagnostics:
-        print(f"  {diagnostic.message}")
+    _cover(checker, checker.elaborated.symbols)
     return 0
 
 
-def bare(name: str) -> Checker:
-    """A shipped domain with its default specifications, and a problem without objects."""
+def _cover(checker: Checker, symbols: Symbols) -> None:
+    """What the specifications see of the domain, and what they do not."""
+    from plansafe.verifier.rules.coverage import MAPPED, UNBOUND, coverage  # noqa: PLC0415
+
+    seen = coverage(symbols, checker.expanded, checker.rules)
+    print(f"\nrules         {len(seen.applicable)} of {len(checker.rules)} apply")
+    for rule in seen.not_applicable:
+        print(f"  not {rule.rule}: the domain has no {', '.join([f'{kind} `{name}`' for kind, name in rule.lacks])}")
+    if seen.of(MAPPED):
+        print(f"words         {len(seen.of(MAPPED))} mapped, {len(seen.of(UNBOUND))} without a meaning here")
+        for word in seen.of(UNBOUND):
+            print(f"  {word.kind} {word.name}")
+        known = len(seen.kinds) - len(seen.unseen_types)
+        print(f"types         {known} of {len(seen.kinds)} belong to a kind; no rule about a kind sees the others")
+        print(f"  {', '.join(seen.unseen_types)}")
+
+
+def library(name: str) -> Checker | Diagnostic:
+    """The hazard library bound to a shipped domain, or why that cannot be."""
+    from plansafe.domains import domain_names  # noqa: PLC0415
+    from plansafe.specs import spec_names  # noqa: PLC0415
+
+    bound = [domain for domain in domain_names() if f"home-{domain}" in spec_names()]
+    if name.lower() not in bound:
+        return _unknown(name, tuple(bound))
+    return bare(name.lower(), ("home", f"home-{name.lower()}"))
+
+
+def bare(name: str, specifications: Sequence[str]) -> Checker:
+    """A shipped domain with shipped specifications, and a problem without objects."""
     from plansafe.app.discovery import Choice, Discovery, shipped_domain  # noqa: PLC0415
     from plansafe.app.service import Settings, compiled  # noqa: PLC0415
-    from plansafe.specs import default_specs, spec_path  # noqa: PLC0415
+    from plansafe.specs import spec_path  # noqa: PLC0415
 
     path = shipped_domain(name)
     assert path is not None
     problem = Source("empty problem", f"(define (problem empty) (:domain {name}) (:init) (:goal (and)))")
-    specs = [_source(spec_path(spec)) for spec in default_specs(name)]
+    specs = [_source(spec_path(spec)) for spec in specifications]
     return compiled(Discovery(Choice()), _source(path), problem, specs, Settings())[0]
 
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _MANY = 20
 """Plans in a batch from which findings are replayed on request alone (``--replay always``)."""
-_LAZY = ("diagnose", "domains", "lint", "repair", "scenario", "verify-certificate")
+_LAZY = ("detector", "diagnose", "domains", "hazards", "lint", "repair", "scenario", "verify-certificate")
 """Commands that are built only when they are called: every flag costs start-up time."""
 
 

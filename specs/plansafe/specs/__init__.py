@@ -38,6 +38,12 @@ def spec_path(name: str) -> str:
     return _file(folded)
 
 
+def table_path(world: str) -> str | None:
+    """The absolute path of the shipped detector's table for a world, if there is one."""
+    path = os.path.join(_ROOT, f"detector-{world.lower()}.toml")
+    return path if _NAME.match(world.lower()) and os.path.isfile(path) else None
+
+
 def default_specs(domain_name: str) -> tuple[str, ...]:
     """The specifications that apply to a domain of this name unless the user chooses others; may be empty."""
     return _DEFAULTS.get(domain_name.lower(), ())

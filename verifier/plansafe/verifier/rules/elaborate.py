@@ -134,6 +134,8 @@ class Rules:
                         (),
                         At(rule.node),
                         rule.source,
+                        hazard=next(iter(_said(rule.node, ":hazard")), None),
+                        targets=_said(rule.node, ":target"),
                         applicable=False,
                         lacks=tuple(lacks),
                     )
@@ -565,6 +567,14 @@ def _mentioned(rule: list[Node]) -> set[Name]:
             for atom in value:
                 _formula(atom, out)
     return out
+
+
+def _said(rule: list[Node], key: str) -> tuple[str, ...]:
+    """The names behind a keyword of a rule that is not elaborated, for those who count rules."""
+    if key not in rule[:-1]:
+        return ()
+    value = rule[rule.index(key) + 1]
+    return tuple([part for part in (value if isinstance(value, list) else [value]) if isinstance(part, str)])
 
 
 def _types(typed: Node, out: set[Name]) -> None:

@@ -1,0 +1,149 @@
+"""``--world``, and the commands about worlds and hazards: what is answered, and what is answered to mistakes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from plansafe.app.service import Settings, audit
+
+SAFECHECK = [sys.executable, "-m", "plansafe.app.main"]
+NODES = [
+    (1, "kitchen", "Rooms", [], []),
+    (2, "character", "Characters", [], []),
+    (3, "stove", "Appliances", ["HAS_SWITCH", "CAN_OPEN", "CONTAINERS"], ["CLOSED", "OFF"]),
+    (4, "mug", "Props", ["GRABBABLE", "MOVABLE"], ["CLEAN"]),
+    (5, "table", "Furniture", ["SURFACES"], ["CLEAN"]),
+]
+GRAPH = {
+    "nodes": [
+        {"id": number, "class_name": name, "category": category, "properties": properties, "states": states}
+        for number, name, category, properties, states in NODES
+    ],
+    "edges": [
+        *[{"from_id": number, "relation_type": "INSIDE", "to_id": 1} for number in (2, 3, 4, 5)],
+        {"from_id": 4, "relation_type": "ON", "to_id": 5},
+    ],
+}
+CARELESS = "Cook\nSwitch the stove on.\n\n[WALK] <stove> (1.3)\n[SWITCHON] <stove> (1.3)\n[WALK] <table> (1.5)\n"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A folder with a graph and a script that leaves the stove on."""
+    (tmp_path / "graph.json").write_text(json.dumps(GRAPH), encoding="utf-8")
+    (tmp_path / "cook.txt").write_text(CARELESS, encoding="utf-8")
+    return tmp_path
+
+
+def run(*arguments: str, cwd: Path) -> tuple[int, str]:
+    """The exit code of the command, and all that it printed."""
+    environment = {**os.environ, "NO_COLOR": "1"}
+    done = subprocess.run(
+        [*SAFECHECK, *arguments], cwd=cwd, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert "Traceback" not in done.stderr
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_a_script_is_audited_like_a_plan(home: Path) -> None:
+    code, text = run("audit", "--world", "virtualhome", "cook.txt", "--graph", "graph.json", cwd=home)
+    assert code == 1
+    assert "rule `heat-off-at-the-end` is violated at the end of the plan" in text
+    assert "cook.txt:6:1" in text
+    assert "[SWITCHON] <stove> (1.3)" in text
+    assert "scene          graph.json  (--scene)" in text
+    assert "blame: pre-existing" not in text
+
+
+def test_a_repair_is_a_script(home: Path) -> None:
+    code, text = run("repair", "--world", "virtualhome", "cook.txt", "--graph", "graph.json", "--output", "-", cwd=home)
+    assert code == 0, text
+    assert "Switch the stove on." in text
+    repaired = home / "repaired.txt"
+    code, _ = run(
+        "repair", "--world", "virtualhome", "cook.txt", "--graph", "graph.json", "--output", "repaired.txt", cwd=home
+    )
+    assert code == 0
+    assert repaired.read_text(encoding="utf-8").startswith("Cook\nSwitch the stove on.\n\n[WALK] <stove> (1.3)\n")
+    settings = Settings(world="virtualhome", scene=str(home / "graph.json"))
+    (result,) = audit([str(repaired)], settings)
+    assert result.report.headline is not None
+    assert result.report.headline.value == "SAFE"
+
+
+def test_a_folder_of_scripts(home: Path) -> None:
+    (home / "scripts").mkdir()
+    for number in range(3):
+        (home / "scripts" / f"{number}.txt").write_text(CARELESS, encoding="utf-8")
+    code, text = run("--world", "virtualhome", "scripts", "--scene", "graph.json", "--format", "concise", cwd=home)
+    assert code == 1
+    assert text.count("heat-off-at-the-end") == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (("--world", "virtualhmoe", "cook.txt"), "SC610", "did you mean `virtualhome`?"),
+        (("--world", "virtualhome", "cook.txt"), "SC603", "--scene FILE"),
+        (("--world", "virtualhome", "cook.txt", "--scene", "nothing.json"), "SC601", "nothing.json"),
+        (("--world", "virtualhome", "nothing.txt", "--scene", "graph.json"), "SC601", "nothing.txt"),
+        (("--world", "virtualhome", "cook.txt", "--scene", "cook.txt"), "SC010", "cook.txt"),
+        (("--world", "virtualhome", "graph.json", "--scene", "graph.json"), "SC011", "graph.json"),
+        (("cook.txt", "--scene", "graph.json"), "SC607", "--world"),
+        (("--world", "virtualhome", "cook.txt", "--scene", "graph.json", "--from", "text"), "SC607", "leave one out"),
+        (("domains", "show", "hoursehold"), "SC610", "did you mean `household`?"),
+        (("domains", "export", "nowhere"), "SC610", "known worlds"),
+        (("domains", "export", "virtualhome", "--scene", "nothing.json"), "SC601", "nothing.json"),
+        (("hazards", "nonsense"), "SC607", "safel"),
+        (("hazards", "--table", "nothing.toml"), "SC601", "nothing.toml"),
+        (("hazards", "--domain", "nowhere"), "SC610", "virtualhome"),
+        (("detector", "nothing"), "SC601", "virtualhome"),
+        (("detector", "cook.txt"), "SC776", "cook.txt"),
+    ],
+)
+def test_mistakes_are_answered(home: Path, arguments: tuple[str, ...], code: str, says: str) -> None:
+    status, text = run(*arguments, cwd=home)
+    assert status == 2, text
+    assert code in text
+    assert says in text
+
+
+def test_an_unknown_step_keeps_its_place(home: Path) -> None:
+    (home / "odd.txt").write_text("[WALK] <stove> (1.3)\n[DANCE] <stove> (1.3)\n", encoding="utf-8")
+    code, text = run("--world", "virtualhome", "odd.txt", "--scene", "graph.json", cwd=home)
+    assert code == 2
+    assert "odd.txt:2:1" in text
+
+
+def test_domains_are_listed_shown_and_exported(home: Path) -> None:
+    code, text = run("domains", cwd=home)
+    assert code == 0
+    assert "virtualhome" in text
+    assert "household" in text
+    code, text = run("domains", "show", "virtualhome", cwd=home)
+    assert code == 0
+    assert "(grab ?c ?x)" in text
+    assert "rules         " in text
+    code, text = run("domains", "export", "virtualhome", "cook.txt", "--scene", "graph.json", "-o", "made", cwd=home)
+    assert code == 0, text
+    assert {path.name for path in (home / "made").iterdir()} == {"domain.pddl", "problem.pddl", "cook.plan"}
+    code, _ = run("made/cook.plan", "--no-default-spec", cwd=home)
+    assert code == 0
+
+
+def test_hazards_and_detectors(home: Path) -> None:
+    code, text = run("hazards", "safel", cwd=home)
+    assert code == 0
+    assert "human-fire" in text
+    code, text = run("detector", "virtualhome", "-o", "detector.safe", cwd=home)
+    assert code == 0, text
+    spec = ("--spec", "detector.safe")
+    code, text = run("--world", "virtualhome", "cook.txt", "--scene", "graph.json", *spec, cwd=home)
+    assert code == 1
+    assert "fire-and-heat" in text
