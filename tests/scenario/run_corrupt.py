@@ -109,7 +109,7 @@ def judge(texts: Texts, wrong: Texts, solve: bool = True) -> tuple[bool, bool, b
     if not solve:
         profile = profile._replace(criteria=frozenset(("declared",)))
     given = Scenario("s", Source("problem.pddl", wrong.problem), Source("domain.pddl", wrong.domain))
-    limits = Limits(time_s=5)
+    limits = Limits(time_s=40)
     fixed = fix(given, profile, limits)
     now = fixed.scenario
     assert now.domain is not None

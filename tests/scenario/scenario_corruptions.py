@@ -652,3 +652,50 @@ def section_twice(rng: Random, texts: Texts) -> Texts | None:
     half = len(section) // 2
     at = tree.span(section, half)[0]
     return texts._replace(domain=f"{tree.text[:at]})\n  (:predicates\n    {tree.text[at:]}")
+
+
+@kind
+def name_with_foreign_characters(rng: Random, texts: Texts) -> Texts | None:
+    tree = Tree(texts.problem)
+    section = tree.sections(":objects")[0]
+    names = [str(n) for n in section[1:] if isinstance(n, str) and "_" in n and n not in texts.domain]
+    if not names:
+        return None
+    old = rng.choice(names)
+    new = old.replace("_", rng.choice((".", "'", "#", "/")))
+    return texts._replace(problem=re.sub(rf"(?<![^\s()]){re.escape(old)}(?![^\s()])", lambda _: new, texts.problem))
+
+
+@kind
+def value_as_fact(rng: Random, texts: Texts) -> Texts | None:
+    found = re.findall(r"\(= \((\S+ [^()]*)\) (\d+)\)", texts.problem)
+    if not found:
+        return None
+    fluent, value = rng.choice(found)
+    return texts._replace(problem=texts.problem.replace(f"(= ({fluent}) {value})", f"({fluent} {value})"))
+
+
+@kind
+def declared_with_another_arity(rng: Random, texts: Texts) -> Texts | None:
+    tree = Tree(texts.domain)
+    used = [a[0] for a in _conditions(tree)]
+    nodes = [n for n in tree.sections(":predicates")[0][1:] if isinstance(n, list) and used.count(n[0]) > 2]
+    node = rng.choice(nodes)
+    end = tree.span(node)[1] - 1
+    return texts._replace(domain=f"{tree.text[:end]} ?extra - object{tree.text[end:]}")
+
+
+@kind
+def quantifier_without_parentheses(rng: Random, texts: Texts) -> Texts | None:
+    found = list(re.finditer(r"\((forall|exists)\s+\(([^()]*)\)", texts.domain))
+    if not found:
+        return None
+    match = rng.choice(found)
+    return texts._replace(domain=f"{texts.domain[: match.start()]}({match[1]} {match[2]}{texts.domain[match.end() :]}")
+
+
+@kind
+def not_without_parentheses(rng: Random, texts: Texts) -> Texts | None:
+    found = list(re.finditer(r"\(not \(([^()]*)\)\)", texts.domain))
+    match = rng.choice(found)
+    return texts._replace(domain=f"{texts.domain[: match.start()]}(not {match[1]}){texts.domain[match.end() :]}")

@@ -114,7 +114,8 @@ class Examination:
                 said = refusal(self.checker, "the search for plans")
                 blocked = "something is left open" if said is None else said.message
             else:
-                searches = Searches(self.checker, self.profile, self.limits, self.planner)
+                plans = self.scenario.plans
+                searches = Searches(self.checker, self.profile, self.limits, self.planner, plans)
                 if UNIQUE in wanted:  # the shortest plan is needed anyway, and answers other questions, too
                     searches.plan(searches.guarded, shortest=True)
         for name in wanted:
@@ -122,6 +123,8 @@ class Examination:
                 found[name] = declared
             elif name == ACTIONS and declared.verdict is Verdict.YES:
                 found[name] = self.actions()
+            elif name == REFERENCES and declared.verdict is Verdict.YES:
+                found[name] = self.references()
             elif searches is None:
                 found[name] = Criterion(name, Verdict.SKIPPED, blocked)
             else:
@@ -134,7 +137,6 @@ class Examination:
             CONTRAST: self.contrast,
             STEPS: self.steps,
             UNIQUE: self.unique,
-            REFERENCES: self.references,
         }
         return judge[name](searches)
 
@@ -315,14 +317,15 @@ class Examination:
         verdict = Verdict.YES if ways.complete else Verdict.UNKNOWN
         return Criterion(UNIQUE, verdict, counted, (), tuple(witnesses[:1]), figures)
 
-    def references(self, searches: Searches) -> Criterion:
+    def references(self) -> Criterion:
         """Whether the reference plans do what they are there for."""
+        assert self.checker is not None
         if not self.scenario.plans:
             return Criterion(REFERENCES, Verdict.SKIPPED, "there is no reference plan")
         wrong: list[Diagnostic] = []
         unknown = 0
         for plan in self.scenario.plans:
-            report = searches.checker.check(plan)
+            report = self.checker.check(plan)
             if report.headline is None or report.headline is Headline.INVALID:
                 found = [f for f in report.findings if not f.rule]
                 said = found[0].message if found else next((d.message for d in report.diagnostics), "it cannot be read")

@@ -16,6 +16,7 @@ from plansafe.verifier.scenario.corrections import (
     reaching,
     repetitions,
     shape,
+    spelling,
     words,
     wrapping,
 )
@@ -69,6 +70,7 @@ MEANINGS: tuple[Rule, ...] = (
     names.objects,
     names.constants,
     arguments.mismatches,
+    spelling.names,
     facts.negated,
     facts.contradictions,
     facts.requirements,
@@ -146,6 +148,8 @@ class _Corrector:
             self._empty = f"(define (domain {name}))\n"
             self.drafts[new_domain] = Draft(Source(new_domain, self._empty))
         self.corrections: list[Correction] = []
+        texts = " ".join([source.text for source in (*scenario.specs, *scenario.plans)])
+        self.others = frozenset(texts.lower().replace("(", " ").replace(")", " ").split())
 
     def scenario(self) -> Scenario:
         """The scenario with its texts as they are now."""
@@ -168,7 +172,8 @@ class _Corrector:
         return False
 
     def _view(self, drafts: dict[str, Draft]) -> View:
-        return View(drafts[self.problem], drafts[self.domain] if self.domain is not None else None, self.base)
+        domain = drafts[self.domain] if self.domain is not None else None
+        return View(drafts[self.problem], domain, self.base, self.others)
 
     def _edits(self, view: View) -> list[Edit]:
         """What the first rule that applies says."""

@@ -270,7 +270,7 @@ class Survey:
         return None if known is None else known.types
 
     def join(self, kinds: Iterable[Types]) -> Types:
-        """What is nearest above several types; ``either`` of them where only ``object`` is above them all."""
+        """What is nearest above several types; where only ``object`` is above them all, of two the ``either``."""
         names = sorted({name for kind in kinds for name in kind})
         if not names or ROOT in names:
             return (ROOT,)
@@ -279,7 +279,7 @@ class Survey:
             return (tops[0],)
         shared = set.intersection(*[self.ancestors(name) for name in tops]) - {ROOT}
         nearest = [s for s in sorted(shared) if not any(s != o and s in self.ancestors(o) for o in shared)]
-        return (nearest[0],) if nearest else tuple(tops)
+        return (nearest[0],) if nearest else tuple(tops) if len(tops) == 2 else (ROOT,)
 
     def meet(self, kinds: Iterable[Types]) -> Types | None:
         """The type that fits all of several uses: the most special of them; ``None`` if they have nothing in common."""

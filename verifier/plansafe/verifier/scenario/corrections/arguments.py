@@ -101,8 +101,11 @@ def _kept(survey: Survey, use: Use, known: Declared) -> Iterator[tuple[int, ...]
             if _fits(survey, use, known, rest):
                 yield rest
                 return
+    seen: set[tuple[str, ...]] = set()
     for rest in combinations(range(len(arguments)), wanted):
-        if _fits(survey, use, known, rest):
+        words = tuple([str(arguments[number]) for number in rest])
+        if words not in seen and _fits(survey, use, known, rest):
+            seen.add(words)
             yield rest
 
 

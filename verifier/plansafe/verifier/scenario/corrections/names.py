@@ -151,9 +151,7 @@ def objects(view: View) -> list[Edit]:
                 unknown.setdefault(argument, []).append((use, number))
     for name, uses in unknown.items():
         in_domain = any([use.draft is not view.problem for use, _ in uses])
-        fitting = [known for known in survey.objects if _stands_for(view, known, uses)]
-        named_after = _COUNTER.sub("", name) in survey.types  # then its declaration is what is missing
-        meant = None if named_after else nearest(name, fitting, 2 if len(uses) == 1 else 1)
+        meant = _meant_object(view, name, uses)
         if meant is not None and all([use.draft.editable for use, _ in uses]):
             reason = f"object `{name}` is not declared; `{meant}` is"
             out += [view.renamed(use.draft, use.node, child, NEAR, reason, meant) for use, child in uses]
@@ -175,6 +173,17 @@ def objects(view: View) -> list[Edit]:
     return out
 
 
+def _meant_object(view: View, name: str, uses: list[tuple[Use, int]]) -> str | None:
+    """The declared object that is meant; none for a name made of a type, whose declaration is what is missing."""
+    if _COUNTER.sub("", name) in view.survey.types:
+        return None
+    fitting = [known for known in view.survey.objects if _stands_for(view, known, uses)]
+    beside = {argument for use, _ in uses for argument in use.arguments}  # said of both: they are two things
+    alone = len(uses) == 1
+    found = nearest(name, [known for known in fitting if known not in beside], 2 if alone else 1)
+    return found or (nearest(name, fitting, 1) if alone else None)
+
+
 def _stands_for(view: View, known: str, uses: list[tuple[Use, int]]) -> bool:
     """Whether a declared object has the types that all of these places want, and may be named there."""
     own = view.survey.objects[known]
@@ -182,8 +191,6 @@ def _stands_for(view: View, known: str, uses: list[tuple[Use, int]]) -> bool:
         wanted = view.survey.wanted(use, child - 1)
         if wanted is not None and not view.survey.fits(own.types, wanted, False):
             return False
-        if known in use.arguments:
-            return False  # said of both: they are two things
         if use.draft is not view.problem and own.draft is view.problem:
             return False
     return True

@@ -41,12 +41,18 @@ FOREIGN = {
 
 
 class View:
-    """The drafts of one round. ``domain`` is the scenario's own; ``base`` is never edited."""
+    """The drafts of one round. ``domain`` is the scenario's own; ``base`` is never edited.
 
-    def __init__(self, problem: Draft, domain: Draft | None, base: Draft | None) -> None:
+    ``others`` are the words of texts that are not edited either: specifications and plans.
+    """
+
+    def __init__(
+        self, problem: Draft, domain: Draft | None, base: Draft | None, others: frozenset[str] = frozenset()
+    ) -> None:
         self.problem = problem
         self.domain = domain
         self.base = base
+        self.others = others
 
     @property
     def editable(self) -> list[tuple[str, Draft]]:
