@@ -15,6 +15,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_-]*\Z")
 _DEFAULTS: dict[str, tuple[str, ...]] = {
     "household": ("household",),
     "igibson": ("home", "home-igibson"),
+    "omnigibson": ("home", "home-omnigibson"),
     "safeagentbench": ("home", "home-safeagentbench"),
     "virtualhome": ("home", "home-virtualhome"),
 }
