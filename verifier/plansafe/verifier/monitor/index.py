@@ -100,23 +100,41 @@ class InstanceIndex:
             self.by_predicate.setdefault(pattern.predicate, []).append(number)
         self._tables: list[dict[Binding, set[Binding]]] = [{} for _ in patterns]
         self._shared = False
+        self._mine: list[set[Binding]] | None = None
+        """Of each table, the keys whose sets no fork shares; ``None``: nothing is shared."""
 
     def add(self, binding: Binding) -> None:
         """Register an instance."""
         if self._shared:
             self._own()
-        for pattern, table in zip(self.patterns, self._tables, strict=True):
-            table.setdefault(tuple([binding[p] for p in pattern.parameters]), set()).add(binding)
+        for number, pattern in enumerate(self.patterns):
+            key = tuple([binding[p] for p in pattern.parameters])
+            self._set(number, key).add(binding)
 
     def remove(self, binding: Binding) -> None:
         """Forget an instance."""
         if self._shared:
             self._own()
-        for pattern, table in zip(self.patterns, self._tables, strict=True):
+        for number, pattern in enumerate(self.patterns):
             key = tuple([binding[p] for p in pattern.parameters])
-            table[key].discard(binding)
-            if not table[key]:
-                del table[key]
+            left = self._set(number, key)
+            left.discard(binding)
+            if not left:
+                del self._tables[number][key]
+
+    def _set(self, number: int, key: Binding) -> set[Binding]:
+        """The set behind a key, made or copied where it is not this index's own."""
+        table = self._tables[number]
+        found = table.get(key)
+        if found is None:
+            found = table[key] = set()
+        elif self._mine is not None and key not in self._mine[number]:
+            found = table[key] = set(found)
+        else:
+            return found
+        if self._mine is not None:
+            self._mine[number].add(key)
+        return found
 
     def readers(self, predicate: int, code: int, out: set[Binding]) -> None:
         """Add the registered instances that read the fact to ``out``."""
@@ -133,8 +151,10 @@ class InstanceIndex:
         copy.patterns, copy.by_predicate = self.patterns, self.by_predicate
         copy._tables = self._tables
         copy._shared = self._shared = True
+        copy._mine = None
         return copy
 
     def _own(self) -> None:
-        self._tables = [{key: set(found) for key, found in table.items()} for table in self._tables]
+        self._tables = [dict(table) for table in self._tables]
+        self._mine = [set() for _ in self._tables]
         self._shared = False
