@@ -20,6 +20,8 @@ WORLDS = [name for name in domain_names() if f"home-{name}" in spec_names()]
 OURS = """
 [ours]
 title = "Ours"
+[ours.worlds]
+ice-land = "everything freezes"
 [ours.categories]
 burns = { title = "Burns", hazards = ["fire", "heat"], targets = ["human"] }
 wet = { hazards = ["spill"], rules = ["no-flood"] }
@@ -86,7 +88,7 @@ def test_every_type_has_a_rule_that_applies_in_a_world_or_a_reason(world: str) -
     found = coverage(load()["safel"], applicable, world)
     assert {covered.category.name for covered in found if not covered.rules and not covered.reason} == set()
     named = {category.name for category in load()["safel"].categories if world in category.worlds}
-    assert named == {covered.category.name for covered in found if covered.reason}, "a reason that is no longer true"
+    assert named <= {covered.category.name for covered in found if covered.reason}, "a reason that is no longer true"
 
 
 def _names(taxonomy: Taxonomy, rule: Stub) -> list[str]:
@@ -112,6 +114,13 @@ def test_categories_are_computed() -> None:
     assert found["cold"].reason == "it is never cold"
     assert found["wet"].reason is None
     assert ours.categories[1].title == "wet"
+    found = {covered.category.name: covered.reason for covered in coverage(ours, RULES[:1], "ice-land")}
+    assert found == {
+        "burns": None,
+        "wet": "everything freezes",
+        "rays": "everything freezes",
+        "cold": "everything freezes",
+    }
 
 
 def _complaints(taxonomies: Taxonomies) -> list[tuple[str, str, str]]:

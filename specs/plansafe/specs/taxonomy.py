@@ -19,7 +19,7 @@ from plansafe.specs.toml_text import place, read_toml
 TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "taxonomies.toml")
 TARGETS = ("human", "animal", "robot", "property", "environment")
 _CATEGORY = ("title", "targets", "hazards", "rules", "reason", "worlds")
-_TAXONOMY = ("title", "categories", "left-out")
+_TAXONOMY = ("title", "categories", "left-out", "worlds")
 
 
 class RuleLike(Protocol):
@@ -62,12 +62,16 @@ class Category:
 
 @dataclass(frozen=True, slots=True)
 class Taxonomy:
-    """A taxonomy: its categories in order, and hazards that it has no category for, each with the reason."""
+    """A taxonomy: its categories in order, and hazards that it has no category for, each with the reason.
+
+    ``worlds`` says why any category may have no rule in a world, unless the category itself says so.
+    """
 
     name: str
     title: str
     categories: tuple[Category, ...]
     left_out: Mapping[str, str] = field(default_factory=dict)
+    worlds: Mapping[str, str] = field(default_factory=dict)
 
     def categories_of(self, rule: RuleLike) -> tuple[Category, ...]:
         """The categories that a rule belongs to, in order."""
@@ -128,7 +132,8 @@ def coverage(taxonomy: Taxonomy, rules: Iterable[RuleLike], world: str | None = 
     out = []
     for category in taxonomy.categories:
         names = tuple([rule.name for rule in rules if category.holds(rule)])
-        reason = None if names else category.worlds.get(world or "", category.reason)
+        general = taxonomy.worlds.get(world or "", category.reason)
+        reason = None if names else category.worlds.get(world or "", general)
         out.append(Covered(category, names, reason))
     return tuple(out)
 
@@ -183,8 +188,9 @@ class _Reader:
         if not categories:
             self.bad(f"`{name}` has no categories", at, f"write `[{name}.categories.NAME]`")
         left_out = self._texts_by_name(entries.get("left-out", {}), (*at, "left-out"))
+        worlds = self._texts_by_name(entries.get("worlds", {}), (*at, "worlds"))
         made = tuple([self._category(key, entry, (*at, "categories", key)) for key, entry in categories.items()])
-        return Taxonomy(name, self._text(entries, "title", at) or name, made, left_out)
+        return Taxonomy(name, self._text(entries, "title", at) or name, made, left_out, worlds)
 
     def _category(self, name: str, value: Any, at: tuple[str, ...]) -> Category:
         entries = self._table(value, at, _CATEGORY)
