@@ -124,7 +124,9 @@ class Writer:
         for reading in self.outcomes:
             mine = [(n, v) for n, v in enumerate(violated) if v.readings[0] == reading]
             if mine:
-                got = self.histories[reading].ask([self._violation_question(v) for _, v in mine])
+                outcome = self.outcomes[reading]
+                questions = [self._violation_question(v) for _, v in mine]
+                got = self.histories[reading].ask(questions, outcome.letters, outcome.state)
                 answers.update({n: answer for (n, _), answer in zip(mine, got, strict=True)})
             facts = {fact for n, _ in mine for fact in answers[n].facts}
             if reading == "halt":

@@ -74,12 +74,17 @@ class History:
             observer(run, 0, [])
             run.steps(self.read.steps)
 
-    def ask(self, questions: list[Question]) -> list[Answer]:
-        """Answer all questions in one run."""
+    def ask(self, questions: list[Question], letters: int, last: State) -> list[Answer]:
+        """Answer all questions in one run, or in none if all are about the last of ``letters`` (state ``last``)."""
         by_letter: dict[int, list[int]] = {}
-        for number, question in enumerate(questions):
-            by_letter.setdefault(question.letter, []).append(number)
         answers = [Answer((), ())] * len(questions)
+        for number, question in enumerate(questions):
+            if question.letter == letters:
+                answers[number] = self._answer(question, last)
+            else:
+                by_letter.setdefault(question.letter, []).append(number)
+        if not by_letter:
+            return answers
 
         def observe(run: Run, _step: int, _log: list[Change]) -> None:
             for number in by_letter.get(run.letter, ()):
