@@ -302,3 +302,18 @@ def test_unreadable_rules_are_unusable() -> None:
     result = lint(DOMAIN, [], [spec])
     assert not result.usable
     assert result.exit_code() == 2
+
+
+def test_a_forall_may_be_about_nothing() -> None:
+    of_states = "(:process r :parameters (?s - stove) :require (forall (?p - pan) (and (hot ?p) (not (hot ?p)))) META)"
+    of_traces = """(:trajectory a :parameters (?s - stove) :formula (forall (?p - pan) (sometime (hot ?p))) META)
+                   (:trajectory b :parameters (?s - stove) :formula (forall (?p - pan) (always (not (hot ?p)))) META)"""
+    for result in (linted(of_states), linted(of_states, PROBLEM), linted(of_traces)):
+        assert not {code for code, *_ in found(result)} & {"SC751", "SC752"}
+
+
+def test_the_other_rule_may_have_no_instance() -> None:
+    rules = """(:obligation a :parameters (?s - stove) :when (on ?s) :then (not (on ?s)) META)
+               (:obligation b :parameters (?s - stove ?c - cup)
+                 :when (or (on ?s) (held ?c)) :then (and (not (on ?s)) (not (held ?c))) META)"""
+    assert not [codes for codes in found(linted(rules)) if codes[0] == "SC755"]

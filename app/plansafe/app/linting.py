@@ -145,9 +145,6 @@ def gather(wanted: _Wanted) -> Gathered:
     elif domain is not None:
         chosen, failures = discovery.specifications("", domain)
         specs, notes = [*chosen, *specs], [*notes, *failures]
-    if domain is not None and not specs and not notes:
-        advice = "name specifications, or `safecheck domains list` says which domains have some"
-        notes.append(Diagnostic("SC607", "there is nothing to look at: no specification", help=advice))
     return Gathered(domain, tuple(problems), tuple(specs), tuple(notes), discovery)
 
 
@@ -244,7 +241,12 @@ def _lint(
             if missing is None:
                 raise
             return complain(missing)
-        result = result._replace(diagnostics=(*gathered.notes, *result.diagnostics))
+        notes = gathered.notes
+        if result.usable and not (result.rules or result.idle):
+            advice = "name specifications; `safecheck domains list` says which domains have some"
+            notes = (*notes, Diagnostic("SC607", "there is nothing to look at: no rule, no constraint", help=advice))
+            result = result._replace(usable=False)
+        result = result._replace(diagnostics=(*notes, *result.diagnostics))
     stream = standard_output()
     stream.write(renderer(form.value, wants_color(color, stream)).result(shown(result, ignore), gathered, ignore))
     stream.flush()

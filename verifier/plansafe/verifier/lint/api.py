@@ -13,7 +13,7 @@ from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.elaborate.context import At
 from plansafe.verifier.lint.budget import Budget
 from plansafe.verifier.lint.change import Changes
-from plansafe.verifier.lint.example import examples
+from plansafe.verifier.lint.example import broken_in, examples
 from plansafe.verifier.lint.formulas import Formulas
 from plansafe.verifier.lint.given import Decided, Given
 from plansafe.verifier.lint.model import Fault, Lint, LintOptions, Open, Scope
@@ -25,6 +25,8 @@ from plansafe.verifier.rules.model import Rule
 
 NO_PROBLEM = "<no problem>"
 MAX_PAIRS = 3_000
+EXAMPLE_S = 2.0
+"""Seconds for a problem that was made to break a rule in."""
 FORMULAS = "formulas, for every problem of the domain"
 
 Key = tuple[str, str, str]
@@ -51,7 +53,7 @@ def lint(
     sources.pop(NO_PROBLEM, None)
     if not all([checker.ok for checker in checkers]):
         return Lint((), (), _explained(diagnostics, bool(problems)), sources, False, problems=len(problems))
-    return _Linter(checkers, _Texts(domain, tuple(specs), resolve), bool(problems), options, diagnostics, sources).run()
+    return _Linter(checkers, bool(problems), options, diagnostics, sources).run()
 
 
 def _no_problem(domain: Source) -> Source:
@@ -79,14 +81,6 @@ def _explained(diagnostics: tuple[Diagnostic, ...], given: bool) -> tuple[Diagno
     )
 
 
-class _Texts(NamedTuple):
-    """What everything is read from, but for problems."""
-
-    domain: Source
-    specs: tuple[Source, ...]
-    resolve: Callable[[str, Source], Source | None] | None
-
-
 class _Subject(NamedTuple):
     """A rule: its checker and number there, and its number in each problem that has it."""
 
@@ -100,14 +94,12 @@ class _Linter:
     def __init__(
         self,
         checkers: list[Checker],
-        texts: _Texts,
         given: bool,
         options: LintOptions,
         diagnostics: tuple[Diagnostic, ...],
         sources: dict[str, Source],
     ) -> None:
         self.checkers = checkers
-        self.texts = texts
         self.options = options
         self.diagnostics = diagnostics
         self.sources = sources
@@ -127,6 +119,8 @@ class _Linter:
         self.useless: set[Key] = set()
         """Rules that are never broken or never kept: nothing more is said about them."""
         self.contradicting: list[frozenset[str]] = []
+        self.doubtful: list[_Subject] = []
+        """Rules of which formulas do not say whether they can be broken, where no problem is given."""
 
     def _subjects(self) -> list[_Subject]:
         found: dict[Key, _Subject] = {}
@@ -158,6 +152,7 @@ class _Linter:
                 self._unchanging(subject)
         self._goals()
         self._left_out()
+        self._examples()
         order = {f.name: n for n, f in enumerate([s.rule for s in self.subjects])}
         ranks = list(Severity)
         faults = sorted(
@@ -239,8 +234,8 @@ class _Linter:
             )
             return
         if not self.given:
-            if reply is Reply.OPEN and not self._broken_somewhere(subject):
-                self.open.append(Open("can it be broken?", rule.name, None, "formulas alone do not decide it"))
+            if reply is Reply.OPEN:
+                self.doubtful.append(subject)
             return
         answers = self._asked(subject, there)
         if any([answer.yes for answer in answers]):
@@ -262,20 +257,17 @@ class _Linter:
             why = next(answer.proof for answer in answers if answer.yes is None)
             self.open.append(Open("can it be broken?", rule.name, self._names(there), why))
 
-    def _broken_somewhere(self, subject: _Subject) -> bool:
+    def _broken_somewhere(self, subject: _Subject, budget: Budget) -> bool:
         """Whether a search in a small problem made for the purpose finds a plan that breaks a rule."""
-        if not self.options.search:
-            return False
-        domain, specs, resolve = self.texts
+        base = self.checkers[subject.base]
         reads = self.formulas[subject.base].reads[subject.number]
-        for text in examples(self.words[subject.base], subject.rule, reads, self.budget.deadline):
-            problem = Source(NO_PROBLEM, text.replace("{domain}", _name(domain)))
-            checker = Checker(domain, problem, specs, Options(replay="never"), resolve)
-            if not checker.ok or subject.number >= len(checker.rules):
-                continue
-            given = Given(checker, self.options.time_limit_s)
-            if checker.rules[subject.number].name == subject.rule.name and given.breakable(subject.number, True).yes:
+        words = self.words[subject.base]
+        for text in examples(words, subject.rule, reads, budget.deadline):
+            text = text.replace("{domain}", _name(base.domain))
+            if broken_in(base, words, subject.rule, text, reads, budget.piece(EXAMPLE_S)):
                 return True
+            if budget.over:
+                break
         return False
 
     def _asked(self, subject: _Subject, there: list[int]) -> list[Decided]:
@@ -493,6 +485,15 @@ class _Linter:
                     problem,
                     said="not with this goal",
                 )
+
+    def _examples(self) -> None:
+        """Look for plans that break the doubtful rules, in problems made for the purpose."""
+        budget = Budget(self.options.time_limit_s)
+        with budget.running():
+            for subject in self.doubtful:
+                if not (self.options.search and not budget.over and self._broken_somewhere(subject, budget)):
+                    why = "formulas alone do not decide it"
+                    self.open.append(Open("can it be broken?", subject.rule.name, None, why))
 
     def _left_out(self) -> None:
         """The problems of which no plans were searched."""

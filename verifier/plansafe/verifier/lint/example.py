@@ -6,16 +6,58 @@ problem of the domain like any other, so what is found there is so in some probl
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from time import monotonic
 
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker, Options
+from plansafe.verifier.engine.replay import Engine
 from plansafe.verifier.lint.question import Asked
+from plansafe.verifier.lint.search import Outcome, explore
 from plansafe.verifier.lint.vocabulary import Vocabulary, effects
 from plansafe.verifier.model import Action
 from plansafe.verifier.planning.rewriting import binders
+from plansafe.verifier.rules.elaborate import Rules
 from plansafe.verifier.rules.model import Rule
 from plansafe.verifier.symbolic.circuit import FALSE
 
 MAX_ACTIONS = 4
+"""Actions for each of which a problem is made."""
+FEW_ACTIONS = 10
+"""Actions that plans for it may have."""
+MAX_STATES = 400
+
+
+def broken_in(base: Checker, words: Vocabulary, rule: Rule, text: str, reads: set[int], seconds: float) -> bool:
+    """Whether a short plan for a problem made here breaks a rule."""
+    engine = _compiled(base, words, rule, text, reads)
+    if engine is None:
+        return False
+
+    def broken(outcomes: Iterable[Outcome]) -> bool:
+        return any([outcome.broken for outcome in outcomes])
+
+    return broken(explore(engine, broken, monotonic() + seconds, MAX_STATES).outcomes)
+
+
+def _compiled(base: Checker, words: Vocabulary, rule: Rule, text: str, reads: set[int]) -> Engine | None:
+    """A problem made here with one rule of a specification; ``None`` if it was not understood.
+
+    Only the rule is elaborated anew: macros and mappings are expanded already. Actions that have nothing to do with the
+    rule are left out: a plan without them is a plan.
+    """
+    checker = Checker(base.domain, Source("<example>", text), (), Options(replay="never"))
+    plain = [each for each in base.expanded.rules if each.node is rule.at.node]
+    if checker.elaborated is None or checker.engine is None or not plain:
+        return None
+    symbols = checker.elaborated.symbols
+    rules = Rules(symbols)
+    rules.specifications(base.expanded._replace(rules=plain, openings=(), invariants=()))
+    if not checker.ok:
+        return None
+    task = checker.elaborated.task
+    few = {action.name: task.actions[action.name] for action in _actions(words, reads)[:FEW_ACTIONS]}
+    return Engine(task._replace(actions=few), rules.rules, symbols.pseudo)
 
 
 def examples(words: Vocabulary, rule: Rule, reads: set[int], deadline: float | None) -> Iterator[str]:

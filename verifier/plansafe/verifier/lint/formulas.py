@@ -110,16 +110,18 @@ class Formulas:
 
         ``POSSIBLE`` is never answered: it is the rule.
         """
-        parts = [(n, part) for n in numbers for part in self.rules[n].parts]
+        parts = [(n, part) for n in numbers for part in self.rules[n].parts if part.mode != "each"]
         asked = Asked(self.words, True, self.budget.deadline)
         asked.grounder.last = True
-        for _, part in parts:
-            asked.choose(part.parameters)
+        for n in numbers:
+            asked.choose(self.rules[n].declared)
         for _, part in parts:
             for statement in kept(part, (0,)):
                 asked.say(statement)
         if asked.answer() is Reply.IMPOSSIBLE:
             return Reply.IMPOSSIBLE
+        # An instance of a rule has objects for what it declares; there may be none that a ``forall`` in it is about.
+        parts = [(n, part) for n, part in parts if part.parameters == self.rules[n].declared or part.mode == "always"]
         whole = [(n, part) for n, part in parts if part.mode == "whole"]
         around = [part for _, part in parts if part.mode == "always"]
         for _, part in whole:
@@ -164,7 +166,7 @@ class Formulas:
             temporal = [other for other in others if other.mode == "whole"]
             return any(
                 [
-                    self._sequence([Wanted(part, False), Wanted(other, True)], around) is Reply.IMPOSSIBLE
+                    self._sequence([Wanted(part, False), Wanted(other, True)], around, True) is Reply.IMPOSSIBLE
                     for other in temporal
                 ]
             )
@@ -218,16 +220,19 @@ class Formulas:
 
     # -- over the trace -----------------------------------------------------------------------------------------------
 
-    def _sequence(self, wanted: list[Wanted], around: list[Part]) -> Reply:
+    def _sequence(self, wanted: list[Wanted], around: list[Part], shared: bool = False) -> Reply:
         """Whether letters exist that give parts the values wanted, with other parts kept at each letter.
 
-        The instance of the first part is of new objects; the others' instances share objects with it in several ways.
+        The instance of the first part is of new objects; that of the second shares objects with it, in several ways.
+        With ``shared`` it has no objects of its own: there need not be others.
         """
         if self.words.temporal or any([quantifies_over_time(w.part) for w in wanted]):
             return Reply.OPEN
         try:
             sequences = Sequences(self.words.task, wanted)
             for matching in self._matchings(wanted):
+                if shared and None in matching:
+                    continue
                 letters = _Possible(self, sequences, wanted, matching, around)
                 fixed = sum([1 << bit for bit, (_, leaf) in enumerate(sequences.leaves) if self._static(leaf)])
                 if not sequences.exists(

@@ -158,7 +158,8 @@ class Given:
             if any([number not in outcome.unkept for outcome in explored.outcomes]):
                 return Decided(True)
             if explored.complete:
-                return Decided(False, _visited(explored))
+                broken = all([number in outcome.broken for outcome in explored.outcomes])
+                return Decided(False, _visited(explored)) if broken else UNDECIDED
             return self._planned((number,), False)
 
     def _planned(self, numbers: Sequence[int], goal: bool) -> Decided:
@@ -226,6 +227,8 @@ class Given:
                 return Decided(True), ()
             if explored.complete:
                 core = fewest(numbers, reached) if reached else ()
+                if not core and reached:
+                    return UNDECIDED, ()
                 return Decided(not core, _visited(explored)), core
             found = self._planned(numbers, True)
             if found.yes is not False:
@@ -270,11 +273,11 @@ def _enough(rules: int) -> Callable[[Iterable[Outcome]], bool]:
 
 
 def fewest(numbers: Sequence[int], outcomes: Iterable[Outcome]) -> tuple[int, ...]:
-    """Rules of which no outcome keeps all, none too many; empty if some outcome keeps all of ``numbers``."""
-    unkept = [outcome.unkept for outcome in outcomes]
+    """Rules of which every outcome breaks one, none too many; empty if some outcome breaks none of ``numbers``."""
+    broken = [outcome.broken for outcome in outcomes]
 
     def kept(chosen: Sequence[int]) -> bool:
-        return any([found.isdisjoint(chosen) for found in unkept])
+        return any([found.isdisjoint(chosen) for found in broken])
 
     if kept(numbers):
         return ()

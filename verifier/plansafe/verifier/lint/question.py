@@ -43,7 +43,7 @@ class Asked:
         self.words = words
         self.deadline = deadline
         self.circuit = Circuit()
-        self.universe = Universe(self.circuit, words.task, words.table, apart=not refuting)
+        self.universe = Universe(self.circuit, words, apart=not refuting)
         self.grounder = Grounder(words, self.universe, refuting, deadline)
         self.core: tuple[object, ...] = ()
         self.model: Model | None = None

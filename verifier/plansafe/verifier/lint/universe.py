@@ -9,8 +9,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import NamedTuple
 
-from plansafe.verifier.elaborate.types import TypeTable
-from plansafe.verifier.model import Task
+from plansafe.verifier.lint.vocabulary import Vocabulary
 from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Circuit, Literal
 
 
@@ -35,22 +34,31 @@ class Universe:
     ``apart``: different elements are different objects. Else two of them may be one, unless both are named.
     """
 
-    def __init__(self, circuit: Circuit, task: Task, table: TypeTable, apart: bool = False) -> None:
+    def __init__(self, circuit: Circuit, words: Vocabulary, apart: bool = False) -> None:
         self.circuit = circuit
-        self.task = task
-        self.table = table
+        self.words = words
+        self.task = words.task
+        self.table = words.table
         self.apart = apart
         self.elements: list[Element] = []
         self.equalities: dict[tuple[int, int], Literal] = {}
+        self._domains: dict[int, int] = {}
+        """The domain that an element was asked to be in."""
+        self._asked: dict[int, list[int]] = {}
+        """The domains that were asked about, for each element."""
         self._named: dict[int, int] = {}
-        self._declared: dict[int, dict[int, Literal]] = {}
+        self._inside: dict[int, dict[int, frozenset[int]]] = {}
+        """The types within the domains that an element may or may not be in."""
+        self._declared: dict[int, dict[Literal, int]] = {}
+        """A type for each kind that the element may be of."""
         self._members: dict[tuple[int, int], Literal] = {}
 
     def fresh(self, domain: int, name: str) -> int:
         """An element that is in a domain."""
         wanted = self.table.alternatives(domain)
         below = range(len(self.table.names)) if wanted is None else self._below(wanted)
-        self.elements.append(Element(name, None, tuple(below)))
+        self.elements.append(Element(name, None, tuple(sorted(below))))
+        self._domains[len(self.elements) - 1] = domain
         return len(self.elements) - 1
 
     def of_object(self, number: int) -> int:
@@ -61,17 +69,16 @@ class Universe:
             self.elements.append(Element(self.task.objects[number], number, self.task.object_types[number]))
         return found
 
-    def _below(self, wanted: tuple[int, ...]) -> list[int]:
-        if 0 in wanted:
-            return list(range(len(self.table.names)))
-        ancestors = self.table.ancestors
-        return [t for t in range(len(self.table.names)) if not ancestors[t].isdisjoint(wanted)]
+    def _below(self, wanted: tuple[int, ...]) -> frozenset[int]:
+        """The types below some of these."""
+        return self.words.below(wanted)
 
     def member(self, element: int, domain: int) -> Literal:
         """Whether an element is in a domain."""
         found = self._members.get((element, domain))
         if found is None:
             found = self._members[element, domain] = self._member(element, domain)
+            self._asked.setdefault(element, []).append(domain)
         return found
 
     def _member(self, element: int, domain: int) -> Literal:
@@ -79,30 +86,36 @@ class Universe:
         wanted = self.table.alternatives(domain)
         if wanted is None:
             return self.circuit.input(("member", element, domain))
-        inside = set(self._below(wanted))
+        inside = self._below(wanted)
         if number is not None:
             return FALSE if inside.isdisjoint(types) else TRUE
         if inside.issuperset(types):
             return TRUE
-        declared = self._types(element)
-        return self.circuit.disjunction([declared[t] for t in types if t in inside])
+        if inside.isdisjoint(types):
+            return FALSE
+        self._inside.setdefault(element, {})[domain] = inside
+        return self.circuit.input(("member", element, domain))
 
-    def _types(self, element: int) -> dict[int, Literal]:
-        """For each type, whether the element is declared with it."""
-        found = self._declared.get(element)
-        if found is None:
-            _, number, types = self.elements[element]
-            if number is not None:
-                found = dict.fromkeys(types, TRUE)
-            else:
-                found = {t: self.circuit.input(("declared", element, t)) for t in types}
-            self._declared[element] = found
-        return found
+    def _kinds(self, element: int) -> list[Literal]:
+        """What is so of the type that an element is declared with.
+
+        Types that no domain asked about tells apart are one kind.
+        """
+        circuit, asked = self.circuit, self._inside[element]
+        kinds: dict[tuple[int, ...], list[int]] = {}
+        for t in self.elements[element].types:
+            kinds.setdefault(tuple([domain for domain, inside in asked.items() if t in inside]), []).append(t)
+        self._declared[element] = {circuit.input(("kind", element, key)): types[0] for key, types in kinds.items()}
+        out = [circuit.exactly_one(self._declared[element])]
+        for domain in asked:
+            some = circuit.disjunction([circuit.input(("kind", element, key)) for key in kinds if domain in key])
+            out.append(circuit.equal(self._members[element, domain], some))
+        return out
 
     def chosen(self, element: int, inputs: dict[int, bool]) -> int:
         """The type that an element is declared with, in a model; any that it may have, if nothing depends on it."""
         declared = self._declared.get(element, {})
-        found = [t for t, literal in declared.items() if inputs.get(literal >> 1, False)]
+        found = [t for literal, t in declared.items() if inputs.get(literal >> 1, False)]
         return found[0] if found else self.elements[element].types[0]
 
     def equal(self, a: int, b: int) -> Literal:
@@ -110,9 +123,7 @@ class Universe:
         if a == b:
             return TRUE
         a, b = min(a, b), max(a, b)
-        first, second = self.elements[a], self.elements[b]
-        known = first.object is not None and second.object is not None
-        if self.apart or known or not (self._alike(first, second)):
+        if self.apart or not self._alike(a, b):
             return FALSE
         found = self.equalities.get((a, b))
         if found is None:
@@ -123,9 +134,14 @@ class Universe:
         """Whether one of two elements is an object that was declared with several types."""
         return any([self.elements[e].object is not None and len(self.elements[e].types) > 1 for e in pair])
 
-    @staticmethod
-    def _alike(first: Element, second: Element) -> bool:
-        return not set(first.types).isdisjoint(second.types)
+    def _alike(self, a: int, b: int) -> bool:
+        """Whether two elements may be one object, as far as their types go."""
+        if a in self._domains and b in self._domains:
+            return self.words.overlap(self._domains[a], self._domains[b])
+        if a not in self._domains and b not in self._domains:
+            return False
+        named, other = (b, a) if a in self._domains else (a, b)
+        return self.member(named, self._domains[other]) != FALSE
 
     def laws(self) -> list[Literal]:
         """What is so of types and of equality; to be asked for when all else has been written down."""
@@ -139,13 +155,13 @@ class Universe:
             for x, z in combinations(others, 2):
                 out.append(circuit.disjunction([self.equal(x, y) ^ 1, self.equal(y, z) ^ 1, self.equal(x, z)]))
         for (a, b), equal in list(self.equalities.items()):
-            mine, other = self._types(a), self._types(b)
-            for t in mine.keys() | other.keys():
-                same = circuit.equal(mine.get(t, FALSE), other.get(t, FALSE))
+            asked = {*self._asked.get(a, ()), *self._asked.get(b, ())}
+            asked.update([self._domains[e] for e in (a, b) if e in self._domains])
+            for domain in asked:
+                same = circuit.equal(self.member(a, domain), self.member(b, domain))
                 out.append(circuit.either(equal ^ 1, same))
-        for element, declared in self._declared.items():
-            if self.elements[element].object is None:
-                # What equals an object of several types has them all.
-                several = [e for pair, e in self.equalities.items() if element in pair and self._several(pair)]
-                out.append(circuit.disjunction([circuit.exactly_one(declared.values()), *several]))
+        for element in self._inside:
+            # What equals an object of several types has them all.
+            several = [e for pair, e in self.equalities.items() if element in pair and self._several(pair)]
+            out += [circuit.disjunction([law, *several]) for law in self._kinds(element)]
         return out

@@ -24,6 +24,8 @@ class Vocabulary:
         self.actions = task.actions
         self.temporal = any([action.end is not None for action in task.actions.values()])
         self.mirrors = {predicate: key for key, predicate in engine.mirrors.items()}
+        self._below: dict[tuple[int, ...], frozenset[int]] = {}
+        self._overlaps: dict[tuple[int, int], bool] = {}
         self.axioms: dict[int, list[Axiom]] = {}
         for stratum in task.axioms:
             for axiom in stratum:
@@ -49,6 +51,25 @@ class Vocabulary:
         for p in basic:
             self.static[p] = p not in self.adders and p not in self.deleters
             self.typed[p] = not lenient and types.get(p, True)
+
+    def below(self, wanted: tuple[int, ...]) -> frozenset[int]:
+        """The types below some of these, themselves included."""
+        found = self._below.get(wanted)
+        if found is None:
+            every = range(len(self.table.names))
+            ancestors = self.table.ancestors
+            inside = every if 0 in wanted else [t for t in every if not ancestors[t].isdisjoint(wanted)]
+            found = self._below[wanted] = frozenset(inside)
+        return found
+
+    def overlap(self, a: int, b: int) -> bool:
+        """Whether an object with one type may be in two domains."""
+        found = self._overlaps.get((a, b))
+        if found is None:
+            first, second = self.table.alternatives(a), self.table.alternatives(b)
+            apart = first is not None and second is not None and self.below(first).isdisjoint(self.below(second))
+            found = self._overlaps[a, b] = not apart
+        return found
 
     def _fits(self, atom: Atom, bound: dict[int, Variable]) -> bool:
         """Whether an atom that an effect adds is well typed whatever its variables stand for."""
