@@ -11,6 +11,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.lint.gaps_analogy import analogies
 from plansafe.verifier.lint.gaps_explore import Explorer
+from plansafe.verifier.lint.gaps_idle import lasting
 from plansafe.verifier.lint.gaps_judge import Judge
 from plansafe.verifier.lint.gaps_model import LIBRARY, Gap, GapOptions, GapsResult
 from plansafe.verifier.lint.gaps_rules import NAME, Proposal
@@ -103,7 +104,10 @@ class _Run:
         explorer = Explorer(shared, Trials(watching.engine, first), numbered, self.options.steps, self.started + budget)
         explorer.run([own(path, watching.engine) for path in references])
         self.explored = explorer.explored
-        found = [*explorer.found.values(), *[f for f in explorer.watched.values() if f.witnesses]]
+        lasting(explorer, [own(path, watching.engine) for path in references])
+        useless = explorer.forbidding()
+        found = [f for text, f in explorer.found.items() if text not in useless]
+        found += [f for f in explorer.watched.values() if f.witnesses]
         self.candidates = len(found)
         judge = Judge(plans, kept, references, explorer.plans, self._compiled, self.options)
         return judge.gaps(found, self.problem.name)
@@ -144,7 +148,7 @@ class _Run:
             text = write([rule.node[0], NAME, *rule.node[2:]])
             if text not in known and rule.node[1] in applicable:
                 reason = f"the library has a rule against it: `{rule.node[1]}` of {rule.specification}"
-                found.append(Proposal(LIBRARY, "library", text, 5.0, (reason,), frozenset((f"rule {rule.node[1]}",))))
+                found.append(Proposal(LIBRARY, "library", text, 5.0, (reason,), {f"rule {rule.node[1]}": 5.0}))
         return found
 
     # -- plans to start from ------------------------------------------------------------------------------------------

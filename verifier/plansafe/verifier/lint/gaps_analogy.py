@@ -10,7 +10,7 @@ from plansafe.verifier.lint.gaps_model import SIBLING
 from plansafe.verifier.lint.gaps_rules import NAME, Literal, Proposal, Scoring
 from plansafe.verifier.lint.gaps_words import Words
 
-MAX_ANALOGIES = 160
+MAX_ANALOGIES = 60
 _STEPS = frozenset((":on", ":at-end", ":during"))
 _ACTIONS = frozenset(("action", "action-end", "action-during"))
 _META = frozenset((":hazard", ":target", ":severity", ":message", ":rationale", ":fix"))

@@ -55,7 +55,7 @@ class EndPatterns:
             )
         else:
             scoring.bonus(0.3, f"`{name}` is left at the end")
-        lifted = Lifted(self.task)
+        lifted = Lifted(self.words)
         body = lifted.literal(fact)
         when = f" :when {lifted.literal(mark)}" if mark is not None else ""
         text = f"(:termination {NAME} :parameters ({lifted.parameters()}){when} :forbid {body})"
@@ -83,7 +83,7 @@ class EndPatterns:
         undo = self.words.undo[fact.predicate][0].action.name
         name = self.task.predicates[fact.predicate].name
         scoring.bonus(0.5, f"`{undo}` could end `{name}` long before")
-        lifted = Lifted(self.task)
+        lifted = Lifted(self.words)
         body = lifted.literal(fact)
         when = lifted.conjunction([fact, *chain])
         text = (

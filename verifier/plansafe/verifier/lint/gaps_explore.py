@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from heapq import heappop, heappush
 from time import monotonic
 from typing import NamedTuple
 
@@ -19,6 +20,8 @@ from plansafe.verifier.simulate import Simulation
 
 WITNESSES = 4
 MAX_ENDS = 150
+SEVERAL = 4
+"""So many steps of a kind with the same proposal are no coincidence."""
 
 
 class Witness(NamedTuple):
@@ -35,6 +38,10 @@ class Node(NamedTuple):
     path: Path
     rest: Path
     state: State
+    before: StateKey | None = None
+    """The state before the last step."""
+    heat: float = 0.0
+    """How suspicious what the last step changed is: below 1, so that short detours come first in the long run."""
 
 
 class Found:
@@ -55,6 +62,33 @@ class Found:
     def full(self) -> bool:
         """Whether more witnesses are of no use."""
         return bool(self.witnesses) and (self.witnesses[0].accepted or len(self.witnesses) >= WITNESSES)
+
+
+_Kind = tuple[str, tuple[int, ...]]
+
+
+class _Counts:
+    """How often steps of a kind were taken, and how often a proposal came with them."""
+
+    def __init__(self) -> None:
+        self.taken: dict[_Kind, int] = {}
+        self.with_: dict[str, dict[_Kind, int]] = {}
+
+    def add(self, kind: _Kind, texts: set[str]) -> None:
+        """One step more."""
+        self.taken[kind] = self.taken.get(kind, 0) + 1
+        for text in texts:
+            counts = self.with_.setdefault(text, {})
+            counts[kind] = counts.get(kind, 0) + 1
+
+    def always(self) -> set[str]:
+        """The proposals that came with every one of several steps of a kind."""
+        taken = self.taken
+        return {
+            text
+            for text, counts in self.with_.items()
+            if any([count == taken[kind] >= SEVERAL for kind, count in counts.items()])
+        }
 
 
 class Explorer:
@@ -78,20 +112,21 @@ class Explorer:
         self.explored = 0
         self._simulation = Simulation(self.engine)
         self._seen: set[StateKey] = set()
+        self._steps_taken, self._states_reached = _Counts(), _Counts()
         self._pairs: set[tuple[tuple[int, int], tuple[int, int]]] = set()
 
     def run(self, references: Sequence[Path]) -> None:
         """Explore until nothing is new, or the time is over."""
-        layer = []
+        queue: list[tuple[float, int, Node]] = []
         for reference in references:
-            layer += self._along(reference)
-        while layer and not self._over():
-            following: list[Node] = []
-            for node in layer:
-                following += self._expand(node)
-                if self._over():
-                    break
-            layer = following
+            for node in self._along(reference):
+                heappush(queue, (0.0, len(queue), node))
+        ties = len(queue)
+        while queue and not self._over():
+            cost, _, node = heappop(queue)
+            for child in self._expand(node):
+                ties += 1
+                heappush(queue, (cost + 1.0 - child.heat, ties, child))
 
     def _over(self) -> bool:
         return self.explored >= self.limit or monotonic() >= self.deadline
@@ -113,13 +148,25 @@ class Explorer:
         simulation = self._simulation
         simulation.state, simulation._indexes = node.state, None
         made = []
+        touched = {o for step in node.path for o in step.objects}
         for step in list(simulation.legal()):
             if self._over():
                 break
+            if self._symmetric(step, touched):
+                continue
             child = self._step(node, step, node.rest, False)
             if child is not None:
                 made.append(child)
         return made
+
+    def _symmetric(self, step: Taken, touched: set[int]) -> bool:
+        """Whether the step touches an object for the first time, and one just like it could have been taken instead."""
+        for item in step.objects:
+            first = self.shared.like[item]
+            others = [o for o in first if o < item]
+            if item not in touched and any([o not in touched and o not in step.objects for o in others]):
+                return True
+        return False
 
     def _step(self, node: Node, step: Taken, rest: Path, keep: bool) -> Node | None:
         """Take a step from a node, look at it, and return where it leads if that is worth going on from."""
@@ -141,10 +188,13 @@ class Explorer:
         before = Scene(self.shared, node.state)
         scene = Scene(self.shared, after) if log else None
         proposals = list(self.steps.of(path, before, scene))
+        self._count(self._steps_taken, step, proposals)
         if scene is not None and (new or keep):
-            proposals += self.states.of(scene, after)
+            states = [*self.states.of(scene, after)]
             gone = {p for p, _, value in log if value is False}
-            proposals += self.states.unattended(before, scene, gone)
+            states += self.states.unattended(before, scene, gone)
+            self._count(self._states_reached, step, states)
+            proposals += states
         wanted = [p for p in proposals if p.text not in self.found or not self.found[p.text].full]
         if not wanted and not new and not keep:
             return None
@@ -152,16 +202,39 @@ class Explorer:
         if trial is None or trial.broken:
             return None
         self._note(wanted, path, rest, trial, scene or before)
+        if node.path and not new and scene is not None:
+            self._loop(node, step, key)
         if not keep and (not new or not self._novel(scene)):
             return None
         self._seen.add(key)
-        return Node(path, rest, after)
+        weights = self.shared.words.facts
+        heat = sum([weights[p].weight for p, _, value in log if value is True and p < len(weights)])
+        heat += sum([self.shared.marks[o] for o in step.objects])
+        return Node(path, rest, after, changing(self.engine, node.state), heat / (1.0 + heat))
 
-    def _note(self, proposals: list[Proposal], path: Path, rest: Path, trial: Trial, scene: Scene) -> None:
-        if trial.accepted:
+    def _loop(self, node: Node, undoing: Taken, key: StateKey) -> None:
+        """A step that leads back to where the plan was before its last step: what if that is taken again?"""
+        if node.before != key:
+            return
+        path = (*node.path, undoing, node.path[-1])
+        proposals = [p for p in self.steps.loop(path) if p.text not in self.found or not self.found[p.text].full]
+        trial = self.trials.run(path) if proposals else None
+        if trial is not None and not trial.broken:
+            self._note(proposals, path, node.rest, trial, None)
+
+    def _count(self, counts: _Counts, step: Taken, proposals: Sequence[Proposal]) -> None:
+        kinds = tuple([self.shared.words.kind_of(o) for o in step.objects])
+        counts.add((step.action.name, kinds), {proposal.text for proposal in proposals})
+
+    def forbidding(self) -> set[str]:
+        """Proposals that come with every step of some action: they would forbid the action, not a combination."""
+        return self._steps_taken.always() | self._states_reached.always()
+
+    def _note(self, proposals: list[Proposal], path: Path, rest: Path, trial: Trial, scene: Scene | None) -> None:
+        if trial.accepted and scene is not None:
             proposals = [*proposals, *self.ends.left(scene)]
-            if len(self.plans) < MAX_ENDS:
-                self.plans.append(path)
+        if trial.accepted and len(self.plans) < MAX_ENDS:
+            self.plans.append(path)
         witness = Witness(path, rest, trial.accepted)
         for proposal in proposals:
             self.found.setdefault(proposal.text, Found(proposal)).add(witness)

@@ -4,25 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from time import monotonic
+from typing import NamedTuple
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.lint.gaps_explore import Found
 from plansafe.verifier.lint.gaps_model import Gap, GapOptions
 from plansafe.verifier.lint.gaps_rules import Proposal
-from plansafe.verifier.lint.gaps_trials import NEAR, Path, Plans, Trials, own
+from plansafe.verifier.lint.gaps_trials import NEAR, SAFE, Path, Plans, Trials, own
 from plansafe.verifier.planning.own_search import OwnSearch
 from plansafe.verifier.planning.port import Answer, Query
-from plansafe.verifier.report import Headline
 
 CONSIDERED = 100
 """So many proposals, the most suspicious, are judged."""
 NATURAL = 0.5
 """What it adds that the shortest plan to the goal does it already."""
-ALIKE = 0.6
+ALIKE = 0.3
 """What each gap that is listed takes from another about the same words."""
 
+OF_A_KIND = 3
+"""So many gaps of one pattern come before those of others."""
+
 Compile = Callable[..., tuple[Checker, list[Proposal]]]
+
+
+class _Judged(NamedTuple):
+    """A proposal that a safe plan breaks, and another keeps."""
+
+    score: float
+    number: int
+    proposal: Proposal
+    exploit: Path
+    instead: Path
 
 
 class Judge:
@@ -69,7 +82,7 @@ class Judge:
         breaks += [judged(path) for path in self.pool]
         natural = set().union(*[judged(path) for path in self.natural]) if self.natural else set()
         fine = set().union(*[judged(path) for path in self.kept]) if self.kept else set()
-        gaps = []
+        gaps: list[_Judged] = []
         scored = []
         for number, entry in enumerate(chosen):
             if number in fine:
@@ -87,20 +100,25 @@ class Judge:
             instead = self._instead(number, entry.proposal, breaks, judged)
             if instead is None:
                 continue
-            gaps.append((score, entry.proposal, exploit, instead))
+            gaps.append(_Judged(score, number, entry.proposal, exploit, instead))
             if len(gaps) >= 3 * self.options.limit:
                 break
-        return [self._gap(problem, *gap) for gap in self._ordered(gaps)]
+        ordered = [
+            gap._replace(exploit=self.plans.shorter(gap.exploit, lambda path, n=gap.number: n in judged(path)))  # type: ignore[misc]
+            for gap in self._ordered(gaps)
+        ]
+        return self._shown(problem, ordered) if ordered else []
 
     def _chosen(self, found: Sequence[Found]) -> list[Found]:
         """The most suspicious proposals, not too many about the same words."""
         chosen: list[Found] = []
-        counts: dict[frozenset[str], int] = {}
+        counts: dict[tuple[str, ...], int] = {}
         for entry in sorted(found, key=lambda f: (-f.proposal.score, len(f.proposal.text), f.proposal.text)):
             proposal = entry.proposal
-            if proposal.score + NATURAL < self.options.least or counts.get(proposal.key, 0) >= 4:
+            key = tuple(sorted(proposal.words))
+            if proposal.score + NATURAL < self.options.least or counts.get(key, 0) >= 4:
                 continue
-            counts[proposal.key] = counts.get(proposal.key, 0) + 1
+            counts[key] = counts.get(key, 0) + 1
             chosen.append(entry)
             if len(chosen) >= CONSIDERED:
                 break
@@ -162,54 +180,55 @@ class Judge:
 
     # -- the list -----------------------------------------------------------------------------------------------------
 
-    def _ordered(self, gaps: list[tuple[float, Proposal, Path, Path]]) -> list[tuple[float, Proposal, Path, Path, int]]:
+    def _ordered(self, gaps: list[_Judged]) -> list[_Judged]:
         """The most suspicious first; what says the same as gaps before it later."""
-        out: list[tuple[float, Proposal, Path, Path, int]] = []
+        out: list[_Judged] = []
         left = list(gaps)
         while left and len(out) < self.options.limit:
 
-            def worth(gap: tuple[float, Proposal, Path, Path]) -> float:
-                return gap[0] - ALIKE * sum([_overlap(gap[1].key, other[1].key) for other in out])
+            def worth(gap: _Judged) -> float:
+                return gap.score - ALIKE * sum([_overlap(gap.proposal.words, other.proposal.words) for other in out])
 
-            best = max(left, key=worth)
+            fresh = [gap for gap in left if [o.proposal.kind for o in out].count(gap.proposal.kind) < OF_A_KIND]
+            best = max(fresh or left, key=worth)
             left.remove(best)
-            out.append((round(worth(best), 3), *best[1:], 0))
+            out.append(best._replace(score=round(worth(best), 3)))
         return out
 
-    def _gap(self, problem: str, score: float, proposal: Proposal, exploit: Path, instead: Path, similar: int) -> Gap:
-        checker, _ = self.compile([proposal], replay="always")
-        given = self.plans
-
-        def exploits(path: Path) -> bool:
-            return given.safe(path) and "gap-0" in _broken(checker, given.text(path))
-
-        exploit = given.shorter(own(exploit, given.engine), exploits)
-        report = checker.check(Source("<gap>", given.text(exploit)))
-        findings = [f for f in report.findings if f.rule == "gap-0"]
-        replayed = None
-        if findings and report.headline is Headline.UNSAFE:
-            kernel = given.checker.confirmer()
-            del kernel
-            replayed = findings[0].replayed
-        return Gap(
-            proposal.code,
-            proposal.kind,
-            score,
-            problem,
-            given.steps(exploit),
-            tuple(sorted({f.step for f in findings})),
-            tuple([f.binding for f in findings[:3]]),
-            proposal.reasons,
-            proposal.text,
-            given.steps(instead),
-            replayed,
-            similar,
-        )
-
-
-def _broken(checker: Checker, text: str) -> set[str]:
-    return {f.rule for f in checker.check(Source("<gap>", text)).findings if f.rule is not None}
+    def _shown(self, problem: str, gaps: list[_Judged]) -> list[Gap]:
+        """The gaps as they are reported: checked once more, with what the independent kernel says."""
+        given, texts = self.plans, [self.plans.text(gap.exploit) for gap in gaps]
+        breaking, _ = self.compile([gap.proposal for gap in gaps], "always")
+        keeping, _ = self.compile([], "always")
+        out = []
+        for number, (gap, text) in enumerate(zip(gaps, texts, strict=True)):
+            safe = keeping.check(Source("<gap>", text))
+            findings = [f for f in breaking.check(Source("<gap>", text)).findings if f.rule == f"gap-{number}"]
+            if safe.headline not in SAFE or not findings:
+                if any([d.code == "SC901" for d in safe.diagnostics]):
+                    raise AssertionError("the kernel does not confirm a plan that exploits a gap: a bug in plansafe")
+                continue
+            sure = keeping.confirmer().is_safe(Source("<gap>", text), len(gap.exploit))
+            out.append(
+                Gap(
+                    gap.proposal.code,
+                    gap.proposal.kind,
+                    gap.score,
+                    problem,
+                    given.steps(gap.exploit),
+                    tuple(sorted({f.step for f in findings})),
+                    tuple([f.binding for f in findings[:3]]),
+                    gap.proposal.reasons,
+                    gap.proposal.text,
+                    given.steps(gap.instead),
+                    sure if sure is None else sure and findings[0].replayed,
+                )
+            )
+        return out
 
 
-def _overlap(first: frozenset[str], second: frozenset[str]) -> float:
-    return len(first & second) / len(first | second) if first | second else 1.0
+def _overlap(first: dict[str, float], second: dict[str, float]) -> float:
+    """How much of what makes two proposals suspicious is the same (weighted Jaccard index)."""
+    both = sum([weight for word, weight in first.items() if word in second])
+    either = sum(first.values()) + sum([weight for word, weight in second.items() if word not in first])
+    return both / either if either else 1.0

@@ -20,7 +20,7 @@ class Gap(NamedTuple):
     in ``.safe`` syntax that the plan breaks at ``steps`` (from 1; 0 the initial state) under ``bindings``; ``instead``
     is another plan to the goal that keeps both. ``kind`` is the pattern (docs/gaps.md), ``reasons`` say why what the
     plan does is suspicious, ``score`` how much. ``replayed``: the independent kernel agrees with all this (``None``: it
-    does not cover the task). ``similar`` counts weaker gaps of the same words that are not listed.
+    does not cover the task).
     """
 
     code: str
@@ -34,7 +34,6 @@ class Gap(NamedTuple):
     rule: str
     instead: tuple[str, ...]
     replayed: bool | None = None
-    similar: int = 0
 
 
 class GapOptions(NamedTuple):

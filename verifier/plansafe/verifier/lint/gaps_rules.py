@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from plansafe.verifier.engine.steps import Taken
 from plansafe.verifier.lint.gaps_words import Word, Words
-from plansafe.verifier.model import Task
 
 FADE = 0.7
 """Of two words that make something suspicious, how much of the weaker counts; of the third, its square, and so on."""
@@ -26,8 +25,8 @@ class Literal(NamedTuple):
 class Proposal(NamedTuple):
     """A rule that would forbid something, and why it may be wanted.
 
-    ``text`` is the rule with :data:`NAME` for its name. ``key`` are the words that make it suspicious: proposals with
-    equal keys are about one hole. ``natural`` says that it costs a planner something to keep it.
+    ``text`` is the rule with :data:`NAME` for its name. ``words`` make it suspicious, with their weights:
+    proposals with the same words are about one hole.
     """
 
     code: str
@@ -35,7 +34,7 @@ class Proposal(NamedTuple):
     text: str
     score: float
     reasons: tuple[str, ...]
-    key: frozenset[str]
+    words: dict[str, float]
 
     def named(self, name: str) -> str:
         """The text under a name."""
@@ -45,15 +44,16 @@ class Proposal(NamedTuple):
 class Lifted:
     """Names for objects: variables, typed by the kinds that the objects were declared with."""
 
-    def __init__(self, task: Task) -> None:
-        self.task = task
+    def __init__(self, words: Words) -> None:
+        self.words = words
+        self.task = words.task
         self._names: dict[int, str] = {}
         self._kinds: dict[int, str] = {}
 
     def variable(self, item: int) -> str:
         """The variable that stands for an object."""
         if item not in self._names:
-            kind = self.task.type_names[self.task.object_types[item][0]]
+            kind = self.task.type_names[self.words.kind_of(item)]
             count = sum([1 for known in self._kinds.values() if known == kind])
             self._kinds[item] = kind
             self._names[item] = f"?{kind}" if not count else f"?{kind}{count + 1}"
@@ -139,5 +139,4 @@ class Scoring:
     def proposal(self, code: str, kind: str, text: str) -> Proposal:
         """The proposal, its strongest reasons first."""
         reasons = sorted(self.reasons, key=lambda reason: -self.reasons[reason])
-        strong = [name for name, weight in self._weights.items() if weight >= 0.5]
-        return Proposal(code, kind, text, round(self.total, 3), tuple(reasons[:4]), frozenset((kind, *strong)))
+        return Proposal(code, kind, text, round(self.total, 3), tuple(reasons[:4]), {kind: 0.3, **self._weights})

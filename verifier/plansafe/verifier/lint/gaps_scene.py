@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from plansafe.verifier.compile.normal import reads
 from plansafe.verifier.engine.replay import Engine
 from plansafe.verifier.engine.state import State
 from plansafe.verifier.lint.gaps_rules import Literal
 from plansafe.verifier.lint.gaps_words import Words
+from plansafe.verifier.model import Action, Atom, Fluent, Task
 from plansafe.verifier.simulate import Simulation
 
 MAX_DISTANCE = 3
@@ -23,6 +25,9 @@ class Item(NamedTuple):
     weight: float
     literal: Literal | None
     objects: tuple[int, ...]
+
+
+NO_ITEM = Item(0.0, None, ())
 
 
 class Shared:
@@ -42,18 +47,29 @@ class Shared:
         static = [p for p in range(len(task.static)) if task.static[p]]
         self.edges: dict[int, list[Literal]] = {}
         self.items: list[Item] = []
+        strongest: dict[int, Item] = {}
         for predicate in static:
             for code in sorted(initial.facts[predicate]):
                 literal = self.literal(predicate, code)
                 self._connect(self.edges, literal)
-                weight = words.facts[predicate].weight
-                if weight > 0:
-                    self.items.append(Item(weight, literal, literal.objects))
-        for item in range(len(task.objects)):
-            weight = words.kinds[words.kind_of(item)].weight
+                item = Item(words.facts[predicate].weight, literal, literal.objects)
+                if item.weight > 0 and len(item.objects) != 1:
+                    self.items.append(item)
+                elif item.weight > strongest.get(item.objects[0], NO_ITEM).weight:
+                    strongest[item.objects[0]] = item
+        self.items += strongest.values()
+        for number in range(len(task.objects)):
+            weight = words.kinds[words.kind_of(number)].weight
             if weight > 0:
-                self.items.append(Item(weight, None, (item,)))
+                self.items.append(Item(weight, None, (number,)))
         self.items.sort(key=lambda item: -item.weight)
+        self.marks = [0.0] * len(task.objects)
+        """The weight of what makes each object suspicious for good."""
+        for item in self.items:
+            if len(item.objects) == 1:
+                self.marks[item.objects[0]] = max(self.marks[item.objects[0]], item.weight)
+        self.like = _alike(task, initial)
+        """For each object, those that differ from it in nothing but the name, itself among them."""
 
     def literal(self, predicate: int, code: int) -> Literal:
         """A fact that holds."""
@@ -70,6 +86,36 @@ class Shared:
     def new(self, literal: Literal) -> bool:
         """Whether a fact did not hold in S0."""
         return self.task.encode(literal.objects) not in self.initial[literal.predicate]
+
+
+def _alike(task: Task, initial: State) -> list[tuple[int, ...]]:
+    """Objects of the same types, in the same facts of S0, that neither the goal nor an action names."""
+    named = {a for part in task.goal for read in reads(part) for a in read.arguments if a >= 0}
+    named |= {a for action in task.actions.values() for part in _conditions(action) for a in part.arguments if a >= 0}
+    facts: dict[int, list[object]] = {o: [] for o in range(len(task.objects))}
+    for values in (initial.facts, initial.fluents):
+        declared = task.predicates if values is initial.facts else task.functions
+        for index, codes in enumerate(values[: len(declared)]):
+            for code in codes:
+                arguments = task.decode(code, len(declared[index].types))
+                value = codes[code] if isinstance(codes, dict) else True
+                for item in set(arguments):
+                    others = tuple([-1 if o == item else o for o in arguments])
+                    facts[item].append((isinstance(codes, dict), index, others, value))
+    classes: dict[object, list[int]] = {}
+    for item, known in facts.items():
+        key = item if item in named else (task.object_types[item], frozenset(known))
+        classes.setdefault(key, []).append(item)
+    found: dict[int, tuple[int, ...]] = {o: tuple(group) for group in classes.values() for o in group}
+    return [found[o] for o in range(len(task.objects))]
+
+
+def _conditions(action: Action) -> Iterator[Atom | Fluent]:
+    for effect in action.start.effects:
+        yield from reads(effect.condition)
+        yield from (*effect.adds, *effect.deletes)
+    for part in action.start.condition:
+        yield from reads(part)
 
 
 class Scene:
@@ -119,7 +165,7 @@ class Scene:
     def links(self, chain: tuple[Literal, ...]) -> float:
         """What a chain costs: facts that never change and that no rule looks at hardly connect."""
         words, static = self.shared.words.facts, self.shared.task.static
-        return sum([0.0 if words[f.predicate].weight >= 1 else 0.6 if static[f.predicate] else 0.3 for f in chain])
+        return sum([0.0 if words[f.predicate].weight >= 1 else 0.4 if static[f.predicate] else 0.3 for f in chain])
 
     def chain(self, start: tuple[int, ...], end: tuple[int, ...]) -> tuple[Literal, ...] | None:
         """A shortest chain of facts between two groups of objects: empty if they share one, ``None`` if none."""

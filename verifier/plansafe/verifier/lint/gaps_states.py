@@ -66,7 +66,7 @@ class StatePatterns:
         scoring.bonus(-cost)
         if scoring.total <= 0:
             return None
-        lifted = Lifted(self.task)
+        lifted = Lifted(self.words)
         ordered = sorted(literals, key=lambda f: (-self.words.facts[f.predicate].weight, f.predicate, f.objects))
         body = lifted.conjunction(ordered)
         text = f"(:process {NAME} :parameters ({lifted.parameters()}) :forbid {body})"
@@ -78,7 +78,7 @@ class StatePatterns:
         """A fact that could be undone before a step, and can no longer be after it, which deleted facts of ``gone``."""
         for fact in after.dynamic:
             undos = self.words.undo.get(fact.predicate, ())
-            if not undos or not before.holds(fact) or self.words.facts[fact.predicate].weight <= 0:
+            if not undos or not undos[0].only or not before.holds(fact) or self.words.facts[fact.predicate].weight <= 0:
                 continue
             undo = undos[0]
             if not gone & needs(undo.action):
@@ -108,7 +108,7 @@ class StatePatterns:
         conditions = _connected(conditions, {-1 - action.parameters[place].slot for place in fixed})
         if not any([part.predicate in lost for part in conditions]):
             return None
-        lifted = Lifted(self.task)
+        lifted = Lifted(self.words)
         head = lifted.literal(fact)
         named = lifted.parameters()
         others: dict[int, str] = {}
@@ -155,7 +155,7 @@ class StatePatterns:
     def _beyond(self, changing: int, fixed: int, code: int) -> Proposal:
         task = self.task
         objects = task.decode(code, len(task.functions[changing].types))
-        lifted = Lifted(task)
+        lifted = Lifted(self.words)
         arguments = " ".join([lifted.variable(o) for o in objects])
         names = [task.functions[f].name for f in (changing, fixed)]
         scoring = Scoring(self.words).function(fixed)

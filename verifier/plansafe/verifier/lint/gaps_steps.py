@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from plansafe.verifier.compile.normal import reads
 from plansafe.verifier.engine.steps import Taken
 from plansafe.verifier.lint.gaps_model import UNCOVERED
 from plansafe.verifier.lint.gaps_rules import NAME, Lifted, Literal, Proposal, Scoring
 from plansafe.verifier.lint.gaps_scene import Scene, Shared
 from plansafe.verifier.lint.gaps_states import code_of
-from plansafe.verifier.model import Action, Atom
+from plansafe.verifier.model import Action, Atom, variable
 
+STRONG = 1.5
+"""What a word weighs that nobody reads."""
 NEAR = 2
 """How many facts may lie between a step and what makes it suspicious."""
 
@@ -54,6 +57,8 @@ class StepPatterns:
             if chain is None or len(chain) > NEAR:
                 continue
             literals = tuple(dict.fromkeys([*chain, item.literal]))
+            if item.literal in _needed(step):
+                continue
             key = ("while", step.action.name, step.objects, frozenset(literals))
             cost = before.links(chain)
             yield from self._memo(key, lambda f=literals, c=cost: self._meanwhile(step, f, c))  # type: ignore[misc]
@@ -73,7 +78,7 @@ class StepPatterns:
         scoring.bonus(-cost)
         if scoring.total <= 0 or not (literals or used):
             return None
-        lifted = Lifted(self.task)
+        lifted = Lifted(self.words)
         pattern = lifted.step(step, set(used))
         body = lifted.conjunction(literals) if literals else "(and)"
         text = f"(:process {NAME} :parameters ({lifted.parameters()}) :on {pattern} :forbid {body})"
@@ -83,10 +88,10 @@ class StepPatterns:
 
     def early(self, step: Taken, before: Scene) -> Iterator[Proposal]:
         """A step without a fact that what it leads to needs together with its effect."""
-        for predicate, place, consumer in self._early.get(step.action.name, ()):
+        for predicate, place, consumer, needing in self._early.get(step.action.name, ()):
             item = step.objects[place]
             lacking = Literal(predicate, (item,), False)
-            if item in self.task.domain_sets[self.task.predicates[predicate].domains[0]] and not before.holds(lacking):
+            if item in needing and not before.holds(lacking):
                 key = ("early", step.action.name, predicate, self.words.kind_of(item), place)
                 yield from self._memo(key, lambda w=lacking, c=consumer: self._too_early(step, w, c))  # type: ignore[misc]
 
@@ -94,7 +99,7 @@ class StepPatterns:
         scoring = Scoring(self.words).action(step.action.name).objects(lacking.objects)
         name = self.task.predicates[lacking.predicate].name
         scoring.bonus(1.0, f"`{consumer}` needs what `{step.action.name}` gives and `{name}`, which is not there yet")
-        lifted = Lifted(self.task)
+        lifted = Lifted(self.words)
         pattern = lifted.step(step, set(lacking.objects))
         wanted = lifted.literal(lacking._replace(positive=True))
         text = f"(:process {NAME} :parameters ({lifted.parameters()}) :on {pattern} :require {wanted})"
@@ -120,7 +125,7 @@ class StepPatterns:
         others = [a for a in self.words.acting if a != step.action.name]
         if any([_conditional(self.task.actions[a], fact.predicate) for a in others]):
             scoring.bonus(1.0, f"rules restrict other actions that give `{name}`")
-        lifted = Lifted(self.task)
+        lifted = Lifted(self.words)
         pattern = lifted.step(step, set(fact.objects))
         body = lifted.literal(fact)
         text = (
@@ -150,13 +155,34 @@ class StepPatterns:
             scoring.bonus(0.2, f"`{action.name}` is done twice")
         used = [o for o in step.objects if self.words.kinds[self.words.kind_of(o)].weight > 0] or list(step.objects)
         scoring.objects(used)
-        lifted = Lifted(self.task)
+        lifted = Lifted(self.words)
         pattern = f"(action {lifted.step(step, set(step.objects))})"
         text = (
             f"(:trajectory {NAME} :parameters ({lifted.parameters()}) "
             f":formula (always (imply {pattern} (weak-next (always (not {pattern}))))))"
         )
         return scoring.proposal(UNCOVERED, "again", text)
+
+    def loop(self, path: Sequence[Taken]) -> Iterator[Proposal]:
+        """A step, another that takes it back, and the first one once more."""
+        back, again = path[-2], path[-1]
+        shared = [o for o in again.objects if o in back.objects]
+        if shared:
+            key = ("loop", again.action.name, again.objects, back.action.name)
+            yield from self._memo(key, lambda: self._loop(again, back, shared))
+
+    def _loop(self, again: Taken, back: Taken, shared: Sequence[int]) -> Proposal:
+        names = again.action.name, back.action.name
+        scoring = Scoring(self.words).objects(shared)
+        scoring.bonus(1.0, f"`{names[0]}`, `{names[1]}` and `{names[0]}` again come to nothing: a loop")
+        lifted = Lifted(self.words)
+        first = lifted.step(again, set(shared))
+        second = lifted.step(back, set(shared))
+        text = (
+            f"(:process {NAME} :parameters ({lifted.parameters()}) :on {first} "
+            f":forbid (once (and (action {second}) (once (action {first})))))"
+        )
+        return scoring.proposal(UNCOVERED, "loop", text)
 
     # -- one after the other ------------------------------------------------------------------------------------------
 
@@ -165,9 +191,9 @@ class StepPatterns:
         step = path[-1]
         marks = self._marks(step)
         for item, literal in marks:
-            if literal is None:
+            if literal is None or self.words.facts[literal.predicate].weight < STRONG:
                 continue
-            for remedy, place in self._remedies.get(self.words.kind_of(item), ()):
+            for remedy, place in self._remedies.get(item, ()):
                 if remedy.name != step.action.name and not _done(path, remedy.name, place, item):
                     key = ("first", step.action.name, literal, remedy.name)
                     yield from self._memo(
@@ -177,13 +203,14 @@ class StepPatterns:
         for number, earlier in enumerate(path[:-1]):
             tools = [o for o in step.objects if o in earlier.objects]
             for past in self._marks(earlier):
+                strong = past[1] is not None and self.words.facts[past[1].predicate].weight >= STRONG
                 for tool in tools:
                     if tool == past[0] or tool not in self._tools(step):
                         continue
                     for now in (*marks, None):
                         if now is not None and now[0] in (tool, past[0]):
                             continue
-                        yield from self._after(path, number, tool, past, now)
+                        yield from self._after(path, number, tool, past, now, strong)
 
     def _marks(self, step: Taken) -> list[tuple[int, Literal | None]]:
         """The objects of a step that are suspicious for good, with the fact that says so (``None``: the kind)."""
@@ -192,12 +219,12 @@ class StepPatterns:
 
     def _tools(self, step: Taken) -> set[int]:
         """The objects of a step that some action prepares or cleans."""
-        return {o for o in step.objects if self.words.kind_of(o) in self._remedies}
+        return {o for o in step.objects if o in self._remedies}
 
     def _first(self, step: Taken, item: int, literal: Literal, remedy: Action, place: int) -> Proposal:
         scoring = Scoring(self.words).action(step.action.name).facts([literal]).objects([item]).action(remedy.name)
         scoring.bonus(0.2, f"`{remedy.name}` is there to be done before, and was not")
-        lifted = Lifted(self.task)
+        lifted = Lifted(self.words)
         pattern = lifted.step(step, {item})
         wanted = _pattern(remedy, place, lifted.variable(item))
         text = (
@@ -213,10 +240,13 @@ class StepPatterns:
         tool: int,
         past: tuple[int, Literal | None],
         now: tuple[int, Literal | None] | None,
+        strong: bool,
     ) -> Iterator[Proposal]:
         earlier, step = path[number], path[-1]
         between = path[number + 1 : -1]
-        for remedy, place in self._remedies[self.words.kind_of(tool)]:
+        for remedy, place in self._remedies[tool]:
+            if not strong and remedy.name in self.words.acting:
+                continue
             if remedy.name in (earlier.action.name, step.action.name) or _done(between, remedy.name, place, tool):
                 continue
             key = ("after", earlier.action.name, step.action.name, tool, past, now, remedy.name)
@@ -240,13 +270,13 @@ class StepPatterns:
         scoring = Scoring(self.words).facts(facts).objects([*items, tool])
         scoring.action(step.action.name).action(remedy.name)
         name = remedy.name
-        scoring.bonus(0.1, f"`{name}` could have come between the two, and did not")
-        lifted = Lifted(self.task)
+        scoring.bonus(0.1 if facts else -0.3, f"`{name}` could have come between the two, and did not")
+        lifted = Lifted(self.words)
         used = {tool, *([now[0]] if now else [])}
         pattern = lifted.step(step, used)
         when = f" :when {lifted.literal(now[1])}" if now and now[1] else ""
         parameters = lifted.parameters()
-        inner = Lifted(self.task)
+        inner = Lifted(self.words)
         inner._names, inner._kinds = dict(lifted._names), dict(lifted._kinds)
         done = f"(action {inner.step(earlier, {tool, past[0]})})"
         if past[1] is not None:
@@ -269,6 +299,16 @@ def _pattern(action: Action, place: int, name: str) -> str:
     return f"({' '.join([action.name, *words])})"
 
 
+def _needed(step: Taken) -> set[Literal]:
+    """The facts that a step cannot be without: to forbid one is to forbid the step."""
+    objects = dict(zip([variable(v.slot) for v in step.action.parameters], step.objects, strict=True))
+    return {
+        Literal(part.predicate, tuple([objects.get(a, a) for a in part.arguments]))
+        for part in step.action.start.condition
+        if isinstance(part, Atom)
+    }
+
+
 def _done(path: Sequence[Taken], name: str, place: int, item: int) -> bool:
     return any([taken.action.name == name and taken.objects[place] == item for taken in path])
 
@@ -278,15 +318,15 @@ def _conditional(action: Action, predicate: int) -> bool:
     certain = sometimes = False
     for effect in action.start.effects:
         if any([atom.predicate == predicate for atom in effect.adds]):
-            always = not effect.variables and getattr(effect.condition, "value", None) is True
+            always = not any([isinstance(read, Atom) for read in reads(effect.condition)])
             certain, sometimes = certain or always, sometimes or not always
     return sometimes and not certain
 
 
-def _wanted_first(shared: Shared) -> dict[str, list[tuple[int, int, str]]]:
-    """For each action A: unary predicates, the parameter they are about, an action that needs them and A's effect."""
+def _wanted_first(shared: Shared) -> dict[str, list[tuple[int, int, str, frozenset[int]]]]:
+    """For each action A: a unary predicate, the parameter it is about, what needs it and A's effect, of which."""
     task, found = shared.task, {}
-    needs: list[tuple[str, int, set[int]]] = []
+    needs: list[tuple[str, frozenset[int], set[int]]] = []
     for action in task.actions.values():
         for v in action.parameters:
             facts = {
@@ -295,7 +335,7 @@ def _wanted_first(shared: Shared) -> dict[str, list[tuple[int, int, str]]]:
                 if isinstance(part, Atom) and part.arguments == (-1 - v.slot,) and not task.static[part.predicate]
             }
             if len(facts) > 1:
-                needs.append((action.name, v.slot, facts))
+                needs.append((action.name, task.domain_sets[v.domain], facts))
     for action in task.actions.values():
         places = {-1 - v.slot: i for i, v in enumerate(action.parameters)}
         asked = {(p.predicate, p.arguments) for p in action.start.condition if isinstance(p, Atom)}
@@ -304,10 +344,10 @@ def _wanted_first(shared: Shared) -> dict[str, list[tuple[int, int, str]]]:
             for atom in effect.adds:
                 if len(atom.arguments) != 1 or atom.arguments[0] not in places:
                     continue
-                for name, _, facts in needs:
+                for name, of, facts in needs:
                     if atom.predicate in facts and name != action.name:
                         entries += [
-                            (p, places[atom.arguments[0]], name)
+                            (p, places[atom.arguments[0]], name, of)
                             for p in sorted(facts - {atom.predicate})
                             if (p, atom.arguments) not in asked
                         ]
@@ -317,7 +357,7 @@ def _wanted_first(shared: Shared) -> dict[str, list[tuple[int, int, str]]]:
 
 
 def _remedies(shared: Shared) -> dict[int, list[tuple[Action, int]]]:
-    """For each kind of object, actions that prepare one: no action reads what they give, and others spoil it."""
+    """For each object, actions that prepare it: no action reads what they give, and others spoil it."""
     task, words = shared.task, shared.words
     spoilt = {
         atom.predicate for action in task.actions.values() for effect in action.start.effects for atom in effect.deletes
@@ -333,6 +373,6 @@ def _remedies(shared: Shared) -> dict[int, list[tuple[Action, int]]]:
                 if atom.arguments == (-1 - v.slot,) and atom.predicate in spoilt - words.by_actions - words.remedied
             ]
             if gives:
-                for kind in {words.kind_of(o) for o in task.domains[v.domain]}:
-                    found.setdefault(kind, []).append((action, place))
+                for item in task.domains[v.domain]:
+                    found.setdefault(item, []).append((action, place))
     return found

@@ -81,6 +81,7 @@ class Words:
         """Sets of types that a rule treats alike."""
         self._types_of_domain = _types_of_domain(task)
         self.leaves = _leaves(task)
+        self._agents = _agents(task)
         self.undo = _undoing(task)
         self.assigned = _assigned(task)
         """The functions that some action changes."""
@@ -128,7 +129,7 @@ class Words:
 
     def _kind(self, number: int) -> Word:
         name = self.task.type_names[number]
-        if number not in self.leaves:
+        if number not in self.leaves or number in self._agents:
             return NOTHING
         if name in self.singled_out:
             return Word(0.5, f"rules single out the type `{name}` elsewhere")
@@ -152,17 +153,24 @@ class Words:
                     words[n] = Word(words[n].weight * share, words[n].reason)
 
     def _action(self, action: Action) -> Word:
+        twin = self._twin(action)
         if action.name in self.acting:
+            if twin is not None and twin.name not in self.acting:
+                return Word(0.6, f"rules restrict `{action.name}` elsewhere, and `{twin.name}` does with less")
             return Word(0.3, f"rules restrict `{action.name}` elsewhere")
         adds, _ = _changes(action)
         unread = [p for p in adds if p not in self._by_rules | self.by_actions | self._by_goal]
         if unread:
             name = self.task.predicates[unread[0]].name
             return Word(0.6, f"no rule mentions `{action.name}`, and nothing reads the `{name}` that it gives")
-        twin = self._twin(action)
         if twin is not None:
             return Word(0.6, f"no rule mentions `{action.name}`, which is `{twin.name}` with more to it")
-        return Word(0.2, f"no rule mentions `{action.name}`") if self.acting else NOTHING
+        if not self.acting:
+            return NOTHING
+        changes = adds | _changes(action)[1]
+        if changes and not changes & self._by_rules:
+            return Word(0.6, f"no rule mentions `{action.name}`, nor anything that it changes")
+        return Word(0.2, f"no rule mentions `{action.name}`")
 
     def _twin(self, action: Action) -> Action | None:
         """An action that gives all that this one gives for certain, under no more conditions: a plainer way."""
@@ -175,8 +183,9 @@ class Words:
         return None
 
     def kind_of(self, item: int) -> int:
-        """The type that an object was declared with; the first of several."""
-        return self.task.object_types[item][0]
+        """The most suspicious of the types that an object was declared with."""
+        types = self.task.object_types[item]
+        return types[0] if len(types) == 1 else max(types, key=lambda t: self.kinds[t].weight)
 
     def parameter_kinds(self, action: Action) -> list[str]:
         """The types of an action's parameters, as text."""
@@ -327,6 +336,17 @@ def _leaves(task: Task) -> set[int]:
     return {t for types in task.object_types for t in types if t != 0}
 
 
+def _agents(task: Task) -> set[int]:
+    """The types of those who act: first in nearly every action."""
+    counts: dict[int, int] = {}
+    for action in task.actions.values():
+        for first in action.parameters[:1]:
+            types = {task.object_types[o][0] for o in task.domains[first.domain]}
+            if len(types) == 1:
+                counts[min(types)] = counts.get(min(types), 0) + 1
+    return {t for t, count in counts.items() if count >= 0.8 * len(task.actions)}
+
+
 def _types_of_domain(task: Task) -> set[int]:
     """The types that an action or a predicate asks for by name."""
     named = {
@@ -382,6 +402,8 @@ def _singled_out(task: Task, nodes: Sequence[Node], words: Words) -> set[str]:
                 continue
             stack.extend(part)
             places = wider.get(str(part[0]), []) if part else []
+            if part and part[0] == "=":
+                places = [set(), set()]
             for argument, declared in zip(part[1:], places, strict=False):
                 if isinstance(argument, str):
                     found |= kinds_of.get(argument, set()) - declared

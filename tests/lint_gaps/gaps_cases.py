@@ -1,0 +1,147 @@
+"""Specifications with one rule deleted, and what a search for gaps makes of them.
+
+A case is a rule of a shipped specification and the problem of that rule's own cases. The rule is deleted, and what is
+left is written out as plain rules: no vocabulary, no name of a template, nothing that would still speak of what is gone.
+The search sees that text, the domain and the problem. The rule and its cases are looked at afterwards.
+"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from time import process_time
+from typing import NamedTuple
+
+from plansafe.domains import domain_path
+from plansafe.grammar.sexpr import write
+from plansafe.grammar.source import Source
+from plansafe.specs import spec_path
+from plansafe.verifier.api import Checker, Options
+from plansafe.verifier.lint.gaps import find_gaps
+from plansafe.verifier.lint.gaps_model import Gap, GapOptions, GapsResult
+
+CONTENT = Path(__file__).resolve().parents[1] / "content"
+NEVER = Options(replay="never")
+
+
+class Case(NamedTuple):
+    """A rule that is deleted. ``specs`` are the names of the specifications; ``folder`` holds its problem and plans."""
+
+    group: str
+    rule: str
+    domain: Path
+    specs: tuple[str, ...]
+    folder: Path
+
+
+class Judged(NamedTuple):
+    """How one case ended: the first gap (from 1) of each kind, ``None`` if there is none.
+
+    ``revealed``: its plan breaks the rule that was deleted. ``caught``: its proposed rule is broken by a plan that was
+    written to break the deleted one. ``restored``: .. and kept by all plans that were written to keep it.
+    """
+
+    case: Case
+    revealed: int | None
+    caught: int | None
+    restored: int | None
+    gaps: tuple[Gap, ...]
+    explored: int
+    seconds: float
+
+
+def household() -> list[Case]:
+    """The rules of the shipped specification of the household domain."""
+    domain = Path(domain_path("household"))
+    folders = sorted(path for path in (CONTENT / "rules").iterdir() if (path / "problem.pddl").is_file())
+    return [Case("household", path.name, domain, ("household",), path) for path in folders]
+
+
+def home() -> list[Case]:
+    """The portable rules, in the world of their own ontology."""
+    folders = sorted(path for path in (CONTENT / "home").iterdir() if (path / "problem.pddl").is_file())
+    return [Case("home", path.name, CONTENT / "home" / "ontology.pddl", ("home",), path) for path in folders]
+
+
+def mapped() -> list[Case]:
+    """The portable rules, in the household domain through their mapping."""
+    domain = Path(domain_path("household"))
+    folders = sorted((CONTENT / "home").glob("*/household"))
+    return [Case("mapped", path.parent.name, domain, ("home", "home-household"), path) for path in folders]
+
+
+def fifty() -> list[Case]:
+    """All 28 rules of the household specification, and 22 of the portable ones drawn at random."""
+    first = household()
+    return first + random.Random(50).sample(home(), 50 - len(first))
+
+
+# -- running one ------------------------------------------------------------------------------------------------------
+
+
+def source(path: Path) -> Source:
+    """A file."""
+    return Source(str(path), path.read_text(encoding="utf-8"))
+
+
+def shipped(name: str, _: Source) -> Source | None:
+    """A specification that another one extends."""
+    try:
+        return source(Path(spec_path(name)))
+    except KeyError:
+        return None
+
+
+def full(case: Case) -> Checker:
+    """The whole specification."""
+    specs = [source(Path(spec_path(name))) for name in case.specs]
+    return Checker(source(case.domain), source(case.folder / "problem.pddl"), specs, NEVER, shipped)
+
+
+def without(checker: Checker, rule: str | None) -> Source:
+    """The plain rules of a specification that apply, but one."""
+    applicable = {r.name for r in checker.rules if r.applicable}
+    rules = [write(r.node) for r in checker.expanded.rules if r.node[1] in applicable and r.node[1] != rule]
+    return Source("given.safe", "(define (safety given)\n" + "\n".join(rules) + ")")
+
+
+def search(case: Case, deleted: bool, options: GapOptions, library: tuple[str, ...] = ()) -> GapsResult:
+    """The gaps of a case, of the whole specification unless ``deleted``."""
+    given = without(full(case), case.rule if deleted else None)
+    problem = source(case.folder / "problem.pddl")
+    texts = [source(Path(spec_path(name))) for name in library]
+    return find_gaps(source(case.domain), [problem], [given], library=texts, options=options, resolve=shipped)
+
+
+def judge(case: Case, options: GapOptions, library: tuple[str, ...] = ()) -> Judged:
+    """Delete the rule, search, and compare with the rule and its plans."""
+    started = process_time()
+    result = search(case, True, options, library)
+    seconds = process_time() - started
+    whole = full(case)
+    first: dict[str, int] = {}
+    for number, gap in enumerate(result.gaps, 1):
+        if case.rule in broken(whole, "\n".join(gap.plan)):
+            first.setdefault("revealed", number)
+        caught, kept = separates(case, gap)
+        if caught:
+            first.setdefault("caught", number)
+            if kept:
+                first.setdefault("restored", number)
+    found = [first.get(word) for word in ("revealed", "caught", "restored")]
+    return Judged(case, *found, result.gaps, result.explored, seconds)
+
+
+def broken(checker: Checker, plan: str) -> set[str | None]:
+    """The rules that a plan breaks."""
+    return {f.rule for f in checker.check(Source("plan", plan)).findings if f.rule}
+
+
+def separates(case: Case, gap: Gap) -> tuple[bool, bool]:
+    """Whether a proposed rule is broken by a plan that breaks the deleted one, and kept by those that keep it."""
+    alone = Source("proposed.safe", f"(define (safety proposed) {gap.rule})")
+    checker = Checker(source(case.domain), source(case.folder / "problem.pddl"), [alone], NEVER)
+    assert checker.ok, checker.diagnostics
+    plans = {path.name: bool(broken(checker, path.read_text(encoding="utf-8"))) for path in case.folder.glob("*.plan")}
+    breaks = any([bad for name, bad in plans.items() if name.startswith("breaks")])
+    return breaks, not any([bad for name, bad in plans.items() if name.startswith("keeps")])

@@ -1,0 +1,100 @@
+"""Delete a rule, look for gaps, and see whether they reveal it: ``python tests/lint_gaps/run_gaps.py --group fifty``.
+
+``--control`` looks for gaps of the whole specifications instead. ``--library home,home-household`` compares with other
+specifications, too. ``--count`` and ``--seed`` draw from the group. ``-v`` prints the gaps.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from time import process_time
+
+import gaps_cases
+from gaps_cases import Case, judge, search
+
+from plansafe.verifier.lint.gaps_model import Gap, GapOptions
+
+GROUPS = {
+    "household": gaps_cases.household,
+    "home": gaps_cases.home,
+    "mapped": gaps_cases.mapped,
+    "fifty": gaps_cases.fifty,
+}
+FIRST = (1, 3, 5, 10)
+
+
+def main() -> None:
+    """Run what the command line asks for, and print a line for each case and a table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("rules", nargs="*", help="only these")
+    parser.add_argument("--group", choices=GROUPS, default="fifty")
+    parser.add_argument("--count", type=int)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--control", action="store_true")
+    parser.add_argument("--library", default="")
+    parser.add_argument("--limit", type=int, default=10)
+    parser.add_argument("--least", type=float, default=GapOptions().least)
+    parser.add_argument("--steps", type=int, default=GapOptions().steps)
+    parser.add_argument("--time", type=float, default=120.0)
+    parser.add_argument("-v", "--verbose", action="store_true")
+    arguments = parser.parse_args()
+    cases = [case for case in GROUPS[arguments.group]() if not arguments.rules or case.rule in arguments.rules]
+    if arguments.count:
+        cases = random.Random(arguments.seed).sample(cases, min(arguments.count, len(cases)))
+    options = GapOptions(
+        limit=arguments.limit, least=arguments.least, steps=arguments.steps, time_limit_s=arguments.time
+    )
+    library = tuple([name for name in arguments.library.split(",") if name])
+    (control if arguments.control else deletions)(cases, options, library, arguments.verbose)
+
+
+def deletions(cases: list[Case], options: GapOptions, library: tuple[str, ...], verbose: bool) -> None:
+    """The share of deleted rules that are revealed."""
+    done = []
+    print(f"{'deleted rule':45} revealed caught restored  gaps  explored  seconds")
+    for case in cases:
+        judged = judge(case, options, library)
+        done.append(judged)
+        ranks = [str(rank or "-") for rank in (judged.revealed, judged.caught, judged.restored)]
+        counts = f"{len(judged.gaps):5} {judged.explored:9} {judged.seconds:8.1f}"
+        print(f"{case.group + '/' + case.rule:45} {ranks[0]:>8} {ranks[1]:>6} {ranks[2]:>8} {counts}", flush=True)
+        if verbose:
+            show(judged.gaps)
+    print()
+    for word in ("revealed", "caught", "restored"):
+        ranks = [getattr(judged, word) for judged in done]
+        counts = [sum([1 for rank in ranks if rank is not None and rank <= first]) for first in FIRST]
+        shares = ", ".join(
+            [f"{count} ({count / len(done):.0%}) by the first {n}" for n, count in zip(FIRST, counts, strict=True)]
+        )
+        print(f"{word:9} of {len(done)}: {shares}")
+    print(f"CPU seconds: {sum([j.seconds for j in done]):.0f}, at most {max([j.seconds for j in done]):.1f} for one case")
+
+
+def control(cases: list[Case], options: GapOptions, library: tuple[str, ...], verbose: bool) -> None:
+    """How many gaps are listed where nothing was deleted."""
+    counts = []
+    for case in cases:
+        started = process_time()
+        result = search(case, False, options, library)
+        seconds = process_time() - started
+        counts.append(len(result.gaps))
+        scores = " ".join([f"{gap.score:.1f}" for gap in result.gaps])
+        print(f"{case.group + '/' + case.rule:45} {len(result.gaps):3} gaps {seconds:6.1f} s  {scores}", flush=True)
+        if verbose:
+            show(result.gaps)
+    none = sum([1 for count in counts if not count])
+    print(f"\n{sum(counts) / len(counts):.1f} gaps on average; none for {none} of {len(counts)}")
+
+
+def show(gaps: tuple[Gap, ...]) -> None:
+    """The gaps of a case, readable."""
+    for number, gap in enumerate(gaps, 1):
+        print(f"   {number:2} {gap.code} {gap.score:5.2f} {gap.kind}: {gap.rule}")
+        print(f"      broken at {gap.steps} by {' '.join(gap.plan)}")
+        print(f"      {'; '.join(gap.reasons)}")
+
+
+if __name__ == "__main__":
+    main()
