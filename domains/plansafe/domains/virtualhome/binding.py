@@ -1,9 +1,9 @@
 """Which object a script means by ``<chair> (1)``: the first with which its steps can be taken.
 
 The public simulator tries the objects of the class in the order of the graph, then those of equivalent classes, and
-goes back to another where a later step fails. So does this, with two bounds: a step that fails makes it reconsider only
-objects that this step names, and the steps taken in search of a better choice are counted. The choice is the same in
-every run.
+goes back to another where a later step fails. So does this, with a bound on the steps taken in search of a better
+choice: a step that fails makes it reconsider first the objects that this step names, then any. The choice is the same
+in every run.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from plansafe.verifier.engine.steps import Taken
 from plansafe.verifier.simulate import Simulation
 
 _TRIES = 2_000
-_TRIES_PER_STEP = 10
+_TRIES_PER_STEP = 3
 _PRODUCT = 200
 _SHOWN = 5
 
@@ -110,7 +110,9 @@ class _Search:
 
     def run(self) -> dict[Argument, str]:
         """Take the steps in turn, choosing on the way; where one fails, choose again, or leave it out."""
-        step, furthest, best = 0, -1, None
+        step, furthest = 0, -1
+        best: dict[Argument, str] | None = None  # what was chosen when the furthest step failed first
+        choices: list[_Choice] = []
         while step < len(self.lines):
             if step in self.given_up or self._advance(step):
                 step += 1
@@ -118,16 +120,24 @@ class _Search:
                     best, self.lowest = None, None
                 continue
             if best is None:
-                furthest, best = step, dict(self.chosen)
-            back = self._back(self._named(step) | self._named(furthest))
+                furthest, best, choices = step, dict(self.chosen), self._copied()
+            back = self._back(self._named(step) | self._named(furthest) if choices else None)
             if back is not None:
                 step = back
                 continue
             if self.lowest is not None:
                 self._replay(self.lowest, furthest, best)
-            self.given_up.add(furthest)
-            step, best, self.lowest = furthest, None, None
+            if choices and self.tries > 0:  # what the step names is not to blame: any choice may be
+                self.choices, choices, step = choices, [], furthest
+            else:
+                self.given_up.add(furthest)
+                step, best = furthest, None
+            self.lowest = None
         return self.chosen
+
+    def _copied(self) -> list[_Choice]:
+        self.tries -= len(self.choices)
+        return [choice._replace(rest=list(choice.rest)) for choice in self.choices if self.tries > 0]
 
     def free(self, argument: Argument, chosen: dict[Argument, str]) -> list[str]:
         """What an argument may stand for: things that another of the same word does not stand for, if there are any."""
@@ -168,16 +178,16 @@ class _Search:
     def _named(self, step: int) -> set[Argument]:
         return {argument for _, argument in self.open_at.get(step, ())}
 
-    def _back(self, named: set[Argument]) -> int | None:
-        """Choose again for an object that failed steps name; the step after that choice, or ``None``."""
-        while self.tries > 0 and any([named & set(choice.arguments) for choice in self.choices]):
+    def _back(self, named: set[Argument] | None) -> int | None:
+        """Choose again for one of these objects, or for any; the step after that choice, or ``None``."""
+        while self.tries > 0 and any([named is None or named & set(choice.arguments) for choice in self.choices]):
             choice = self.choices.pop()
             if self.lowest is None or choice.step < self.lowest.step:
                 self.lowest = choice
             self.simulation.rollback(choice.mark)
             for argument in choice.arguments:
                 self.chosen.pop(argument, None)
-            if named & set(choice.arguments) and self._choose(choice):
+            if (named is None or named & set(choice.arguments)) and self._choose(choice):
                 return choice.step + 1
         return None
 
@@ -186,7 +196,7 @@ class _Search:
         while self.choices and self.choices[-1].step >= start.step:
             self.choices.pop()
         self.simulation.rollback(start.mark)
-        self.chosen = best
+        self.chosen = dict(best)
         for step in range(start.step, end):
             if step not in self.given_up:
                 self._take(step)

@@ -208,6 +208,7 @@
     :precondition (and (lookable ?x)
       (exists (?r - room) (and (in_room ?c ?r) (in_room ?x ?r)))
       (or (facing ?c ?x) (exists (?n - object) (and (facing ?c ?n) (faces ?n ?x))))
+      (or (facing ?c ?x) (and (not (sitting ?c)) (not (lying ?c))) (exists (?k - computer) (= ?k ?x)))
       (not (exists (?b - object) (and (inside ?x ?b) (closed ?b))))))
 
   (:action greet :parameters (?c - character ?x - object)
@@ -279,6 +280,7 @@
         (when (on_top ?x ?y) (and (not (on_top ?x ?y)) (was_on ?x ?y) (close ?c ?y)))
         (when (inside ?x ?y) (and (not (inside ?x ?y)) (not (contains ?y ?x))))
         (when (and (inside ?x ?y) (not (exists (?s - object) (on_top ?x ?s)))) (and (was_in ?x ?y) (close ?c ?y)))
+        (when (and (near ?x ?y) (not (exists (?s - object) (or (on_top ?x ?s) (inside ?x ?s))))) (close ?c ?y))
         (when (and (near ?x ?y) (not (on_top ?y ?x)) (not (inside ?y ?x)))
           (and (not (near ?x ?y)) (not (near ?y ?x))))))
       (forall (?r - room) (and

@@ -89,7 +89,7 @@ def read_formula(text: str) -> list[Operation]:
                     raise Malformed(f"quantifiers nest deeper than {DEPTH}", token.start)
             elif word == "forn":
                 raise Malformed("`forn` is not supported", token.start)
-            elif token.kind is _Kind.WORD and following == "(":
+            elif token.kind is _Kind.WORD and following == "(" and word not in _LEVEL:
                 position, primitive = _primitive(tokens, position, text, scope)
                 out.append(primitive)
                 operand = False

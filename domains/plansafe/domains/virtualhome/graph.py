@@ -235,7 +235,7 @@ def _places(
     objects: Mapping[Id, Node], rooms: set[Id], relations: dict[str, list[tuple[Id, Id]]], held: dict[Id, Id]
 ) -> list[tuple[Id, Id]]:
     """The room of each object: its own, else that of who holds it, or of what it is in or on, however far up."""
-    found: dict[Id, Id] = {}
+    found: dict[Id, Id | None] = {}
     above: dict[Id, Id] = {}
     for tail, head in (*relations["on"], *relations["sitting"]):
         above.setdefault(tail, head)
@@ -248,15 +248,13 @@ def _places(
     out = []
     for start in objects:
         chain: list[Id] = []
-        seen: set[Id] = set()
         here: Id | None = start
-        while here is not None and here not in found and here not in rooms and here not in seen:
+        while here is not None and here not in found and here not in rooms:
             chain.append(here)
-            seen.add(here)
+            found[here] = None  # until it is known: who comes by again has gone round in a circle
             here = above.get(here)
-        room = here if here in rooms else found.get(here) if here is not None else None
-        if room is not None:
-            found.update(dict.fromkeys(chain, room))
-            if start not in rooms:
-                out.append((start, room))
+        room = here if here in rooms else found[here] if here is not None else None
+        found.update(dict.fromkeys(chain, room))
+        if room is not None and start not in rooms:
+            out.append((start, room))
     return out

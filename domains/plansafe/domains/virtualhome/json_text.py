@@ -62,6 +62,8 @@ def place_of(text: str, path: tuple[str | int, ...]) -> Span:
     Slow (the text is read again, with places): for mistakes alone.
     """
     start = len(text) - len(text.lstrip())
+    if text[start : start + 1] not in ("[", "{"):
+        return Span(start, len(text.rstrip()))
     try:
         value: Value | None = read_value(text, start, len(text))[0]
     except BrokenOff:

@@ -42,7 +42,7 @@ class Moment(NamedTuple):
 
     def text(self, action: Signature | None) -> str:
         """The condition in PDDL where that action is taken, or where none is."""
-        stack: list[str] = []
+        stack: list[_Text] = []
         for operation in self.operations:
             match operation:
                 case Fact():
@@ -57,7 +57,7 @@ class Moment(NamedTuple):
                 case _:
                     stack.append(_quantified(operation, stack.pop()))
         (text,) = stack
-        return text
+        return _flat(text)
 
 
 class Signature(NamedTuple):
@@ -86,11 +86,12 @@ class Stages(NamedTuple):
         position = text.index(_PREDICATES)
         constants = f"(:constants {' '.join(self.constants)}) " if self.constants else ""
         facts = " ".join([f"({name})" for name in self._facts()])
+        texts = [[_Texts.of(moment) for moment in moments] for moments in self.chains]
         pieces += [text[:position], constants, _PREDICATES, " ", facts]
         position += len(_PREDICATES)
         for match in list(_ACTION.finditer(text)):
             parameters = tuple([word for word in match[2].split() if word.startswith("?")])[1:]
-            effects = self._effects(Signature(match[1], parameters))
+            effects = _effects(texts, Signature(match[1], parameters))
             if not effects:
                 continue
             end = _closing(text, match.start())
@@ -107,17 +108,34 @@ class Stages(NamedTuple):
             for number in range(1, len(moments) + 1):
                 yield stage(chain, number)
 
-    def _effects(self, action: Signature) -> str:
-        out = []
-        for chain, moments in enumerate(self.chains, 1):
-            for number, moment in enumerate(moments, 1):
-                condition = moment.text(action)
-                if number > 1 and condition != FALSE:
-                    condition = _joined("and", f"({stage(chain, number - 1)})", condition)
-                fact = f"({stage(chain, number)})"
-                if condition != FALSE:
-                    out.append(fact if condition == TRUE else f"(when {condition} {fact})")
-        return " ".join(out)
+
+class _Texts(NamedTuple):
+    """A moment, the actions that it names, and its text where another action is taken."""
+
+    moment: Moment
+    names: frozenset[str]
+    other: str
+
+    @classmethod
+    def of(cls, moment: Moment) -> _Texts:
+        names = [operation.names for operation in moment.operations if isinstance(operation, Taken)]
+        return cls(moment, frozenset().union(*names), moment.text(None))
+
+    def text(self, action: Signature) -> str:
+        return self.moment.text(action) if action.name in self.names else self.other
+
+
+def _effects(chains: list[list[_Texts]], action: Signature) -> str:
+    out = []
+    for chain, moments in enumerate(chains, 1):
+        for number, moment in enumerate(moments, 1):
+            condition = moment.text(action)
+            if number > 1:
+                condition = _flat(_joined("and", f"({stage(chain, number - 1)})", condition))
+            fact = f"({stage(chain, number)})"
+            if condition != FALSE:
+                out.append(fact if condition == TRUE else f"(when {condition} {fact})")
+    return " ".join(out)
 
 
 def stage(chain: int, number: int) -> str:
@@ -127,45 +145,63 @@ def stage(chain: int, number: int) -> str:
 
 def chain_goal(chain: int, moments: tuple[Moment, ...]) -> str:
     """What the last state must be for a chain to have come to its end: its last moment may be that state."""
-    last = moments[-1].text(None)
-    if len(moments) > 1 and last != FALSE:
+    last: _Text = moments[-1].text(None)
+    if len(moments) > 1:
         last = _joined("and", f"({stage(chain, len(moments) - 1)})", last)
-    return _joined("or", f"({stage(chain, len(moments))})", last)
+    return _flat(_joined("or", f"({stage(chain, len(moments))})", last))
 
 
-def _taken(operation: Taken, action: Signature | None) -> str:
+_Text = str | tuple["_Text", ...]
+"""A text in pieces: deep formulas are put together once, at the end."""
+
+
+def _flat(text: _Text) -> str:
+    out: list[str] = []
+    stack = [text]
+    while stack:
+        piece = stack.pop()
+        if isinstance(piece, str):
+            out.append(piece)
+        else:
+            stack += reversed(piece)
+    return "".join(out)
+
+
+def _taken(operation: Taken, action: Signature | None) -> _Text:
     if action is None or action.name not in operation.names:
         return FALSE
     if operation.arguments is None:
         return TRUE
     if len(operation.arguments) != len(action.parameters):
         return FALSE
-    text = TRUE
+    text: _Text = TRUE
     for argument, parameter in zip(operation.arguments, action.parameters, strict=True):
         text = _joined("and", text, f"(= {argument} {parameter})")
     return text
 
 
-def _negated(text: str) -> str:
-    return {TRUE: FALSE, FALSE: TRUE}.get(text, f"(not {text})")
+def _negated(text: _Text) -> _Text:
+    if text in (TRUE, FALSE):
+        return FALSE if text == TRUE else TRUE
+    return ("(not ", text, ")")
 
 
-def _joined(word: str, left: str, right: str) -> str:
+def _joined(word: str, left: _Text, right: _Text) -> _Text:
     neutral, final = (TRUE, FALSE) if word == "and" else (FALSE, TRUE)
     if final in (left, right):
         return final
     if left == neutral:
         return right
-    return left if right == neutral else f"({word} {left} {right})"
+    return left if right == neutral else (f"({word} ", left, " ", right, ")")
 
 
-def _quantified(operator: Operator, body: str) -> str:
+def _quantified(operator: Operator, body: _Text) -> _Text:
     if body in (TRUE, FALSE):
         return body
     variable = variable_name(operator.variable)
-    if operator.word == "exists" and re.fullmatch(rf"\(= {re.escape(variable)} \S+\)", body):
-        return TRUE
-    return f"({operator.word} ({variable} - object) {body})"
+    if operator.word == "exists" and isinstance(body, str) and body.startswith(f"(= {variable} "):
+        return TRUE  # some object is the one of the action
+    return (f"({operator.word} ({variable} - object) ", body, ")")
 
 
 def variable_name(word: str) -> str:
