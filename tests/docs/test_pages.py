@@ -20,6 +20,13 @@ RUN = (
     "docs/unknown-worlds.md",
     "docs/certificates.md",
     "docs/importing.md",
+    "docs/virtualhome.md",
+    "docs/scenarios.md",
+    "docs/gaps.md",
+    "docs/lint.md",
+    "docs/behavior.md",
+    "docs/mappings.md",
+    "docs/hazards.md",
     "docs/other-worlds.md",
 )
 READ = (

@@ -92,7 +92,9 @@ class Foreign:
         if not scene.ok:
             return scene.notes
         path = shipped_domain(chosen.domain) if chosen.domain is not None else None
-        domain = Input("domain", path or scene.domain.name, f"of the world {chosen.name}", scene.domain)
+        if path is not None and os.path.abspath(path) == os.path.abspath(scene.domain.name):
+            scene = scene._replace(domain=Source(path, scene.domain.text))
+        domain = Input("domain", scene.domain.name, f"of the world {chosen.name}", scene.domain)
         specs, failures = self._discovery.specifications(folder, domain)
         if failures:
             return tuple(failures)
