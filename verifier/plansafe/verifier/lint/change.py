@@ -22,7 +22,7 @@ from plansafe.verifier.model import (
     Variable,
     variable,
 )
-from plansafe.verifier.rules.model import Rule
+from plansafe.verifier.rules.model import Part, Rule
 
 Bound = dict[int, Variable]
 
@@ -44,16 +44,20 @@ class Changes:
             bound = _bound(rule.parts[0].parameters)
             if not self._settled(trigger, bound) and not self._brings_about(answer, True, bound):
                 yield "no action can bring about what it asks for in `:then`"
-        actions = list(self.words.actions.values())
-        for part in steps:
-            if not part.after or is_temporal(part.body) or isinstance(part.body, Truth):
-                continue
-            kind, name = self.words.mirrors[step_of(part)[0].predicate]
-            action = self.words.actions[name]
-            if kind == "start" and action.end is None and action in actions:
-                bound = _bound((*part.parameters, *step_of(part)[1]))
-                if not self._touches(part.body, bound, action):
-                    yield f"`{name}` changes nothing of what is asked for after it"
+        after = [part for part in steps if part.after]
+        if after and not any([self._matters(part) for part in after]):
+            names = dict.fromkeys([self.words.mirrors[step_of(part)[0].predicate][1] for part in after])
+            said = " or ".join([f"`{name}`" for name in names])
+            yield f"no {said} changes anything of what is asked for after it, so it is decided before"
+
+    def _matters(self, part: Part) -> bool:
+        """Whether the step that a part is about may change what is asked for after it."""
+        if is_temporal(part.body) or isinstance(part.body, Truth):
+            return True
+        kind, name = self.words.mirrors[step_of(part)[0].predicate]
+        action = self.words.actions[name]
+        bound = _bound((*part.parameters, *step_of(part)[1]))
+        return kind != "start" or action.end is not None or self._touches(part.body, bound, action)
 
     # -- formulas -----------------------------------------------------------------------------------------------------
 

@@ -83,11 +83,11 @@ class Formulas:
         if part.mode == "whole":
             return "every trace satisfies the formula, whatever the plan"
         if self._never(part, part.body, int(part.after), False):
-            return "what it asks for is always true (what it forbids contradicts itself)"
+            return "what it forbids contradicts itself: what it asks for is always true" + self._of_kinds(part)
         if part.guard is not None and self._never(part, part.guard, 0, True):
             return "its `:when` contradicts itself"
         if part.mode != "each":
-            return "what it forbids contradicts the types of objects, or what derived facts mean"
+            return "what it forbids contradicts what derived facts mean, or what was so before"
         kind, name = self.words.mirrors[step_of(part)[0].predicate]
         alone = Asked(self.words, True, self.budget.deadline)
         parameters = self.words.actions[name].parameters
@@ -98,8 +98,14 @@ class Formulas:
             return f"`{name}` never leads to what it forbids: its precondition and its effects rule that out"
         return f"wherever `{name}` can be taken, its precondition rules out what the rule forbids"
 
-    def _never(self, part: Part, formula: Formula, letter: int, positive: bool) -> bool:
-        asked = Asked(self.words, True, self.budget.deadline)
+    def _of_kinds(self, part: Part) -> str:
+        """What to add if it is no contradiction but for the types of objects."""
+        if self._never(part, part.body, int(part.after), False, typed=False):
+            return ""
+        return " (by the types: no object is of all the kinds that it is about)"
+
+    def _never(self, part: Part, formula: Formula, letter: int, positive: bool, typed: bool = True) -> bool:
+        asked = Asked(self.words, True, self.budget.deadline, typed)
         asked.say(said(formula, asked.choose((*part.parameters, *_wild(part))), letter, positive))
         return asked.answer() is Reply.IMPOSSIBLE
 

@@ -39,11 +39,11 @@ class Asked:
     those without which it would not be impossible, not always the fewest.
     """
 
-    def __init__(self, words: Vocabulary, refuting: bool, deadline: float | None) -> None:
+    def __init__(self, words: Vocabulary, refuting: bool, deadline: float | None, typed: bool = True) -> None:
         self.words = words
         self.deadline = deadline
         self.circuit = Circuit()
-        self.universe = Universe(self.circuit, words, apart=not refuting)
+        self.universe = Universe(self.circuit, words, apart=not refuting, typed=typed)
         self.grounder = Grounder(words, self.universe, refuting, deadline)
         self.core: tuple[object, ...] = ()
         self.model: Model | None = None

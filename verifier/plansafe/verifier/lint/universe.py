@@ -31,15 +31,17 @@ class Element(NamedTuple):
 class Universe:
     """Elements, numbered in the order in which they were made.
 
-    ``apart``: different elements are different objects. Else two of them may be one, unless both are named.
+    ``apart``: different elements are different objects. Else two of them may be one, unless both are named. Unless
+    ``typed``, every object is of every type.
     """
 
-    def __init__(self, circuit: Circuit, words: Vocabulary, apart: bool = False) -> None:
+    def __init__(self, circuit: Circuit, words: Vocabulary, apart: bool = False, typed: bool = True) -> None:
         self.circuit = circuit
         self.words = words
         self.task = words.task
         self.table = words.table
         self.apart = apart
+        self.typed = typed
         self.elements: list[Element] = []
         self.equalities: dict[tuple[int, int], Literal] = {}
         self._domains: dict[int, int] = {}
@@ -84,6 +86,8 @@ class Universe:
     def _member(self, element: int, domain: int) -> Literal:
         _, number, types = self.elements[element]
         wanted = self.table.alternatives(domain)
+        if not self.typed:
+            return TRUE
         if wanted is None:
             return self.circuit.input(("member", element, domain))
         inside = self._below(wanted)
@@ -136,6 +140,8 @@ class Universe:
 
     def _alike(self, a: int, b: int) -> bool:
         """Whether two elements may be one object, as far as their types go."""
+        if not self.typed:
+            return True
         if a in self._domains and b in self._domains:
             return self.words.overlap(self._domains[a], self._domains[b])
         if a not in self._domains and b not in self._domains:
