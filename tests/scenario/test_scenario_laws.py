@@ -10,6 +10,7 @@ from time import monotonic
 import pytest
 from planner_tasks import small_task
 from run_corrupt import corpus, judge
+from run_mutants import mutant, small_tasks, wrong
 from scenario_corruptions import KINDS, Texts
 
 from plansafe.grammar.diagnostics import Label, Span
@@ -35,15 +36,6 @@ DECLARED = PROFILES["executable"]._replace(criteria=frozenset(("declared",)))
 
 def own_tasks() -> list[tuple[str, Texts]]:
     return corpus(None)
-
-
-def small_tasks() -> list[Texts]:
-    """The small home with what a case adds to it, as one domain: quick to read."""
-    base = Draft(Source("base", (HERE / "base.pddl").read_text(encoding="utf-8")), editable=False)
-    own = Draft(Source("own", (HERE / "cases/foil/domain.pddl").read_text(encoding="utf-8")))
-    domain = unite(base, own).source.text
-    problems = [(HERE / "cases" / name / "problem.pddl").read_text(encoding="utf-8") for name in ("foil", "two-ways")]
-    return [Texts(domain, problem.replace("foil_1)", "foil_1) (open microwave_1)")) for problem in problems]
 
 
 # ---- corrections ----------------------------------------------------------------------------------------------------
@@ -93,7 +85,12 @@ def test_corrections_are_stable_and_mostly_right(name: str) -> None:
         checks, _, stable, said = judge(texts, wrong, solve=False)
         assert stable, said
         checked += checks
-    assert tried or name in ("value-missing", "variable-slip", "and-missing-in-goal")  # nothing of the kind is there
+    assert tried or name in (
+        "value-missing",
+        "variable-slip",
+        "and-missing-in-goal",
+        "value-as-fact",
+    )  # nothing of the kind is there
     assert checked == tried or name == "argument-missing"
 
 
@@ -125,6 +122,13 @@ def test_no_text_is_too_wrong(text: str) -> None:
     ):
         fixed = fix(scenario, DECLARED, Limits(time_s=1))
         assert fix(fixed.scenario, DECLARED, Limits(time_s=1)).corrections == ()
+
+
+def test_texts_without_sense_change_nothing_of_that() -> None:
+    random, tasks = Random("scenario mutants"), small_tasks()
+    for _ in range(25):
+        scenario = mutant(random, tasks)
+        assert wrong(scenario) == "", scenario
 
 
 def test_depth_is_bounded_by_memory_alone() -> None:

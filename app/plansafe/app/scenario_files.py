@@ -135,14 +135,13 @@ class ScenarioFiles:
             return Unusable(path, wrong)
         listed = self._listed(folder)
         files = [("problem", path, "given")]
-        domain = self._own_domain(source.text, [p for p, kind in listed if kind == "domain"])
+        given = self._base[0].name if self._base is not None else None
+        domain = self._own_domain(source.text, [p for p, kind in listed if kind == "domain" and not _same(p, given)])
         if isinstance(domain, Diagnostic):
             return Unusable(path, domain)
         base = self._base
         if base is None and domain is None:
-            wanted = _DOMAIN.search(
-                source.text[:HEAD], source.text.lower().find(":domain") - 2 if ":domain" in source.text.lower() else 0
-            )
+            wanted = _DOMAIN.search(source.text[:HEAD])
             shipped = shipped_domain(wanted[1]) if wanted is not None else None
             if shipped is None:
                 said = f", and no shipped one is called `{wanted[1]}`" if wanted is not None else ""
@@ -152,8 +151,6 @@ class ScenarioFiles:
             if isinstance(got, Diagnostic):
                 return Unusable(path, got)
             base = (got.source, "shipped")
-        if domain is not None and base is not None and domain.name == base[0].name:
-            domain = None
         if base is not None:
             files.append(("base", base[0].name, base[1]))
         if domain is not None:
@@ -223,6 +220,10 @@ class ScenarioFiles:
             paths = [p for p in paths if _stem(p) == stem or _stem(p).startswith((stem + "-", stem + "_"))]
         found = [self._discovery.read(path, "reference plan", "beside the problem", keep=False) for path in paths]
         return [(text if isinstance(text, Diagnostic) else text.source, "beside the problem") for text in found]
+
+
+def _same(path: str, other: str | None) -> bool:
+    return other is not None and os.path.realpath(path) == os.path.realpath(other)
 
 
 def _stem(path: str) -> str:

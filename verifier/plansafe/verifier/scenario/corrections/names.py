@@ -178,7 +178,7 @@ def _meant_object(view: View, name: str, uses: list[tuple[Use, int]]) -> str | N
     if _COUNTER.sub("", name) in view.survey.types:
         return None
     fitting = [known for known in view.survey.objects if _stands_for(view, known, uses)]
-    beside = {argument for use, _ in uses for argument in use.arguments}  # said of both: they are two things
+    beside = {a for use, _ in uses for a in use.arguments if isinstance(a, str)}  # said of both: they are two things
     alone = len(uses) == 1
     found = nearest(name, [known for known in fitting if known not in beside], 2 if alone else 1)
     return found or (nearest(name, fitting, 1) if alone else None)

@@ -47,8 +47,18 @@ class _Frame:
 
 
 def balance(view: View) -> list[Edit]:
-    """Add and remove parentheses, where their number is wrong or a section or field is not where it belongs."""
-    return [edit for _, draft in view.editable if _nested_wrongly(draft) for edit in _Balancer(draft).edits()]
+    """Add and remove parentheses, where their number is wrong or a section or field is not where it belongs.
+
+    What does not lead to a text that is nested as it should be is done only if it leads to one that can be read.
+    """
+    out: list[Edit] = []
+    for _, draft in view.editable:
+        if _nested_wrongly(draft):
+            edits = _Balancer(draft).edits()
+            after = draft.edited([change for edit in edits for change in edit.changes])
+            if not _nested_wrongly(after) or (draft.top is None and after.top is not None):
+                out += edits
+    return out
 
 
 def _nested_wrongly(draft: Draft) -> bool:

@@ -104,7 +104,7 @@ def _named_after(view: View) -> Iterator[Edit]:
     survey = view.survey
     for own in survey.objects.values():
         stem = own.name.rstrip("0123456789").rstrip("-_.")
-        if own.draft.editable and stem in survey.types and stem != own.name and own.types != (stem,):
+        if own.draft.editable and stem in survey.types and own.types != (stem,):
             change = typed_again(own.draft, own.node, own.child or 0, (stem,))
             if change is not None:
                 yield Edit("reach", f"object `{own.name}` is named after type `{stem}`", (change,))

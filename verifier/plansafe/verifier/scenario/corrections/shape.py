@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 from plansafe.grammar.diagnostics import Span
 from plansafe.grammar.sexpr import Node
@@ -199,33 +200,42 @@ def _values(draft: Draft, node: list[Node]) -> list[Edit]:
     """What follows each keyword: one list."""
     out: list[Edit] = []
     keys = [child for child in range(2, len(node)) if is_field(node[child])]
-    for key, following in zip(keys, [*keys[1:], len(node)], strict=True):
+    for key, following in pairwise([*keys, len(node)]):
         word, values = node[key], node[key + 1 : following]
         if not values:
             change = draft.insert(draft.span(node, key).end, " ()")
             out.append(Edit("value", f"`{word}` has no value", (change,)))
+        elif len(values) == 1 and values[0] in list(_NOTHING):
+            reason = f"`{word} {values[0]}` is written `{word} ()`"
+            out.append(Edit("value", reason, (draft.change(node, key + 1, "()"),)))
+        elif word == ":parameters":
+            out += _parameters(draft, node, key + 1, following - 1)
+        elif word == ":duration":
+            continue
         elif len(values) == 1 and isinstance(values[0], str):
-            if values[0] in _NOTHING:
-                reason = f"`{word} {values[0]}` is written `{word} ()`"
-                out.append(Edit("value", reason, (draft.change(node, key + 1, "()"),)))
-            elif word == ":parameters" or word != ":duration":
-                out.append(_wrapped(draft, node, key + 1, key + 1, f"the value of `{word}` is a list"))
-        elif (
-            word == ":parameters"
-            and all([not isinstance(v, list) or v[:1] == ["either"] for v in values])
-            and not (isinstance(values[0], list))
-        ):
-            out.append(_wrapped(draft, node, key + 1, following - 1, "parameters are one list"))
-        elif word == ":parameters" and len(values) > 1 and all([isinstance(v, list) and v for v in values]):
-            inner = [
-                draft.text[draft.span(node, c).start + 1 : draft.span(node, c).end - 1]
-                for c in range(key + 1, following)
-            ]
-            change = Change(draft.name, cover(draft, node, key + 1, following - 1), f"({' '.join(inner)})")
-            out.append(Edit("value", "parameters are one list", (change,)))
-        elif len(values) > 1 and all([isinstance(v, list) for v in values]) and word != ":duration":
+            out.append(_wrapped(draft, node, key + 1, key + 1, f"the value of `{word}` is a list"))
+        elif len(values) > 1 and all([isinstance(v, list) for v in values]):
             out.append(_joined(draft, node, key + 1, following - 1, f"`{word}` takes one formula"))
     return out
+
+
+def _parameters(draft: Draft, node: list[Node], first: int, last: int) -> list[Edit]:
+    """Parameters are one flat list: not bare words, not several lists, not a list in a list."""
+    values = node[first : last + 1]
+    if isinstance(values[0], str):
+        if all([isinstance(v, str) or v[:1] == ["either"] for v in values]):
+            return [_wrapped(draft, node, first, last, "parameters are one list")]
+        return []
+    inside = [value for value in values if isinstance(value, list)]
+    nested = len(values) == 1 and len(inside[0]) == 1 and isinstance(inside[0][0], list)
+    if len(inside) < len(values) or (len(values) == 1 and not nested):
+        return []
+    texts = [
+        draft.text[draft.span(node, c).start + 1 : draft.span(node, c).end - 1].strip() for c in range(first, last + 1)
+    ]
+    text = texts[0] if nested else f"({' '.join([text for text in texts if text])})"
+    change = Change(draft.name, cover(draft, node, first, last), text)
+    return [Edit("value", "parameters are one list", (change,))]
 
 
 def _wrapped(draft: Draft, node: list[Node], first: int, last: int, reason: str) -> Edit:
