@@ -9,7 +9,6 @@ Embodied Agent Interface.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from plansafe.domains.virtualhome.formula import Operator
@@ -20,6 +19,7 @@ FALSE = "(or)"
 _ACTION = re.compile(r"\(:action (\S+) :parameters \(([^()]*)\)")
 _EFFECT = re.compile(r":effect\s+")
 _PREDICATES = "(:predicates"
+_TOLD = 5
 
 
 class Fact(NamedTuple):
@@ -68,7 +68,7 @@ class Signature(NamedTuple):
 
 
 class Stages(NamedTuple):
-    """A goal in PDDL, and the chains that it speaks of: ``(stage_2_1)`` is the first moment of the second chain.
+    """A goal in PDDL, and the chains that it speaks of: ``(stage_2_1_drink)`` is the first moment of the second chain.
 
     ``constants`` are the objects that moments name, with their types: a domain must declare them.
     """
@@ -85,13 +85,14 @@ class Stages(NamedTuple):
         pieces: list[str] = []
         position = text.index(_PREDICATES)
         constants = f"(:constants {' '.join(self.constants)}) " if self.constants else ""
-        facts = " ".join([f"({name})" for name in self._facts()])
         texts = [[_Texts.of(moment) for moment in moments] for moments in self.chains]
+        stages = [stages_of(chain, moments) for chain, moments in enumerate(self.chains, 1)]
+        facts = " ".join([fact for chain in stages for fact in chain])
         pieces += [text[:position], constants, _PREDICATES, " ", facts]
         position += len(_PREDICATES)
         for match in list(_ACTION.finditer(text)):
             parameters = tuple([word for word in match[2].split() if word.startswith("?")])[1:]
-            effects = _effects(texts, Signature(match[1], parameters))
+            effects = _effects(texts, stages, Signature(match[1], parameters))
             if not effects:
                 continue
             end = _closing(text, match.start())
@@ -102,11 +103,6 @@ class Stages(NamedTuple):
                 pieces += [text[position : effect.end()], f"(and {effects} ", text[effect.end() : end], ")"]
             position = end
         return Source(domain.name, "".join([*pieces, text[position:]]))
-
-    def _facts(self) -> Iterable[str]:
-        for chain, moments in enumerate(self.chains, 1):
-            for number in range(1, len(moments) + 1):
-                yield stage(chain, number)
 
 
 class _Texts(NamedTuple):
@@ -125,30 +121,31 @@ class _Texts(NamedTuple):
         return self.moment.text(action) if action.name in self.names else self.other
 
 
-def _effects(chains: list[list[_Texts]], action: Signature) -> str:
+def _effects(chains: list[list[_Texts]], stages: list[list[str]], action: Signature) -> str:
     out = []
-    for chain, moments in enumerate(chains, 1):
-        for number, moment in enumerate(moments, 1):
-            condition = moment.text(action)
-            if number > 1:
-                condition = _flat(_joined("and", f"({stage(chain, number - 1)})", condition))
-            fact = f"({stage(chain, number)})"
+    for moments, facts in zip(chains, stages, strict=True):
+        for moment, before, fact in zip(moments, [TRUE, *facts], facts, strict=False):
+            condition = _flat(_joined("and", before, moment.text(action)))
             if condition != FALSE:
                 out.append(fact if condition == TRUE else f"(when {condition} {fact})")
     return " ".join(out)
 
 
-def stage(chain: int, number: int) -> str:
-    """The fact that a moment of a chain has come."""
-    return f"stage_{chain}_{number}"
+def stages_of(chain: int, moments: tuple[Moment, ...]) -> list[str]:
+    """The facts that the moments of a chain have come; the actions in their names are for people."""
+    out = []
+    for number, moment in enumerate(moments, 1):
+        names = {name for operation in moment.operations if isinstance(operation, Taken) for name in operation.names}
+        told = "_or_".join(sorted(names)) if len(names) <= _TOLD else ""
+        out.append(f"(stage_{chain}_{number}{'_' if told else ''}{told})")
+    return out
 
 
 def chain_goal(chain: int, moments: tuple[Moment, ...]) -> str:
     """What the last state must be for a chain to have come to its end: its last moment may be that state."""
-    last: _Text = moments[-1].text(None)
-    if len(moments) > 1:
-        last = _joined("and", f"({stage(chain, len(moments) - 1)})", last)
-    return _flat(_joined("or", f"({stage(chain, len(moments))})", last))
+    facts = stages_of(chain, moments)
+    before = facts[-2] if len(facts) > 1 else TRUE
+    return _flat(_joined("or", facts[-1], _joined("and", before, moments[-1].text(None))))
 
 
 _Text = str | tuple["_Text", ...]
