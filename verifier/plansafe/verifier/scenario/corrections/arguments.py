@@ -7,7 +7,7 @@ from itertools import combinations
 
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.conditions import parse_number
-from plansafe.verifier.scenario.corrections.view import View, signature, typed
+from plansafe.verifier.scenario.corrections.view import View, signature, stems, typed
 from plansafe.verifier.scenario.drafts import Change, Draft, Edit
 from plansafe.verifier.scenario.survey import ROOT, Declared, Survey, Types, Use
 
@@ -157,11 +157,14 @@ def _completed(view: View, use: Use, known: Declared) -> list[Edit]:
 
 
 def _customary(survey: Survey, use: Use, known: Declared) -> list[tuple[int, str]]:
-    """Places of an argument at which all other facts of the predicate (at least two) name the same object."""
+    """What all other facts of the predicate (at least two) say: the same object at one place, or itself at each."""
     others = [other for other in survey.uses if other.name == use.name and other.place == "init"]
     others = [other for other in others if len(other.arguments) == len(known.parameters)]
     if use.place != "init" or len(others) < 2:
         return []
+    given = use.arguments[0] if len(use.arguments) == 1 else None
+    if isinstance(given, str) and all([len(set(map(str, other.arguments))) == 1 for other in others]):
+        return [(1, given)]
     out = []
     for place in range(len(known.parameters)):
         names = {str(other.arguments[place]) for other in others}
@@ -235,8 +238,11 @@ def _retyped(view: View, wrong: Sequence[tuple[Use, int]]) -> list[Edit]:
         w for other in survey.uses for n, a in enumerate(other.arguments) if a == name
         if (w := survey.wanted(other, n)) is not None
     ]  # fmt: skip
+    named = next((stem for stem in stems(name) if stem in survey.types), None)
     kind = survey.meet(wanted)
-    if kind is None or len(kind) > 1:
+    if named is not None and all([survey.fits((named,), w, False) for w in wanted]):
+        kind = (named,)
+    elif kind is None or len(kind) > 1:
         kind = tuple(dict.fromkeys([*own.types, *[w[0] for w in wanted if not survey.fits(own.types, w, False)]]))
     change = typed_again(own.draft, own.node, own.child or 0, kind)
     if change is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 
@@ -10,12 +9,11 @@ from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.conditions import parse_number
 from plansafe.verifier.elaborate.context import is_name, is_object_name, is_variable
 from plansafe.verifier.scenario.corrections.repetitions import without_name
-from plansafe.verifier.scenario.corrections.view import View, signature, typed
+from plansafe.verifier.scenario.corrections.view import View, signature, stems, typed
 from plansafe.verifier.scenario.drafts import Draft, Edit
 from plansafe.verifier.scenario.near import nearest
 from plansafe.verifier.scenario.survey import OPERATORS, ROOT, ActionText, Types, Use
 
-_COUNTER = re.compile(r"[-_.]?\d+\Z")
 _AGENTS = ("agent", "robot")
 NEAR, DECLARED = "near-name", "declaration"
 
@@ -26,13 +24,13 @@ def types(view: View) -> list[Edit]:
     out: list[Edit] = []
     known = [*survey.types, ROOT]
     named = Counter([name for name, *_ in survey.type_uses])
-    stems = {_COUNTER.sub("", own.name) for own in survey.objects.values()}
+    named_after = {stems(own.name)[0] for own in survey.objects.values()}
     seen: set[str] = set()
     for name, draft, node, child in survey.type_uses:
         if name in survey.types or name in (ROOT, "number") or not is_name(name):
             continue
         meant = _of_objects(view, name, draft, node, child) or nearest(name, known, 2 if named[name] == 1 else 1)
-        if name in stems:
+        if name in named_after:
             meant = None  # objects are named after it: it is meant
         if meant is not None and draft.editable:
             if isinstance(node[child], str):
@@ -56,10 +54,8 @@ def _of_objects(view: View, name: str, draft: Draft, node: list[Node], child: in
     """The type that objects are named after, if the one that is written is a slip of it."""
     if draft is not view.problem or not isinstance(node[child], str):
         return None
-    stems = {
-        _COUNTER.sub("", own.name) for own in view.survey.objects.values() if own.node is node and own.types == (name,)
-    }
-    stem = stems.pop() if len(stems) == 1 else None
+    found = {stems(own.name)[0] for own in view.survey.objects.values() if own.node is node and own.types == (name,)}
+    stem = found.pop() if len(found) == 1 else None
     return stem if stem in view.survey.types and stem is not None and nearest(name, [stem]) else None
 
 
@@ -175,7 +171,7 @@ def objects(view: View) -> list[Edit]:
 
 def _meant_object(view: View, name: str, uses: list[tuple[Use, int]]) -> str | None:
     """The declared object that is meant; none for a name made of a type, whose declaration is what is missing."""
-    if _COUNTER.sub("", name) in view.survey.types:
+    if stems(name)[0] in view.survey.types:
         return None
     fitting = [known for known in view.survey.objects if _stands_for(view, known, uses)]
     beside = {a for use, _ in uses for a in use.arguments if isinstance(a, str)}  # said of both: they are two things
@@ -221,8 +217,7 @@ def _type_of(view: View, name: str, uses: list[tuple[Use, int]]) -> Types | None
     """The type of a new object: the one that its name names, else the most special that its uses ask for."""
     survey = view.survey
     wanted = [w for use, child in uses if (w := survey.wanted(use, child - 1)) is not None]
-    stem = _COUNTER.sub("", name)
-    own = next((s for s in (stem, _COUNTER.sub("", stem)) if s in survey.types), None)
+    own = next((stem for stem in stems(name) if stem in survey.types), None)
     if own is not None and all([survey.fits((own,), w, False) for w in wanted]):
         return (own,)
     found = survey.meet(wanted)
@@ -298,7 +293,7 @@ def _kind_of_variable(view: View, action: ActionText, name: str, wanted: list[Ty
     for kind, _ in Counter([kind for kind in others if kind is not None]).most_common(1):
         if all([survey.fits(kind, w, True) for w in wanted]):
             return kind
-    stem = _COUNTER.sub("", name[1:])
+    stem = stems(name[1:])[0]
     own = stem if stem in survey.types else None
     if own is not None and all([survey.fits((own,), w, True) for w in wanted]):
         return (own,)

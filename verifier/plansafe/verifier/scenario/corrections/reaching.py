@@ -13,11 +13,11 @@ from plansafe.verifier.model import Action, Atom, Task
 from plansafe.verifier.planning.relaxed import TooBig
 from plansafe.verifier.scenario.check import Examination
 from plansafe.verifier.scenario.corrections.arguments import typed_again
-from plansafe.verifier.scenario.corrections.view import View
+from plansafe.verifier.scenario.corrections.view import View, stems
 from plansafe.verifier.scenario.drafts import Edit
 from plansafe.verifier.scenario.near import nearest
 from plansafe.verifier.scenario.new_actions import Reach, demanded_atoms
-from plansafe.verifier.scenario.survey import ActionText
+from plansafe.verifier.scenario.survey import ActionText, Declared, entries
 
 MAX_CANDIDATES = 40
 
@@ -100,14 +100,26 @@ def _asserted(view: View, reach: Reach, action: Action, atom: Atom) -> Iterator[
 
 
 def _named_after(view: View) -> Iterator[Edit]:
-    """Objects that are named after one type and declared with another."""
+    """Objects that are named after one type and declared with another; all of one type at once if they agree."""
     survey = view.survey
+    groups: dict[tuple[int, int], list[Declared]] = {}
     for own in survey.objects.values():
-        stem = own.name.rstrip("0123456789").rstrip("-_.")
-        if own.draft.editable and stem in survey.types and own.types != (stem,):
-            change = typed_again(own.draft, own.node, own.child or 0, (stem,))
+        stem = stems(own.name)[0]
+        if own.draft.editable and stem in survey.types and own.types != (stem,) and own.child is not None:
+            at = next((e.types_child for e in entries(own.node, 1) if e.child == own.child), None)
+            groups.setdefault((id(own.node), at if at is not None else -own.child), []).append(own)
+    for (_, at), group in groups.items():
+        first, after = group[0], {stems(own.name)[0] for own in group}
+        alike = [e for e in entries(first.node, 1) if e.types_child == at]
+        if len(after) == 1 and len(group) == len(alike):
+            stem = after.pop()
+            names = ", ".join([own.name for own in group[:3]])
+            yield Edit("reach", f"`{names}` named after type `{stem}`", (first.draft.change(first.node, at, stem),))
+            continue
+        for own in group:
+            change = typed_again(own.draft, own.node, own.child or 0, (stems(own.name)[0],))
             if change is not None:
-                yield Edit("reach", f"object `{own.name}` is named after type `{stem}`", (change,))
+                yield Edit("reach", f"object `{own.name}` is named after type `{stems(own.name)[0]}`", (change,))
 
 
 def _fitting(reach: Reach, action: Action, atom: Atom, argument: int) -> set[int]:

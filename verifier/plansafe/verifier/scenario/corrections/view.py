@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 
 from plansafe.grammar.diagnostics import Span
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.context import is_variable
 from plansafe.verifier.scenario.drafts import Change, Draft, Edit
 from plansafe.verifier.scenario.survey import Survey
 
+_COUNTER = re.compile(r"[-_.]?\d+\Z")
 FOREIGN = {
     "==": "=",
     "equal": "=",
@@ -86,6 +87,12 @@ class View:
         return Edit(rule, reason, (draft.change(node, child, name),))
 
 
+def stems(name: str) -> tuple[str, str]:
+    """What a name may be made of, nearest first: ``cup_n_01_2`` is a ``cup_n_01``, or else a ``cup_n``."""
+    first = _COUNTER.sub("", name)
+    return first, _COUNTER.sub("", first)
+
+
 def typed(name: str, types: tuple[str, ...]) -> str:
     """``name - type``."""
     kind = types[0] if len(types) == 1 else f"(either {' '.join(types)})"
@@ -106,6 +113,3 @@ def cover(draft: Draft, node: list[Node], first: int, last: int) -> Span:
 def is_field(node: Node) -> bool:
     """Whether a node is a keyword such as ``:effect``."""
     return isinstance(node, str) and len(node) > 1 and node[0] == ":"
-
-
-__all__ = ["View", "cover", "is_field", "is_variable", "signature", "typed"]
