@@ -135,7 +135,7 @@ def test_pieces_are_where_they_were_put() -> None:
     assert [finding.code for finding in report.findings] == ["SC310"]
     whole = TEA.replace("lemon_0_part_0", "lemon_0").replace("lemon_0_part_1", "lemon_0")
     failed = next(finding for finding in judge(whole, tea()).findings if finding.code == "SC301")
-    assert "(grasp_with right_hand lemon_n_01_1 " in failed.message, "one lemon is not taken twice"
+    assert "(grasp_with left_hand lemon_n_01_1 " in failed.message, "what was cut is taken piece by piece"
 
 
 @pytest.mark.parametrize(
@@ -145,8 +145,7 @@ def test_pieces_are_where_they_were_put() -> None:
         ([("RIGHT_GRASP", "rag_0"), ("RIGHT_GRASP", "lemon_0")], "(hand_full right_hand)"),
         ([("RIGHT_GRASP", "rag_0"), ("LEFT_GRASP", "rag_0")], "(holding rag_n_01_1)"),
         ([("RIGHT_GRASP", "table_3")], ""),
-        ([("RIGHT_GRASP", "sink_3")], "(= sink_n_01_1 sink_n_01_1)"),
-        ([("RIGHT_PLACE_ONTOP", "table_3")], "(in_hand right_hand agent_n_01_1)"),
+        ([("RIGHT_PLACE_ONTOP", "table_3")], "(in_hand right_hand cup_n_01_1)"),
         ([("SLICE", "lemon_0")], "(holding carving_knife_n_01_1)"),
         ([("CLEAN", "table_3")], "(holding rag_n_01_1)"),
         (
@@ -165,8 +164,9 @@ def test_what_cannot_be_done_and_why(actions: list[tuple[str, str]], why: str) -
 def test_unknown_actions_and_objects_are_reported_as_in_pddl() -> None:
     report = judge(as_json([("JUGGLE", "cup_0"), ("OPEN", "fridge_97")]), tea())
     assert [finding.code for finding in report.findings if finding.code[:3] == "SC4"] == ["SC401", "SC403"]
-    report = judge(as_json([("OPEN", "sink_0")]), tea())
-    assert "SC404" in [finding.code for finding in report.findings]
+    for action in ("OPEN", "RIGHT_GRASP"):
+        report = judge(as_json([(action, "sink_0")]), tea())
+        assert "SC404" in [finding.code for finding in report.findings]
 
 
 @pytest.mark.parametrize(

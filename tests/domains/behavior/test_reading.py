@@ -62,7 +62,7 @@ def test_categories_that_the_domain_lacks_are_added() -> None:
     filled = activity("gizmo.n.03_1 - gizmo.n.03 goo.n.99_1 - goo.n.99", "(filled gizmo.n.03_1 goo.n.99_1)", "(and)")
     made = scene(filled.replace("igibson", "omnigibson"))
     assert re.search(r"goo_n_99 - substance", made.domain.text)
-    assert re.search(r"gizmo_n_03 - fillable", made.domain.text)
+    assert re.search(r"gizmo_n_03 - \(either fillable movable\)", made.domain.text)
     assert Checker(made.domain, made.problem).ok
 
 
@@ -92,6 +92,15 @@ def test_halves_belong_to_what_they_are_halves_of() -> None:
     halves = re.findall(r"\(half_of half__apple_n_01_(\d) apple_n_01_(\d)\)", text)
     assert halves == [("1", "1"), ("2", "1"), ("3", "2"), ("4", "2")]
     assert re.findall(r"\(diced_of diced__apple_n_01_1 (\w+)\)", text) == ["apple_n_01_1", "apple_n_01_2"]
+
+
+def test_what_is_cooked_diced_is_diced_before() -> None:
+    objects = "steak.n.01_1 - steak.n.01 cooked__diced__steak.n.01_1 - cooked__diced__steak.n.01"
+    made = scene(activity(objects, "(future cooked__diced__steak.n.01_1)", "(and)", "omnigibson"))
+    text = made.problem.text
+    assert "(diced_of diced__steak_n_01_1 steak_n_01_1)" in text and "(future diced__steak_n_01_1)" in text
+    assert "(heated_of cooked__diced__steak_n_01_1 diced__steak_n_01_1)" in text
+    assert Checker(made.domain, made.problem).ok
 
 
 def test_asking_for_more_than_there_are_is_a_warning() -> None:

@@ -283,9 +283,9 @@ def _bind(label: str, term: Term, other_label: str, other: Term, this_wins: bool
 
 
 def _all_pieces(atom: list[Node]) -> Node:
-    """Where a thing is that was cut and taken apart: where all its pieces are."""
+    """Where a thing is that was cut: where all its pieces are."""
     whole = atom[1]
     variable = "?a.piece"  # other variables have no dots
     piece: list[Node] = [atom[0], variable, *atom[2:]]
     pieces: Node = ["forall", [variable, "-", "piece"], ["imply", ["piece_of", variable, whole], piece]]
-    return ["and", ["scattered", whole], pieces]
+    return ["and", ["sliced", whole], pieces]

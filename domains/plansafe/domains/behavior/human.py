@@ -279,11 +279,9 @@ class _Writer:
         held = self.held.get(side) or self.last.get(side)
         if held is not None:
             return held
-        which = (
-            "no hand holds anything here" if side == "any" else f"the {side.replace('_', ' ')} has taken nothing yet"
-        )
-        self._note("SC012", f"{which}; the step is written with the agent in the place of what it holds", span)
-        return self.naming.agent
+        which = "the agent" if side == "any" else f"the {side.replace('_', ' ')}"
+        self._note("SC012", f"{which} has taken nothing yet: this step cannot be taken", span)
+        return self.naming.movable
 
     @property
     def _igibson(self) -> bool:

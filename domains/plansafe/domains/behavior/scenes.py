@@ -114,7 +114,8 @@ def _problem(source: Source, domain: str, objects: list[Node]) -> Scene:
     agents = [name for name, kind in types.items() if "agent" in known.kinds.get(kind, ())]
     names = {name: name for name in types}
     agent = agents[0] if agents else ""
-    naming = Naming(domain, names, types, {}, agent, {}, dict(names), "(two_handed" in source.text)
+    movable = next((name for name, kind in types.items() if "movable" in known.kinds.get(kind, ())), agent)
+    naming = Naming(domain, names, types, {}, agent, {}, dict(names), "(two_handed" in source.text, movable)
     return Scene(known.source, source, data=naming)
 
 

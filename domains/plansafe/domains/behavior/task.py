@@ -18,6 +18,7 @@ from plansafe.grammar.sexpr import Node, write
 from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.context import Context, is_name
 
+NOT_MOVABLE = frozenset(["fixed", "substance", "agent", "room"])
 PIECES = ("part_0", "part_1")
 BUILT_IN = frozenset(
     [f"{name}.n.01" for name in ("floor", "wall", "ceiling", "door", "window", "sink", "countertop", "shower")]
@@ -44,11 +45,14 @@ class Naming(NamedTuple):
     """How the world writes an object."""
     hands: bool
     """Whether the agent has two hands, so that steps can name one."""
+    movable: str
+    """Something that can be taken, if there is anything: what a step about an empty hand names."""
 
 
 def scene_of(activity: Activity, context: Context, source: Source, shown: dict[str, str] | None = None) -> Scene:
     """The task of an activity; ``shown`` are the names that plans use for instances, if not those of the activity."""
     vocabulary = activity.vocabulary
+    activity = _with_steps_between(activity)
     names, types = _names(activity, vocabulary)
     pieces = _pieces(activity, names, types, vocabulary)
     cut = frozenset([activity.objects[name] for name in activity.objects if names[name] in pieces])
@@ -59,11 +63,15 @@ def scene_of(activity: Activity, context: Context, source: Source, shown: dict[s
     if context.errors:
         return no_scene(*context.diagnostics)
     problem = _problem(activity, names, types, pieces, goal)
-    domain = _domain(activity, types, vocabulary)
+    missing = _missing(activity, types, vocabulary)
     rooms = {names[fact.arguments[0]]: fact.arguments[1] for fact in activity.init if fact.predicate == "inroom"}
     agent = next((names[name] for name, category in activity.objects.items() if category == AGENT), "")
     plan_names = {name: names[instance] for instance, name in (shown or {}).items() if instance in names}
     written = {obj: name for name, obj in plan_names.items()} if plan_names else {names[n]: n for n in names}
+
+    def _is_movable(kind: str) -> bool:
+        return "movable" in (missing[kind] if kind in missing else vocabulary.kinds[kind])
+
     naming = Naming(
         activity.domain,
         {**{obj: obj for obj in names.values()}, **names, **plan_names},
@@ -73,8 +81,10 @@ def scene_of(activity: Activity, context: Context, source: Source, shown: dict[s
         pieces,
         written,
         activity.domain == IGIBSON,
+        next((names[name] for name, category in activity.objects.items() if _is_movable(types[category])), agent),
     )
     notes = (*context.diagnostics, *_notes(activity, source))
+    domain = _domain(activity, missing, vocabulary)
     return Scene(domain, Source(f"{source.name} (as PDDL)", problem), notes=notes, data=naming)
 
 
@@ -114,17 +124,28 @@ def _pieces(
     }
 
 
-def _domain(activity: Activity, types: dict[str, str], vocabulary: Vocabulary) -> Source:
+def _missing(activity: Activity, types: dict[str, str], vocabulary: Vocabulary) -> dict[str, list[str]]:
+    """The kinds of the types that the shipped domain lacks, sorted. What is not said to be fixed can be moved."""
+    used = _kinds_by_use(activity)
+    missing: dict[str, list[str]] = {}
+    for category, kind in types.items():
+        if kind in vocabulary.kinds:
+            continue
+        found = {kind for kind in kinds_of(category) | used.get(category, set()) if kind in vocabulary.kinds}
+        if all([NOT_MOVABLE.isdisjoint(vocabulary.kinds[kind]) for kind in found]):
+            found.add("movable")
+        missing[kind] = sorted(found)
+    return missing
+
+
+def _domain(activity: Activity, missing: dict[str, list[str]], vocabulary: Vocabulary) -> Source:
     """The shipped domain, with the categories that it does not declare."""
-    missing = [category for category in types if types[category] not in vocabulary.kinds]
     if not missing:
         return vocabulary.source
-    used = _kinds_by_use(activity)
     groups: dict[str, list[str]] = {}
-    for category in missing:
-        kinds = sorted((kinds_of(category) | used.get(category, set())) & vocabulary.kinds.keys())
-        above = "object" if not kinds else kinds[0] if len(kinds) == 1 else f"(either {' '.join(kinds)})"
-        groups.setdefault(above, []).append(types[category])
+    for name, kinds in missing.items():
+        above = kinds[0] if len(kinds) == 1 else f"(either {' '.join(kinds)})"
+        groups.setdefault(above, []).append(name)
     lines = "".join([f"\n    {' '.join(members)} - {above}" for above, members in groups.items()])
     text, at = vocabulary.source.text, vocabulary.types_at
     return Source(
@@ -141,6 +162,24 @@ def _kinds_by_use(activity: Activity) -> dict[str, set[str]]:
         if fact.predicate in ("filled", "contains"):
             kinds.setdefault(activity.objects[fact.arguments[0]], set()).add("fillable")
     return kinds
+
+
+def _with_steps_between(activity: Activity) -> Activity:
+    """Add what has to be there for a moment: cooked diced onions were diced before, also where nobody says so."""
+    instances = activity.instances()
+    between: dict[str, str] = {}
+    for category in instances:
+        form, _, base = category.partition("__diced__")
+        if (
+            form == "cooked"
+            and f"diced__{base}" not in instances
+            and (base in instances or f"half__{base}" in instances)
+        ):
+            between[f"diced__{base}_1"] = f"diced__{base}"
+    if not between or activity.domain != OMNIGIBSON:
+        return activity
+    init = [*activity.init, *[Literal(True, "future", (name,)) for name in between]]
+    return activity._replace(objects={**activity.objects, **between}, init=init)
 
 
 def _made_from(activity: Activity) -> list[tuple[str, str, str]]:

@@ -14,18 +14,18 @@
 
   (:types
     ; -- what can be done with a thing; kinds overlap -----------------------------------------------------------------
-    agent hand room - object
-    piece - object                                   ; of something that was cut
-    fixed - object                                   ; built in, or too heavy to pick up
-    openable - object                                ; has a door, a lid, a flap or a zip
+    agent hand room thing - object
+    fixed movable - thing                            ; built in or too heavy to pick up; or not
+    piece - movable                                  ; of something that was cut
+    openable - thing                                 ; has a door, a lid, a flap or a zip
     closed_container - openable                      ; .. and gives nothing away, and takes nothing in, while not open
-    toggleable - object                              ; has a switch or a tap
-    water_source - object                            ; runs while it is on
-    heat_source cold_source - object
-    cookware - object                                ; holds what is cooked
-    slicer sliceable - object
-    cleaning_tool cleanser - object                  ; wipes; takes stains away without water
-    food - object
+    toggleable - thing                               ; has a switch or a tap
+    water_source - thing                             ; runs while it is on
+    heat_source cold_source - thing
+    cookware - thing                                 ; holds what is cooked
+    slicer sliceable - movable
+    cleaning_tool cleanser - movable                 ; wipes; takes stains away without water
+    food - movable
 
     ; -- the home -----------------------------------------------------------------------------------------------------
     floor_n_01 countertop_n_01 bed_n_01 pool_n_01 swimming_pool_n_01 wall_n_01 ceiling_n_01 lawn_n_01
@@ -37,32 +37,32 @@
     sink_n_01 bathtub_n_01 shower_n_01 - (either fixed toggleable water_source)
     toilet_n_02 - fixed
     shelf_n_01 bookcase_n_01 chair_n_01 highchair_n_01 seat_n_03 sofa_n_01 table_n_02 desk_n_01 pad_n_01 rug_n_01
-        coffee_table_n_01 breakfast_table_n_01 mirror_n_01 christmas_tree_n_05 pot_plant_n_01 - object
+        coffee_table_n_01 breakfast_table_n_01 mirror_n_01 christmas_tree_n_05 pot_plant_n_01 - movable
     car_n_01 - (either fixed closed_container)
-    vehicle_n_01 - object
+    vehicle_n_01 - movable
 
     ; -- appliances ---------------------------------------------------------------------------------------------------
     oven_n_01 - (either fixed closed_container toggleable heat_source cookware)
-    microwave_n_02 toaster_oven_n_01 - (either closed_container toggleable heat_source cookware)
+    microwave_n_02 toaster_oven_n_01 - (either movable closed_container toggleable heat_source cookware)
     stove_n_01 - (either fixed toggleable heat_source cookware openable)
-    grill_n_02 - (either toggleable heat_source cookware)
+    grill_n_02 - (either movable toggleable heat_source cookware)
     toaster_n_02 iron_n_04 space_heater_n_01 heater_n_01 radiator_n_02 electric_kettle_n_01 coffee_maker_n_01
-        hand_blower_n_01 pressure_cooker_n_01 - (either toggleable heat_source)
+        hand_blower_n_01 pressure_cooker_n_01 - (either movable toggleable heat_source)
     dishwasher_n_01 washer_n_03 - (either fixed closed_container toggleable)
     dryer_n_01 clothes_dryer_n_01 - (either fixed closed_container toggleable heat_source)
-    blender_n_01 - (either openable toggleable)
+    blender_n_01 - (either movable openable toggleable)
     lamp_n_02 alarm_n_02 calculator_n_02 facsimile_n_02 headset_n_01 modem_n_01 printer_n_03 scanner_n_02 earphone_n_01
         mouse_n_04 television_receiver_n_01 desktop_computer_n_01 monitor_n_04 cellular_telephone_n_01
-        electric_fan_n_01 air_conditioner_n_01 electric_mixer_n_01 - toggleable
-    laptop_n_01 - (either openable toggleable)
+        electric_fan_n_01 air_conditioner_n_01 electric_mixer_n_01 - (either movable toggleable)
+    laptop_n_01 - (either movable openable toggleable)
     vacuum_n_04 - (either toggleable cleaning_tool)
-    light_bulb_n_01 plug_n_05 battery_n_02 - object
+    light_bulb_n_01 plug_n_05 battery_n_02 - movable
 
     ; -- fire and tools -----------------------------------------------------------------------------------------------
-    candle_n_01 cigar_lighter_n_01 - (either toggleable heat_source)
-    match_n_01 cigarette_n_01 firewood_n_01 log_n_01 charcoal_n_01 - object
+    candle_n_01 cigar_lighter_n_01 - (either movable toggleable heat_source)
+    match_n_01 cigarette_n_01 firewood_n_01 log_n_01 charcoal_n_01 - movable
     knife_n_01 carving_knife_n_01 table_knife_n_01 cleaver_n_01 parer_n_02 saw_n_02 ax_n_01 - slicer
-    razor_n_01 shears_n_01 needle_n_02 hammer_n_02 screwdriver_n_01 mousetrap_n_01 - object
+    razor_n_01 shears_n_01 needle_n_02 hammer_n_02 screwdriver_n_01 mousetrap_n_01 - movable
     broom_n_01 brush_n_02 scrub_brush_n_01 rag_n_01 towel_n_01 dishtowel_n_01 hand_towel_n_01 bath_towel_n_01
         paper_towel_n_01 piece_of_cloth_n_01 sponge_n_01 scraper_n_01 dustpan_n_02 mop_n_01 - cleaning_tool
 
@@ -71,15 +71,16 @@
     bleaching_agent_n_01 ammonia_water_n_01 - cleanser
     acetone_n_01 acid_n_01 antifreeze_n_01 gasoline_n_01 herbicide_n_01 insectifuge_n_01 pesticide_n_01
         rubbing_alcohol_n_01 spray_paint_n_01 aerosol_n_02 hair_spray_n_01 nail_polish_n_01 perfume_n_02 pill_n_02
-        vitamin_pill_n_01 pill_bottle_n_01 shampoo_n_01 toothpaste_n_01 makeup_n_01 water_n_06 cube_n_05 - object
+        vitamin_pill_n_01 pill_bottle_n_01 shampoo_n_01 toothpaste_n_01 makeup_n_01 water_n_06 cube_n_05 - movable
     ; -- containers ---------------------------------------------------------------------------------------------------
-    jar_n_01 package_n_02 backpack_n_01 briefcase_n_01 duffel_bag_n_01 pencil_box_n_01 - closed_container
+    jar_n_01 package_n_02 backpack_n_01 briefcase_n_01 duffel_bag_n_01
+        pencil_box_n_01 - (either movable closed_container)
     carton_n_02 box_n_01 ashcan_n_01 bin_n_01 sack_n_01 bottle_n_01 receptacle_n_01 vessel_n_03 wrapping_n_01
-        envelope_n_01 folder_n_02 bag_n_06 tupperware_n_01 - openable
+        envelope_n_01 folder_n_02 bag_n_06 tupperware_n_01 - (either movable openable)
     basket_n_01 bucket_n_01 stocking_n_01 tray_n_01 bowl_n_01 cup_n_01 dish_n_01 mug_n_04 plate_n_04 saucepan_n_01
         teapot_n_01 water_glass_n_02 wineglass_n_01 water_bottle_n_01 wine_bottle_n_01 beer_bottle_n_01
-        vase_n_01 - object
-    pan_n_01 frying_pan_n_01 caldron_n_01 pot_n_04 stockpot_n_01 kettle_n_01 - cookware
+        vase_n_01 - movable
+    pan_n_01 frying_pan_n_01 caldron_n_01 pot_n_04 stockpot_n_01 kettle_n_01 - (either movable cookware)
     casserole_n_02 - (either cookware food)
 
     ; -- food ---------------------------------------------------------------------------------------------------------
@@ -96,7 +97,7 @@
         hardback_n_01 hat_n_01 highlighter_n_02 jewelry_n_01 marker_n_03 necklace_n_01 newspaper_n_03 notebook_n_01
         painting_n_01 pen_n_01 pencil_n_01 plaything_n_01 plywood_n_01 ribbon_n_01 sandal_n_01 sheet_n_03 shirt_n_01
         shoe_n_01 sock_n_01 spoon_n_01 sunglass_n_01 sweater_n_01 tile_n_01 toothbrush_n_01 umbrella_n_01
-        underwear_n_01 wreath_n_01 curtain_n_01 pillow_n_01 teddy_n_01 - object
+        underwear_n_01 wreath_n_01 curtain_n_01 pillow_n_01 teddy_n_01 - movable
     agent_n_01 - agent)
 
   (:constants right_hand left_hand - hand)
@@ -121,7 +122,6 @@
     (burnt ?obj1 - object)
     (sliced ?obj1 - object)
     (piece_of ?piece - piece ?whole - object)        ; does not change
-    (scattered ?whole - object)                      ; a piece was taken away from the others
     ; the agent
     (in_reach_of_agent ?obj1 - object)
     (holding ?obj1 - object)
@@ -161,7 +161,7 @@
     :precondition (and (in_reach_of_agent ?obj)
                        (not (handsfull ?agent)))
     :effect (and (toggled_on ?obj)
-                 (forall (?d - dishwasher_n_01 ?x - object)       ; washes what is in it
+                 (forall (?d - dishwasher_n_01 ?x - movable)       ; washes what is in it
                    (when (and (= ?d ?obj) (inside ?x ?d))
                          (and (not (dusty ?x)) (not (stained ?x)))))))
 
@@ -174,38 +174,31 @@
   ; -- taking and placing, with whatever hand --------------------------------------------------------------------------
 
   (:action grasp
-    :parameters (?obj - object ?agent - agent)
+    :parameters (?obj - movable ?agent - agent)
     :precondition (and (in_reach_of_agent ?obj)
                        (not (handsfull ?agent))
                        (not (holding ?obj))
-                       (not (exists (?f - fixed) (= ?f ?obj)))
-                       (not (exists (?a - agent) (= ?a ?obj)))
                        (not (exists (?c - closed_container) (and (inside ?obj ?c) (not (open ?c)))))
-                       (not (exists (?w - object ?c - closed_container)
-                              (and (piece_of ?obj ?w) (inside ?w ?c) (not (open ?c)))))
-                       (not (scattered ?obj)))
+                       (not (exists (?p - piece) (and (piece_of ?p ?obj) (sliced ?obj)))))
     :effect (and (holding ?obj)
                  (when (not (hand_full right_hand)) (and (in_hand right_hand ?obj) (hand_full right_hand)))
                  (when (hand_full right_hand) (and (in_hand left_hand ?obj) (hand_full left_hand)))
                  (when (or (not (two_handed ?agent)) (hand_full right_hand) (hand_full left_hand))
                        (handsfull ?agent))
-                 (forall (?x - object)                            ; a piece leaves; a whole takes its pieces along
-                   (when (or (= ?x ?obj) (piece_of ?x ?obj) (piece_of ?obj ?x))
-                         (forall (?o - object)
-                           (and (not (inside ?x ?o)) (not (ontop ?x ?o)) (not (under ?x ?o)) (not (under ?o ?x))
-                                (not (nextto ?x ?o)) (not (nextto ?o ?x))
-                                (not (onfloor ?x ?o)) (not (touching ?x ?o))))))
-                 (forall (?w - object) (when (piece_of ?obj ?w) (scattered ?w)))))
+                 (forall (?o - thing)
+                   (and (not (inside ?obj ?o)) (not (ontop ?obj ?o)) (not (under ?obj ?o)) (not (under ?o ?obj))
+                        (not (nextto ?obj ?o)) (not (nextto ?o ?obj))
+                        (not (onfloor ?obj ?o)) (not (touching ?obj ?o)) (not (touching ?o ?obj))))))
 
   (:action release
-    :parameters (?obj - object ?agent - agent)
+    :parameters (?obj - movable ?agent - agent)
     :precondition (holding ?obj)
     :effect (and (not (holding ?obj)) (not (handsfull ?agent))
                  (forall (?h - hand)
                    (when (in_hand ?h ?obj) (and (not (in_hand ?h ?obj)) (not (hand_full ?h)))))))
 
   (:action place_inside
-    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
+    :parameters (?obj_in_hand - movable ?obj - thing ?agent - agent)
     :precondition (and (holding ?obj_in_hand)
                        (in_reach_of_agent ?obj)
                        (not (= ?obj_in_hand ?obj))
@@ -217,7 +210,7 @@
                    (when (in_hand ?h ?obj_in_hand) (and (not (in_hand ?h ?obj_in_hand)) (not (hand_full ?h)))))))
 
   (:action place_ontop
-    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
+    :parameters (?obj_in_hand - movable ?obj - thing ?agent - agent)
     :precondition (and (holding ?obj_in_hand)
                        (in_reach_of_agent ?obj)
                        (not (= ?obj_in_hand ?obj))
@@ -228,7 +221,7 @@
                    (when (in_hand ?h ?obj_in_hand) (and (not (in_hand ?h ?obj_in_hand)) (not (hand_full ?h)))))))
 
   (:action place_onfloor
-    :parameters (?obj_in_hand - object ?floor - floor_n_01 ?agent - agent)
+    :parameters (?obj_in_hand - movable ?floor - floor_n_01 ?agent - agent)
     :precondition (and (holding ?obj_in_hand)
                        (in_reach_of_agent ?floor))
     :effect (and (onfloor ?obj_in_hand ?floor)
@@ -237,13 +230,13 @@
                    (when (in_hand ?h ?obj_in_hand) (and (not (in_hand ?h ?obj_in_hand)) (not (hand_full ?h)))))))
 
   (:action place_under
-    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
+    :parameters (?obj_in_hand - movable ?obj - thing ?agent - agent)
     :precondition (and (holding ?obj_in_hand)
                        (in_reach_of_agent ?obj)
                        (not (= ?obj_in_hand ?obj))
                        (not (ontop ?obj ?obj_in_hand)) (not (inside ?obj ?obj_in_hand)))
     :effect (and (under ?obj_in_hand ?obj)
-                 (forall (?o - object)                            ; .. where that one is
+                 (forall (?o - thing)                            ; .. where that one is
                    (and (when (onfloor ?obj ?o) (onfloor ?obj_in_hand ?o))
                         (when (ontop ?obj ?o) (ontop ?obj_in_hand ?o))
                         (when (inside ?obj ?o) (inside ?obj_in_hand ?o))))
@@ -252,13 +245,14 @@
                    (when (in_hand ?h ?obj_in_hand) (and (not (in_hand ?h ?obj_in_hand)) (not (hand_full ?h)))))))
 
   (:action place_nextto
-    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
+    :parameters (?obj_in_hand - movable ?obj - thing ?agent - agent)
     :precondition (and (holding ?obj_in_hand)
                        (in_reach_of_agent ?obj)
                        (not (= ?obj_in_hand ?obj))
                        (not (ontop ?obj ?obj_in_hand)) (not (inside ?obj ?obj_in_hand)))
     :effect (and (nextto ?obj_in_hand ?obj) (nextto ?obj ?obj_in_hand)
-                 (forall (?o - object)                            ; .. where that one is
+                 (touching ?obj_in_hand ?obj) (touching ?obj ?obj_in_hand)
+                 (forall (?o - thing)                            ; .. where that one is
                    (and (when (onfloor ?obj ?o) (onfloor ?obj_in_hand ?o))
                         (when (ontop ?obj ?o) (ontop ?obj_in_hand ?o))
                         (when (inside ?obj ?o) (inside ?obj_in_hand ?o))))
@@ -267,7 +261,7 @@
                    (when (in_hand ?h ?obj_in_hand) (and (not (in_hand ?h ?obj_in_hand)) (not (hand_full ?h)))))))
 
   (:action place_nextto_ontop
-    :parameters (?obj_in_hand - object ?obj1 - object ?obj2 - object ?agent - agent)
+    :parameters (?obj_in_hand - movable ?obj1 - thing ?obj2 - thing ?agent - agent)
     :precondition (and (holding ?obj_in_hand)
                        (in_reach_of_agent ?obj1)
                        (not (= ?obj_in_hand ?obj1)) (not (= ?obj_in_hand ?obj2)))
@@ -279,60 +273,51 @@
                    (when (in_hand ?h ?obj_in_hand) (and (not (in_hand ?h ?obj_in_hand)) (not (hand_full ?h)))))))
 
   (:action transfer_contents_inside
-    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
+    :parameters (?obj_in_hand - movable ?obj - thing ?agent - agent)
     :precondition (and (holding ?obj_in_hand)
                        (in_reach_of_agent ?obj)
                        (not (= ?obj_in_hand ?obj))
-                       (not (exists (?c - closed_container) (and (= ?c ?obj) (not (open ?c)))))
-                       (exists (?x - object) (or (inside ?x ?obj_in_hand) (ontop ?x ?obj_in_hand))))
-    :effect (forall (?x - object)
-              (when (or (inside ?x ?obj_in_hand) (ontop ?x ?obj_in_hand))
-                    (and (not (inside ?x ?obj_in_hand)) (not (ontop ?x ?obj_in_hand)) (inside ?x ?obj)))))
+                       (not (exists (?c - closed_container) (and (= ?c ?obj) (not (open ?c))))))
+    :effect (forall (?x - movable)
+              (and (when (inside ?x ?obj_in_hand) (and (not (inside ?x ?obj_in_hand)) (inside ?x ?obj)))
+                   (when (ontop ?x ?obj_in_hand) (and (not (ontop ?x ?obj_in_hand)) (inside ?x ?obj))))))
 
   (:action transfer_contents_ontop
-    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
+    :parameters (?obj_in_hand - movable ?obj - thing ?agent - agent)
     :precondition (and (holding ?obj_in_hand)
                        (in_reach_of_agent ?obj)
-                       (not (= ?obj_in_hand ?obj))
-                       (exists (?x - object) (or (inside ?x ?obj_in_hand) (ontop ?x ?obj_in_hand))))
-    :effect (forall (?x - object)
-              (when (or (inside ?x ?obj_in_hand) (ontop ?x ?obj_in_hand))
-                    (and (not (inside ?x ?obj_in_hand)) (not (ontop ?x ?obj_in_hand)) (ontop ?x ?obj)))))
+                       (not (= ?obj_in_hand ?obj)))
+    :effect (forall (?x - movable)
+              (and (when (inside ?x ?obj_in_hand) (and (not (inside ?x ?obj_in_hand)) (ontop ?x ?obj)))
+                   (when (ontop ?x ?obj_in_hand) (and (not (ontop ?x ?obj_in_hand)) (ontop ?x ?obj))))))
 
   ; -- .. with a certain hand ------------------------------------------------------------------------------------------
 
   (:action grasp_with
-    :parameters (?hand - hand ?obj - object ?agent - agent)
+    :parameters (?hand - hand ?obj - movable ?agent - agent)
     :precondition (and (in_reach_of_agent ?obj)
                        (two_handed ?agent)
                        (not (hand_full ?hand))
                        (not (holding ?obj))
-                       (not (exists (?f - fixed) (= ?f ?obj)))
-                       (not (exists (?a - agent) (= ?a ?obj)))
                        (not (exists (?c - closed_container) (and (inside ?obj ?c) (not (open ?c)))))
-                       (not (exists (?w - object ?c - closed_container)
-                              (and (piece_of ?obj ?w) (inside ?w ?c) (not (open ?c)))))
-                       (not (scattered ?obj)))
+                       (not (exists (?p - piece) (and (piece_of ?p ?obj) (sliced ?obj)))))
     :effect (and (holding ?obj)
                  (in_hand ?hand ?obj) (hand_full ?hand)
                  (when (exists (?h - hand) (and (hand_full ?h) (not (= ?h ?hand)))) (handsfull ?agent))
-                 (forall (?x - object)                            ; a piece leaves; a whole takes its pieces along
-                   (when (or (= ?x ?obj) (piece_of ?x ?obj) (piece_of ?obj ?x))
-                         (forall (?o - object)
-                           (and (not (inside ?x ?o)) (not (ontop ?x ?o)) (not (under ?x ?o)) (not (under ?o ?x))
-                                (not (nextto ?x ?o)) (not (nextto ?o ?x))
-                                (not (onfloor ?x ?o)) (not (touching ?x ?o))))))
-                 (forall (?w - object) (when (piece_of ?obj ?w) (scattered ?w)))))
+                 (forall (?o - thing)
+                   (and (not (inside ?obj ?o)) (not (ontop ?obj ?o)) (not (under ?obj ?o)) (not (under ?o ?obj))
+                        (not (nextto ?obj ?o)) (not (nextto ?o ?obj))
+                        (not (onfloor ?obj ?o)) (not (touching ?obj ?o)) (not (touching ?o ?obj))))))
 
   (:action release_with
-    :parameters (?hand - hand ?obj - object ?agent - agent)
-    :precondition (in_hand ?hand ?obj)
+    :parameters (?hand - hand ?obj - movable ?agent - agent)
+    :precondition (and (two_handed ?agent) (in_hand ?hand ?obj))
     :effect (and (not (holding ?obj)) (not (handsfull ?agent))
                  (not (in_hand ?hand ?obj)) (not (hand_full ?hand))))
 
   (:action place_inside_with
-    :parameters (?hand - hand ?obj_in_hand - object ?obj - object ?agent - agent)
-    :precondition (and (in_hand ?hand ?obj_in_hand)
+    :parameters (?hand - hand ?obj_in_hand - movable ?obj - thing ?agent - agent)
+    :precondition (and (two_handed ?agent) (in_hand ?hand ?obj_in_hand)
                        (in_reach_of_agent ?obj)
                        (not (= ?obj_in_hand ?obj))
                        (not (ontop ?obj ?obj_in_hand)) (not (inside ?obj ?obj_in_hand))
@@ -342,8 +327,8 @@
                  (not (in_hand ?hand ?obj_in_hand)) (not (hand_full ?hand))))
 
   (:action place_ontop_with
-    :parameters (?hand - hand ?obj_in_hand - object ?obj - object ?agent - agent)
-    :precondition (and (in_hand ?hand ?obj_in_hand)
+    :parameters (?hand - hand ?obj_in_hand - movable ?obj - thing ?agent - agent)
+    :precondition (and (two_handed ?agent) (in_hand ?hand ?obj_in_hand)
                        (in_reach_of_agent ?obj)
                        (not (= ?obj_in_hand ?obj))
                        (not (ontop ?obj ?obj_in_hand)) (not (inside ?obj ?obj_in_hand)))
@@ -352,21 +337,21 @@
                  (not (in_hand ?hand ?obj_in_hand)) (not (hand_full ?hand))))
 
   (:action place_onfloor_with
-    :parameters (?hand - hand ?obj_in_hand - object ?floor - floor_n_01 ?agent - agent)
-    :precondition (and (in_hand ?hand ?obj_in_hand)
+    :parameters (?hand - hand ?obj_in_hand - movable ?floor - floor_n_01 ?agent - agent)
+    :precondition (and (two_handed ?agent) (in_hand ?hand ?obj_in_hand)
                        (in_reach_of_agent ?floor))
     :effect (and (onfloor ?obj_in_hand ?floor)
                  (not (holding ?obj_in_hand)) (not (handsfull ?agent))
                  (not (in_hand ?hand ?obj_in_hand)) (not (hand_full ?hand))))
 
   (:action place_under_with
-    :parameters (?hand - hand ?obj_in_hand - object ?obj - object ?agent - agent)
-    :precondition (and (in_hand ?hand ?obj_in_hand)
+    :parameters (?hand - hand ?obj_in_hand - movable ?obj - thing ?agent - agent)
+    :precondition (and (two_handed ?agent) (in_hand ?hand ?obj_in_hand)
                        (in_reach_of_agent ?obj)
                        (not (= ?obj_in_hand ?obj))
                        (not (ontop ?obj ?obj_in_hand)) (not (inside ?obj ?obj_in_hand)))
     :effect (and (under ?obj_in_hand ?obj)
-                 (forall (?o - object)                            ; .. where that one is
+                 (forall (?o - thing)                            ; .. where that one is
                    (and (when (onfloor ?obj ?o) (onfloor ?obj_in_hand ?o))
                         (when (ontop ?obj ?o) (ontop ?obj_in_hand ?o))
                         (when (inside ?obj ?o) (inside ?obj_in_hand ?o))))
@@ -374,13 +359,14 @@
                  (not (in_hand ?hand ?obj_in_hand)) (not (hand_full ?hand))))
 
   (:action place_nextto_with
-    :parameters (?hand - hand ?obj_in_hand - object ?obj - object ?agent - agent)
-    :precondition (and (in_hand ?hand ?obj_in_hand)
+    :parameters (?hand - hand ?obj_in_hand - movable ?obj - thing ?agent - agent)
+    :precondition (and (two_handed ?agent) (in_hand ?hand ?obj_in_hand)
                        (in_reach_of_agent ?obj)
                        (not (= ?obj_in_hand ?obj))
                        (not (ontop ?obj ?obj_in_hand)) (not (inside ?obj ?obj_in_hand)))
     :effect (and (nextto ?obj_in_hand ?obj) (nextto ?obj ?obj_in_hand)
-                 (forall (?o - object)                            ; .. where that one is
+                 (touching ?obj_in_hand ?obj) (touching ?obj ?obj_in_hand)
+                 (forall (?o - thing)                            ; .. where that one is
                    (and (when (onfloor ?obj ?o) (onfloor ?obj_in_hand ?o))
                         (when (ontop ?obj ?o) (ontop ?obj_in_hand ?o))
                         (when (inside ?obj ?o) (inside ?obj_in_hand ?o))))
@@ -388,8 +374,8 @@
                  (not (in_hand ?hand ?obj_in_hand)) (not (hand_full ?hand))))
 
   (:action place_nextto_ontop_with
-    :parameters (?hand - hand ?obj_in_hand - object ?obj1 - object ?obj2 - object ?agent - agent)
-    :precondition (and (in_hand ?hand ?obj_in_hand)
+    :parameters (?hand - hand ?obj_in_hand - movable ?obj1 - thing ?obj2 - thing ?agent - agent)
+    :precondition (and (two_handed ?agent) (in_hand ?hand ?obj_in_hand)
                        (in_reach_of_agent ?obj1)
                        (not (= ?obj_in_hand ?obj1)) (not (= ?obj_in_hand ?obj2)))
     :effect (and (nextto ?obj_in_hand ?obj1) (nextto ?obj1 ?obj_in_hand)
@@ -399,25 +385,23 @@
                  (not (in_hand ?hand ?obj_in_hand)) (not (hand_full ?hand))))
 
   (:action transfer_contents_inside_with
-    :parameters (?hand - hand ?obj_in_hand - object ?obj - object ?agent - agent)
-    :precondition (and (in_hand ?hand ?obj_in_hand)
+    :parameters (?hand - hand ?obj_in_hand - movable ?obj - thing ?agent - agent)
+    :precondition (and (two_handed ?agent) (in_hand ?hand ?obj_in_hand)
                        (in_reach_of_agent ?obj)
                        (not (= ?obj_in_hand ?obj))
-                       (not (exists (?c - closed_container) (and (= ?c ?obj) (not (open ?c)))))
-                       (exists (?x - object) (or (inside ?x ?obj_in_hand) (ontop ?x ?obj_in_hand))))
-    :effect (forall (?x - object)
-              (when (or (inside ?x ?obj_in_hand) (ontop ?x ?obj_in_hand))
-                    (and (not (inside ?x ?obj_in_hand)) (not (ontop ?x ?obj_in_hand)) (inside ?x ?obj)))))
+                       (not (exists (?c - closed_container) (and (= ?c ?obj) (not (open ?c))))))
+    :effect (forall (?x - movable)
+              (and (when (inside ?x ?obj_in_hand) (and (not (inside ?x ?obj_in_hand)) (inside ?x ?obj)))
+                   (when (ontop ?x ?obj_in_hand) (and (not (ontop ?x ?obj_in_hand)) (inside ?x ?obj))))))
 
   (:action transfer_contents_ontop_with
-    :parameters (?hand - hand ?obj_in_hand - object ?obj - object ?agent - agent)
-    :precondition (and (in_hand ?hand ?obj_in_hand)
+    :parameters (?hand - hand ?obj_in_hand - movable ?obj - thing ?agent - agent)
+    :precondition (and (two_handed ?agent) (in_hand ?hand ?obj_in_hand)
                        (in_reach_of_agent ?obj)
-                       (not (= ?obj_in_hand ?obj))
-                       (exists (?x - object) (or (inside ?x ?obj_in_hand) (ontop ?x ?obj_in_hand))))
-    :effect (forall (?x - object)
-              (when (or (inside ?x ?obj_in_hand) (ontop ?x ?obj_in_hand))
-                    (and (not (inside ?x ?obj_in_hand)) (not (ontop ?x ?obj_in_hand)) (ontop ?x ?obj)))))
+                       (not (= ?obj_in_hand ?obj)))
+    :effect (forall (?x - movable)
+              (and (when (inside ?x ?obj_in_hand) (and (not (inside ?x ?obj_in_hand)) (ontop ?x ?obj)))
+                   (when (ontop ?x ?obj_in_hand) (and (not (ontop ?x ?obj_in_hand)) (ontop ?x ?obj))))))
 
   ; -- cutting ---------------------------------------------------------------------------------------------------------
 
@@ -427,11 +411,11 @@
                        (in_reach_of_agent ?obj)
                        (not (sliced ?obj)))
     :effect (and (sliced ?obj)
-                 (forall (?p - piece ?o - object)
+                 (forall (?p - piece ?o - thing)              ; the pieces are where the whole was
                    (when (piece_of ?p ?obj)
-                         (and (when (inside ?obj ?o) (inside ?p ?o))
-                              (when (ontop ?obj ?o) (ontop ?p ?o))
-                              (when (onfloor ?obj ?o) (onfloor ?p ?o)))))))
+                         (and (when (inside ?obj ?o) (and (inside ?p ?o) (not (inside ?obj ?o))))
+                              (when (ontop ?obj ?o) (and (ontop ?p ?o) (not (ontop ?obj ?o))))
+                              (when (onfloor ?obj ?o) (and (onfloor ?p ?o) (not (onfloor ?obj ?o)))))))))
 
   (:action slice-carvingknife
     :parameters (?obj - sliceable ?knife - carving_knife_n_01 ?board - countertop_n_01 ?agent - agent)
@@ -440,11 +424,11 @@
                        (ontop ?obj ?board)
                        (not (sliced ?obj)))
     :effect (and (sliced ?obj)
-                 (forall (?p - piece ?o - object)
+                 (forall (?p - piece ?o - thing)              ; the pieces are where the whole was
                    (when (piece_of ?p ?obj)
-                         (and (when (inside ?obj ?o) (inside ?p ?o))
-                              (when (ontop ?obj ?o) (ontop ?p ?o))
-                              (when (onfloor ?obj ?o) (onfloor ?p ?o)))))))
+                         (and (when (inside ?obj ?o) (and (inside ?p ?o) (not (inside ?obj ?o))))
+                              (when (ontop ?obj ?o) (and (ontop ?p ?o) (not (ontop ?obj ?o))))
+                              (when (onfloor ?obj ?o) (and (onfloor ?p ?o) (not (onfloor ?obj ?o)))))))))
 
   (:action slice_object
     :parameters (?obj - sliceable ?agent - agent)
@@ -452,100 +436,100 @@
                        (in_reach_of_agent ?obj)
                        (not (sliced ?obj)))
     :effect (and (sliced ?obj)
-                 (forall (?p - piece ?o - object)
+                 (forall (?p - piece ?o - thing)              ; the pieces are where the whole was
                    (when (piece_of ?p ?obj)
-                         (and (when (inside ?obj ?o) (inside ?p ?o))
-                              (when (ontop ?obj ?o) (ontop ?p ?o))
-                              (when (onfloor ?obj ?o) (onfloor ?p ?o)))))))
+                         (and (when (inside ?obj ?o) (and (inside ?p ?o) (not (inside ?obj ?o))))
+                              (when (ontop ?obj ?o) (and (ontop ?p ?o) (not (ontop ?obj ?o))))
+                              (when (onfloor ?obj ?o) (and (onfloor ?p ?o) (not (onfloor ?obj ?o)))))))))
 
   ; -- cleaning --------------------------------------------------------------------------------------------------------
 
   (:action clean_stained_brush
-    :parameters (?scrub_brush - scrub_brush_n_01 ?obj - object ?agent - agent)
+    :parameters (?scrub_brush - scrub_brush_n_01 ?obj - thing ?agent - agent)
     :precondition (and (in_reach_of_agent ?obj)
                        (stained ?obj)
                        (holding ?scrub_brush) (soaked ?scrub_brush))
     :effect (not (stained ?obj)))
 
   (:action clean_stained_cloth
-    :parameters (?rag - piece_of_cloth_n_01 ?obj - object ?agent - agent)
+    :parameters (?rag - piece_of_cloth_n_01 ?obj - thing ?agent - agent)
     :precondition (and (in_reach_of_agent ?obj)
                        (stained ?obj)
                        (holding ?rag) (soaked ?rag))
     :effect (not (stained ?obj)))
 
   (:action clean_stained_handowel
-    :parameters (?hand_towel - hand_towel_n_01 ?obj - object ?agent - agent)
+    :parameters (?hand_towel - hand_towel_n_01 ?obj - thing ?agent - agent)
     :precondition (and (in_reach_of_agent ?obj)
                        (stained ?obj)
                        (holding ?hand_towel) (soaked ?hand_towel))
     :effect (not (stained ?obj)))
 
   (:action clean_stained_towel
-    :parameters (?hand_towel - towel_n_01 ?obj - object ?agent - agent)
+    :parameters (?hand_towel - towel_n_01 ?obj - thing ?agent - agent)
     :precondition (and (in_reach_of_agent ?obj)
                        (stained ?obj)
                        (holding ?hand_towel) (soaked ?hand_towel))
     :effect (not (stained ?obj)))
 
   (:action clean_stained_dishtowel
-    :parameters (?hand_towel - dishtowel_n_01 ?obj - object ?agent - agent)
+    :parameters (?hand_towel - dishtowel_n_01 ?obj - thing ?agent - agent)
     :precondition (and (in_reach_of_agent ?obj)
                        (stained ?obj)
                        (holding ?hand_towel) (soaked ?hand_towel))
     :effect (not (stained ?obj)))
 
   (:action clean_stained_rag
-    :parameters (?rag - rag_n_01 ?obj - object ?agent - agent)
+    :parameters (?rag - rag_n_01 ?obj - thing ?agent - agent)
     :precondition (and (in_reach_of_agent ?obj)
                        (stained ?obj)
                        (holding ?rag) (soaked ?rag))
     :effect (not (stained ?obj)))
 
   (:action clean_stained_dishwasher
-    :parameters (?dishwasher - dishwasher_n_01 ?obj - object ?agent - agent)
+    :parameters (?dishwasher - dishwasher_n_01 ?obj - thing ?agent - agent)
     :precondition (and (in_reach_of_agent ?dishwasher)
                        (stained ?obj)
                        (or (holding ?obj) (inside ?obj ?dishwasher)))
     :effect (not (stained ?obj)))
 
   (:action clean_dusty_rag
-    :parameters (?rag - rag_n_01 ?obj - object ?agent - agent)
+    :parameters (?rag - rag_n_01 ?obj - thing ?agent - agent)
     :precondition (and (in_reach_of_agent ?obj)
                        (dusty ?obj)
                        (holding ?rag))
     :effect (not (dusty ?obj)))
 
   (:action clean_dusty_towel
-    :parameters (?towel - towel_n_01 ?obj - object ?agent - agent)
+    :parameters (?towel - towel_n_01 ?obj - thing ?agent - agent)
     :precondition (and (in_reach_of_agent ?obj)
                        (dusty ?obj)
                        (holding ?towel))
     :effect (not (dusty ?obj)))
 
   (:action clean_dusty_cloth
-    :parameters (?rag - piece_of_cloth_n_01 ?obj - object ?agent - agent)
+    :parameters (?rag - piece_of_cloth_n_01 ?obj - thing ?agent - agent)
     :precondition (and (in_reach_of_agent ?obj)
                        (dusty ?obj)
                        (holding ?rag))
     :effect (not (dusty ?obj)))
 
   (:action clean_dusty_brush
-    :parameters (?scrub_brush - scrub_brush_n_01 ?obj - object ?agent - agent)
+    :parameters (?scrub_brush - scrub_brush_n_01 ?obj - thing ?agent - agent)
     :precondition (and (in_reach_of_agent ?obj)
                        (dusty ?obj)
                        (holding ?scrub_brush))
     :effect (not (dusty ?obj)))
 
   (:action clean_dusty_vacuum
-    :parameters (?vacuum - vacuum_n_04 ?obj - object ?agent - agent)
+    :parameters (?vacuum - vacuum_n_04 ?obj - thing ?agent - agent)
     :precondition (and (in_reach_of_agent ?obj)
                        (dusty ?obj)
                        (holding ?vacuum))
     :effect (not (dusty ?obj)))
 
   (:action clean
-    :parameters (?obj - object ?agent - agent)
+    :parameters (?obj - thing ?agent - agent)
     :precondition (and (in_reach_of_agent ?obj)
                        (or (exists (?t - cleaning_tool) (holding ?t))
                            (exists (?c - cleanser) (holding ?c))
@@ -563,20 +547,20 @@
   ; -- water -----------------------------------------------------------------------------------------------------------
 
   (:action soak
-    :parameters (?obj1 - object ?sink - water_source ?agent - agent)
+    :parameters (?obj1 - thing ?sink - water_source ?agent - agent)
     :precondition (and (in_reach_of_agent ?sink)
                        (toggled_on ?sink)
                        (or (holding ?obj1) (inside ?obj1 ?sink)))
     :effect (soaked ?obj1))
 
   (:action soak_teapot
-    :parameters (?obj1 - object ?agent - agent ?teapot - teapot_n_01)
+    :parameters (?obj1 - thing ?agent - agent ?teapot - teapot_n_01)
     :precondition (and (in_reach_of_agent ?teapot)
                        (or (holding ?obj1) (inside ?obj1 ?teapot)))
     :effect (soaked ?obj1))
 
   (:action soak_object
-    :parameters (?obj - object ?agent - agent)
+    :parameters (?obj - thing ?agent - agent)
     :precondition (and (in_reach_of_agent ?obj)
                        (not (handsfull ?agent))
                        (not (soaked ?obj))
@@ -585,7 +569,7 @@
     :effect (soaked ?obj))
 
   (:action dry
-    :parameters (?obj - object ?agent - agent)
+    :parameters (?obj - thing ?agent - agent)
     :precondition (and (in_reach_of_agent ?obj)
                        (not (handsfull ?agent))
                        (soaked ?obj))
@@ -611,13 +595,13 @@
     :effect (cooked ?obj))
 
   (:action freeze
-    :parameters (?obj - object ?fridge - cold_source)
+    :parameters (?obj - thing ?fridge - cold_source)
     :precondition (and (inside ?obj ?fridge)
                        (not (frozen ?obj)))
     :effect (frozen ?obj))
 
   (:action freeze_object
-    :parameters (?obj - object ?agent - agent)
+    :parameters (?obj - thing ?agent - agent)
     :precondition (and (in_reach_of_agent ?obj)
                        (not (handsfull ?agent))
                        (not (frozen ?obj))
@@ -625,6 +609,6 @@
     :effect (frozen ?obj))
 
   (:action unfreeze
-    :parameters (?obj - object ?agent - agent)
+    :parameters (?obj - thing ?agent - agent)
     :precondition (in_reach_of_agent ?obj)
     :effect (not (frozen ?obj))))

@@ -11,22 +11,23 @@
   (:requirements :adl)
 
   (:types
-    agent room - object
+    agent room thing - object
     substance - object                               ; cannot be held: liquids, powders, what is diced or ground
-    fixed - object                                   ; built in, or too heavy to pick up
-    openable - object
+    fixed movable - thing                            ; built in or too heavy to pick up; or not
+    openable - thing
     closed_container - openable                      ; gives nothing away, and takes nothing in, while not open
-    toggleable - object
-    heat_source cold_source - object
-    fillable - object                                ; holds substances
-    sharp - object
-    slicer - sharp
-    cleaning_tool - object                           ; takes coverings off
+    toggleable - thing
+    heat_source cold_source - thing
+    fillable - thing                                 ; holds substances
+    sharp - thing
+    slicer - (either movable sharp)
+    cleaning_tool - movable                          ; takes coverings off
     dry_cleaner - cleaning_tool                      ; .. without water
-    cloth - object                                   ; folded, draped, laid over
-    washing_machine drying_machine - object
-    flame - object                                   ; sets alight what is flammable, while it is on
-    flammable fragile toxic medicine food - object
+    cloth - movable                                  ; folded, draped, laid over
+    washing_machine drying_machine - thing
+    flame - thing                                    ; sets alight what is flammable, while it is on
+    fragile - thing
+    flammable toxic medicine food - object           ; things or substances
     floor_n_01 - fixed
     dust_n_01 - substance
     agent_n_01 - agent)
@@ -91,9 +92,9 @@
     :parameters (?obj - toggleable ?agent - agent)
     :precondition (and (in_reach_of_agent ?obj) (not (handsfull ?agent)) (not (toggled_on ?obj)))
     :effect (and (toggled_on ?obj)
-                 (forall (?m - washing_machine ?x - object ?s - substance)
+                 (forall (?m - washing_machine ?x - movable ?s - substance)
                    (when (and (= ?m ?obj) (inside ?x ?m)) (not (covered ?x ?s))))
-                 (forall (?m - drying_machine ?x - object ?s - substance)
+                 (forall (?m - drying_machine ?x - movable ?s - substance)
                    (when (and (= ?m ?obj) (inside ?x ?m)) (not (saturated ?x ?s))))))
 
   (:action toggle_off
@@ -104,56 +105,54 @@
   ; -- taking and placing ----------------------------------------------------------------------------------------------
 
   (:action grasp
-    :parameters (?obj - object ?agent - agent)
+    :parameters (?obj - movable ?agent - agent)
     :precondition (and (real ?obj) (in_reach_of_agent ?obj) (not (handsfull ?agent)) (not (grasped ?agent ?obj))
-                       (not (exists (?f - fixed) (= ?f ?obj)))
-                       (not (exists (?s - substance) (= ?s ?obj)))
                        (not (exists (?c - closed_container) (and (inside ?obj ?c) (not (open ?c))))))
     :effect (and (grasped ?agent ?obj) (handsfull ?agent)
-                 (forall (?o - object)
+                 (forall (?o - thing)
                    (and (not (inside ?obj ?o)) (not (ontop ?obj ?o)) (not (under ?obj ?o)) (not (under ?o ?obj))
                         (not (nextto ?obj ?o)) (not (nextto ?o ?obj)) (not (touching ?obj ?o)) (not (touching ?o ?obj))
                         (not (attached ?obj ?o)) (not (draped ?obj ?o)) (not (overlaid ?obj ?o))))))
 
   (:action release
-    :parameters (?obj - object ?agent - agent)
+    :parameters (?obj - movable ?agent - agent)
     :precondition (grasped ?agent ?obj)
     :effect (and (not (grasped ?agent ?obj)) (not (handsfull ?agent))))
 
   (:action place_inside
-    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
+    :parameters (?obj_in_hand - movable ?obj - thing ?agent - agent)
     :precondition (and (grasped ?agent ?obj_in_hand) (in_reach_of_agent ?obj) (not (= ?obj_in_hand ?obj))
                        (not (exists (?c - closed_container) (and (= ?c ?obj) (not (open ?c))))))
     :effect (and (inside ?obj_in_hand ?obj)
                  (not (grasped ?agent ?obj_in_hand)) (not (handsfull ?agent))))
 
   (:action place_ontop
-    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
+    :parameters (?obj_in_hand - movable ?obj - thing ?agent - agent)
     :precondition (and (grasped ?agent ?obj_in_hand) (in_reach_of_agent ?obj) (not (= ?obj_in_hand ?obj)))
     :effect (and (ontop ?obj_in_hand ?obj) (touching ?obj_in_hand ?obj) (touching ?obj ?obj_in_hand)
                  (not (grasped ?agent ?obj_in_hand)) (not (handsfull ?agent))))
 
   (:action place_under
-    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
+    :parameters (?obj_in_hand - movable ?obj - thing ?agent - agent)
     :precondition (and (grasped ?agent ?obj_in_hand) (in_reach_of_agent ?obj) (not (= ?obj_in_hand ?obj)))
     :effect (and (under ?obj_in_hand ?obj)
-                 (forall (?o - object)                            ; .. where that one is
+                 (forall (?o - thing)                             ; .. where that one is
                    (and (when (ontop ?obj ?o) (ontop ?obj_in_hand ?o))
                         (when (inside ?obj ?o) (inside ?obj_in_hand ?o))))
                  (not (grasped ?agent ?obj_in_hand)) (not (handsfull ?agent))))
 
   (:action place_nextto                              ; so near that they touch
-    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
+    :parameters (?obj_in_hand - movable ?obj - thing ?agent - agent)
     :precondition (and (grasped ?agent ?obj_in_hand) (in_reach_of_agent ?obj) (not (= ?obj_in_hand ?obj)))
     :effect (and (nextto ?obj_in_hand ?obj) (nextto ?obj ?obj_in_hand)
                  (touching ?obj_in_hand ?obj) (touching ?obj ?obj_in_hand)
-                 (forall (?o - object)                            ; .. where that one is
+                 (forall (?o - thing)                             ; .. where that one is
                    (and (when (ontop ?obj ?o) (ontop ?obj_in_hand ?o))
                         (when (inside ?obj ?o) (inside ?obj_in_hand ?o))))
                  (not (grasped ?agent ?obj_in_hand)) (not (handsfull ?agent))))
 
   (:action attach
-    :parameters (?obj_in_hand - object ?obj - object ?agent - agent)
+    :parameters (?obj_in_hand - movable ?obj - thing ?agent - agent)
     :precondition (and (grasped ?agent ?obj_in_hand) (in_reach_of_agent ?obj) (not (= ?obj_in_hand ?obj)))
     :effect (and (attached ?obj_in_hand ?obj)
                  (not (grasped ?agent ?obj_in_hand)) (not (handsfull ?agent))))
@@ -161,13 +160,13 @@
   ; -- cloth -----------------------------------------------------------------------------------------------------------
 
   (:action drape                                     ; over a rack, a hanger
-    :parameters (?cloth - cloth ?obj - object ?agent - agent)
+    :parameters (?cloth - cloth ?obj - thing ?agent - agent)
     :precondition (and (grasped ?agent ?cloth) (in_reach_of_agent ?obj) (not (= ?cloth ?obj)))
     :effect (and (draped ?cloth ?obj) (touching ?cloth ?obj) (touching ?obj ?cloth)
                  (not (grasped ?agent ?cloth)) (not (handsfull ?agent))))
 
   (:action overlay                                   ; cover a surface with it
-    :parameters (?cloth - cloth ?obj - object ?agent - agent)
+    :parameters (?cloth - cloth ?obj - thing ?agent - agent)
     :precondition (and (grasped ?agent ?cloth) (in_reach_of_agent ?obj) (not (= ?cloth ?obj)))
     :effect (and (overlaid ?cloth ?obj) (ontop ?cloth ?obj) (touching ?cloth ?obj) (touching ?obj ?cloth)
                  (unfolded ?cloth) (not (folded ?cloth))
@@ -186,37 +185,37 @@
   ; -- cutting ---------------------------------------------------------------------------------------------------------
 
   (:action slice                                     ; into halves
-    :parameters (?obj - object ?knife - slicer ?agent - agent)
+    :parameters (?obj - thing ?knife - slicer ?agent - agent)
     :precondition (and (real ?obj) (in_reach_of_agent ?obj) (grasped ?agent ?knife) (not (grasped ?agent ?obj))
                        (exists (?h - object) (half_of ?h ?obj)))
     :effect (and (not (real ?obj))
-                 (forall (?h - object)
+                 (forall (?h - movable)
                    (when (half_of ?h ?obj)
                          (and (real ?h) (not (future ?h)) (when (cooked ?obj) (cooked ?h))
-                              (forall (?o - object)
+                              (forall (?o - thing)
                                 (and (when (inside ?obj ?o) (inside ?h ?o)) (when (ontop ?obj ?o) (ontop ?h ?o)))))))
-                 (forall (?o - object) (and (not (inside ?obj ?o)) (not (ontop ?obj ?o))))))
+                 (forall (?o - thing) (and (not (inside ?obj ?o)) (not (ontop ?obj ?o))))))
 
   (:action dice
-    :parameters (?obj - object ?knife - slicer ?agent - agent)
+    :parameters (?obj - thing ?knife - slicer ?agent - agent)
     :precondition (and (real ?obj) (in_reach_of_agent ?obj) (grasped ?agent ?knife) (not (grasped ?agent ?obj))
                        (exists (?d - object) (diced_of ?d ?obj)))
     :effect (and (not (real ?obj))
                  (forall (?d - object)
                    (when (diced_of ?d ?obj)
                          (and (real ?d) (not (future ?d))
-                              (forall (?c - object)
+                              (forall (?c - thing)
                                 (when (or (inside ?obj ?c) (ontop ?obj ?c)) (contains ?c ?d))))))
-                 (forall (?o - object) (and (not (inside ?obj ?o)) (not (ontop ?obj ?o))))))
+                 (forall (?o - thing) (and (not (inside ?obj ?o)) (not (ontop ?obj ?o))))))
 
   ; -- heat and cold ---------------------------------------------------------------------------------------------------
 
   (:action cook                                      ; a thing or a vessel, with all that is in it
-    :parameters (?obj - object ?heat - heat_source ?agent - agent)
+    :parameters (?obj - thing ?heat - heat_source ?agent - agent)
     :precondition (and (real ?obj) (in_reach_of_agent ?heat) (or (inside ?obj ?heat) (ontop ?obj ?heat))
                        (not (exists (?t - toggleable) (and (= ?t ?heat) (not (toggled_on ?t))))))
     :effect (and (hot ?obj) (cooked ?obj) (not (frozen ?obj))
-                 (forall (?x - object)
+                 (forall (?x - movable)
                    (when (or (inside ?x ?obj) (ontop ?x ?obj)) (and (hot ?x) (cooked ?x) (not (frozen ?x)))))
                  (forall (?c ?r - object)                         ; what melts or changes its name
                    (when (and (heated_of ?c ?r) (real ?r)
@@ -227,17 +226,17 @@
                               (not (inside ?r ?obj)) (not (ontop ?r ?obj)))))))
 
   (:action freeze
-    :parameters (?obj - object ?cold - cold_source)
+    :parameters (?obj - thing ?cold - cold_source)
     :precondition (and (real ?obj) (inside ?obj ?cold) (not (frozen ?obj)))
     :effect (and (frozen ?obj) (not (hot ?obj))))
 
   (:action thaw
-    :parameters (?obj - object ?agent - agent)
+    :parameters (?obj - thing ?agent - agent)
     :precondition (and (frozen ?obj) (not (exists (?c - cold_source) (inside ?obj ?c))))
     :effect (not (frozen ?obj)))
 
   (:action let_cool
-    :parameters (?obj - object ?agent - agent)
+    :parameters (?obj - thing ?agent - agent)
     :precondition (and (hot ?obj)
                        (not (exists (?h - heat_source) (or (inside ?obj ?h) (ontop ?obj ?h)))))
     :effect (not (hot ?obj)))
@@ -250,14 +249,14 @@
   ; -- substances ------------------------------------------------------------------------------------------------------
 
   (:action fill                                      ; from a tap or another source
-    :parameters (?obj - fillable ?source - object ?substance - substance ?agent - agent)
+    :parameters (?obj - fillable ?source - thing ?substance - substance ?agent - agent)
     :precondition (and (insource ?source ?substance) (in_reach_of_agent ?source)
                        (not (exists (?t - toggleable) (and (= ?t ?source) (not (toggled_on ?t)))))
                        (or (grasped ?agent ?obj) (inside ?obj ?source) (= ?obj ?source)))
     :effect (and (filled ?obj ?substance) (contains ?obj ?substance) (real ?substance) (not (future ?substance))))
 
   (:action pour                                      ; some of it
-    :parameters (?from - object ?substance - substance ?to - object ?agent - agent)
+    :parameters (?from - thing ?substance - substance ?to - thing ?agent - agent)
     :precondition (and (grasped ?agent ?from) (in_reach_of_agent ?to) (not (= ?from ?to))
                        (or (insource ?from ?substance) (filled ?from ?substance) (contains ?from ?substance))
                        (not (exists (?c - closed_container) (and (= ?c ?to) (not (open ?c))))))
@@ -266,21 +265,21 @@
                        (and (filled ?to ?substance) (contains ?from ?substance) (not (filled ?from ?substance))))))
 
   (:action apply                                     ; spread, sprinkle or spray it over a thing
-    :parameters (?from - object ?substance - substance ?to - object ?agent - agent)
+    :parameters (?from - thing ?substance - substance ?to - thing ?agent - agent)
     :precondition (and (grasped ?agent ?from) (in_reach_of_agent ?to) (not (= ?from ?to))
                        (or (insource ?from ?substance) (filled ?from ?substance) (contains ?from ?substance)
                            (saturated ?from ?substance) (covered ?from ?substance)))
     :effect (covered ?to ?substance))
 
   (:action empty                                     ; onto the ground, or down the drain
-    :parameters (?obj - object ?substance - substance ?onto - object ?agent - agent)
+    :parameters (?obj - thing ?substance - substance ?onto - thing ?agent - agent)
     :precondition (and (grasped ?agent ?obj) (in_reach_of_agent ?onto)
                        (or (filled ?obj ?substance) (contains ?obj ?substance)))
     :effect (and (not (filled ?obj ?substance)) (not (contains ?obj ?substance))
                  (forall (?f - floor_n_01) (when (= ?f ?onto) (covered ?f ?substance)))))
 
   (:action soak                                      ; under a tap, in what holds water, or with what is poured over it
-    :parameters (?obj - object ?from - object ?substance - substance ?agent - agent)
+    :parameters (?obj - thing ?from - thing ?substance - substance ?agent - agent)
     :precondition (and (or (insource ?from ?substance) (filled ?from ?substance) (contains ?from ?substance))
                        (not (exists (?t - toggleable) (and (= ?t ?from) (not (toggled_on ?t)))))
                        (or (and (in_reach_of_agent ?from) (grasped ?agent ?obj))
@@ -289,14 +288,14 @@
     :effect (saturated ?obj ?substance))
 
   (:action wring
-    :parameters (?obj - object ?substance - substance ?agent - agent)
+    :parameters (?obj - thing ?substance - substance ?agent - agent)
     :precondition (and (grasped ?agent ?obj) (saturated ?obj ?substance))
     :effect (not (saturated ?obj ?substance)))
 
   ; -- cleaning --------------------------------------------------------------------------------------------------------
 
   (:action wipe                                      ; dust comes off dry, other things with a wet tool
-    :parameters (?obj - object ?substance - substance ?tool - cleaning_tool ?agent - agent)
+    :parameters (?obj - thing ?substance - substance ?tool - cleaning_tool ?agent - agent)
     :precondition (and (grasped ?agent ?tool) (in_reach_of_agent ?obj) (covered ?obj ?substance)
                        (or (exists (?d - dust_n_01) (= ?d ?substance))
                            (exists (?d - dry_cleaner) (= ?d ?tool))
@@ -306,7 +305,7 @@
     :effect (and (not (covered ?obj ?substance)) (covered ?tool ?substance)))
 
   (:action wash                                      ; under running water, or in a vessel of water
-    :parameters (?obj - object ?at - object ?agent - agent)
+    :parameters (?obj - thing ?at - thing ?agent - agent)
     :precondition (and (in_reach_of_agent ?at) (or (grasped ?agent ?obj) (inside ?obj ?at))
                        (or (exists (?s - substance) (or (filled ?at ?s) (contains ?at ?s)))
                            (exists (?s - substance ?t - toggleable)
