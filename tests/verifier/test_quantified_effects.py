@@ -1,0 +1,61 @@
+"""Effects over many objects: found by the facts that their conditions name, as if every object had been tried."""
+
+from __future__ import annotations
+
+import pytest
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker, Options
+from plansafe.verifier.report import Report, Worlds
+
+OBJECTS = " ".join([f"t{i}" for i in range(30)])
+
+
+def run(effect: str, goal: str, plan: str = "(act t1)", condition: str = "(and)") -> Report:
+    domain = f"""(define (domain d) (:types thing place - object)
+      (:constants t7 t9 - thing) (:predicates (p ?x - object) (q ?x ?y - object) (done))
+      (:action act :parameters (?x - object) :precondition {condition} :effect (and (done) {effect})))"""
+    problem = f"""(define (problem s) (:domain d) (:objects {OBJECTS} - thing home - place)
+      (:init (p t1) (p t2) (p home) (q t1 t2) (q t2 t3) (q t3 home)) (:goal {goal}))"""
+    checker = Checker(Source("d", domain), Source("p", problem), (), Options(replay="always"))
+    assert checker.ok, checker.diagnostics
+    return checker.check(Source("plan", plan))
+
+
+@pytest.mark.parametrize(
+    ("effect", "goal"),
+    [
+        ("(forall (?y - thing) (when (p ?y) (not (p ?y))))", "(and (not (p t1)) (not (p t2)) (p home))"),
+        ("(forall (?y - thing) (when (or (p ?y) (q ?x ?y)) (q ?y ?y)))", "(and (q t1 t1) (q t2 t2) (not (q t3 t3)))"),
+        ("(forall (?y - thing) (when (not (p ?y)) (p ?y)))", "(and (p t3) (p t29))"),
+        ("(forall (?y - thing) (and (when (p ?y) (not (p ?y))) (when (= ?y ?x) (p ?y))))", "(and (p t1) (not (p t2)))"),
+        ("(forall (?y ?z - object) (when (and (q ?x ?y) (q ?y ?z)) (q ?x ?z)))", "(and (q t1 t3) (not (q t1 home)))"),
+        ("(forall (?y - thing) (when (exists (?z - place) (q ?y ?z)) (p ?y)))", "(p t3)"),
+        (
+            "(forall (?y - thing) (when (forall (?z - thing) (not (q ?z ?y))) (not (p ?y))))",
+            "(and (not (p t1)) (p t2))",
+        ),
+        ("(when (not (p t9)) (forall (?y - place) (when (p ?y) (not (p ?y)))))", "(not (p home))"),
+        ("(forall (?y - place) (when (p ?x) (q ?y ?y)))", "(q home home)"),
+    ],
+)
+def test_bindings_are_those_of_the_definition(effect: str, goal: str) -> None:
+    report = run(effect, goal)
+    assert (report.executable, report.goal) == (Worlds.ALL, Worlds.ALL), report.findings
+
+
+def test_a_failed_step_that_is_forced_changes_the_same() -> None:
+    report = run("(forall (?y - thing) (when (p ?y) (not (p ?y))))", "(not (p t1))", condition="(p t7)")
+    assert {reading.name: reading.goal for reading in report.readings} == {
+        "halt": Worlds.NONE,
+        "skip": Worlds.NONE,
+        "force": Worlds.ALL,
+    }
+
+
+def test_that_nothing_fits_is_one_reason() -> None:
+    report = run("", "(done)", condition="(exists (?y - thing) (and (p ?y) (q ?y ?x) (q ?x ?y)))")
+    failed = report.findings[0]
+    assert failed.notes == ("`(exists (?y) (and (p ?y) (q ?y t1) (q t1 ?y)))` is not true",)
+    report = run("", "(done)", condition="(forall (?y - thing) (not (q ?y ?x)))", plan="(act t2)")
+    assert report.findings[0].notes == ("`(q t1 t2)` is true",), "what speaks against all is named"
