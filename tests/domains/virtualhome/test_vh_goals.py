@@ -115,6 +115,14 @@ def test_a_mistake_has_a_place(text: str, code: str, place: str, message: str) -
     assert text[slice(*label.span)] == place
 
 
+def test_an_annotation_that_asks_for_nothing_is_told() -> None:
+    found = scene(goal={"1_1": vh()})
+    (note,) = found.notes
+    assert (note.code, note.severity) == ("SC014", Severity.NOTE)
+    assert found.ok
+    assert scene(goal={"1_1": vh(state(410, "ON"))}).notes == ()
+
+
 # -- states and relations at the end
 
 

@@ -13,7 +13,7 @@ from plansafe.domains.virtualhome.graph import Home, Id, Node
 from plansafe.domains.virtualhome.json_text import BadJson, place_of, read_json
 from plansafe.domains.virtualhome.moments import Untranslatable, chains_of, known_action, relation, state, thing
 from plansafe.domains.virtualhome.script import action_name
-from plansafe.domains.virtualhome.stages import FALSE, Moment, Stages, Taken, chain_goal
+from plansafe.domains.virtualhome.stages import FALSE, TRUE, Moment, Stages, Taken, chain_goal
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.plan_text import near
 from plansafe.grammar.source import Source
@@ -47,7 +47,12 @@ def read_goal(source: Source, task: str | None, home: Home) -> Annotated:
         return Annotated(None, (_said("SC010", source, f"this is not JSON: {error.message}", place, advice),))
     try:
         path, entry = _chosen(_entries(value), task)
-        return Annotated(_stages(path, entry, home))
+        stages = _stages(path, entry, home)
+        if stages.goal != TRUE:
+            return Annotated(stages)
+        empty = "the annotation of this task asks for nothing: every script reaches the goal"
+        label = Label(source.name, place_of(source.text, path))
+        return Annotated(stages, (Diagnostic("SC014", empty, (label,), severity=Severity.NOTE),))
     except _Bad as bad:
         place = place_of(source.text, bad.path) if bad.path else Span(0, min(1, len(source.text)))
         if bad.inside is not None and source.text[place.start : place.start + 1] == '"':
@@ -138,7 +143,7 @@ def _listed(path: Path, goal: Any, home: Home) -> Stages:
     if moments:
         parts.append(chain_goal(1, moments))
     text = "(and\n    " + "\n    ".join(dict.fromkeys(parts)) + ")"
-    return Stages(text if parts else "(and)", (moments,) if moments else ())
+    return Stages(text if parts else TRUE, (moments,) if moments else ())
 
 
 def _condition(path: Path, item: Any, home: Home) -> str:

@@ -26,7 +26,7 @@ def read_scene(request: Request) -> Scene:
             *home.notes, Diagnostic("SC010", "nobody is in this graph: no node is a `character`", (label,), help=advice)
         )
     domain = Source(domain_file(), domain_text())
-    text = "(and)"
+    text, notes = "(and)", home.notes
     if GOAL in request.files:
         from plansafe.domains.virtualhome.goals import read_goal  # noqa: PLC0415 - most audits have no goal file
 
@@ -34,9 +34,10 @@ def read_scene(request: Request) -> Scene:
         if goal.stages is None:
             return no_scene(*home.notes, *goal.notes)
         text = goal.stages.goal
+        notes = [*notes, *goal.notes]
         domain = goal.stages.extended(domain)
     problem = Source(f"{graph.name} as PDDL", problem_text(home, text))
-    return Scene(domain, problem, notes=tuple(home.notes), data=data)
+    return Scene(domain, problem, notes=tuple(notes), data=data)
 
 
 def problem_text(home: Home, goal: str) -> str:
