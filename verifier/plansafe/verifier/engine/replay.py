@@ -113,6 +113,7 @@ class Engine:
                 self.prototype = Runtime(self.plan, self.emitter)
                 watched = self.prototype.watched
                 self.prototype.start(self._initial.fork(), Moment(0, 0, False))
+                self.prototype.freeze()
             except TooManyInstances:
                 self.prototype = None
                 self.limit = Limit("SC503", "a rule has more instances than the limit allows")

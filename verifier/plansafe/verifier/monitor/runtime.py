@@ -51,6 +51,8 @@ class Runtime:
         emitter.asked.clear()
         self.monitors: list[StateMonitor] = []
         self.checks: dict[int, list[StepCheck]] = {}
+        self._mine: set[int] | None = None
+        """The predicates whose checks no fork shares; ``None``: all."""
         self.too_large: list[int] = []
         self.matches = [0] * len(plan.rules)
         self._match: dict[int, list[tuple[int, int, Pattern]]] = {}
@@ -155,6 +157,10 @@ class Runtime:
 
     # -- letters ------------------------------------------------------------------------------------------------------
 
+    def freeze(self) -> None:
+        """Let forks share the checks, which this runtime will not reach any more."""
+        self._mine = set()
+
     def start(self, state: State, moment: Moment) -> None:
         """S0 is reached."""
         self.indexes.build(state.facts)
@@ -211,7 +217,7 @@ class Runtime:
         self.count_matches(mirrors)
         late: list[LatchedCheck] = []
         for predicate, code in mirrors:
-            for check in self.checks.get(predicate, ()):
+            for check in self._checks(predicate):
                 check.depart(state, self.indexes, code, moment)
                 if check.after:
                     self._due_after.append(check)
@@ -223,6 +229,14 @@ class Runtime:
         for predicate, code, _ in log:
             state.facts[predicate].discard(code)
         self._changed(state, [(predicate, code, False) for predicate, code, _ in log], self._acting_due)
+
+    def _checks(self, predicate: int) -> list[StepCheck]:
+        """The checks of a step, which are this runtime's own from now on."""
+        entries = self.checks.get(predicate, [])
+        if self._mine is not None and predicate not in self._mine and entries:
+            self._mine.add(predicate)
+            entries = self.checks[predicate] = [check.fork() for check in entries]
+        return entries
 
     def count_matches(self, mirrors: Sequence[Mirror]) -> None:
         """Count the bindings under which rules about steps match in this letter, each once."""
@@ -301,8 +315,12 @@ class Runtime:
         copy.plan, copy.indexes, copy.too_large = self.plan, self.indexes, self.too_large
         twins = {monitor: monitor.fork() for monitor in self.monitors}
         copy.monitors = list(twins.values())
-        checks = {check: check.fork() for entries in self.checks.values() for check in entries}
-        copy.checks = {p: [checks[c] for c in entries] for p, entries in self.checks.items()}
+        # Most plans take few kinds of steps: checks that no step has reached are shared until one does.
+        mine = self.checks if self._mine is None else self._mine
+        checks = {check: check.fork() for predicate in mine for check in self.checks[predicate]}
+        copy.checks = dict(self.checks)
+        copy.checks.update({p: [checks[check] for check in self.checks[p]] for p in mine})
+        copy._mine = set(mine)
         copy.matches = list(self.matches)
         copy._match = self._match
         copy._added, copy._deleted, copy._readers = self._added, self._deleted, self._readers
