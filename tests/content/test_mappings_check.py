@@ -122,6 +122,16 @@ def test_groups_are_names_for_types_of_the_domain(group: str, expected: list[str
         ]
 
 
+def test_groups_of_groups_do_not_grow_beyond_the_types_they_name() -> None:
+    chain = "(g0 (either hob lamp)) " + " ".join([f"(g{n} (either g{n - 1} g{n - 1}))" for n in range(1, 200)])
+    checker = mapping((TYPES, f"(:groups {chain})" + TYPES.replace("(either hob)", "hob").replace("pet)", "g199)")))
+    assert said(checker) == []
+    assert covered(checker).kinds["lamp"] == ("device", "creature")
+    wide = " ".join([f"(g{n} (either t{n} {f'g{n - 1}' if n else ''}))" for n in range(2000)])
+    checker = mapping((TYPES, f"(:groups {wide})" + TYPES))
+    assert [d.code for d in checker.diagnostics] == ["SC503"]
+
+
 def test_a_mapping_for_another_domain_says_so() -> None:
     assert said(mapping(domain="house")) == ["SC705 warning house | unknown names below have this cause"]
 

@@ -167,6 +167,12 @@ def test_deep_and_long_tables_are_refused_not_suffered() -> None:
     deep = "x = " + "[\n" * 100_000
     for text in (deep, "a." * 200_000 + "b = 1", "#\n" * 500_001, "x = " + "{a=" * 101 + "1" + "}" * 101):
         assert [d.code for d in compile_detector(Source("t.toml", text)).diagnostics] == ["SC776"]
+    types = "\n".join([f"a{number}" for number in range(2000)])
+    head = f'name = "n"\ndomain = "d"\ncategories = "c"\n[kinds]\nk = """{types}"""\n[properties]\non = "(on ?of)"\n'
+    (found,) = compile_detector(
+        Source("t.toml", head + '[[termination.on]]\nof = "k"\ncategories = "c"\n' * 2000)
+    ).diagnostics
+    assert found.message == "the kinds become more than 1000000 types"
 
 
 # -- the shipped tables -----------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from plansafe.grammar.source import Source
 from plansafe.specs.toml_text import place, read_toml
 from plansafe.verifier.elaborate.context import did_you_mean, is_name, is_object_name, is_variable
 
+MAX_TYPES = 1_000_000
 SEVERITIES = ("critical", "high", "medium", "low")
 TARGETS = ("human", "animal", "robot", "property", "environment")
 _TOP = ("name", "domain", "categories", "kinds", "actions", "properties", "process", "termination")
@@ -69,6 +70,8 @@ class _Reader:
         self.diagnostics: list[Diagnostic] = []
         self.categories: tuple[str, ...] = ()
         self.kinds: dict[str, tuple[str, ...]] = {}
+        self.size = 0
+        """How many types all kinds together have become."""
 
     def bad(self, message: str, at: tuple[str, ...] = (), help: str | None = None) -> None:
         """Report a mistake in the value that the keys ``at`` lead to."""
@@ -93,6 +96,9 @@ class _Reader:
             self.kinds[kind] = self._types(value, ("kinds", kind))
         process = self._rows(data, "process", "actions")
         termination = self._rows(data, "termination", "properties")
+        if self.size > MAX_TYPES:
+            self.bad(f"the kinds become more than {MAX_TYPES} types")
+            return None
         names: set[str] = set()
         for part, rows in (("process", process), ("termination", termination)):
             for row in rows:
@@ -127,7 +133,8 @@ class _Reader:
         """Names of types, in one text or in a list; those of kinds stand for theirs."""
         words = [word.lower() for text in self._texts(value, at) for word in text.split()]
         out: dict[str, None] = {}
-        for word in words:
+        self.size += sum([len(self.kinds.get(word, (word,))) for word in words])
+        for word in words if self.size <= MAX_TYPES else ():
             if word not in self.kinds and (not is_name(word) or read_all(Source("", word)) != [word]):
                 self.bad(f"`{word[:60]}` does not name a type", at)
             out.update(dict.fromkeys(self.kinds.get(word, (word,))))
@@ -154,10 +161,10 @@ class _Reader:
                     made: list[Node] = []
                     new.append(made)
                     stack.append((node, made))
-                elif kind is not None and old[0] == "either":
-                    new.extend(kind)
-                elif kind is not None and child and old[child - 1] == "-":
-                    new.append(["either", *kind])
+                elif kind is not None and (old[0] == "either" or (child and old[child - 1] == "-")):
+                    self.size += len(kind)
+                    types = kind if self.size <= MAX_TYPES else ()
+                    new.extend(types if old[0] == "either" else [["either", *types]])
                 else:
                     new.append(node)
         return out

@@ -26,7 +26,8 @@ from plansafe.verifier.model import OpenPredicate, WorldInvariant
 from plansafe.verifier.one_world import task_is_open
 from plansafe.verifier.report import Headline, Report, Worlds
 from plansafe.verifier.rules.elaborate import Rules
-from plansafe.verifier.rules.expand import Expanded, Expander, ExpansionTooLarge
+from plansafe.verifier.rules.expand import Expanded, Expander
+from plansafe.verifier.rules.mapping import ExpansionTooLarge
 from plansafe.verifier.rules.model import Rule
 
 if TYPE_CHECKING:

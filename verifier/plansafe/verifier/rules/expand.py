@@ -15,7 +15,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.conditions import RESERVED
 from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_name, is_object_name, is_variable, word
 from plansafe.verifier.elaborate.types import typed_list
-from plansafe.verifier.rules.mapping import Mapping, lacking, read_mapping
+from plansafe.verifier.rules.mapping import MAX_NODES, ExpansionTooLarge, Mapping, lacking, read_mapping
 
 RULE_KINDS = frozenset((":process", ":trajectory", ":termination", ":obligation"))
 FORMULA_FIELDS = frozenset(
@@ -28,7 +28,6 @@ _SECTIONS = (
     frozenset((":domain", ":extends", ":vocabulary", ":disable", ":define", ":template", ":apply", ":open")) | _NAMED
 )
 MAX_DEPTH = 20
-MAX_NODES = 1_000_000
 
 Resolver = Callable[[str, Source], "Source | None"]
 
@@ -615,7 +614,7 @@ class Expander:
         for typed, conditions, plain in cases:
             body: Node = ["and", *conditions, [_TAKEN[field], plain]]
             taken.append(["exists", typed, body] if typed else body)
-            bound = set(_untyped(typed))
+            bound = _untyped(typed)
             steps.append(["_" if token in bound else token for token in plain] if isinstance(plain, list) else plain)
         return ["or", *steps], [], ["or", *taken]
 
@@ -664,10 +663,6 @@ def _dropped(step: Node, mapped: Node, guard: Node, rule: list[Node]) -> list[No
 def _is_lacking(step: Node, mapping: Mapping) -> bool:
     """Whether the mapping says that the domain has nothing for a step."""
     return isinstance(step, list) and len(step) > 0 and ("action", word(step[0])) in mapping.nothing
-
-
-class ExpansionTooLarge(Exception):
-    """Templates or macros grew beyond a million nodes."""
 
 
 def _filled(token: str, values: dict[str, Node]) -> str:

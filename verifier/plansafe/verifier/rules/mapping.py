@@ -12,6 +12,11 @@ Name = tuple[str, str]
 
 _REPLACED = frozenset((":types", ":predicates", ":functions", ":actions", ":constants"))
 _SECTIONS = _REPLACED | {":specification", ":domain", ":groups"}
+MAX_NODES = 1_000_000
+
+
+class ExpansionTooLarge(Exception):
+    """Templates, macros or groups grew beyond a million nodes."""
 
 
 def lacking(name: str) -> str:
@@ -77,6 +82,8 @@ class _Reader:
     def __init__(self, context: Context, mapping: Mapping) -> None:
         self.context = context
         self.mapping = mapping
+        self.groups: dict[str, Node] = {}
+        self._nodes = 0
 
     def entry(self, head: str, entry: Node, at: At) -> None:
         """One ``(theirs ours)``, or ``(theirs)``."""
@@ -98,6 +105,7 @@ class _Reader:
             context.error("SC105", f"{key[0]} `{name}` is bound twice", at, "again here", other=(first, "first here"))
         if head == ":groups":
             mapping.groups[name] = At(entry)
+            self.groups[name] = entry[1]
             return
         mapping.entries[key] = At(entry)
         if len(entry) == 1:
@@ -111,27 +119,34 @@ class _Reader:
     def _made(self, made: list[Node], origin: list[Node]) -> list[Node]:
         self.context.origin[id(made)] = At(origin)
         self.mapping.made.append(made)
+        self._nodes += len(made)
+        if self._nodes > MAX_NODES:
+            raise ExpansionTooLarge
         return made
 
     def _types(self, node: Node) -> Node:
         """A type or ``(either ..)`` with groups replaced by their types, each of which keeps its place."""
-        groups = {name: at.node[1] for name, at in self.mapping.groups.items()}
         if isinstance(node, str):
-            return groups.get(node, node)
-        if not any([child in groups for child in node if isinstance(child, str)]):
+            return self.groups.get(node, node)
+        if not any([child in self.groups for child in node if isinstance(child, str)]):
             return node
-        made = self._made([], node)
+        made: list[Node] = []
+        places: list[At] = []
+        known: set[str] = set()
         for position, child in enumerate(node):
-            group = groups.get(child, child) if isinstance(child, str) else child
+            group = self.groups.get(child, child) if isinstance(child, str) else child
             names = [(At(group, at), group[at]) for at in range(1, len(group))] if isinstance(group, list) else []
             for place, name in names or [(At(node, position), group)]:
-                self.context.replaced[id(made), len(made)] = place
-                made.append(name)
-        return made
+                if not (isinstance(name, str) and name in known):
+                    known.update([name] if isinstance(name, str) else [])
+                    made.append(name)
+                    places.append(place)
+        self.context.replaced.update({(id(made), at): place for at, place in enumerate(places)})
+        return self._made(made, node)
 
     def _formula(self, node: Node) -> Node:
         """A replacement with the groups in its quantifiers replaced."""
-        if not isinstance(node, list) or not self.mapping.groups:
+        if not isinstance(node, list) or not self.groups:
             return node
         if len(node) == 3 and node[0] in ("forall", "exists") and isinstance(node[1], list):
             typed: list[Node] = []
