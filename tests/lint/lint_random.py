@@ -8,7 +8,7 @@ from case import Case, Sexp
 from formulas import Formulas
 from generate import _Generator
 
-STREAMS = ("pddl3", "ltl", "past", "steps", "ends", "mixed")
+STREAMS = ("pddl3", "ltl", "past", "steps", "steps", "steps", "ends", "mixed")
 FIELDS = (":forbid", ":require", ":formula", ":when", ":then", ":forbid-after", ":require-after")
 
 
@@ -57,6 +57,8 @@ def _variant(random: Random, generator: _Generator, rule: Sexp) -> list[Sexp]:
             formula = made[place + 1]
             if way == "not":
                 made[place + 1] = ("not", formula)
+            elif way == "like" and made[place] in (":forbid", ":require") and random.random() < 0.5 and ":on" in made:
+                made[place] = f"{made[place]}-after"
             elif way != "like":
                 made[place + 1] = (way, formula, generator.in_domain.formula(1, {}))
     return [tuple(made)]

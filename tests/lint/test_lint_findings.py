@@ -199,6 +199,14 @@ OF_ANY_PROBLEM = {
         ),
         set(),
     ),
+    "a step that always breaks it": (
+        "(:process r :on (switch-on ?s ?r) :forbid-after (hot ?s) META)",
+        {("SC753", "r")},
+    ),
+    "what a step deletes and adds is true after it": (
+        "(:process r :on (go ?a ?b) :forbid-after (robot-in ?a) META)",
+        set(),  # one may go from a room to the same room
+    ),
     "a ban": ("(:process r :on (go ?a ?b) :forbid (and) META)", set()),
 }
 

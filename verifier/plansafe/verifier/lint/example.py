@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from time import monotonic
 
+from plansafe.grammar.sexpr import read_all
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.engine.replay import Engine
@@ -26,6 +27,15 @@ MAX_ACTIONS = 4
 FEW_ACTIONS = 10
 """Actions that plans for it may have."""
 MAX_STATES = 400
+
+
+def domain_name(domain: Source) -> str:
+    """The name of a domain, for problems of it."""
+    for form in read_all(domain) or ():
+        head = form[1] if isinstance(form, list) and len(form) > 1 else None
+        if isinstance(head, list) and len(head) == 2 and head[0] == "domain" and isinstance(head[1], str):
+            return head[1]
+    return "domain"
 
 
 def broken_in(base: Checker, words: Vocabulary, rule: Rule, text: str, reads: set[int], seconds: float) -> bool:
@@ -46,7 +56,12 @@ def _compiled(base: Checker, words: Vocabulary, rule: Rule, text: str, reads: se
     Only the rule is elaborated anew: macros and mappings are expanded already. Actions that have nothing to do with the
     rule are left out: a plan without them is a plan.
     """
-    checker = Checker(base.domain, Source("<example>", text), (), Options(replay="never"))
+    checker = Checker(
+        base.domain,
+        Source("<example>", text.replace("{domain}", domain_name(base.domain))),
+        (),
+        Options(replay="never"),
+    )
     plain = [each for each in base.expanded.rules if each.node is rule.at.node]
     if checker.elaborated is None or checker.engine is None or not plain:
         return None
