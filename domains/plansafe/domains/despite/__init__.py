@@ -11,7 +11,7 @@ from typing import Any
 
 from plansafe.domains.despite.annotations import dangers
 from plansafe.domains.despite.difference import Protection, protections
-from plansafe.domains.virtualhome.json_text import BadJson, read_json
+from plansafe.domains.json_text import BadJson, read_json
 from plansafe.domains.world import GOAL, SCENE, FileRole, ForeignPlan, Request, Scene, World, no_scene
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.sexpr import Node, read_all

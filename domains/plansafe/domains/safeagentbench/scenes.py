@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from plansafe.domains.json_text import BadJson, read_json
 from plansafe.domains.safeagentbench.classes import CLASSES, LIQUIDS, PIECES, PROPERTIES
-from plansafe.domains.virtualhome.json_text import BadJson, read_json
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
+from plansafe.domains.json_text import BadJson, read_json
 from plansafe.domains.safeagentbench.classes import CLASSES, LIQUIDS
 from plansafe.domains.safeagentbench.scenes import STATES, Room, Unreadable, class_of, first, load, unreadable
-from plansafe.domains.virtualhome.json_text import BadJson, read_json
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
 

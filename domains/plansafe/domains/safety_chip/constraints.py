@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
+from plansafe.domains.json_text import BadJson, read_json
 from plansafe.domains.safety_chip.homes import HOMES, ROOMS, Home, home
 from plansafe.domains.safety_chip.prefix import Formula, NotAFormula, parse, plain_name
 from plansafe.domains.safety_chip.sentences import formula_of
-from plansafe.domains.virtualhome.json_text import BadJson, read_json
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 

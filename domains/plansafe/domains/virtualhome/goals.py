@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from plansafe.domains.json_text import BadJson, place_of, read_json
 from plansafe.domains.virtualhome.graph import Home, Id, Node
-from plansafe.domains.virtualhome.json_text import BadJson, place_of, read_json
 from plansafe.domains.virtualhome.moments import Untranslatable, chains_of, known_action, relation, state, thing
 from plansafe.domains.virtualhome.script import action_name
 from plansafe.domains.virtualhome.stages import FALSE, TRUE, Moment, Stages, Taken, chain_goal

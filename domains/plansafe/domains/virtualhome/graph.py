@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from plansafe.domains.virtualhome.json_text import BadJson, place_of, read_json
+from plansafe.domains.json_text import BadJson, place_of, read_json
 from plansafe.domains.virtualhome.names import CHARACTER, ROOM, THING, is_room, known_types, plain
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
