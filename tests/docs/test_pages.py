@@ -22,6 +22,7 @@ RUN = (
     "docs/importing.md",
     "docs/virtualhome.md",
     "docs/gaps.md",
+    "docs/lint.md",
     "docs/behavior.md",
     "docs/mappings.md",
     "docs/hazards.md",
