@@ -30,8 +30,15 @@ class Context:
         """What a list that was made stands for: ``At(node)`` of the same shape, or ``At(node, child)`` as a whole."""
         self.replaced: dict[tuple[int, int], At] = {}
         """What a child of a list that was made stands for, where it is not the child of the same number."""
+        self._alive: list[list[Node]] = []  # an identity that came up again would lead to a wrong place
         self.diagnostics: list[Diagnostic] = []
         self.errors = 0
+
+    def made(self, made: list[Node], origin: At) -> list[Node]:
+        """Note what a list that was made stands for, as in ``origin``; it lives as long as places are asked for."""
+        self.origin[id(made)] = origin
+        self._alive.append(made)
+        return made
 
     def label(self, at: At, text: str = "", primary: bool = True) -> Label:
         """A label for a node. Nodes made by templates and macros are traced back to what they were made from."""

@@ -106,10 +106,8 @@ class _Check:
     def _alternatives(self, at: At) -> tuple[int, ...]:
         """The domain's types that an entry of ``:types`` or ``:groups`` names; unknown ones are reported."""
         ours = at.node[1]
-        typed: list[Node] = ["?x", "-", ours]
-        self.context.origin[id(typed)] = At(at.node, 1)
+        typed = self.context.made(["?x", "-", ours], At(at.node, 1))
         (entry,) = typed_list(self.context, typed, 0, is_variable, "a variable")
-        del self.context.origin[id(typed)]
         names = entry.types or ()
         for name in names:
             if name not in self.symbols.types.index:

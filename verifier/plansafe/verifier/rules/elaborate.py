@@ -109,7 +109,7 @@ class Rules:
             lacks = [(kind, name.removeprefix("~")) for kind, name in needed]
             mapping = expanded.mapping(rule.specification)
             if mapping is not None and not lacks:
-                rule, lost = narrowed(self.symbols, rule, mapping.made)
+                rule, lost = narrowed(self.symbols, rule)
                 expanded.rules[number] = rule  # the kernel shall read what is checked
                 lacks += [] if lost is None else [lost]
             if lacks:

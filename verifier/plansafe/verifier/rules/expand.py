@@ -102,7 +102,6 @@ class Expander:
         self._serial = 0
         self._nodes = 0
         self._openings: list[PlainOpening] = []
-        self._alive: list[Node] = []  # identity is the key of Context.origin, so what was made must stay alive
 
     def expand(self, sources: list[Source]) -> Expanded:
         """Expand all specifications; mappings among the sources apply to the specifications they name."""
@@ -383,11 +382,10 @@ class Expander:
         if isinstance(node, str):
             return values[node] if node in values else _filled(node, values)
         made: list[Node] = [self._copy(child, values, places) for child in node]
-        self.context.origin[id(made)] = At(node)
+        self.context.made(made, At(node))
         for number, child in enumerate(node):
             if isinstance(child, str) and child in places:
                 self.context.replaced[id(made), number] = places[child]
-        self._alive.append(made)
         return made
 
     def _is_template(self, section: list[Node]) -> bool:
@@ -432,8 +430,8 @@ class Expander:
             if key in FORMULA_FIELDS:
                 made.append(self._formula(child, macros, mapping))
             elif key in STEP_FIELDS:
-                step, typed, guard = self._plain(word(key), self._step(child, mapping))
-                made.append(self._kept(step, child))
+                step, typed, guard = self._plain(word(key), self._step(child, mapping), child)
+                made.append(step)
                 more += [*typed, *_dropped(child, step, guard, rule)]
                 when = guard or when
             elif key in ATOMS_FIELDS and isinstance(child, list):
@@ -449,19 +447,13 @@ class Expander:
             declared = made[at]
             made[at] = self._made([*declared, *more], declared) if isinstance(declared, list) else declared
         elif more:
-            made += [":parameters", more]
+            made += [":parameters", self._made(more, rule)]
         if when and ":when" in made[:-1]:
             at = made.index(":when") + 1
             made[at] = self._made(["and", made[at], when], rule)
         elif when:
             made += [":when", when]
         return self._made(made, rule)
-
-    def _kept(self, step: Node, origin: Node) -> Node:
-        """A step that may be a new list, with the place of the one that it was made from."""
-        if isinstance(step, list) and isinstance(origin, list) and id(step) not in self.context.origin:
-            return self._made(step, origin)
-        return step
 
     def _opening(
         self, entry: Node, at: At, macros: dict[str, tuple[list[str], Node]], mapping: Mapping | None, source: Source
@@ -497,8 +489,7 @@ class Expander:
         return made if self.context.errors == errors else []
 
     def _made(self, made: list[Node], origin: list[Node]) -> list[Node]:
-        self.context.origin[id(made)] = At(origin)
-        self._alive.append(made)
+        self.context.made(made, At(origin))
         self._nodes += len(made)
         if self._nodes > MAX_NODES:
             raise ExpansionTooLarge
@@ -594,29 +585,34 @@ class Expander:
                 values[name] = f"{name}~{self._serial}"
                 anything += [values[name], "-", "object"]
         made = self._copy(body, values, {name: At(node, child) for child, name in enumerate(parameters, 1)})
-        return self._made(["exists", anything, made], node) if anything else made
+        return self._made(["exists", self._made(anything, node), made], node) if anything else made
 
-    def _plain(self, field: str, step: Node) -> tuple[Node, list[Node], Node]:
+    def _plain(self, field: str, step: Node, origin: Node) -> tuple[Node, list[Node], Node]:
         """A step of a rule without ``exists`` and ``when``: the step, typed variables, and a condition for ``:when``.
 
         If alternatives differ in what stands around them, the condition says which one is taken how.
         """
         cases = _cases(step)
-        if not any([typed or conditions for typed, conditions, _ in cases]):
+        if not isinstance(origin, list) or not any([typed or conditions for typed, conditions, _ in cases]):
             return step, [], []
+
+        def made(*parts: Node) -> list[Node]:
+            return self._made(list(parts), origin)
+
         around = [write([typed, conditions]) for typed, conditions, _ in cases]
         if around.count(around[0]) == len(around):
             typed, conditions, _ = cases[0]
             steps: list[Node] = [plain for _, _, plain in cases]
-            return steps[0] if len(steps) == 1 else ["or", *steps], typed, ["and", *conditions] if conditions else []
+            guard: Node = made("and", *conditions) if conditions else []
+            return steps[0] if len(steps) == 1 else made("or", *steps), typed, guard
         taken: list[Node] = []
         steps = []
         for typed, conditions, plain in cases:
-            body: Node = ["and", *conditions, [_TAKEN[field], plain]]
-            taken.append(["exists", typed, body] if typed else body)
+            body = made("and", *conditions, made(_TAKEN[field], plain))
+            taken.append(made("exists", made(*typed), body) if typed else body)
             bound = _untyped(typed)
-            steps.append(["_" if token in bound else token for token in plain] if isinstance(plain, list) else plain)
-        return ["or", *steps], [], ["or", *taken]
+            steps.append(made(*["_" if t in bound else t for t in plain]) if isinstance(plain, list) else plain)
+        return made("or", *steps), [], made("or", *taken)
 
     def _actions(self, head: str, node: list[Node], mapping: Mapping | None) -> Node:
         return self._taken(head, self._step(node[1], mapping), node)

@@ -39,7 +39,6 @@ class Mapping(NamedTuple):
     nothing: set[Name]
     groups: dict[str, At]
     domain: list[At]
-    made: list[Node]  # identity is the key of Context.origin, so what was made must stay alive
 
     def type(self, name: str) -> Node:
         """What a type of the specification is in the domain."""
@@ -53,7 +52,7 @@ class Mapping(NamedTuple):
 def read_mapping(context: Context, form: list[Node]) -> tuple[str | None, Mapping]:
     """Read ``(define (mapping name) ..)``; returns the specification that it names, ``None`` after a diagnostic."""
     wanted = None
-    mapping = Mapping({}, {}, {}, {}, {}, set(), {}, [], [])
+    mapping = Mapping({}, {}, {}, {}, {}, set(), {}, [])
     reader = _Reader(context, mapping)
     for child in range(2, len(form)):
         section = form[child]
@@ -117,8 +116,7 @@ class _Reader:
             target[name] = ([word(token) for token in theirs[1:]], entry[1])
 
     def _made(self, made: list[Node], origin: list[Node]) -> list[Node]:
-        self.context.origin[id(made)] = At(origin)
-        self.mapping.made.append(made)
+        self.context.made(made, At(origin))
         self._nodes += len(made)
         if self._nodes > MAX_NODES:
             raise ExpansionTooLarge

@@ -17,14 +17,11 @@ from plansafe.verifier.rules.mapping import Name
 Scope = dict[str, tuple[int, ...]]
 
 
-def narrowed(symbols: Symbols, rule: PlainRule, made: list[Node]) -> tuple[PlainRule, Name | None]:
-    """The rule without what cannot happen; with a step of it if nothing is left that it could be about.
-
-    New lists are added to ``made``, which has to be kept alive as long as places are asked for.
-    """
+def narrowed(symbols: Symbols, rule: PlainRule) -> tuple[PlainRule, Name | None]:
+    """The rule without what cannot happen; with a step of it if nothing is left that it could be about."""
     node = rule.node
     at = node.index(":parameters") if ":parameters" in node[:-1] else -1
-    narrow = _Narrow(symbols, made)
+    narrow = _Narrow(symbols)
     scope = narrow.bound(node[at + 1], {}) if at >= 0 else {}
     out: list[Node] = []
     lost: Name | None = None
@@ -47,15 +44,13 @@ def narrowed(symbols: Symbols, rule: PlainRule, made: list[Node]) -> tuple[Plain
 
 
 class _Narrow:
-    def __init__(self, symbols: Symbols, made: list[Node]) -> None:
+    def __init__(self, symbols: Symbols) -> None:
         self.symbols = symbols
-        self.made = made
 
     def same(self, made: list[Node], origin: list[Node]) -> list[Node]:
-        """Keep a new list, whose children stand where those of ``origin`` do."""
-        self.made.append(made)
+        """A new list, whose children stand where those of ``origin`` do."""
         context = self.symbols.context
-        context.origin[id(made)] = At(origin)
+        context.made(made, At(origin))
         for child, part in enumerate(made):
             if isinstance(part, str) and (child >= len(origin) or origin[child] != part):
                 context.replaced[id(made), child] = At(origin)
