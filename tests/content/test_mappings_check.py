@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from random import Random
+
 import pytest
 
 from plansafe.grammar.source import Source
@@ -351,3 +354,40 @@ def test_what_cannot_happen_with_things_of_a_kind_is_left_out_of_mapped_rules() 
     assert found == [("into", {"?x": "a", "?b": "b"}, True), ("eats", {"?f": "a"}, True)]
     label = report.findings[0].related[-1]
     assert PLACES[: label.span.end].endswith(":on (put ?x ?b) :forbid ()")
+
+
+TWO = "(define (problem p) (:domain d) (:objects {}) (:init) (:goal ()))"
+MUTATED = (
+    (DOMAIN, PROBLEM, f"{SPEC} (define (mapping m) (:specification fire) {GROUPS} {TYPES} {PREDICATES} {FUNCTIONS})"),
+    (ROOMS, TWO.format("b - basin f - floor a - apple e - egg"), PLACES),
+    (CARRYING, TWO.format("a b - cup t - table"), CARRIED),
+    (WASHING, TWO.format("left - hand mug - cup"), HYGIENE.replace(":on (wash-hands)", ":on (or (wash-hands) (eat))")),
+)
+PLANS = ("(press main)", "(put-down a f) (put-up a b) (slice a)", "(pick a) (put t) (drop)", "(rinse left) (eat)")
+
+
+def mutated(text: str, random: Random) -> str:
+    """A text with one to three tokens replaced, left out, or put into parentheses."""
+    tokens = re.findall(r'"[^"]*"|[()]|[^\s()]+', text)
+    for _ in range(random.randint(1, 3)):
+        at = random.randrange(len(tokens))
+        change = random.choice((random.choice(tokens), "", f"({tokens[at]})"))
+        tokens[at : at + 1] = [change] if change else []
+    return " ".join(tokens)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_text_surprises_the_reader_or_parts_the_engine_from_the_kernel(seed: int) -> None:
+    random = Random(seed)
+    accepted = 0
+    for _ in range(80):
+        number = random.randrange(len(MUTATED))
+        domain, problem, text = MUTATED[number]
+        changed = Source("s.safe", mutated(text, random))
+        checker = Checker(Source("d.pddl", domain), Source("p.pddl", problem), [changed])
+        if checker.ok:
+            accepted += 1
+            report = checker.check(Source("p.plan", PLANS[number]))
+            assert report.headline is not None, changed.text
+            assert all([finding.replayed is not False for finding in report.findings]), changed.text
+    assert accepted > 0
