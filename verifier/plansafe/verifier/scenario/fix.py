@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
@@ -17,6 +17,7 @@ from plansafe.verifier.scenario.corrections import (
     repetitions,
     shape,
     spelling,
+    variables,
     words,
     wrapping,
 )
@@ -64,8 +65,9 @@ MEANINGS: tuple[Rule, ...] = (
     names.types,
     facts.numbers,
     names.predicates,
-    names.missing_agent,
-    names.variables,
+    variables.missing_agent,
+    variables.unbound,
+    names.split,
     arguments.arity,
     names.objects,
     names.constants,
@@ -211,11 +213,3 @@ class _Corrector:
             domain = None
         scenario = self.given._replace(problem=drafts[self.problem].source, domain=domain, specs=(), plans=())
         return Examination(scenario, Profile(), Limits(), lenient_types=self.lenient_types)
-
-
-def describe(corrections: Sequence[Correction]) -> dict[str, int]:
-    """How often each rule was applied."""
-    out: dict[str, int] = {}
-    for correction in corrections:
-        out[correction.rule] = out.get(correction.rule, 0) + 1
-    return out

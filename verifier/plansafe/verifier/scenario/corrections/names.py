@@ -9,12 +9,11 @@ from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.conditions import parse_number
 from plansafe.verifier.elaborate.context import is_name, is_object_name, is_variable
 from plansafe.verifier.scenario.corrections.repetitions import without_name
-from plansafe.verifier.scenario.corrections.view import View, signature, stems, typed
-from plansafe.verifier.scenario.drafts import Draft, Edit
+from plansafe.verifier.scenario.corrections.view import View, cover, signature, stems, typed
+from plansafe.verifier.scenario.drafts import Change, Draft, Edit
 from plansafe.verifier.scenario.near import nearest
-from plansafe.verifier.scenario.survey import OPERATORS, ROOT, ActionText, Types, Use
+from plansafe.verifier.scenario.survey import OPERATORS, ROOT, Types, Use
 
-_AGENTS = ("agent", "robot")
 NEAR, DECLARED = "near-name", "declaration"
 
 
@@ -134,6 +133,25 @@ def _kinds(view: View, uses: list[Use], position: int) -> list[Types]:
 # -- objects ----------------------------------------------------------------------------------------------------------
 
 
+def split(view: View) -> list[Edit]:
+    """``coffee table`` for ``coffee_table``: two words of an atom with one argument too many are one name."""
+    survey = view.survey
+    out: list[Edit] = []
+    for use in survey.uses:
+        known = survey.predicates.get(use.name)
+        if known is None or len(use.arguments) != len(known.parameters) + 1 or not use.draft.editable:
+            continue
+        found = []
+        for first in range(1, len(use.node) - 1):
+            names = [f"{use.node[first]}{glue}{use.node[first + 1]}" for glue in ("_", "-", "")]
+            found += [(first, name) for name in names if name in survey.objects]
+        if len(found) == 1:
+            first, name = found[0]
+            change = Change(use.draft.name, cover(use.draft, use.node, first, first + 1), name)
+            out.append(Edit("split-name", f"`{name}` is one name", (change,)))
+    return out
+
+
 def objects(view: View) -> list[Edit]:
     """Objects that are used and not declared: renamed, or declared with the type that their uses ask for."""
     survey = view.survey
@@ -151,10 +169,6 @@ def objects(view: View) -> list[Edit]:
         if meant is not None and all([use.draft.editable for use, _ in uses]):
             reason = f"object `{name}` is not declared; `{meant}` is"
             out += [view.renamed(use.draft, use.node, child, NEAR, reason, meant) for use, child in uses]
-            continue
-        split = _split(view, uses)
-        if split:
-            out += split
             continue
         kind = _type_of(view, name, uses)
         if kind is None:
@@ -192,27 +206,6 @@ def _stands_for(view: View, known: str, uses: list[tuple[Use, int]]) -> bool:
     return True
 
 
-def _split(view: View, uses: list[tuple[Use, int]]) -> list[Edit]:
-    """``coffee table`` for ``coffee_table``: two words of an atom with one argument too many are one name."""
-    out: list[Edit] = []
-    for use, child in uses:
-        known = view.survey.predicates.get(use.name)
-        if known is None or len(use.arguments) != len(known.parameters) + 1 or not use.draft.editable:
-            return []
-        for first in (child - 1, child):
-            if first < 1 or first + 1 >= len(use.node):
-                continue
-            names = [f"{use.node[first]}{glue}{use.node[first + 1]}" for glue in ("_", "-", "")]
-            found = [name for name in names if name in view.survey.objects]
-            if len(found) == 1:
-                span = use.draft.span(use.node, first)
-                end = use.draft.span(use.node, first + 1).end
-                change = use.draft.change(use.node, first, found[0])._replace(span=span._replace(end=end))
-                out.append(Edit("split-name", f"`{found[0]}` is one name", (change,)))
-                break
-    return out
-
-
 def _type_of(view: View, name: str, uses: list[tuple[Use, int]]) -> Types | None:
     """The type of a new object: the one that its name names, else the most special that its uses ask for."""
     survey = view.survey
@@ -244,126 +237,3 @@ def constants(view: View) -> list[Edit]:
             if edit is not None:
                 return [edit]
     return []
-
-
-# -- variables --------------------------------------------------------------------------------------------------------
-
-
-def variables(view: View) -> list[Edit]:
-    """Variables that nothing binds: renamed, or made parameters of their action."""
-    survey = view.survey
-    out: list[Edit] = []
-    unbound: dict[tuple[int, str], list[tuple[Use, int]]] = {}
-    for use in survey.uses:
-        for number, argument in enumerate(use.node[1:], 1):
-            if is_variable(argument) and argument not in use.scope and use.action is not None and use.draft.editable:
-                unbound.setdefault((id(use.action.node), str(argument)), []).append((use, number))
-    for (_, name), uses in unbound.items():
-        action = uses[0][0].action
-        assert action is not None
-        wanted = [w for use, child in uses if (w := survey.wanted(use, child - 1)) is not None]
-        shared = set.intersection(*[set(use.scope) for use, _ in uses])
-        bound = {known: kind for known, kind in uses[0][0].scope.items() if known in shared}
-        fitting = [known for known, kind in bound.items() if all([survey.fits(kind, w, True) for w in wanted])]
-        free = [known for known in fitting if not _occurs(survey.uses, action, known)]
-        short = [known for known in fitting if known.startswith(name) or name.startswith(known)]
-        meant = (
-            nearest(name, fitting)
-            or (short[0] if len(short) == 1 else None)
-            or (free[0] if len(free) == 1 and len(fitting) == 1 else None)
-        )
-        if meant is not None:
-            reason = f"variable `{name}` is not bound; `{meant}` is"
-            out += [view.renamed(use.draft, use.node, child, NEAR, reason, meant) for use, child in uses]
-            continue
-        kind = _kind_of_variable(view, action, name, wanted)
-        if kind is not None:
-            out += parameter(view, action, name, kind, f"variable `{name}` is not bound")
-    return out
-
-
-def _occurs(uses: Iterable[Use], action: ActionText, name: str) -> bool:
-    return any([use.action is action and name in use.arguments for use in uses])
-
-
-def _kind_of_variable(view: View, action: ActionText, name: str, wanted: list[Types]) -> Types | None:
-    """The type of a new parameter: that of its name in other actions, the type it is named after, or its uses' own."""
-    survey = view.survey
-    others = [e.types for own in survey.actions.values() if own is not action for e in own.parameters if e.name == name]
-    for kind, _ in Counter([kind for kind in others if kind is not None]).most_common(1):
-        if all([survey.fits(kind, w, True) for w in wanted]):
-            return kind
-    stem = stems(name[1:])[0]
-    own = stem if stem in survey.types else None
-    if own is not None and all([survey.fits((own,), w, True) for w in wanted]):
-        return (own,)
-    if stem in _AGENTS and own is None:
-        agents = [
-            kind for kind in _AGENTS if kind in survey.types and all([survey.fits((kind,), w, True) for w in wanted])
-        ]
-        if agents:
-            return (agents[0],)
-    return survey.meet(wanted)
-
-
-def parameter(view: View, action: ActionText, name: str, kind: Types, why: str) -> list[Edit]:
-    """Give an action one more parameter: at the end, unless the other actions have it in the first place."""
-    draft, text = action.draft, typed(name, kind)
-    if not draft.editable:
-        return []
-    reason = f"{why}: a parameter of action `{action.name}`"
-    child = action.fields.get(":parameters")
-    if child is None:
-        change = draft.insert(draft.span(action.node, 1).end, f"\n    :parameters ({text})")
-        return [Edit("parameter", reason, (change,))]
-    value = action.node[child]
-    if not isinstance(value, list):
-        return []
-    place = draft.span(action.node, child)
-    if not value:
-        return [Edit("parameter", reason, (draft.change(action.node, child, f"({text})"),))]
-    if _first_elsewhere(view, action, kind):
-        return [Edit("parameter", reason, (draft.insert(place.start + 1, text + " "),))]
-    untyped = len(value) < 3 or value[-2] != "-"
-    end = draft.span(value, len(value) - 1).end
-    if untyped:  # a type at the end would be the type of all names before it, too
-        text = f"- object {text}" if not _all_untyped(value) or kind != (ROOT,) else name
-    return [Edit("parameter", reason, (draft.insert(min(end, place.end - 1), f" {text}"),))]
-
-
-def _first_elsewhere(view: View, action: ActionText, kind: Types) -> bool:
-    """Whether most other actions with a parameter of this type have it first (and some other behind it)."""
-    if kind == (ROOT,):
-        return False
-    others = [
-        own.parameters for own in view.survey.actions.values() if own.name != action.name and len(own.parameters) > 1
-    ]
-    first = sum([p[0].types == kind for p in others])
-    return first > sum([p[-1].types == kind for p in others])
-
-
-def _all_untyped(value: list[Node]) -> bool:
-    return "-" not in value
-
-
-def missing_agent(view: View) -> list[Edit]:
-    """An atom that lacks the agent that its declaration asks for, in an action that has none."""
-    survey = view.survey
-    out: list[Edit] = []
-    seen: set[int] = set()
-    for use in survey.uses:
-        known = survey.predicates.get(use.name)
-        if known is None or use.action is None or use.function or id(use.action.node) in seen or not use.draft.editable:
-            continue
-        if len(use.arguments) + 1 != len(known.parameters):
-            continue
-        agents = [e.types or (ROOT,) for e in known.parameters if set(e.types or ()) & set(_AGENTS)]
-        bound = [
-            kind for kind in use.scope.values() if agents and survey.fits(kind, agents[0], True) and kind != (ROOT,)
-        ]
-        if len(agents) == 1 and not bound:
-            seen.add(id(use.action.node))
-            name = "?" + next(kind for kind in agents[0] if kind in _AGENTS)
-            if name not in use.scope:
-                out += parameter(view, use.action, name, agents[0], f"`{use.name}` asks for an agent")
-    return out

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from plansafe.grammar.diagnostics import Span
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate import domain as domains
 from plansafe.verifier.elaborate import problem as problems
@@ -332,8 +331,3 @@ def _apart(draft: Draft, node: list[Node]) -> Edit:
     text = " ".join([f"(not {part})" for part in parts])
     reason = "`not` takes one condition: each is negated"
     return Edit("not", reason, (Change(draft.name, draft.span(node), f"(and {text})"),))
-
-
-def span_of(draft: Draft, node: list[Node]) -> Span:
-    """The place of a list."""
-    return draft.span(node)
