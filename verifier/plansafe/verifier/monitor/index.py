@@ -75,7 +75,6 @@ class FactIndexes:
                 else:
                     self.tables[number][key].discard(code)
 
-
     def _own(self, number: int, key: int) -> None:
         """Copy what a fork shares before it is changed."""
         assert self._mine is not None
@@ -99,62 +98,49 @@ class InstanceIndex:
         for number, pattern in enumerate(patterns):
             self.by_predicate.setdefault(pattern.predicate, []).append(number)
         self._tables: list[dict[Binding, set[Binding]]] = [{} for _ in patterns]
-        self._shared = False
-        self._mine: list[set[Binding]] | None = None
-        """Of each table, the keys whose sets no fork shares; ``None``: nothing is shared."""
+        self._changed: list[dict[Binding, set[Binding]]] | None = None
+        """What differs from the tables since a fork shares them; ``None``: nobody shares them."""
 
     def add(self, binding: Binding) -> None:
         """Register an instance."""
-        if self._shared:
-            self._own()
         for number, pattern in enumerate(self.patterns):
-            key = tuple([binding[p] for p in pattern.parameters])
-            self._set(number, key).add(binding)
+            self._set(number, tuple([binding[p] for p in pattern.parameters])).add(binding)
 
     def remove(self, binding: Binding) -> None:
         """Forget an instance."""
-        if self._shared:
-            self._own()
         for number, pattern in enumerate(self.patterns):
             key = tuple([binding[p] for p in pattern.parameters])
             left = self._set(number, key)
             left.discard(binding)
-            if not left:
+            if not left and self._changed is None:
                 del self._tables[number][key]
 
     def _set(self, number: int, key: Binding) -> set[Binding]:
-        """The set behind a key, made or copied where it is not this index's own."""
-        table = self._tables[number]
-        found = table.get(key)
+        """The set behind a key, to be changed."""
+        if self._changed is None:
+            return self._tables[number].setdefault(key, set())
+        found = self._changed[number].get(key)
         if found is None:
-            found = table[key] = set()
-        elif self._mine is not None and key not in self._mine[number]:
-            found = table[key] = set(found)
-        else:
-            return found
-        if self._mine is not None:
-            self._mine[number].add(key)
+            found = self._changed[number][key] = set(self._tables[number].get(key, ()))
         return found
 
     def readers(self, predicate: int, code: int, out: set[Binding]) -> None:
         """Add the registered instances that read the fact to ``out``."""
+        changed = self._changed
         for number in self.by_predicate.get(predicate, ()):
             key = self.patterns[number].key(code)
             if key is not None:
-                found = self._tables[number].get(key)
+                found = None if changed is None else changed[number].get(key)
+                if found is None:
+                    found = self._tables[number].get(key)
                 if found:
                     out |= found
 
     def fork(self) -> InstanceIndex:
-        """An independent copy; what is shared is copied when either changes it."""
+        """An independent copy, at the cost of what has changed since the tables were first shared."""
         copy = InstanceIndex.__new__(InstanceIndex)
-        copy.patterns, copy.by_predicate = self.patterns, self.by_predicate
-        copy._tables = self._tables
-        copy._shared = self._shared = True
-        copy._mine = None
+        copy.patterns, copy.by_predicate, copy._tables = self.patterns, self.by_predicate, self._tables
+        if self._changed is None:
+            self._changed = [{} for _ in self.patterns]
+        copy._changed = [{key: set(found) for key, found in changes.items()} for changes in self._changed]
         return copy
-
-    def _own(self) -> None:
-        self._tables = [dict(table) for table in self._tables]
-        self._mine = [set() for _ in self._tables]
-        self._shared = False
