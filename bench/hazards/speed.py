@@ -1,9 +1,10 @@
 """How long do ten thousand VirtualHome scripts take against one graph and the whole hazard library?
 
-usage: python -m bench.hazards.speed [--count 10000] [--seed 1] [--graph NAME]
+usage: python -m bench.hazards.speed [--count 10000] [--seed 1] [--graph NAME] [--kind executable|any]
 
 Half of the scripts are the real ones of the data set (``PLANSAFE_DATA``), over and over, each with its objects replaced
 by objects of the one graph that have the same class, else the same properties; half are random errands in that graph.
+Most of these cannot be executed to the end; then three readings are judged. ``--kind executable`` keeps those that can.
 One process of the command with default flags judges the folder; its CPU time is printed. Target: 60 s on one core.
 """
 
@@ -17,10 +18,16 @@ import re
 import sys
 import tempfile
 from collections import Counter, defaultdict
+from collections.abc import Iterator
+from itertools import count, islice, tee
 from pathlib import Path
 
 from bench.hazards.study import DATA, LIBRARY, scripts
 from bench.measure import run_once
+
+from plansafe.app.service import Settings, audit
+from plansafe.grammar.source import Source
+from plansafe.verifier.report import Worlds
 
 SAFECHECK = str(Path(sys.executable).parent / "safecheck")
 SPECS = [word for name in LIBRARY for word in ("--spec", name)]
@@ -66,12 +73,23 @@ class Town:
         return "\n".join(lines) + "\n"
 
 
+def executable(texts: Iterator[str], scene: Path) -> Iterator[str]:
+    """Those of the scripts whose every step can be taken."""
+    ours, judges = tee(texts)
+    plans = (Source("script.txt", text) for text in judges)
+    settings = Settings(world="virtualhome", scene=str(scene), default_spec=False)
+    for text, result in zip(ours, audit(plans, settings), strict=False):
+        if result.report.executable is Worlds.ALL:
+            yield text
+
+
 def main() -> int:
     """Write the scripts, judge them, print the figures."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--count", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--graph", default="850_1")
+    parser.add_argument("--kind", choices=("executable", "any"), default="executable")
     options = parser.parse_args()
     chance = random.Random(options.seed)
     graph = json.loads(gzip.decompress((DATA / "init_and_final_graphs" / f"file{options.graph}.json.gz").read_bytes()))
@@ -81,9 +99,14 @@ def main() -> int:
         scene, plans, report = Path(folder) / "graph.json", Path(folder) / "scripts", Path(folder) / "report.txt"
         scene.write_text(json.dumps(graph), encoding="utf-8")
         plans.mkdir()
+        texts: Iterator[str] = (
+            town.errand(chance) if number % 2 else town.moved(real[number // 2 % len(real)], chance)
+            for number in count()
+        )
+        if options.kind == "executable":
+            texts = executable(texts, scene)
         steps = 0
-        for number in range(options.count):
-            text = town.errand(chance) if number % 2 else town.moved(real[number // 2 % len(real)], chance)
+        for number, text in enumerate(islice(texts, options.count)):
             steps += text.count("\n[")
             (plans / f"{number:05}.txt").write_text(text, encoding="utf-8")
         command = [SAFECHECK, "--world", "virtualhome", str(plans), "--graph", str(scene), *SPECS]
