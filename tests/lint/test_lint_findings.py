@@ -203,6 +203,10 @@ OF_ANY_PROBLEM = {
         "(:process r :on (switch-on ?s ?r) :forbid-after (hot ?s) META)",
         {("SC753", "r")},
     ),
+    "what was so before the step was so once": (
+        "(:process r :on (put ?x ?r) :forbid-after (once (held ?x)) META)",
+        {("SC753", "r")},
+    ),
     "what a step deletes and adds is true after it": (
         "(:process r :on (go ?a ?b) :forbid-after (robot-in ?a) META)",
         set(),  # one may go from a room to the same room

@@ -14,6 +14,8 @@ from plansafe.verifier.lint.one_rule import OneRule
 from plansafe.verifier.lint.together import Together
 
 NO_PROBLEM = "<no problem>"
+MAX_LABELS = 8
+"""Rules that are shown of those that a question was asked about."""
 
 
 def lint(
@@ -94,14 +96,17 @@ def _ordered(found: Found) -> list[Fault]:
 
 
 def _undecided(found: Found) -> list[Fault]:
-    """One note for each question that was not decided."""
-    out = []
+    """One note for each question that was not decided; rules of which the same was asked share it."""
+    alike: dict[tuple[str, str | None, str], list[str]] = {}
     for question in found.open:
-        subject = next((s for s in found.subjects if s.rule.name == question.rule), None)
-        about = f"rule `{question.rule}`" if question.rule is not None else "all rules"
-        where = f" in {question.problem}" if question.problem is not None else ""
-        labels = () if subject is None else (found.label(subject, "not decided"),)
-        message = f"not decided for {about}{where}: {question.question}"
-        rules = () if question.rule is None else (question.rule,)
-        out.append(Fault("SC759", Severity.NOTE, message, rules, labels, question.why, problem=question.problem))
+        rules = alike.setdefault((question.question, question.problem, question.why), [])
+        rules += [] if question.rule is None else [question.rule]
+    out = []
+    for (asked, problem, why), rules in alike.items():
+        subjects = [s for s in found.subjects if s.rule.name in rules][:MAX_LABELS]
+        about = "all rules" if not rules else f"rule `{rules[0]}`" if len(rules) == 1 else f"{len(rules)} rules"
+        where = f" in {problem}" if problem is not None else ""
+        labels = tuple([found.label(s, "not decided" if n == 0 else "", n == 0) for n, s in enumerate(subjects)])
+        message = f"not decided for {about}{where}: {asked}"
+        out.append(Fault("SC759", Severity.NOTE, message, tuple(rules), labels, why, problem=problem))
     return out

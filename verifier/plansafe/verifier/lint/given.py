@@ -92,7 +92,8 @@ class Given:
             if any([number in outcome.broken for outcome in explored.outcomes]):
                 return Decided(True)
             if explored.complete:
-                return Decided(False, _visited(explored))
+                doubtful = any([number in outcome.unkept for outcome in explored.outcomes])
+                return UNDECIDED if doubtful else Decided(False, _visited(explored))
             return self._by_planners(left)
 
     def _may_break(self, part: Part) -> bool:
