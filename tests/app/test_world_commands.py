@@ -147,3 +147,25 @@ def test_hazards_and_detectors(home: Path) -> None:
     code, text = run("--world", "virtualhome", "cook.txt", "--scene", "graph.json", *spec, cwd=home)
     assert code == 1
     assert "fire-and-heat" in text
+
+
+def test_gaps_of_a_specification(home: Path) -> None:
+    examples = Path(__file__).resolve().parents[2] / "examples"
+    (home / "mine.safe").write_text(
+        "(define (safety mine) (:domain household) (:termination kettle-off :parameters (?k - kettle)"
+        " :forbid (running ?k) :hazard fire :target human))",
+        encoding="utf-8",
+    )
+    problem = ("--problem", str(examples / "dinner" / "problem.pddl"))
+    code, text = run("lint", "mine.safe", "--gaps", *problem, "--time-limit", "4", cwd=home)
+    assert code == 1, text
+    assert "gap[SC76" in text
+    assert "a rule that it would break, and that another plan keeps:" in text
+    code, text = run("lint", "mine.safe", "--gaps", "--domain", "household", cwd=home)
+    assert code == 2
+    code, text = run("lint", "mine.safe", *problem, "--example", "x.plan", cwd=home)
+    assert code == 2
+    assert "--gaps" in text
+    code, text = run("lint", "mine.safe", "--gaps", *problem, "--example", "x.plan", cwd=home)
+    assert code == 2
+    assert "x.plan" in text

@@ -58,6 +58,14 @@ def lint(
     no_search: Annotated[
         bool, typer.Option("--no-search", help="Do not search plans of the problems; only prove what can be proved.")
     ] = False,
+    gaps: Annotated[
+        bool,
+        typer.Option("--gaps", help="Also look for missing rules: safe plans of the problems that exploit a hole."),
+    ] = False,
+    example: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PLAN", help="A plan that is in order, for --gaps. May be repeated."),
+    ] = None,
     time_limit: Annotated[
         float, typer.Option(min=0, metavar="SECONDS", help="For the formulas, and for each problem; 0: none.")
     ] = 20.0,
@@ -83,9 +91,20 @@ def lint(
             return complain(Diagnostic("SC607", f"--ignore takes codes from SC750 to SC759, not {unknown[0]!a}"))
         if not math.isfinite(time_limit):
             return complain(Diagnostic("SC607", "--time-limit takes a number of seconds"))
-        return _lint(wanted, codes, time_limit or None, not no_search, form, color.value)
+        if example and not gaps:
+            return complain(Diagnostic("SC607", "--example is for --gaps", help="add --gaps"))
+        seconds = time_limit or None
+        code = _lint(wanted, codes, seconds, not no_search, form, color.value)
+        return (
+            code
+            if not gaps or code == UNUSABLE
+            else max(code, _gaps(wanted, tuple(example or ()), seconds, form, color.value))
+        )
 
     raise typer.Exit(guarded(work))
+
+
+UNUSABLE = 2
 
 
 class _Wanted(NamedTuple):
@@ -251,6 +270,20 @@ def _lint(
     stream.write(renderer(form.value, wants_color(color, stream)).result(shown(result, ignore), gathered, ignore))
     stream.flush()
     return result.exit_code(ignore)
+
+
+def _gaps(wanted: _Wanted, examples: tuple[str, ...], seconds: float | None, form: Format, color: str) -> int:
+    from plansafe.app import gaps  # noqa: PLC0415 - loads the search
+
+    found = gaps.look(gather(wanted), examples, seconds)
+    if isinstance(found, Diagnostic):
+        return complain(found)
+    stream = standard_output()
+    stream.write(gaps.shown(found, form.value, wants_color(color, stream)))
+    stream.flush()
+    if gaps.failed(found):
+        return UNUSABLE
+    return 1 if found.gaps else 0
 
 
 def shown(result: Lint, ignore: frozenset[str]) -> Lint:
