@@ -20,6 +20,8 @@ RUN = (
     "docs/unknown-worlds.md",
     "docs/certificates.md",
     "docs/importing.md",
+    "docs/scenarios.md",
+    "docs/lint.md",
     "docs/virtualhome.md",
     "docs/gaps.md",
     "docs/lint.md",
