@@ -309,6 +309,13 @@ def test_what_is_open_may_be_true() -> None:
     assert found(result) == set()
 
 
+def test_lenient_steps_take_any_object() -> None:
+    text = f"(define (safety r) (:process r :parameters (?x - thing) :on (wash ?x) :forbid-after (clean ?x) {META}))"
+    spec = Source("rules", text)
+    assert found(lint(DOMAIN, [], [spec])) == {("SC753", "r")}
+    assert found(lint(DOMAIN, [], [spec], LintOptions(lenient_types=True))) == set()
+
+
 def test_unreadable_rules_are_unusable() -> None:
     spec = Source("rules", "(define (safety rules) (:process r :forbid (no-such-thing)))")
     result = lint(DOMAIN, [], [spec])

@@ -38,7 +38,7 @@ class Changes:
         """Why nothing can change what a rule is about, for each such reason."""
         steps = [part for part in rule.parts if part.mode == "each"]
         if not steps and rule.parts and all([self._settled(part.body, _bound(part.parameters)) for part in rule.parts]):
-            yield "no action changes anything that it reads, so the initial state decides it and no plan can"
+            yield "no action changes anything that it reads"
         if rule.kind == "obligation" and len(rule.parts) == 1 and isinstance(rule.parts[0].body, Temporal):
             trigger, answer = rule.parts[0].body.operands
             bound = _bound(rule.parts[0].parameters)

@@ -90,8 +90,7 @@ class Formulas:
             return "what it forbids contradicts what derived facts mean, or what was so before"
         kind, name = self.words.mirrors[step_of(part)[0].predicate]
         alone = Asked(self.words, True, self.budget.deadline)
-        parameters = self.words.actions[name].parameters
-        alone.take(kind, name, tuple(alone.choose(parameters).values()))
+        alone.take(kind, name, alone.arguments(self.words.actions[name]))
         if alone.answer() is Reply.IMPOSSIBLE:
             return f"`{name}` can never be taken: its precondition contradicts itself"
         if part.after:
@@ -207,8 +206,7 @@ class Formulas:
     def _rules_against(self, action: Action, numbers: list[int]) -> list[int] | None:
         """The rules without which it would not be impossible to take an action; ``None`` if it may be possible."""
         asked = Asked(self.words, True, self.budget.deadline)
-        elements = tuple(asked.choose(action.parameters).values())
-        asked.take("start", action.name, elements)
+        asked.take("start", action.name, asked.arguments(action))
         touched = {a.predicate for e in action.start.effects for a in (*e.adds, *e.deletes)}
         read = [r for part in action.start.condition for r in reads(part)]
         touched |= {r.predicate if isinstance(r, Atom) else -1 - r.function for r in read}

@@ -11,7 +11,7 @@ from plansafe.verifier.lint.grounder import Binding, Grounder, Taken
 from plansafe.verifier.lint.laws import Laws
 from plansafe.verifier.lint.universe import TooLarge, Universe
 from plansafe.verifier.lint.vocabulary import Vocabulary
-from plansafe.verifier.model import Variable
+from plansafe.verifier.model import Action, Variable
 from plansafe.verifier.symbolic.circuit import Circuit, Literal
 from plansafe.verifier.symbolic.solvers import Model, Solver, solver_for
 
@@ -53,6 +53,13 @@ class Asked:
     def choose(self, variables: Sequence[Variable]) -> Binding:
         """New elements for variables."""
         return {v.slot: self.universe.fresh(v.domain, v.name) for v in variables}
+
+    def arguments(self, action: Action) -> tuple[int, ...]:
+        """New elements for the parameters of an action; where types are lenient, any objects."""
+        every = self.words.table.domain((0,))
+        return tuple(
+            [self.universe.fresh(every if self.words.lenient else v.domain, v.name) for v in action.parameters]
+        )
 
     def take(self, kind: str, name: str, elements: tuple[int, ...]) -> None:
         """This action is taken, and can be."""
