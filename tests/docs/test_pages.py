@@ -23,7 +23,6 @@ RUN = (
     "docs/scenarios.md",
     "docs/lint.md",
     "docs/virtualhome.md",
-    "docs/gaps.md",
     "docs/lint.md",
     "docs/behavior.md",
     "docs/mappings.md",

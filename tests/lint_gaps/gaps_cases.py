@@ -1,7 +1,7 @@
 """Specifications with one rule deleted, and what a search for gaps makes of them.
 
 A case is a rule of a shipped specification and the problem of that rule's own cases. The rule is deleted, and what is
-left is written out as plain rules: no vocabulary, no name of a template, nothing that would still speak of what is gone.
+left is written out as plain rules: no vocabulary, no template, nothing that would still speak of what is gone.
 The search sees that text, the domain and the problem. The rule and its cases are looked at afterwards.
 """
 
@@ -21,17 +21,22 @@ from plansafe.verifier.lint.gaps import find_gaps
 from plansafe.verifier.lint.gaps_model import Gap, GapOptions, GapsResult
 
 CONTENT = Path(__file__).resolve().parents[1] / "content"
+EXAMPLES = CONTENT.parents[1] / "examples"
 NEVER = Options(replay="never")
 
 
 class Case(NamedTuple):
-    """A rule that is deleted. ``specs`` are the names of the specifications; ``folder`` holds its problem and plans."""
+    """A rule that is deleted. ``specs`` are the names of the specifications; ``folder`` holds its problem and plans.
+
+    ``examples`` are plans that the search is given.
+    """
 
     group: str
     rule: str
     domain: Path
     specs: tuple[str, ...]
     folder: Path
+    examples: tuple[Path, ...] = ()
 
 
 class Judged(NamedTuple):
@@ -70,10 +75,31 @@ def mapped() -> list[Case]:
     return [Case("mapped", path.parent.name, domain, ("home", "home-household"), path) for path in folders]
 
 
+BREAKABLE = {
+    "breakfast": "dry-hands-at-the-plug fridge-closed-again heat-off-at-the-end nothing-dangerous-in-hand "
+    "washed-before-cutting",
+    "cleaning": "nobody-called-onto-a-wet-floor outside-door-guarded",
+    "dinner": "fridge-closed-again flammable-by-the-heat heat-off-at-the-end stove-attended washed-before-cutting",
+    "leftovers": "fridge-closed-again heat-off-at-the-end metal-in-running-microwave one-dose-only",
+}
+"""The rules that random detours from a safe plan of an example break, one alone at a time (``detours.py``)."""
+SAFE_PLANS = {"breakfast": "tea-and-apple", "cleaning": "saturday", "dinner": "stew-and-salad"}
+
+
+def examples() -> list[Case]:
+    """The rules that can be broken in the larger problems of ``examples``, with the safe plan that is there, if any."""
+    domain, found = Path(domain_path("household")), []
+    for name, rules in BREAKABLE.items():
+        folder = EXAMPLES / name
+        plans = (folder / f"{SAFE_PLANS[name]}.plan",) if name in SAFE_PLANS else ()
+        found += [Case("examples", rule, domain, ("household",), folder, plans) for rule in rules.split()]
+    return found
+
+
 def fifty() -> list[Case]:
-    """All 28 rules of the household specification, and 22 of the portable ones drawn at random."""
-    first = household()
-    return first + random.Random(50).sample(home(), 50 - len(first))
+    """The rules of the household specification, alone and in the examples, and portable ones drawn at random."""
+    first = [*household(), *examples()]
+    return first + random.Random(50).sample(mapped(), 50 - len(first))
 
 
 # -- running one ------------------------------------------------------------------------------------------------------
@@ -110,7 +136,10 @@ def search(case: Case, deleted: bool, options: GapOptions, library: tuple[str, .
     given = without(full(case), case.rule if deleted else None)
     problem = source(case.folder / "problem.pddl")
     texts = [source(Path(spec_path(name))) for name in library]
-    return find_gaps(source(case.domain), [problem], [given], library=texts, options=options, resolve=shipped)
+    plans = [source(path) for path in case.examples]
+    return find_gaps(
+        source(case.domain), [problem], [given], examples=plans, library=texts, options=options, resolve=shipped
+    )
 
 
 def judge(case: Case, options: GapOptions, library: tuple[str, ...] = ()) -> Judged:

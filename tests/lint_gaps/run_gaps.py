@@ -19,6 +19,7 @@ GROUPS = {
     "household": gaps_cases.household,
     "home": gaps_cases.home,
     "mapped": gaps_cases.mapped,
+    "examples": gaps_cases.examples,
     "fifty": gaps_cases.fifty,
 }
 FIRST = (1, 3, 5, 10)
@@ -49,6 +50,11 @@ def main() -> None:
     (control if arguments.control else deletions)(cases, options, library, arguments.verbose)
 
 
+def label(case: Case) -> str:
+    """Which case it is."""
+    return f"{case.folder.name if case.group == 'examples' else case.group}/{case.rule}"
+
+
 def deletions(cases: list[Case], options: GapOptions, library: tuple[str, ...], verbose: bool) -> None:
     """The share of deleted rules that are revealed."""
     done = []
@@ -58,7 +64,7 @@ def deletions(cases: list[Case], options: GapOptions, library: tuple[str, ...], 
         done.append(judged)
         ranks = [str(rank or "-") for rank in (judged.revealed, judged.caught, judged.restored)]
         counts = f"{len(judged.gaps):5} {judged.explored:9} {judged.seconds:8.1f}"
-        print(f"{case.group + '/' + case.rule:45} {ranks[0]:>8} {ranks[1]:>6} {ranks[2]:>8} {counts}", flush=True)
+        print(f"{label(case):45} {ranks[0]:>8} {ranks[1]:>6} {ranks[2]:>8} {counts}", flush=True)
         if verbose:
             show(judged.gaps)
     print()
@@ -69,7 +75,9 @@ def deletions(cases: list[Case], options: GapOptions, library: tuple[str, ...], 
             [f"{count} ({count / len(done):.0%}) by the first {n}" for n, count in zip(FIRST, counts, strict=True)]
         )
         print(f"{word:9} of {len(done)}: {shares}")
-    print(f"CPU seconds: {sum([j.seconds for j in done]):.0f}, at most {max([j.seconds for j in done]):.1f} for one case")
+    print(
+        f"CPU seconds: {sum([j.seconds for j in done]):.0f}, at most {max([j.seconds for j in done]):.1f} for one case"
+    )
 
 
 def control(cases: list[Case], options: GapOptions, library: tuple[str, ...], verbose: bool) -> None:
@@ -81,7 +89,7 @@ def control(cases: list[Case], options: GapOptions, library: tuple[str, ...], ve
         seconds = process_time() - started
         counts.append(len(result.gaps))
         scores = " ".join([f"{gap.score:.1f}" for gap in result.gaps])
-        print(f"{case.group + '/' + case.rule:45} {len(result.gaps):3} gaps {seconds:6.1f} s  {scores}", flush=True)
+        print(f"{label(case):45} {len(result.gaps):3} gaps {seconds:6.1f} s  {scores}", flush=True)
         if verbose:
             show(result.gaps)
     none = sum([1 for count in counts if not count])

@@ -167,9 +167,13 @@ class _Run:
                 repaired = repair(plans.checker, example, RepairOptions(max_repairs=2, time_limit_s=1.0))
                 sources = [Source("<repair>", r.text) for r in repaired.repairs[:2]]
                 others += [p for p in [plans.parsed(source) for source in sources] if p is not None]
-        planned, shortest = plans.planned(), plans.planned(shortest=True)
-        if planned is None and shortest is None and self.options.planners:
-            planned = plans.by_others(0.2 * self.options.time_limit_s)
+        limit = self.options.time_limit_s
+        planned = plans.planned(limit_s=0.25 * limit)
+        shortest = plans.planned(shortest=True, limit_s=0.07 * limit) if planned is not None or not kept else None
+        if planned is None and shortest is None and not kept and self.options.planners:
+            planned = plans.by_others(0.25 * limit)
+        if planned is not None and shortest is None:
+            shortest = plans.shorter(planned, plans.safe)
         others += [p for p in (shortest, planned) if p is not None]
         unique: dict[tuple[str, ...], Path] = {plans.steps(p): p for p in [*kept, *others]}
         return kept, list(unique.values())[:4]

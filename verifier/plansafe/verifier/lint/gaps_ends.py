@@ -51,7 +51,7 @@ class EndPatterns:
         name = self.task.predicates[fact.predicate].name
         if undos:
             scoring.bonus(
-                1.0 if undos[0].only else 0.5, f"`{name}` is left at the end, which `{undos[0].action.name}` could undo"
+                0.8 if undos[0].only else 0.5, f"`{name}` is left at the end, which `{undos[0].action.name}` could undo"
             )
         else:
             scoring.bonus(0.3, f"`{name}` is left at the end")
@@ -82,7 +82,7 @@ class EndPatterns:
         scoring.bonus(-LINK * len(chain))
         undo = self.words.undo[fact.predicate][0].action.name
         name = self.task.predicates[fact.predicate].name
-        scoring.bonus(0.5, f"`{undo}` could end `{name}` long before")
+        scoring.bonus(0.3, f"`{undo}` could end `{name}` long before")
         lifted = Lifted(self.words)
         body = lifted.literal(fact)
         when = lifted.conjunction([fact, *chain])

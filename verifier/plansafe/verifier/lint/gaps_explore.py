@@ -247,6 +247,7 @@ class Explorer:
         if scene is None:
             return False
         facts = [(f.predicate, self.shared.task.encode(f.objects)) for f in scene.dynamic]
+        facts += [(-1 - p, code) for p, code in self.shared.at_first if code not in scene.facts[p]]
         fresh = False
         pairs = self._pairs
         for i, first in enumerate(facts):

@@ -14,15 +14,16 @@ from plansafe.verifier.lint.gaps_rules import Proposal
 from plansafe.verifier.lint.gaps_trials import NEAR, SAFE, Path, Plans, Trials, own
 from plansafe.verifier.planning.own_search import OwnSearch
 from plansafe.verifier.planning.port import Answer, Query
+from plansafe.verifier.report import Blame
 
-CONSIDERED = 100
-"""So many proposals, the most suspicious, are judged."""
+CONSIDERED = 20
+"""So many proposals of each pattern, the most suspicious, are judged."""
 NATURAL = 0.5
 """What it adds that the shortest plan to the goal does it already."""
 ALIKE = 0.3
 """What each gap that is listed takes from another about the same words."""
 
-OF_A_KIND = 3
+OF_A_KIND = 2
 """So many gaps of one pattern come before those of others."""
 
 Compile = Callable[..., tuple[Checker, list[Proposal]]]
@@ -91,18 +92,21 @@ class Judge:
             if score >= self.options.least:
                 scored.append((score, number, entry))
         scored.sort(key=lambda s: -s[0])
+        counts: dict[str, int] = {}
         for score, number, entry in scored:
             if monotonic() > self.plans.deadline:
                 break
+            kind = entry.proposal.kind
+            if counts.get(kind, 0) >= self.options.limit:
+                continue
             exploit = self._exploit(number, entry, breaks, judged)
             if exploit is None:
                 continue
             instead = self._instead(number, entry.proposal, breaks, judged)
             if instead is None:
                 continue
+            counts[kind] = counts.get(kind, 0) + 1
             gaps.append(_Judged(score, number, entry.proposal, exploit, instead))
-            if len(gaps) >= 3 * self.options.limit:
-                break
         ordered = [
             gap._replace(exploit=self.plans.shorter(gap.exploit, lambda path, n=gap.number: n in judged(path)))  # type: ignore[misc]
             for gap in self._ordered(gaps)
@@ -113,15 +117,16 @@ class Judge:
         """The most suspicious proposals, not too many about the same words."""
         chosen: list[Found] = []
         counts: dict[tuple[str, ...], int] = {}
+        kinds: dict[str, int] = {}
         for entry in sorted(found, key=lambda f: (-f.proposal.score, len(f.proposal.text), f.proposal.text)):
             proposal = entry.proposal
             key = tuple(sorted(proposal.words))
-            if proposal.score + NATURAL < self.options.least or counts.get(key, 0) >= 4:
+            full = counts.get(key, 0) >= 4 or kinds.get(proposal.kind, 0) >= CONSIDERED
+            if full or proposal.score + NATURAL < self.options.least:
                 continue
             counts[key] = counts.get(key, 0) + 1
+            kinds[proposal.kind] = kinds.get(proposal.kind, 0) + 1
             chosen.append(entry)
-            if len(chosen) >= CONSIDERED:
-                break
         return chosen
 
     # -- exploits -----------------------------------------------------------------------------------------------------
@@ -204,6 +209,7 @@ class Judge:
         for number, (gap, text) in enumerate(zip(gaps, texts, strict=True)):
             safe = keeping.check(Source("<gap>", text))
             findings = [f for f in breaking.check(Source("<gap>", text)).findings if f.rule == f"gap-{number}"]
+            findings = [f for f in findings if f.blame is not Blame.PRE_EXISTING]
             if safe.headline not in SAFE or not findings:
                 if any([d.code == "SC901" for d in safe.diagnostics]):
                     raise AssertionError("the kernel does not confirm a plan that exploits a gap: a bug in plansafe")

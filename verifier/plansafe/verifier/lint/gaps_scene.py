@@ -45,6 +45,8 @@ class Shared:
         derived = words.derived
         self.changing = [p for p in range(len(task.static)) if not task.static[p] and p not in derived]
         static = [p for p in range(len(task.static)) if task.static[p]]
+        self.at_first = [(p, code) for p in self.changing for code in initial.facts[p]]
+        """The facts of S0 that may change."""
         self.edges: dict[int, list[Literal]] = {}
         self.items: list[Item] = []
         strongest: dict[int, Item] = {}

@@ -64,13 +64,20 @@ class StatePatterns:
         objects = sorted({o for f in literals for o in f.objects})
         scoring = Scoring(self.words).facts(literals).objects(objects)
         scoring.bonus(-cost)
-        if scoring.total <= 0:
+        if self.words.combined_elsewhere({f.predicate for f in literals if not self.task.static[f.predicate]}):
+            scoring.bonus(0.8, "rules forbid this combination of other things")
+        contact = [f for f in literals if not self.task.static[f.predicate] and self._of_two_kinds(f)]
+        if scoring.total <= 0 or not (contact or any([self.words.facts[f.predicate].weight >= 0.5 for f in literals])):
             return None
         lifted = Lifted(self.words)
         ordered = sorted(literals, key=lambda f: (-self.words.facts[f.predicate].weight, f.predicate, f.objects))
         body = lifted.conjunction(ordered)
         text = f"(:process {NAME} :parameters ({lifted.parameters()}) :forbid {body})"
         return scoring.proposal(code_of(scoring), "together", text)
+
+    def _of_two_kinds(self, fact: Literal) -> bool:
+        """Whether a fact is about several things of suspicious kinds."""
+        return len([o for o in fact.objects if self.words.kinds[self.words.kind_of(o)].weight > 0]) > 1
 
     # -- out of control -----------------------------------------------------------------------------------------------
 
@@ -133,7 +140,7 @@ class StatePatterns:
         if others:
             body = f"(exists ({typed}) {body})"
         scoring = Scoring(self.words).facts([fact]).objects(fact.objects)
-        scoring.bonus(1.0, f"`{action.name}` could undo it, and the plan goes where it no longer can")
+        scoring.bonus(0.8, f"`{action.name}` could undo it, and the plan goes where it no longer can")
         text = f"(:process {NAME} :parameters ({named}) :forbid (and {head} (not {body})))"
         return scoring.proposal(code_of(scoring), "unattended", text)
 

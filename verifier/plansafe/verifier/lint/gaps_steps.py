@@ -76,6 +76,12 @@ class StepPatterns:
         used = self._used(step, literals)
         scoring = Scoring(self.words).action(step.action.name).facts(literals).objects(used)
         scoring.bonus(-cost)
+        predicates = {f.predicate for f in literals}
+        other = self.words.stepped_elsewhere(step.action, predicates)
+        if other:
+            scoring.bonus(0.8, f"rules forbid `{other}` then, which is done to the same things")
+        elif self.words.limited(step.action.name, predicates):
+            scoring.bonus(0.3, f"rules forbid `{step.action.name}` at other moments")
         if scoring.total <= 0 or not (literals or used):
             return None
         lifted = Lifted(self.words)
@@ -173,8 +179,11 @@ class StepPatterns:
 
     def _loop(self, again: Taken, back: Taken, shared: Sequence[int]) -> Proposal:
         names = again.action.name, back.action.name
-        scoring = Scoring(self.words).objects(shared)
-        scoring.bonus(1.0, f"`{names[0]}`, `{names[1]}` and `{names[0]}` again come to nothing: a loop")
+        scoring = Scoring(self.words)
+        weight = 1.2 if self.words.loops else 0.4
+        if all([self.words.kind_of(o) in self.words.everywhere for o in shared]):
+            weight /= 3  # moving about
+        scoring.bonus(weight, f"`{names[0]}`, `{names[1]}` and `{names[0]}` again come to nothing: a loop")
         lifted = Lifted(self.words)
         first = lifted.step(again, set(shared))
         second = lifted.step(back, set(shared))
@@ -300,12 +309,13 @@ def _pattern(action: Action, place: int, name: str) -> str:
 
 
 def _needed(step: Taken) -> set[Literal]:
-    """The facts that a step cannot be without: to forbid one is to forbid the step."""
+    """The facts that a step asks for: to forbid one is to forbid the step."""
     objects = dict(zip([variable(v.slot) for v in step.action.parameters], step.objects, strict=True))
     return {
-        Literal(part.predicate, tuple([objects.get(a, a) for a in part.arguments]))
+        Literal(read.predicate, tuple([objects.get(a, a) for a in read.arguments]))
         for part in step.action.start.condition
-        if isinstance(part, Atom)
+        for read in reads(part)
+        if isinstance(read, Atom)
     }
 
 

@@ -14,7 +14,7 @@ from plansafe.verifier.engine.steps import IllFormed, Taken
 from plansafe.verifier.monitor.finding import TooManyInstances
 from plansafe.verifier.monitor.invariant import Invariant
 from plansafe.verifier.monitor.program import Moment
-from plansafe.verifier.monitor.runtime import Runtime
+from plansafe.verifier.monitor.runtime import Runtime, StateMonitor
 from plansafe.verifier.planning.execution import Execution
 from plansafe.verifier.planning.own_search import OwnSearch
 from plansafe.verifier.planning.port import Answer, Query
@@ -79,13 +79,23 @@ class Trials:
         parts = self.engine.plan.parts
         found = set()
         for monitor in runtime.monitors:
-            if monitor.violations or (isinstance(monitor, Invariant) and not monitor.final and monitor.episodes):
-                found.add(parts[monitor.part].rule)
+            rule = parts[monitor.part].rule
+            if rule not in found and self._counts(rule, monitor):
+                found.add(rule)
         for checks in runtime.checks.values():
             for check in checks:
                 if check.violations:
                     found.add(parts[check.part].rule)
         return frozenset([rule for rule in found if not self.engine.rules[rule].preference])
+
+    def _counts(self, rule: int, monitor: StateMonitor) -> bool:
+        """Whether a rule is broken. Of one that is watched, what is there from the start is nobody's doing."""
+        open_now = isinstance(monitor, Invariant) and not monitor.final and bool(monitor.episodes)
+        if rule < self.given:
+            return open_now or bool(monitor.violations)
+        if isinstance(monitor, Invariant) and open_now:
+            return any([e.start or e.touched or monitor.of_actions for e in monitor.episodes.values()])
+        return any([v.blame != "pre-existing" for v in monitor.violations])
 
 
 class Plans:
@@ -120,9 +130,9 @@ class Plans:
         steps = [step for step in read.steps if not isinstance(step, IllFormed)]
         return tuple(steps) if len(steps) == len(read.steps) else None
 
-    def planned(self, prefix: Path = (), shortest: bool = False) -> Path | None:
+    def planned(self, prefix: Path = (), shortest: bool = False, limit_s: float = 10.0) -> Path | None:
         """A safe plan to the goal with a prefix, by our own search."""
-        left = self.deadline - monotonic()
+        left = min(limit_s, self.deadline - monotonic())
         if left <= 0.01:
             return None
         search = self._near if prefix else self._far

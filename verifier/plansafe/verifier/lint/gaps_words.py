@@ -15,6 +15,7 @@ from plansafe.verifier.compile.normal import expression_fluents, reads
 from plansafe.verifier.model import Action, And, Atom, Fluent, Formula, Not, Or, Quantified, Task, Temporal, variable
 from plansafe.verifier.rules.model import Part, Rule
 
+NEARLY_ALL = 0.7
 FEW_UNREAD = 4
 """From so many words of a kind that nobody reads, that says less about each: the domain is richer than its users."""
 _TURNED = frozenset(("sometime-after", "sometime-before", "always-within"))
@@ -61,7 +62,18 @@ class Words:
         """The actions that some rule mentions."""
         self.dangerous: set[int] = set()
         """The predicates that must be true for some rule to be broken."""
+        kinds = [kind for action in task.actions.values() for kind in set(self.parameter_kinds(action))]
+        self._telling = {kind for kind in kinds if kinds.count(kind) <= max(len(task.actions) / 4, 2)}
+        """The types that not many actions take."""
+        self._combined: list[frozenset[int]] = []
+        self._at_steps: list[tuple[frozenset[str], frozenset[int]]] = []
         for rule in rules:
+            dangers = frozenset([p for part in rule.parts for p in _dangers(part) if p not in acted])
+            steps = frozenset([acted[m.atom.predicate] for m in rule.matches if m.atom.predicate in acted])
+            if steps:
+                self._at_steps.append((steps, dangers))
+            else:
+                self._combined.append(dangers)
             for part in rule.parts:
                 for formula in _formulas(part):
                     for read in reads(formula):
@@ -75,13 +87,16 @@ class Words:
             self.acting |= {acted[match.atom.predicate] for match in rule.matches if match.atom.predicate in acted}
         self._by_rules |= _below(task, self._by_rules)
         self.named_types = _types_in_rules(nodes)
+        self.loops = any([write(node).count("(action ") > 1 for node in nodes])
+        """Whether some rule is about several steps."""
         self.singled_out = _singled_out(task, nodes, self)
         """The types that some rule names where any other of a wider type could stand."""
         self.together = _either_types(nodes)
         """Sets of types that a rule treats alike."""
         self._types_of_domain = _types_of_domain(task)
         self.leaves = _leaves(task)
-        self._agents = _agents(task)
+        self.everywhere = _everywhere(task)
+        self._always_needed = _always_needed(task)
         self.undo = _undoing(task)
         self.assigned = _assigned(task)
         """The functions that some action changes."""
@@ -101,6 +116,8 @@ class Words:
         by_rules = predicate in self._by_rules
         by_actions = predicate in self.by_actions
         unary = len(declared.types) <= 1
+        if predicate in self._always_needed:
+            return NOTHING
         if task.static[predicate]:
             if not by_rules and not by_actions:
                 if predicate in self._by_goal:
@@ -129,7 +146,7 @@ class Words:
 
     def _kind(self, number: int) -> Word:
         name = self.task.type_names[number]
-        if number not in self.leaves or number in self._agents:
+        if number not in self.leaves or number in self.everywhere:
             return NOTHING
         if name in self.singled_out:
             return Word(0.5, f"rules single out the type `{name}` elsewhere")
@@ -186,6 +203,24 @@ class Words:
         """The most suspicious of the types that an object was declared with."""
         types = self.task.object_types[item]
         return types[0] if len(types) == 1 else max(types, key=lambda t: self.kinds[t].weight)
+
+    def combined_elsewhere(self, predicates: set[int]) -> bool:
+        """Whether some rule forbids all these together, of other things."""
+        return len(predicates) > 1 and any([predicates <= dangers for dangers in self._combined])
+
+    def stepped_elsewhere(self, action: Action, predicates: set[int]) -> str:
+        """Another action of the same things that some rule forbids while one of these holds; empty if there is none."""
+        own = set(self.parameter_kinds(action)[1:]) & self._telling
+        for steps, dangers in self._at_steps:
+            if predicates & dangers:
+                for name in sorted(steps - {action.name}):
+                    if own & set(self.parameter_kinds(self.task.actions[name])[1:]):
+                        return name
+        return ""
+
+    def limited(self, action: str, predicates: set[int]) -> bool:
+        """Whether some rule forbids the action, but not because of any of these."""
+        return any([action in steps and not predicates & dangers for steps, dangers in self._at_steps])
 
     def parameter_kinds(self, action: Action) -> list[str]:
         """The types of an action's parameters, as text."""
@@ -336,15 +371,20 @@ def _leaves(task: Task) -> set[int]:
     return {t for types in task.object_types for t in types if t != 0}
 
 
-def _agents(task: Task) -> set[int]:
-    """The types of those who act: first in nearly every action."""
+def _everywhere(task: Task) -> set[int]:
+    """The types that nearly every action takes: who acts, and where."""
     counts: dict[int, int] = {}
     for action in task.actions.values():
-        for first in action.parameters[:1]:
-            types = {task.object_types[o][0] for o in task.domains[first.domain]}
-            if len(types) == 1:
-                counts[min(types)] = counts.get(min(types), 0) + 1
-    return {t for t, count in counts.items() if count >= 0.8 * len(task.actions)}
+        kinds = [{t for o in task.domains[v.domain] for t in task.object_types[o]} for v in action.parameters]
+        for t in {min(types) for types in kinds if len(types) == 1}:
+            counts[t] = counts.get(t, 0) + 1
+    return {t for t, count in counts.items() if count >= NEARLY_ALL * len(task.actions)}
+
+
+def _always_needed(task: Task) -> set[int]:
+    """The predicates that nearly every action reads: where the one who acts is."""
+    needed = [needs(action) for action in task.actions.values()]
+    return {p for p in range(len(task.static)) if sum([p in n for n in needed]) >= NEARLY_ALL * len(needed)}
 
 
 def _types_of_domain(task: Task) -> set[int]:

@@ -1,0 +1,40 @@
+"""Deleted rules are revealed, and what is reported of a gap is so; ``run_gaps.py`` measures all of them."""
+
+from __future__ import annotations
+
+import pytest
+from gaps_cases import full, household, judge, without
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker, Options
+from plansafe.verifier.lint.gaps_model import GapOptions
+from plansafe.verifier.report import Blame
+
+CASES = {case.rule: case for case in household()}
+
+
+def caused(checker: Checker, plan: tuple[str, ...]) -> set[str | None]:
+    """The rules that a plan breaks, whatever was broken before it began."""
+    report = checker.check(Source("plan", "\n".join(plan)))
+    return {f.rule for f in report.findings if f.rule and f.blame is not Blame.PRE_EXISTING}
+
+
+@pytest.mark.parametrize("rule", ["dry-hands-at-the-plug", "nothing-dangerous-in-hand", "one-dose-only"])
+def test_a_deleted_rule_is_revealed(rule: str) -> None:
+    case = CASES[rule]
+    judged = judge(case, GapOptions(least=1.0, time_limit_s=60.0))
+    assert judged.revealed is not None
+    domain = Source("domain", case.domain.read_text(encoding="utf-8"))
+    problem = Source("problem", (case.folder / "problem.pddl").read_text(encoding="utf-8"))
+    given = without(full(case), rule)
+    for gap in judged.gaps:
+        proposed = Source("proposed", f"(define (safety proposed) {gap.rule})")
+        alone = Checker(domain, problem, [proposed], Options(replay="never"))
+        assert alone.ok, alone.diagnostics
+        assert caused(alone, gap.plan), "the plan breaks the proposed rule"
+        assert not caused(alone, gap.instead), "another plan keeps it"
+        kept = Checker(domain, problem, [given], Options(replay="never"))
+        for plan in (gap.plan, gap.instead):
+            report = kept.check(Source("plan", "\n".join(plan)))
+            assert report.headline is not None
+            assert report.headline.value in ("SAFE", "VALID")
