@@ -15,6 +15,7 @@ from plansafe.app.discovery import Choice, Discovery, Input, shipped_domain, shi
 from plansafe.app.options import Color, ColorChoice, DomainFile, GoalFile, LenientTypes, MemoryLimit, TaskName
 from plansafe.app.plans import Heading, Kind, heading
 from plansafe.app.running import complain, guarded, limit_memory, standard_output, wants_color
+from plansafe.app.service import combined_exit_code
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
 
@@ -98,7 +99,7 @@ def lint(
         return (
             code
             if not gaps or code == UNUSABLE
-            else max(code, _gaps(wanted, tuple(example or ()), seconds, form, color.value))
+            else combined_exit_code((code, _gaps(wanted, tuple(example or ()), seconds, form, color.value)))
         )
 
     raise typer.Exit(guarded(work))
