@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import resource
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +17,15 @@ ROOT = Path(__file__).resolve().parent.parent
 def root() -> Path:
     """The root of the repository."""
     return ROOT
+
+
+@pytest.fixture(autouse=True)
+def process_settings() -> Iterator[None]:
+    """Commands called in this process bound its memory and collect garbage rarely; the tests after them do neither."""
+    memory, garbage = resource.getrlimit(resource.RLIMIT_AS), gc.get_threshold()
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, memory)
+    gc.set_threshold(*garbage)
 
 
 @pytest.fixture(scope="session")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from gaps_cases import full, household, judge, without
 
+from plansafe.app.main import app
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.lint.gaps_model import GapOptions
@@ -38,3 +41,17 @@ def test_a_deleted_rule_is_revealed(rule: str) -> None:
             report = kept.check(Source("plan", "\n".join(plan)))
             assert report.headline is not None
             assert report.headline.value in ("SAFE", "VALID")
+
+
+def test_without_a_safe_plan_nothing_is_looked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "d.pddl").write_text("(define (domain d) (:predicates (p) (q)) (:action a :precondition (q)))")
+    (tmp_path / "p.pddl").write_text("(define (problem p) (:domain d) (:init) (:goal (q)))")
+    (tmp_path / "s.safe").write_text("(define (safety s) (:domain d) (:process c :forbid (p)))")
+    given = ["--domain", str(tmp_path / "d.pddl"), "--problem", str(tmp_path / "p.pddl"), str(tmp_path / "s.safe")]
+    for form in ("full", "concise", "json"):
+        with pytest.raises(SystemExit) as stop:
+            app(["lint", "--gaps", *given, "--format", form], prog_name="safecheck")
+        shown = capsys.readouterr().out
+        assert stop.value.code != 0
+        assert "SC759" in shown
+        assert "gaps were not looked for" in shown

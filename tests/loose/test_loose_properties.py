@@ -213,3 +213,11 @@ def test_names_that_differ_by_separators_alone_are_kept_apart() -> None:
     assert one("go(b-1-1)") == "(go b_1_1)"
     assert one("go(c11)") is None
     assert one("go(c_1_1)") == "(go c1_1)"
+
+
+def test_a_last_step_that_is_said_again_in_a_sentence_of_its_own() -> None:
+    """Found by the law of harmful words: "Finally, .." may ask for the step once more."""
+    steps = "1) wait()\n2) pick_up(crate1)\n"
+    assert read("depot", steps) == "(wait)\n(pick-up crate1)\n"
+    assert read("depot", f"{steps}   pick up crate1\n") == "(wait)\n(pick-up crate1)\n"
+    assert read("depot", f"{steps}\nFinally, pick up the crate1.\n") is None

@@ -69,12 +69,14 @@ def _domains() -> tuple[str, ...]:
 def shown(result: GapsResult, form: str, color: bool) -> str:
     """The gaps as text, in one of the formats of ``lint``."""
     if form == "json":
-        return json.dumps({"gaps": [_data(gap) for gap in result.gaps]}, ensure_ascii=False) + "\n"
+        notes = [{"code": d.code, "message": d.message, "in": _where(d)} for d in result.diagnostics]
+        return json.dumps({"gaps": [_data(gap) for gap in result.gaps], "notes": notes}, ensure_ascii=False) + "\n"
     if form == "concise":
-        return "".join([f"{visible(gap.problem)}: {gap.code} {_first(gap)}\n" for gap in result.gaps])
+        said = [f"{visible(_where(d))}: {d.code} {visible(d.message)}\n" for d in result.diagnostics]
+        return "".join([*said, *[f"{visible(gap.problem)}: {gap.code} {_first(gap)}\n" for gap in result.gaps]])
     style = Style(color)
     blocks = ["\n".join(_block(gap, style)) for gap in result.gaps]
-    errors = [f"{style.error('error')}[{d.code}]: {visible(d.message)}" for d in result.diagnostics]
+    errors = [f"{_severity(d, style)}[{d.code}]: {visible(d.message)}" for d in result.diagnostics]
     count = f"{len(result.gaps)} gap{'' if len(result.gaps) == 1 else 's'}"
     tried = f"{result.explored:,} steps tried, {result.candidates:,} rules considered"
     return "\n\n".join([*errors, *blocks, f"{style.bold(count)}   {tried}"]) + "\n"
@@ -83,6 +85,14 @@ def shown(result: GapsResult, form: str, color: bool) -> str:
 def failed(result: GapsResult) -> bool:
     """Whether the texts could not be used."""
     return any([d.severity is Severity.ERROR for d in result.diagnostics])
+
+
+def _severity(diagnostic: Diagnostic, style: Style) -> str:
+    return style.error("error") if diagnostic.severity is Severity.ERROR else diagnostic.severity.value
+
+
+def _where(diagnostic: Diagnostic) -> str:
+    return diagnostic.labels[0].source if diagnostic.labels else ""
 
 
 def _first(gap: Gap) -> str:

@@ -284,7 +284,9 @@ def _gaps(wanted: _Wanted, examples: tuple[str, ...], seconds: float | None, for
     stream.flush()
     if gaps.failed(found):
         return UNUSABLE
-    return 1 if found.gaps else 0
+    if found.gaps:
+        return 1
+    return 3 if found.diagnostics else 0  # nothing was looked for
 
 
 def shown(result: Lint, ignore: frozenset[str]) -> Lint:

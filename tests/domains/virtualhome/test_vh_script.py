@@ -5,12 +5,11 @@ from __future__ import annotations
 import time
 
 import pytest
-from vh_home import HOME, graph, node, read, scene, steps
+from vh_home import graph, node, read, scene, steps
 
 from plansafe.domains.virtualhome import WORLD
 from plansafe.grammar.diagnostics import Severity
 from plansafe.grammar.plan_text import read_plan
-from plansafe.grammar.source import Source
 
 WALK_GRAB = ["(walk character_65 table_226)", "(grab character_65 mug_41)"]
 
@@ -169,16 +168,11 @@ def test_steps_are_written_as_they_are_read() -> None:
     assert WORLD.write_step(("walk",), home) == "[WALK]"
 
 
-def test_a_long_script_takes_linear_time() -> None:
-    def seconds(count: int) -> float:
-        text = "T\n" + "[WALK] <table> (1.226)\n[FIND] <mug> (41)\n" * (count // 2)
-        start = time.process_time()
-        assert len(steps(text)) == count
-        return time.process_time() - start
-
-    seconds(1_000)
-    small, large = min(seconds(4_000), seconds(4_000)), seconds(40_000)
-    assert large < 10 * 3 * small, (small, large)
+def test_a_script_of_forty_thousand_lines_is_read() -> None:
+    """Work that grows with the square of the length would need minutes; the speed itself is measured in bench/."""
+    start = time.process_time()
+    assert len(steps("T\n" + "[WALK] <table> (1.226)\n[FIND] <mug> (41)\n" * 20_000)) == 40_000
+    assert time.process_time() - start < 60
 
 
 @pytest.mark.parametrize(
@@ -190,15 +184,3 @@ def test_no_text_takes_long(unit: str) -> None:
     read(text)
     read("[WALK] <mug> (41) " + text)
     assert time.process_time() - start < 5
-
-
-def test_a_script_of_twenty_lines_is_read_in_well_below_a_millisecond() -> None:
-    text = (
-        "Title\nwords\n\n" + "[WALK] <table> (1.226)\n[GRAB] <mug> (1.41)\n[PUTIN] <mug> (1.41) <fridge> (1.305)\n" * 7
-    )
-    source = Source("script.txt", text)
-    WORLD.read_plan(source, HOME)
-    start = time.process_time()
-    for _ in range(200):
-        WORLD.read_plan(source, HOME)
-    assert (time.process_time() - start) / 200 < 0.001

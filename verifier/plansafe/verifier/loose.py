@@ -19,7 +19,7 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.engine.steps import IllFormed
 from plansafe.verifier.loose_lines import HEAD, Found, Lines, Reading, manner_note
 from plansafe.verifier.loose_names import Names, Refused, Tolerance, short
-from plansafe.verifier.loose_prose import OPENERS, Prose
+from plansafe.verifier.loose_prose import CONNECTIVE, OPENERS, Prose
 from plansafe.verifier.loose_values import Values
 
 MAX_REFUSALS = 20
@@ -438,8 +438,13 @@ class _Reader:
         run = self.run
         if run is not None and run.items:
             if run.kind != "plain" and (run.open or (run.kind == "number" and not run.items[-1].steps)):
-                run.items[-1].beneath |= line.indent > run.items[-1].line.indent
-                if self._below(run, run.items[-1], steps, reading):
+                item = run.items[-1]
+                item.beneath |= line.indent > item.line.indent
+                opening = CONNECTIVE.match(line.text.lstrip())
+                further = (
+                    item.reading.kind == "steps" and opening is not None and bool(opening.group())
+                )  # "Finally, .."
+                if not further and self._below(run, item, steps, reading):
                     run.open = True
                     return
             elif run.kind == "plain" and run.open:

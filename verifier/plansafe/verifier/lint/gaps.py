@@ -89,7 +89,7 @@ class _Run:
         plans = Plans(given, self.deadline)
         kept, references = self._references(plans)
         if not references:
-            self._say("no safe plan to the goal was found, so there is none that could exploit a gap")
+            self._say("no safe plan to the goal was found, so gaps were not looked for")
             return []
         parents = _parents(given)
         nodes = [rule.node for rule in given.expanded.rules]
@@ -180,7 +180,7 @@ class _Run:
 
     def _say(self, message: str) -> None:
         label = Label(self.problem.name, Span(0, 0), "for this problem")
-        self.diagnostics.append(Diagnostic("SC703", message, (label,), severity=Severity.NOTE))
+        self.diagnostics.append(Diagnostic("SC759", message, (label,), severity=Severity.NOTE))
 
 
 def _parents(checker: Checker) -> dict[str, frozenset[str]]:

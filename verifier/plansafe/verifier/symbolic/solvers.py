@@ -237,7 +237,7 @@ class SmtSolver:
         self._context: Any = z3.Context()
         self._solver: Any = z3.SimpleSolver(ctx=self._context)  # tactics of z3.Solver took up to fifty times as long
         self._clauses = Clauses(circuit)
-        self._arithmetic = Arithmetic(circuit, z3, self._context, self._expression)
+        self._arithmetic: Any = Arithmetic(circuit, z3, self._context, self._expression)
         self._required: list[Literal] = []
         self._bools: list[Any] = [None]
         """Z3's name of each variable; the same, negated, and as the bare pointers that are quick to hand over."""
@@ -293,8 +293,9 @@ class SmtSolver:
         return self._core
 
     def close(self) -> None:
-        """Give back the solver's memory."""
-        self._model = self._solver = self._context = None
+        """Give back the solver's memory, now: Z3's expressions hold its context, in cycles that are collected late."""
+        self._bools, self._raw, self._negated = [None], [None], [None]
+        self._model = self._solver = self._arithmetic = self._context = None
 
     def _check(self, expressions: list[Any], limit_ms: int) -> bool | None:
         if self.deadline is not None:
