@@ -125,6 +125,34 @@ def test_a_macro_captures_no_variable() -> None:
     assert (finding.step, sorted(value for _, value in finding.binding)) == (2, ["a", "l"])
 
 
+def test_variables_of_macros_are_shown_as_written() -> None:
+    """In what a finding says, and in what is wrong with the macro; a number only tells two of one name apart."""
+    macro = "(:define (beside ?y - thing) (exists (?x - thing) (and (on ?x) (= ?x ?y))))"
+    twice = "(:define (both) (exists (?x - thing) (and (clean ?x) (beside ?x))))"
+    many = problem(objects=f"{' '.join(f'c{n}' for n in range(9))} - cup")
+    for rule, note in (
+        ("(beside b)", "`(exists (?x) (and (on ?x) (= ?x b)))` is not true"),
+        ("(both)", "`(exists (?x) (and (clean ?x) (exists (?x~2) (and (on ?x~2) (= ?x~2 ?x)))))` is not true"),
+    ):
+        checked = checker(DOMAIN, many, safety(macro, twice, f"(:termination r :require {rule})"))
+        (finding,) = judge(checked, "(put a)").findings
+        assert finding.notes == (note,)
+    wrong = "(:define (odd ?y - thing) (exists (?x - lid) (and (clean ?x) (on ?z))))"
+    checked = checker(DOMAIN, problem(), safety(wrong, "(:termination r :require (odd b))"))
+    assert [(d.code, d.message) for d in checked.diagnostics] == [
+        ("SC104", "`?x` is a `lid`, but predicate `clean` takes a `cup` here"),
+        ("SC107", "variable `?z` is not bound"),
+    ]
+    assert "~" not in str(checked.diagnostics)
+
+
+def test_what_is_the_same_is_no_reason() -> None:
+    """That two objects are one, or not, is known to whoever reads their names."""
+    rule = "(:termination r :parameters (?x - thing) :when (exists (?y - cup) (= ?y ?x)) :forbid (not (on ?x)))"
+    found = report("(put a)", rule).findings
+    assert [finding.notes for finding in found] == [("`(on b)` is false",)]
+
+
 BASE = (
     "(define (safety base) (:process one :forbid (on a)) (:process two :forbid (on b)) (:process three :forbid (on l)))"
 )

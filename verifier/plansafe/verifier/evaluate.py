@@ -347,10 +347,16 @@ def formula_text(task: Task, formula: Formula, binding: Binding) -> str:
                 word = "and" if isinstance(part, And) else "or"
                 return "(" + " ".join([word, *[show(p, bound) for p in part.parts]]) + ")"
             case Quantified():
-                for v in part.variables:
-                    names[v.slot] = v.name
-                word, variables = "forall" if part.universal else "exists", " ".join([v.name for v in part.variables])
-                return f"({word} ({variables}) {show(part.body, bound)})"
+                around = dict(names)
+                for v in part.variables:  # macros number their own (``?x~17``), shown only to tell two apart
+                    plain = v.name.partition("~")[0]
+                    same = [name for name in names.values() if name.partition("~")[0] == plain]
+                    names[v.slot] = f"{plain}~{len(same) + 1}" if same else plain
+                word, variables = "forall" if part.universal else "exists", [names[v.slot] for v in part.variables]
+                text = f"({word} ({' '.join(variables)}) {show(part.body, bound)})"
+                names.clear()
+                names.update(around)
+                return text
             case _:
                 return (
                     "("

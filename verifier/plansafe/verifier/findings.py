@@ -336,7 +336,11 @@ class Writer:
             message = f"{noun} `{v.rule.name}` is violated {where}"
         if v.rule.message:
             message += f": {_filled(v.rule.message, dict(v.binding))}"
-        notes = [_reason_text(self.task, reason.formula, reason.binding, reason.wanted) for reason in answer.reasons]
+        notes = [
+            _reason_text(self.task, reason.formula, reason.binding, reason.wanted)
+            for reason in answer.reasons
+            if not isinstance(reason.formula, model.Equal)  # which things are the same is no news to a reader
+        ]
         table = self.histories[v.readings[0]].table(answer.facts, past, step, v.violation.letter, "FAILS")
         related = self._changes(answer, past, v.violation.letter)
         related += self._earlier_steps(v)

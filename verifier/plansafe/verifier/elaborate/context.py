@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ from plansafe.grammar.sexpr import Node, Places
 MAX_DIAGNOSTICS = 200
 MAX_COMPARED = 60
 MAX_CANDIDATES = 500
+_NUMBERED = re.compile(r"(\?[^\s()`~]+)(?:~\d+)+")
 
 
 class At(NamedTuple):
@@ -105,10 +107,16 @@ class Context:
     ) -> None:
         if len(self.diagnostics) >= MAX_DIAGNOSTICS:
             return
-        labels = [self.label(at, text)]
+        labels = [self.label(at, as_written(text))]
         if other is not None:
-            labels.append(self.label(other[0], other[1], primary=False))
-        self.diagnostics.append(Diagnostic(code, message, tuple(labels), help=help, severity=severity))
+            labels.append(self.label(other[0], as_written(other[1]), primary=False))
+        help = help and as_written(help)
+        self.diagnostics.append(Diagnostic(code, as_written(message), tuple(labels), help=help, severity=severity))
+
+
+def as_written(text: str) -> str:
+    """A text about variables, without the numbers that macros give to their own (``?x~2``)."""
+    return _NUMBERED.sub(r"\1", text) if "~" in text else text
 
 
 def word(node: object) -> str:
