@@ -137,11 +137,10 @@ def test_variables_of_macros_are_shown_as_written() -> None:
         checked = checker(DOMAIN, many, safety(macro, twice, f"(:termination r :require {rule})"))
         (finding,) = judge(checked, "(put a)").findings
         assert finding.notes == (note,)
-    wrong = "(:define (odd ?y - thing) (exists (?x - lid) (and (clean ?x) (on ?z))))"
-    checked = checker(DOMAIN, problem(), safety(wrong, "(:termination r :require (odd b))"))
-    assert [(d.code, d.message) for d in checked.diagnostics] == [
-        ("SC104", "`?x` is a `lid`, but predicate `clean` takes a `cup` here"),
-        ("SC107", "variable `?z` is not bound"),
+    wrong = "(:define (odd ?y - thing) (exists (?things - thing) (beside ?thing)))"
+    checked = checker(DOMAIN, problem(), safety(macro, wrong, "(:termination r :require (odd b))"))
+    assert [(d.message, d.help) for d in checked.diagnostics] == [
+        ("variable `?thing` is not bound", "did you mean `?things`?")
     ]
     assert "~" not in str(checked.diagnostics)
 
