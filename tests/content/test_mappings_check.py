@@ -170,6 +170,53 @@ def test_coverage_of_a_mapping_that_lacks_a_kind() -> None:
     assert found.unseen_objects == ("desk", "tom")
 
 
+LEFT_OUT = f"{CONSTANTS} (:without (no-dust {{}}))"
+
+
+def test_a_mapping_leaves_rules_out_and_says_why() -> None:
+    checker = mapping((CONSTANTS, LEFT_OUT.format(r'"it is \"dusty\" for good"')))
+    assert said(checker) == ["SC702 note (mapping m)"]
+    found = covered(checker)
+    assert found.applicable == ("attended", "cool", "clear")
+    assert NotApplicable("no-dust", (("rule", 'it is "dusty" for good'),)) in found.not_applicable
+    plan = "(press main)"
+    assert [f.rule for f in checker.check(Source("p.plan", plan)).findings if f.rule == "no-dust"] == []
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        ('(no-dsut "typing")', "SC120 warning no-dsut | did you mean `no-dust`?"),
+        ('(no-dust "one") (no-dust "two")', 'SC105 error (no-dust "two")'),
+        ("(no-dust)", "SC003 error (no-dust)"),
+        ("(no-dust why)", "SC003 error (no-dust why)"),
+        ("no-dust", "SC003 error no-dust"),
+    ],
+)
+def test_what_is_wrong_with_a_rule_left_out_is_said(entry: str, expected: str) -> None:
+    assert said(mapping((CONSTANTS, f"{CONSTANTS} (:without {entry})")))[:1] == [expected]
+
+
+def test_a_rule_left_out_may_be_disabled_or_replaced_as_any_other() -> None:
+    """The mapping speaks of the rule that it serves: what replaces it is the user's own."""
+    text = LEFT_OUT.format('"nothing is"')
+    made = Source(
+        "m.safe",
+        f"(define (mapping m) (:specification fire) {TYPES} {PREDICATES} {FUNCTIONS} {ACTIONS} {text})",
+    )
+    for own, lacks in ((":disable no-dust", []), (":process no-dust :forbid (dusty desk)", [()])):
+        ours = Source("o.safe", f"(define (safety ours) (:extends fire) ({own}))")
+        checker = Checker(
+            Source("d.pddl", DOMAIN),
+            Source("p.pddl", PROBLEM),
+            [ours, made],
+            resolve=lambda name, beside: Source("s.safe", SPEC),
+        )
+        assert [d.message for d in checker.diagnostics if d.severity.value == "error"] == []
+        assert [d for d in checker.diagnostics if "leaves out" in d.message] == []
+        assert [rule.lacks for rule in checker.rules if rule.name == "no-dust"] == lacks
+
+
 def test_the_check_leaves_nothing_behind() -> None:
     """Steps in a mapping are looked at as facts; those that no rule needs must not be kept up to date in each run."""
     checker = mapping(("((move ?x ?y) (shove ?x ?y))", "((move ?x ?y) (shove ?x ?y))"))

@@ -142,7 +142,9 @@ def _cover(checker: Checker, symbols: Symbols) -> None:
     seen = coverage(symbols, checker.expanded, checker.rules)
     print(f"\nrules         {len(seen.applicable)} of {len(checker.rules)} apply")
     for rule in seen.not_applicable:
-        print(f"  not {rule.rule}: the domain has no {', '.join([f'{kind} `{name}`' for kind, name in rule.lacks])}")
+        reason = [text for kind, text in rule.lacks if kind == "rule"]
+        lacks = ", ".join([f"{kind} `{name}`" for kind, name in rule.lacks])
+        print(f"  not {rule.rule}: {reason[0] if reason else f'the domain has no {lacks}'}")
     if seen.of(MAPPED):
         print(f"words         {len(seen.of(MAPPED))} mapped, {len(seen.of(UNBOUND))} without a meaning here")
         for word in seen.of(UNBOUND):

@@ -14,7 +14,7 @@
     electric electronics takes-water socket
     water-source basin liquid vessel tableware absorbent paper clothing floor
     sharp fragile heavy toxic medicine food perishable raw-food cold-store freezer toilet
-    container entrance structure furniture soft-furniture high-place low-place - thing)
+    container waste-bin entrance structure furniture soft-furniture high-place low-place - thing)
 
   (:predicates
     (on ?x - thing) (plugged-in ?x - thing) (open ?x - thing) (wet ?x - object) (wet-hands) (dirty ?x - object)

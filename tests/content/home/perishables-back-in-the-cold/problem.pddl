@@ -2,7 +2,7 @@
   (:domain ontology)
   (:objects
     robot - agent  kitchen hall - room
-    milk fish ham cheese sausage - perishable  bread - food  fridge - cold-store  box - container
+    milk fish ham cheese sausage - perishable  bread - food  fridge - cold-store  box - container  bin - waste-bin
     plate dish - vessel  table - furniture)
   (:init
     (in-room robot kitchen) (inside milk fridge) (inside fish fridge) (inside ham plate) (inside plate fridge)

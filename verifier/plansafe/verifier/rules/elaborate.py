@@ -49,6 +49,7 @@ STEP_KINDS = {":on": "start", ":at-end": "end", ":during": "during"}
 SEVERITIES = ("critical", "high", "medium", "low")
 TARGETS = ("human", "animal", "robot", "property", "environment")
 MAX_TEMPORAL_DEPTH = 200
+_SAID = frozenset(("step", "rule"))  # what a rule may lack beside words; the mapping has said so
 TOP_OPERATORS = frozenset(
     ("at-end", "within", "at-most-once", "sometime-before", "always-within", "hold-during", "hold-after")
 )
@@ -112,9 +113,11 @@ class Rules:
                 rule, lost = narrowed(self.symbols, rule)
                 expanded.rules[number] = rule  # the kernel shall read what is checked
                 lacks += [] if lost is None else [lost]
+                reason = mapping.without.get(word(rule.node[1]))
+                lacks += [] if lacks or reason is None else [("rule", reason[0])]
             if lacks:
                 name = word(rule.node[1])
-                if mapping is not None and mapping.nothing.issuperset([x for x in lacks if x[0] != "step"]):
+                if mapping is not None and mapping.nothing.issuperset([x for x in lacks if x[0] not in _SAID]):
                     known[rule.specification] = known.get(rule.specification, 0) + 1
                 else:
                     needs = ", ".join([f"{kind} `{lack}`" for kind, lack in lacks])

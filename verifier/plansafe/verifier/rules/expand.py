@@ -102,6 +102,7 @@ class Expander:
         self._serial = 0
         self._nodes = 0
         self._openings: list[PlainOpening] = []
+        self._named: set[str] = set()  # all rules, disabled ones among them
 
     def expand(self, sources: list[Source]) -> Expanded:
         """Expand all specifications; mappings among the sources apply to the specifications they name."""
@@ -127,6 +128,10 @@ class Expander:
                     message = f"the mapping is written for domain `{written}`, this one is `{self.domain}`"
                     help = "unknown names below have this cause"
                     self.context.warning("SC705", message, at, "another domain", help=help)
+            for name, (_, at) in mapping.without.items() if serves and not self.context.errors else ():
+                if name not in self._named:
+                    message = f"the mapping leaves out rule `{name}`, and there is no such rule"
+                    self.context.warning("SC120", message, at, "no rule", help=did_you_mean(name, self._named))
             if serves:
                 bindings.append(Binding(wanted, serves, mapping, self._mapping_at[wanted]))
         for specification, at in self._mapping_at.items():
@@ -184,6 +189,8 @@ class Expander:
                     At(top, child),
                     "not a specification",
                 )
+                if not isinstance(form, list):
+                    break  # a text of another kind: its first word is enough
         return out
 
     def _specification(
@@ -289,6 +296,7 @@ class Expander:
                 )
                 continue
             own[rule_name] = At(rule, 1)
+            self._named.add(rule_name)
             expanded = self._rule(rule, macros, mapping)
             rules[rule_name] = PlainRule(expanded, name, source.name)
         return definitions

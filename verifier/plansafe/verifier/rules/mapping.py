@@ -11,7 +11,7 @@ Name = tuple[str, str]
 """A name with its name space: ``type``, ``constant``, ``predicate``, ``function`` or ``action``."""
 
 _REPLACED = frozenset((":types", ":predicates", ":functions", ":actions", ":constants"))
-_SECTIONS = _REPLACED | {":specification", ":domain", ":groups"}
+_SECTIONS = _REPLACED | {":specification", ":domain", ":groups", ":without"}
 MAX_NODES = 1_000_000
 
 
@@ -28,7 +28,8 @@ class Mapping(NamedTuple):
     """A mapping: replacements of atoms, terms, types and steps; where each entry stands, and its ``:domain``.
 
     ``nothing`` are the names that it says the domain has nothing for; they are among the entries, too. ``groups`` are
-    its own names for several types of the domain; in the replacements they are replaced already.
+    its own names for several types of the domain; in the replacements they are replaced already. ``without`` are the
+    rules that it leaves out, each with the reason.
     """
 
     atoms: dict[str, tuple[list[str], Node]]
@@ -39,6 +40,7 @@ class Mapping(NamedTuple):
     nothing: set[Name]
     groups: dict[str, At]
     domain: list[At]
+    without: dict[str, tuple[str, At]]
 
     def type(self, name: str) -> Node:
         """What a type of the specification is in the domain."""
@@ -52,7 +54,7 @@ class Mapping(NamedTuple):
 def read_mapping(context: Context, form: list[Node]) -> tuple[str | None, Mapping]:
     """Read ``(define (mapping name) ..)``; returns the specification that it names, ``None`` after a diagnostic."""
     wanted = None
-    mapping = Mapping({}, {}, {}, {}, {}, set(), {}, [])
+    mapping = Mapping({}, {}, {}, {}, {}, set(), {}, [], {})
     reader = _Reader(context, mapping)
     for child in range(2, len(form)):
         section = form[child]
@@ -65,6 +67,9 @@ def read_mapping(context: Context, form: list[Node]) -> tuple[str | None, Mappin
         elif head in _REPLACED or head == ":groups":
             for position in range(1, len(section)):
                 reader.entry(head, section[position], At(section, position))
+        elif head == ":without":
+            for position in range(1, len(section)):
+                reader.left_out(section[position], At(section, position))
         elif len(section) != 2 or not is_object_name(section[1]):
             context.error("SC003", "`:domain` takes one name", At(section), "expected `(:domain name)`")
         else:
@@ -114,6 +119,24 @@ class _Reader:
         else:
             target = mapping.steps if head == ":actions" else mapping.atoms
             target[name] = ([word(token) for token in theirs[1:]], entry[1])
+
+    def left_out(self, entry: Node, at: At) -> None:
+        """One ``(rule "reason")`` of ``:without``."""
+        if not (
+            isinstance(entry, list)
+            and len(entry) == 2
+            and is_object_name(entry[0])
+            and isinstance(entry[1], str)
+            and entry[1].startswith('"')
+        ):
+            self.context.error("SC003", 'expected `(rule "reason")`', at, "not a rule with a reason")
+            return
+        name, without = word(entry[0]), self.mapping.without
+        if name in without:
+            message = f"rule `{name}` is left out twice"
+            self.context.error("SC105", message, at, "again here", other=(without[name][1], "first here"))
+        reason = entry[1][1:-1].replace('\\"', '"').replace("\\\\", "\\")
+        without[name] = (reason, At(entry, 0))
 
     def _made(self, made: list[Node], origin: list[Node]) -> list[Node]:
         self.context.made(made, At(origin))

@@ -66,4 +66,5 @@ class Rule(NamedTuple):
     fix: str | None = None
     applicable: bool = True
     lacks: tuple[tuple[str, str], ...] = ()
-    """Why it is not applicable: what neither the domain nor a mapping has, as kind and name."""
+    """Why it is not applicable: what neither the domain nor a mapping has, as kind and name; or ``rule``, with the
+    reason for which the mapping leaves it out."""
