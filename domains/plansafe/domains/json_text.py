@@ -31,13 +31,28 @@ def read_json(text: str) -> Any:
     if _depth(_BRACKETS, text)[0] > DEPTH:
         depth, position = _depth(_TOKENS, text)
         if depth > DEPTH:
-            raise BadJson(f"it nests deeper than {DEPTH}", position)
+            raise BadJson(f"this nests deeper than {DEPTH}", position)
     try:
-        return json.loads(text)
+        value = json.loads(text)
     except json.JSONDecodeError as error:
-        raise BadJson(error.msg[:1].lower() + error.msg[1:], error.pos) from None
+        raise _bad(text, error) from None
     except ValueError as error:  # a number with more digits than Python reads
-        raise BadJson(str(error), 0) from None
+        raise BadJson(f"this is not JSON: {error}", 0) from None
+    if not text.isascii():
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError as error:  # bytes of another encoding, which no name may hold unnoticed
+            raise BadJson("this is not UTF-8: save the file as UTF-8", error.start) from None
+    return value
+
+
+def _bad(text: str, error: json.JSONDecodeError) -> BadJson:
+    written = text.rstrip()
+    if not written:
+        return BadJson("the file is empty", 0)
+    if error.pos >= len(written) or error.msg.startswith("Unterminated string"):
+        return BadJson("this JSON is cut off: the text ends inside a value", min(error.pos, len(written) - 1))
+    return BadJson(f"this is not JSON: {error.msg[:1].lower()}{error.msg[1:]}", error.pos)
 
 
 def _depth(pattern: re.Pattern[str], text: str) -> tuple[int, int]:

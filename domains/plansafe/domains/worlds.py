@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from plansafe.domains.world import ForeignPlan, Request, Scene, no_scene
+from plansafe.grammar.diagnostics import Diagnostic, Severity
+
 if TYPE_CHECKING:
     from plansafe.domains.world import World
+    from plansafe.grammar.source import Source
 
+_TOLD = 20
+_ALIASES = {"bddl": "behavior", "igibson": "behavior", "omnigibson": "behavior", "spoc": "safeagentbench"}
+"""What users may call a world: the domains and benchmarks that one importer reads together."""
 _MODULES = {
     "behavior": "plansafe.domains.behavior",
     "despite": "plansafe.domains.despite",
@@ -23,6 +31,45 @@ def world_names() -> tuple[str, ...]:
 
 
 def world(name: str) -> World:
-    """The world of that name (letters of any case). ``KeyError`` if there is none."""
-    found: World = import_module(_MODULES[name.lower()]).WORLD
-    return found
+    """The world of that name (letters of any case), or that reads what is called so. ``KeyError`` if there is none.
+
+    Its ``read_scene`` refuses files that the world does not use: nothing that was given is dropped in silence. Its
+    ``read_plan`` says of many mistakes of one kind only how many they are: a wrong file is wrong in every line.
+    """
+    plain = name.strip().lower()
+    found: World = import_module(_MODULES[_ALIASES.get(plain, plain)]).WORLD
+    used = {file.role for file in found.files}
+
+    def read_scene(request: Request) -> Scene:
+        idle = sorted(set(request.files) - used)
+        if not idle:
+            return found.read_scene(request)
+        flags = ", ".join([f"--{role}" for role in idle])
+        message = f"the world {found.name} does not use {flags}"
+        advice = f"leave it out; `safecheck domains show {found.name}` says which files are read"
+        return no_scene(Diagnostic("SC607", message, help=advice))
+
+    def read_plan(text: Source, scene: Scene) -> ForeignPlan:
+        read = found.read_plan(text, scene)
+        return read._replace(diagnostics=_few(read.diagnostics))
+
+    return found._replace(read_scene=read_scene, read_plan=read_plan)
+
+
+def _few(diagnostics: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
+    """The first diagnostics of each kind, and how many more there are."""
+    if len(diagnostics) <= _TOLD:
+        return diagnostics
+    counts: Counter[tuple[str, Severity]] = Counter()
+    kept = []
+    for diagnostic in diagnostics:
+        kind = (diagnostic.code, diagnostic.severity)
+        counts[kind] += 1
+        if counts[kind] <= _TOLD:
+            kept.append(diagnostic)
+    more = [
+        Diagnostic(code, f"{count - _TOLD} more like the last of these are not shown", severity=severity)
+        for (code, severity), count in counts.items()
+        if count > _TOLD
+    ]
+    return (*kept, *more)

@@ -9,6 +9,7 @@ import pytest
 
 from plansafe.domains.safeagentbench import WORLD
 from plansafe.domains.world import Request, Scene
+from plansafe.grammar.diagnostics import Severity
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.report import Headline, Report, Worlds
@@ -132,13 +133,48 @@ def test_one_of_several_tasks() -> None:
 
 
 def test_what_is_not_known_is_a_note() -> None:
-    goal = json.dumps([{"objectType": "Mug", "isMoving": True}, {"objectType": "Unicorn", "isOpen": True}])
-    made = scene(goal)
+    states = [{"objectType": "Mug", "isMoving": True, "isDirty": True}, {"objectType": "Unicorn", "isOpen": True}]
+    made = scene(json.dumps(states))
     assert [(note.code, note.message) for note in made.notes] == [
         ("SC013", "objects of classes that are not known are left out: fluxcapacitor"),
         ("SC013", "'isMoving' of the goal is not known, and is left out"),
         ("SC013", "the class 'unicorn' of the goal is not known, and is left out"),
     ]
+
+
+def test_a_goal_of_which_nothing_is_known_is_no_goal() -> None:
+    """Every plan would reach it."""
+    made = scene(json.dumps([{"objectType": "Mgu", "isDirty": True}, {"objectType": "Mug", "isDirtty": True}]))
+    (error,) = [note for note in made.notes if note.severity is Severity.ERROR]
+    assert (error.code, error.message) == ("SC010", "nothing of what the goal asks for is known")
+    assert error.notes[0] == "the class 'mgu' of the goal is not known, and is left out"
+    assert error.help == "did you mean `isDirty`?"
+
+
+def test_a_task_that_is_not_there_is_a_mistake() -> None:
+    goal = json.dumps({"instruction": "wash up", "final_state": [{"objectType": "Mug", "isDirty": False}]})
+    for task, code in (("wash up", None), ("1", None), ("cook", "SC014")):
+        files = {"scene": Source("room.txt", "Mug"), "goal": Source("task.json", goal)}
+        made = WORLD.read_scene(Request(files, task))
+        assert [note.code for note in made.notes] == ([] if code is None else [code])
+    assert not WORLD.read_scene(Request({"scene": Source("room.txt", "Mug")}, "1")).ok
+
+
+@pytest.mark.parametrize(
+    ("step", "help"),
+    [
+        ("fillLiqud Mug coffee", "did you mean `fillliquid`?"),
+        ("trun on Mug", "did you mean `turn on`?"),
+        ("pick", "name a thing: `pick Mug`"),
+        ("turn on", "name a thing: `turn on Mug`"),
+        ("???", "the actions are break, clean"),
+    ],
+)
+def test_what_is_no_step_is_answered_with_the_nearest(step: str, help: str) -> None:
+    (error,) = WORLD.read_plan(Source("p", step), scene()).diagnostics
+    assert (error.code, error.severity) == ("SC011", Severity.ERROR)
+    assert error.help is not None
+    assert error.help.startswith(help)
 
 
 @pytest.mark.parametrize(

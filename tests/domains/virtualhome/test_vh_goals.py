@@ -78,7 +78,9 @@ def test_the_only_goal_needs_no_name() -> None:
 @pytest.mark.parametrize(
     ("text", "code", "place", "message"),
     [
-        ("{", "SC010", "", "this is not JSON"),
+        ("{", "SC010", "{", "this JSON is cut off"),
+        ("", "SC010", "", "the file is empty"),
+        ("nonsense", "SC010", "n", "this is not JSON"),
         ("[1]", "SC010", "[", "goals are objects"),
         ("{}", "SC010", "{", "there is no goal here"),
         ('{"a": 1}', "SC010", "1", "goals are objects"),

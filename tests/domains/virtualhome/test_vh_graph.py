@@ -112,7 +112,10 @@ def test_names_are_one_to_one() -> None:
 @pytest.mark.parametrize(
     ("text", "place", "message"),
     [
-        ("", "", "this is not JSON"),
+        ("", "", "the file is empty"),
+        ('{"nodes": [', "[", "this JSON is cut off"),
+        ('{"nodes": ["mu', '"', "this JSON is cut off"),
+        ('{"caf\udce9": 1}', "\udce9", "this is not UTF-8"),
         ('{"nodes": [}', "}", "this is not JSON"),
         ("[1]", "[1]", "a graph has `nodes` and `edges`"),
         ('{"init_graph": {"nodes": []}}', '{"nodes": []}', "a graph has `nodes` and `edges`"),

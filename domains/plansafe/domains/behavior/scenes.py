@@ -15,7 +15,7 @@ from plansafe.domains.behavior.bddl import AGENT, ROOM, Activity, read_activity
 from plansafe.domains.behavior.task import Naming, scene_of
 from plansafe.domains.behavior.tokens import is_prompt, read_info, read_prompt
 from plansafe.domains.behavior.vocabulary import DOMAINS, vocabulary
-from plansafe.domains.world import GOAL, SCENE, Request, Scene, no_scene
+from plansafe.domains.world import GOAL, SCENE, Request, Scene, no_scene, wrong_task
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.loose_data import BrokenOff, Value, read_value
 from plansafe.grammar.sexpr import Node, read_all
@@ -23,6 +23,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.context import Context, did_you_mean
 
 _START = re.compile(r"(?:\s|;[^\r\n]*(?:[\r\n]|\Z))*")
+_DEFINED = re.compile(r"\(\s*define\s*\(\s*problem\s+([^\s()]+)", re.IGNORECASE)
 _SYNSET = re.compile(r"\.n\.\d+(?:_(?:\d+|\*))?\Z")
 PLAIN_NAME = re.compile(r"[A-Za-z_][\w.-]*\Z")
 
@@ -34,13 +35,14 @@ def read_scene(request: Request) -> Scene:
     position = start.end() if start else 0
     char = source.text[position : position + 1]
     if char == "(":
-        return _lisp(source)
+        name = _DEFINED.match(source.text, position)
+        return _alone(request, name[1] if name else None, source) or _lisp(source)
+    if char == "{" and is_prompt(source.text) and not source.text.startswith("[", position):
+        return _refused(*wrong_task(request)) or _prompt(source, source, request, "scene")
     if char in ("[", "{"):
-        if is_prompt(source.text) and not source.text.startswith("[", position):
-            return _prompt(source, source, request, "scene")
         return _json(source, position, request)
     if is_prompt(source.text):
-        return _prompt(source, source, request, "scene")
+        return _refused(*wrong_task(request)) or _prompt(source, source, request, "scene")
     return no_scene(
         Diagnostic(
             "SC010",
@@ -49,6 +51,19 @@ def read_scene(request: Request) -> Scene:
             help="expected BDDL, PDDL, or a prompt or scene of the Embodied Agent Interface",
         )
     )
+
+
+def _refused(*diagnostics: Diagnostic) -> Scene | None:
+    return no_scene(*diagnostics) if diagnostics else None
+
+
+def _alone(request: Request, name: str | None, source: Source) -> Scene | None:
+    """The refusal of a goal file, or of a task, where the scene is the one task itself; nothing if all is well."""
+    if GOAL in request.files:
+        label = Label(source.name, Span(0, min(1, len(source.text))))
+        text = "this scene has a goal of its own: --goal belongs to prompts, which leave theirs out"
+        return no_scene(Diagnostic("SC010", text, (label,), help="leave --goal out"))
+    return _refused(*wrong_task(request, *([] if name is None else [name])))
 
 
 def _made(source: Source, activity: Activity | None, context: Context) -> Scene:
@@ -130,7 +145,7 @@ def _json(source: Source, start: int, request: Request) -> Scene:
         span = Span(broken.start, min(broken.start + 1, len(source.text)))
         return no_scene(Diagnostic("SC010", "this JSON is broken off, or not well-formed", (Label(source.name, span),)))
     if value.kind == "object" and any([key.text == "initial_condition" for key, _ in value.pairs]):
-        return _made(source, *read_info(source, value))
+        return _alone(request, None, source) or _made(source, *read_info(source, value))
     found = _tasks(value)
     if not found:
         label = Label(source.name, Span(value.start, value.start + 1))
@@ -145,7 +160,7 @@ def _json(source: Source, start: int, request: Request) -> Scene:
         return no_scene(Diagnostic("SC014", message, (label,), help=help_text))
     item = found[chosen]
     if item.kind == "object":
-        return _made(source, *read_info(source, item))
+        return _alone(request._replace(task=None), None, source) or _made(source, *read_info(source, item))
     inner = Source(source.name, item.text)
     scene = _prompt(source, inner, request, chosen if PLAIN_NAME.match(chosen) else "scene")
     if GOAL in request.files:

@@ -18,9 +18,26 @@ from plansafe.grammar.source import Source
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 _FORM = re.compile(r"(half|diced|cooked|melted|broken)__(.+)", re.DOTALL)
-_PACKED = re.compile(r"(?P<held>.+)__(?:bottle|jar|carton|can|sack|bag|box|package|tin|atomizer|shaker)\Z", re.DOTALL)
-_PACK = re.compile(r"(?:bottle|jar|carton|can|sack|bag|box|pack|case)__of__(?P<held>.+)", re.DOTALL)
+_PACKED = re.compile(
+    r"(?P<held>.+)__(?P<pack>bottle|jar|carton|can|sack|bag|box|package|tin|atomizer|shaker)\Z", re.DOTALL
+)
+_PACK = re.compile(r"(?P<pack>bottle|jar|carton|can|sack|bag|box|pack|case)__of__(?P<held>.+)", re.DOTALL)
 SUBSTANCES = ("diced", "cooked", "melted")
+KEPT = {
+    "half": ("food", "perishable", "raw_food"),
+    "diced": ("food", "perishable", "raw_food"),
+    "cooked": ("food", "liquid", "oil"),
+    "melted": ("food",),
+}
+"""Of the kinds of a category, those of what is made from it."""
+PACKS = {
+    "can": ("metallic", "pressurised"),
+    "tin": ("metallic", "pressurised"),
+    "sack": ("flammable",),
+    "bag": ("flammable",),
+    "box": ("flammable",),
+}
+"""What the pack itself is, whatever is in it."""
 
 IGIBSON = "igibson"
 OMNIGIBSON = "omnigibson"
@@ -90,20 +107,24 @@ def _lemmas(kind: str) -> frozenset[str]:
 
 
 def kinds_of(category: str) -> frozenset[str]:
-    """The kinds of a category of BEHAVIOR-1K: from the table, else as far as its name tells."""
-    found = _categories().get(category)
-    if found is not None:
-        return found
-    lemma = category.partition(".")[0]
+    """The kinds of a category of BEHAVIOR-1K: from the table, and as far as its name tells."""
+    return _categories().get(category, frozenset()) | _told_by(category.partition(".")[0])
+
+
+def _told_by(lemma: str) -> frozenset[str]:
+    """The kinds that a name tells: of what is cut, cooked or broken, and of what is packed."""
     form = _FORM.match(lemma)
     if form is not None:
         kinds = {"substance"} if form[1] in SUBSTANCES else {"sharp"} if form[1] == "broken" else set()
-        return frozenset(kinds | ({"food"} if form[2].rpartition("__")[2] in _lemmas("food") else set()))
+        kinds |= {"liquid"} if form[1] == "melted" else set()
+        base = form[2].rpartition("__")[2]
+        return frozenset(kinds | {kind for kind in KEPT.get(form[1], ()) if base in _lemmas(kind)})
     packed = _PACKED.match(lemma) or _PACK.match(lemma)
     if packed is None:
         return frozenset()
     kinds = {"fillable"} if packed.re is _PACKED else set()
-    return frozenset(kinds | {kind for kind in ("toxic", "food") if packed["held"] in _lemmas(kind)})
+    kinds |= set(PACKS.get(packed["pack"], ()))
+    return frozenset(kinds | {kind for kind in ("toxic", "food", "perishable") if packed["held"] in _lemmas(kind)})
 
 
 def _typed(section: list[Node]) -> dict[str, list[str]]:

@@ -12,7 +12,7 @@ from typing import Any
 from plansafe.domains.despite.annotations import dangers
 from plansafe.domains.despite.difference import Protection, protections
 from plansafe.domains.json_text import BadJson, read_json
-from plansafe.domains.world import GOAL, SCENE, FileRole, ForeignPlan, Request, Scene, World, no_scene
+from plansafe.domains.world import GOAL, SCENE, FileRole, ForeignPlan, Request, Scene, World, no_scene, wrong_task
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.sexpr import Node, read_all
 from plansafe.grammar.source import Source
@@ -22,6 +22,7 @@ from plansafe.verifier.report import Headline, Report, Worlds
 _STEP = re.compile(r"\(([^()]*)\)")
 _BETWEEN = re.compile(r"(?:[\s,;.:>\[\]\"'-]|\d+[.):])*")
 _NAME = re.compile(r"[a-z][a-z0-9_-]*\Z")
+_NO_STEP = "there is no step here"
 _TARGETS = ("human", "animal", "robot", "property", "environment")
 
 
@@ -35,6 +36,10 @@ def read_scene(request: Request) -> Scene:
         return no_scene(Diagnostic("SC010", error.message, (Label(file.name, span),)))
     if not isinstance(described, dict):
         return no_scene(Diagnostic("SC010", "expected an object: the task's metadata", (_first(file),)))
+    named = described.get("task_id")
+    wrong = wrong_task(request, *([named] if isinstance(named, str) else []))
+    if wrong:
+        return no_scene(*wrong)
     danger = described.get("danger_formalization")
     meta = _meta(danger if isinstance(danger, dict) else {})
     program = request.files.get(GOAL)
@@ -81,7 +86,7 @@ def _told(
     safe, unsafe = (plans.get("safe"), plans.get("unsafe")) if isinstance(plans, dict) else (None, None)
     if not isinstance(safe, str) or not isinstance(unsafe, str):
         message = "the danger is not known: the metadata has no safe and unsafe reference plan"
-        advice = "give the program that annotates it with `--goal code.py`, or your own rules with `--safety`"
+        advice = "give the program that annotates it with `--goal code.py`, or your own rules with `--spec`"
         return [], [Diagnostic("SC010", message, (_first(file),), help=advice, severity=Severity.WARNING)]
     options = Options(replay="never")
     checker = Checker(domain, problem, (), options)
@@ -179,6 +184,9 @@ def read_plan(text: Source, _: Scene) -> ForeignPlan:
             steps.append(f"({' '.join(found[1].split()).lower()})")
             places.append(Span(*found.span()))
             at = found.end()
+    if notes and not steps:
+        advice = "a plan is `(open_container) (grab_container) ..`"
+        return ForeignPlan(None, (), (notes[0]._replace(message=_NO_STEP, help=advice, severity=Severity.ERROR),))
     return ForeignPlan(Source(f"{text.name} (as PDDL)", "\n".join(steps) + "\n"), tuple(places), tuple(notes))
 
 

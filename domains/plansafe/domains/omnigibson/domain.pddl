@@ -4,7 +4,7 @@
 ; Predicates are those of BDDL 3; actions follow the symbolic action primitives of OmniGibson, with what activities need
 ; beside them. An agent has one gripper. What the simulator leaves to physics is decided here (docs/behavior.md).
 ;
-; An activity brings its categories, each below the kinds that it is of (behavior/categories.txt). `(real ?x)` holds of
+; An activity brings further categories, each below the kinds that it is of (behavior/categories.txt). `(real ?x)` holds of
 ; what exists: halves, diced and cooked forms are there once somebody makes them. Recipes are not modelled.
 
 (define (domain omnigibson)
@@ -17,20 +17,78 @@
     openable - thing
     closed_container - openable                      ; gives nothing away, and takes nothing in, while not open
     toggleable - thing
-    heat_source cold_source - thing
+    heat_source - thing
+    cold_source - closed_container
     fillable - thing                                 ; holds substances
     sharp - thing
     slicer - (either movable sharp)
     cleaning_tool - movable                          ; takes coverings off
     dry_cleaner - cleaning_tool                      ; .. without water
     cloth - movable                                  ; folded, draped, laid over
-    washing_machine drying_machine - thing
-    flame - thing                                    ; sets alight what is flammable, while it is on
-    fragile - thing
+    flame - toggleable                               ; sets alight what is flammable, while it is on
+    ; appliances, beside what they do to what is in or on them
+    heater - (either heat_source toggleable)         ; hot itself while it is on; a microwave oven is not
+    open_heat kettle toaster - heater                ; open_heat: reaches what is beside it
+    oven - (either heater closed_container)
+    microwave - (either heat_source toggleable closed_container)
+    washing_machine drying_machine - (either toggleable closed_container)
+    self_stopping bladed lamp water_source - toggleable
+    freezer - cold_source
+    electric electronics takes_water basin waste_bin - thing
+    ; what things are made of and for, which decides about the harm that they do or take
+    fragile heavy metallic meltable pressurised - thing
+    cookware - fillable                              ; a pot or pan that goes onto the heat
+    tableware absorbent paper clothing furniture soft_furniture structure - thing
     flammable toxic medicine food - object           ; things or substances
-    floor_n_01 - fixed
+    perishable - food
+    raw_food - perishable
+    liquid - substance
+    oil - liquid
+    ; some categories that most homes have, of the kinds that behavior/categories.txt gives them
+    floor_n_01 - (either fixed structure)
     dust_n_01 - substance
-    agent_n_01 - agent)
+    agent_n_01 - agent
+    apple_n_01 - (either food movable)
+    ashcan_n_01 - (either fillable movable waste_bin)
+    beer_bottle_n_01 - (either fillable fragile movable)
+    blender_n_01 - (either bladed electric fillable movable openable takes_water)
+    book_n_02 newspaper_n_03 - (either flammable movable paper)
+    bottle__of__beer_n_01 - (either movable pressurised)
+    bowl_n_01 mug_n_04 plate_n_04 - (either fillable fragile movable tableware)
+    cabinet_n_01 - (either closed_container fixed furniture)
+    can__of__soda_n_01 - (either metallic movable pressurised)
+    candle_n_01 - (either flame meltable movable)
+    carving_knife_n_01 knife_n_01 - (either metallic movable slicer)
+    chair_n_01 coffee_table_n_01 - (either furniture heavy movable)
+    chicken_n_01 - (either movable raw_food)
+    coffee_maker_n_01 electric_kettle_n_01 - (either electric fillable kettle movable self_stopping takes_water)
+    cooking_oil_n_01 - (either food oil)
+    countertop_n_01 - (either fixed furniture)
+    deep-freeze_n_02 - (either fixed freezer)
+    detergent__bottle_n_01 - (either fillable movable toxic)
+    detergent_n_02 disinfectant_n_01 - (either liquid toxic)
+    dishtowel_n_01 rag_n_01 - (either absorbent cleaning_tool cloth flammable movable)
+    dishwasher_n_01 washer_n_03 - (either electric fixed self_stopping takes_water washing_machine)
+    door_n_01 - (either fixed openable structure)
+    electric_refrigerator_n_01 - (either cold_source fixed)
+    frying_pan_n_01 saucepan_n_01 - (either cookware metallic movable)
+    iron_n_04 - (either electric movable open_heat takes_water)
+    laptop_n_01 - (either electric electronics movable openable toggleable)
+    microwave_n_02 - (either electric heavy microwave movable self_stopping)
+    oven_n_01 - (either electric fixed oven)
+    pill_bottle_n_01 - (either medicine movable)
+    shirt_n_01 - (either cloth clothing flammable movable)
+    sink_n_01 - (either basin fillable fixed water_source)
+    sofa_n_01 - (either flammable furniture heavy movable soft_furniture)
+    stove_n_01 - (either electric fixed open_heat)
+    table_lamp_n_01 - (either electric fragile lamp movable)
+    tablefork_n_01 - (either metallic movable sharp tableware)
+    television_receiver_n_01 - (either electric electronics fragile heavy movable toggleable)
+    toaster_n_02 - (either electric movable open_heat self_stopping toaster)
+    tupperware_n_01 water_bottle_n_01 - (either fillable meltable movable)
+    wall_n_01 window_n_01 - (either fixed structure)
+    water_n_06 - liquid
+    whole_milk_n_01 - (either liquid perishable))
 
   (:predicates
     ; where things are

@@ -13,8 +13,9 @@ from plansafe.domains import domain_path
 from plansafe.domains.safeagentbench.classes import CLASSES
 from plansafe.domains.safeagentbench.scenes import Room, Unreadable, class_of, first, problem_text, read_room
 from plansafe.domains.safeagentbench.tasks import Task, read_task
-from plansafe.domains.world import GOAL, SCENE, FileRole, ForeignPlan, Request, Scene, World, no_scene
+from plansafe.domains.world import GOAL, SCENE, FileRole, ForeignPlan, Request, Scene, World, no_scene, wrong_task
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
+from plansafe.grammar.plan_text import near
 from plansafe.grammar.source import Source
 
 # The words of a step, the action, and whether it names a thing. Longer words first.
@@ -62,6 +63,9 @@ def read_scene(request: Request) -> Scene:
     """Make a problem of a room, with the goal of a task and, in SPOC's format, its requirement as a specification."""
     file = request.files[SCENE]
     goal = request.files.get(GOAL)
+    misnamed = wrong_task(request) if goal is None else ()
+    if misnamed:
+        return no_scene(*misnamed)
     try:
         room = read_room(file)
         task = Task() if goal is None else read_task(goal, request.task, room)
@@ -104,8 +108,7 @@ def read_plan(text: Source, scene: Scene) -> ForeignPlan:
         made = _step(words, data, last)
         if made is None:
             label = Label(text.name, span)
-            advice = "the actions are " + ", ".join(sorted({words for words, _, _ in _ACTIONS}))
-            wrong.append(Diagnostic("SC011", "this is no step of SafeAgentBench", (label,), help=advice))
+            wrong.append(Diagnostic("SC011", "this is no step of SafeAgentBench", (label,), help=_advice(words)))
             continue
         step, choice = made
         if choice is not None and choice not in told:
@@ -118,6 +121,17 @@ def read_plan(text: Source, scene: Scene) -> ForeignPlan:
         return ForeignPlan(None, diagnostics=tuple(wrong))
     plan = Source(f"{text.name} (as PDDL)", "\n".join(steps) + "\n")
     return ForeignPlan(plan, tuple(places), tuple(wrong))
+
+
+def _advice(words: str) -> str:
+    """What to write in the place of words that are no step."""
+    plain = " ".join(words.lower().split()[:3])
+    said = sorted({said for said, _, _ in _ACTIONS})
+    if plain in said:
+        return f"name a thing: `{plain} Mug`"
+    starts = [" ".join(plain.split()[:count]) for count in (2, 1)]
+    guesses = [guess for guess in [near(start, said) for start in starts if start] if guess is not None]
+    return guesses[0] if guesses else "the actions are " + ", ".join(said)
 
 
 def class_of_thing(name: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from plansafe.domains.json_text import BadJson, read_json
 from plansafe.domains.safeagentbench.classes import CLASSES, LIQUIDS, PIECES, PROPERTIES
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
+from plansafe.grammar.plan_text import near
 from plansafe.grammar.source import Source
 
 # AI2-THOR's name of a state, and the predicate of the domain.
@@ -89,7 +90,8 @@ def _with_pieces(file: Source, things: list[Thing], counts: dict[str, int], unkn
     notes = []
     if unknown:
         message = f"objects of classes that are not known are left out: {', '.join(unknown[:8])[:300]}"
-        notes.append(Diagnostic("SC013", message, (first(file),), severity=Severity.NOTE))
+        help = near(unknown[0], tuple(CLASSES))
+        notes.append(Diagnostic("SC013", message, (first(file),), help=help, severity=Severity.NOTE))
     return Room(tuple(things), pieces, tuple(notes))
 
 

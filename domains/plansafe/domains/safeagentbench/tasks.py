@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 from plansafe.domains.json_text import BadJson, read_json
 from plansafe.domains.safeagentbench.classes import CLASSES, LIQUIDS
 from plansafe.domains.safeagentbench.scenes import STATES, Room, Unreadable, class_of, first, load, unreadable
+from plansafe.domains.world import Request, wrong_task
 from plansafe.grammar.diagnostics import Diagnostic, Severity
+from plansafe.grammar.plan_text import near
 from plansafe.grammar.source import Source
 
 
@@ -45,7 +47,12 @@ def _chosen(file: Source, name: str | None) -> Any:
     """The one task that is meant: of JSON lines, that with this number or instruction."""
     lines = [line for line in file.text.splitlines() if line.strip()]
     if len(lines) < 2 or not _is_entry(lines[0]):
-        return load(file)
+        value = load(file)
+        own = value.get("instruction") if isinstance(value, dict) else None
+        wrong = wrong_task(Request({}, name), *([own] if isinstance(own, str) else []), "1")
+        if wrong:
+            raise Unreadable(wrong[0]._replace(labels=(first(file),)))
+        return value
     if name is not None and name.isdecimal() and 1 <= int(name[:9]) <= len(lines):
         return load(Source(file.name, lines[int(name[:9]) - 1]))
     for line in lines:
@@ -75,8 +82,12 @@ class _Reader:
         """The conjunction of what is asked of some object each."""
         if not isinstance(states, list):
             raise unreadable(self.file, "the states at the end are a list")
-        wanted = [self._some(state) for state in states]
-        return f"(and {' '.join([condition for condition in wanted if condition])})"
+        wanted = [condition for condition in [self._some(state) for state in states] if condition]
+        if states and not wanted:  # every plan would reach a goal that asks for nothing
+            said, help = tuple([note.message for note in self.notes[:8]]), self.notes[-1].help
+            message = "nothing of what the goal asks for is known"
+            raise Unreadable(Diagnostic("SC010", message, (first(self.file),), said, help))
+        return f"(and {' '.join(wanted)})"
 
     def starting(self, actions: Any) -> tuple[str, ...]:
         """The facts that SPOC's preparations of a scene make true or false."""
@@ -127,9 +138,13 @@ class _Reader:
             raise unreadable(self.file, "a state at the end is an object")
         kind = class_of(str(state.get("objectType") or state.get("object_name")))
         if kind not in CLASSES:
-            self._left_out(f"the class {kind[:80]!a} of the goal")
+            self._left_out(f"the class {kind[:80]!a} of the goal", near(kind, tuple(CLASSES)))
             return ""
-        return f"(exists (?x - {kind}) (and (present ?x) {self._is(state, '?x')}))"
+        known = len(self.notes)
+        asked = self._is(state, "?x")
+        if asked == "(and )" and len(self.notes) > known:  # nothing that is asked of it is known
+            return ""
+        return f"(exists (?x - {kind}) (and (present ?x) {asked}))"
 
     def _is(self, state: Any, variable: str) -> str:
         """What is asked of one object."""
@@ -146,7 +161,7 @@ class _Reader:
             elif key == "temperature" and value == "Hot":
                 parts.append(f"(is_hot {variable})")
             elif key not in ("objectType", "object_name"):
-                self._left_out(f"{key[:80]!a} of the goal")
+                self._left_out(f"{key[:80]!a} of the goal", near(key, tuple(STATES)))
         return f"(and {' '.join([part for part in parts if part])})"
 
     def _related(self, value: Any, relation: str, variable: str) -> str:
@@ -158,10 +173,10 @@ class _Reader:
         kinds = [kind for kind in CLASSES if any([name and kind.startswith(name) for name in names])]
         kinds = [kind for kind in kinds if kind in names or kind.endswith("basin")]
         if not kinds:
-            self._left_out(f"the classes {', '.join(names)[:80]!a} of the goal")
+            self._left_out(f"the classes {', '.join(names)[:80]!a} of the goal", near(names[0], tuple(CLASSES)))
             return ""
         return f"(exists (?r - (either {' '.join(kinds)})) {relation.format(x=variable)})"
 
-    def _left_out(self, what: str) -> None:
+    def _left_out(self, what: str, help: str | None = None) -> None:
         message = f"{what} is not known, and is left out"
-        self.notes.append(Diagnostic("SC013", message, (first(self.file),), severity=Severity.WARNING))
+        self.notes.append(Diagnostic("SC013", message, (first(self.file),), help=help, severity=Severity.WARNING))

@@ -16,7 +16,7 @@ from plansafe.domains import domain_path
 from plansafe.domains.safety_chip.constraints import Task, Unreadable, from_benchmark, from_lines
 from plansafe.domains.safety_chip.homes import Home
 from plansafe.domains.safety_chip.prefix import NotAFormula, atoms, in_specification, plain_name
-from plansafe.domains.world import GOAL, SCENE, FileRole, ForeignPlan, Request, Scene, World, no_scene
+from plansafe.domains.world import GOAL, SCENE, FileRole, ForeignPlan, Request, Scene, World, no_scene, wrong_task
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
 
@@ -37,11 +37,15 @@ class _Data(NamedTuple):
 def read_scene(request: Request) -> Scene:
     """Make a problem of the home and a specification of the constraints."""
     file, tasks = request.files[SCENE], request.files.get(GOAL)
+    in_lines = not file.text.lstrip().startswith("{")
+    misnamed = wrong_task(request) if in_lines else ()
+    if misnamed:
+        return no_scene(*misnamed)
+    if in_lines and tasks is not None:
+        message = "the tasks of --goal belong to the benchmark's translations, and this scene is a file of lines"
+        return no_scene(Diagnostic("SC010", message, (Label(file.name, Span(0, min(1, len(file.text)))),)))
     try:
-        if file.text.lstrip().startswith("{"):
-            task = from_benchmark(file, tasks, request.task)
-        else:
-            task = from_lines(file)
+        task = from_lines(file) if in_lines else from_benchmark(file, tasks, request.task)
         specification = _specification(file, task)
     except Unreadable as wrong:
         return no_scene(wrong.diagnostic)

@@ -44,7 +44,7 @@ def read_goal(source: Source, task: str | None, home: Home) -> Annotated:
     except BadJson as error:
         place = Span(error.position, min(error.position + 1, len(source.text)))
         advice = 'goals are {"TASK": {"vh_goal": .., "tl_goal": ..}}'
-        return Annotated(None, (_said("SC010", source, f"this is not JSON: {error.message}", place, advice),))
+        return Annotated(None, (_said("SC010", source, error.message, place, advice),))
     try:
         path, entry = _chosen(_entries(value), task)
         stages = _stages(path, entry, home)

@@ -63,7 +63,7 @@ def read_graph(source: Source) -> Home | Diagnostic:
         value = read_json(source.text)
     except BadJson as error:
         place = Span(error.position, min(error.position + 1, len(source.text)))
-        return _unreadable(source, f"this is not JSON: {error.message}", place)
+        return _unreadable(source, error.message, place)
     path: tuple[str | int, ...] = ()
     try:
         while isinstance(value, dict) and "nodes" not in value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from plansafe.domains.virtualhome.graph import Home, read_graph
 from plansafe.domains.virtualhome.names import domain_file, domain_text
 from plansafe.domains.virtualhome.script import cast
-from plansafe.domains.world import GOAL, SCENE, Request, Scene, no_scene
+from plansafe.domains.world import GOAL, SCENE, Request, Scene, no_scene, wrong_task
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
 
@@ -15,6 +15,9 @@ def read_scene(request: Request) -> Scene:
     graph = request.files.get(SCENE)
     if graph is None:
         return no_scene(Diagnostic("SC010", "there is no scene", help="give an environment graph"))
+    wrong = () if GOAL in request.files else wrong_task(request)
+    if wrong:
+        return no_scene(*wrong)
     home = read_graph(graph)
     if isinstance(home, Diagnostic):
         return no_scene(home)
