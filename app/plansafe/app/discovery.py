@@ -16,7 +16,21 @@ from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
 
 STDIN = "-"
+_LONGEST_NAME = 60
 _STDIN_NAME = "<stdin>"
+
+
+_PACKED = "unpack it first"
+_NO_TEXT = (
+    (b"\xff\xfe", ("UTF-16", "save it as UTF-8")),
+    (b"\xfe\xff", ("UTF-16", "save it as UTF-8")),
+    (b"\x1f\x8b", ("compressed (gzip)", f"{_PACKED}: gunzip --keep FILE")),
+    (b"PK\x03\x04", ("an archive (zip)", _PACKED)),
+    (b"BZh91AY&SY", ("compressed (bzip2)", _PACKED)),
+    (b"\xfd7zXZ\x00", ("compressed (xz)", _PACKED)),
+    (b"\x28\xb5\x2f\xfd", ("compressed (zstd)", _PACKED)),
+)
+"""How files begin that are no text in UTF-8, what they are, and what to do about it."""
 
 
 class Input(NamedTuple):
@@ -82,7 +96,13 @@ class Discovery:
             if self._stdin_taken:
                 return Diagnostic("SC607", "standard input (`-`) can be read for one file only")
             self._stdin_taken = True
-            data, name = sys.stdin.buffer.read(), _STDIN_NAME
+            name = _STDIN_NAME
+            if sys.stdin is None:
+                return Diagnostic("SC001", f"cannot read the {role}: standard input is closed", help="name a file")
+            try:
+                data = sys.stdin.buffer.read()
+            except OSError as error:
+                return _unreadable("standard input", role, error)
         else:
             name = path
             try:
@@ -90,6 +110,10 @@ class Discovery:
                     data = file.read()
             except (OSError, ValueError) as error:
                 return _unreadable(path, role, error)
+        form = next((form for start, form in _NO_TEXT if data.startswith(start)), None)
+        if form is not None:
+            what, advice = form
+            return Diagnostic("SC001", f"cannot read the {role} {name}: it is {what}", help=advice)
         digest = None
         if self._hashes:
             import hashlib  # noqa: PLC0415 - needed by some formats alone
@@ -152,7 +176,7 @@ class Discovery:
 
     def _domain(self, plan: Input, folder: str, said: Heading, problem: Input | None) -> Input:
         if self._choice.domain is not None:
-            return self._must_read(self._choice.domain, "domain", "--domain")
+            return self._must_read(shipped_or_file(self._choice.domain), "domain", "--domain")
         looked = ["no --domain"]
         if said.domain is not None:
             named = self._named(plan, folder, said.domain, Kind.DOMAIN, looked)
@@ -284,6 +308,13 @@ class Discovery:
         return next(fitting, None)
 
 
+def shipped_or_file(path: str) -> str:
+    """Read ``--domain household`` as the shipped domain of that name, unless there is such a file."""
+    if path == STDIN or _is_path(path) or os.path.exists(path):
+        return path
+    return shipped_domain(path) or path
+
+
 def shipped_domain(name: str) -> str | None:
     """The path of the shipped domain of that name, if there is one."""
     from plansafe.domains import domain_path  # noqa: PLC0415 - not needed when flags decide
@@ -337,10 +368,23 @@ def _label(plan: Input, name: str) -> Label | None:
 
 def _unreadable(path: str, role: str, error: OSError | ValueError) -> Diagnostic:
     if isinstance(error, FileNotFoundError):
-        near = _nearest_file(path)
+        near = _nearest_shipped(path, role) or _nearest_file(path)
         return Diagnostic("SC601", f"{role} not found: {path}", help=f"did you mean `{near}`?" if near else None)
     reason = getattr(error, "strerror", None) or str(error)
-    return Diagnostic("SC001", f"cannot read the {role} {path}: {reason.lower()}")
+    advice = "name a file in it" if isinstance(error, IsADirectoryError) else None
+    return Diagnostic("SC001", f"cannot read the {role} {path}: {reason.lower()}", help=advice)
+
+
+def _nearest_shipped(path: str, role: str) -> str | None:
+    """The shipped domain or specification of nearly that name."""
+    import difflib  # noqa: PLC0415 - needed for mistakes alone
+
+    from plansafe.domains import domain_names  # noqa: PLC0415
+    from plansafe.specs import spec_names  # noqa: PLC0415
+
+    names = domain_names() if role in ("domain", "base") else spec_names() if role == "specification" else ()
+    near = difflib.get_close_matches(path.lower(), names, n=1, cutoff=0.75) if len(path) <= _LONGEST_NAME else []
+    return near[0] if near else None
 
 
 def _nearest_file(path: str) -> str | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from plansafe.app.discovery import Choice, Discovery, Input, shipped_domain, shipped_spec
+from plansafe.app.discovery import Choice, Discovery, Input, shipped_domain, shipped_or_file, shipped_spec
 from plansafe.app.options import Color, ColorChoice, DomainFile, GoalFile, LenientTypes, MemoryLimit, TaskName
 from plansafe.app.plans import Heading, Kind, heading
 from plansafe.app.running import complain, guarded, limit_memory, standard_output, wants_color
@@ -144,7 +144,8 @@ class Gathered(NamedTuple):
 def gather(wanted: _Wanted) -> Gathered:
     """Read what was asked for; what is wrong with it is among the notes."""
     discovery = Discovery(Choice(specs=wanted.specs))
-    notes: list[Diagnostic] = []
+    named, failures = discovery.specifications("", None)
+    notes: list[Diagnostic] = list(failures)
     problems: list[Source] = []
     for path in wanted.problems:
         found = discovery.read(path, "problem", "--problem")
@@ -158,13 +159,11 @@ def gather(wanted: _Wanted) -> Gathered:
         if wanted.scenes or wanted.goal is not None or wanted.task is not None:
             notes.append(Diagnostic("SC607", "--scene, --goal and --task need a world", help="name it with --world"))
         domain, specs = _domain(wanted, discovery, notes), []
-    if domain is not None and not specs:
-        folder = os.path.dirname(wanted.problems[0] if wanted.problems else domain.path)
-        chosen, failures = discovery.specifications(folder, domain)
-        specs, notes = [*specs, *chosen], [*notes, *failures]
-    elif domain is not None:
-        chosen, failures = discovery.specifications("", domain)
-        specs, notes = [*chosen, *specs], [*notes, *failures]
+    if not wanted.specs and domain is not None:
+        folder = "" if specs else os.path.dirname(wanted.problems[0] if wanted.problems else domain.path)
+        named, failures = discovery.specifications(folder, domain)
+        notes += failures
+    specs = [*named, *specs]
     return Gathered(domain, tuple(problems), tuple(specs), tuple(notes), discovery)
 
 
@@ -216,11 +215,10 @@ def _of_world(
 
 def _domain(wanted: _Wanted, discovery: Discovery, notes: list[Diagnostic]) -> Input | None:
     """The domain: as given, else that which the first problem or specification names, beside it or shipped."""
+    from plansafe.domains import domain_names  # noqa: PLC0415 - not needed when flags decide
+
     if wanted.domain is not None:
-        path = wanted.domain
-        if not os.path.exists(path):
-            path = shipped_domain(path) or path
-        found = discovery.read(path, "domain", "--domain")
+        found = discovery.read(shipped_or_file(wanted.domain), "domain", "--domain")
         if isinstance(found, Input):
             return found
         notes.append(found)
@@ -234,7 +232,12 @@ def _domain(wanted: _Wanted, discovery: Discovery, notes: list[Diagnostic]) -> I
             if near is not None:
                 return near._replace(how=f"named by {os.path.basename(path)}")
     if not any([note.severity is Severity.ERROR for note in notes]):
-        notes.append(Diagnostic("SC602", "no domain found for these files", help="name it with --domain FILE"))
+        if wanted.problems or wanted.specs:
+            message = "no domain found for these files"
+        else:
+            message = "there is nothing to look at: no specification, domain, problem or world is named"
+        advice = f"name the domain with --domain FILE, or a shipped one: {', '.join(domain_names())}"
+        notes.append(Diagnostic("SC602", message, help=advice))
     return None
 
 

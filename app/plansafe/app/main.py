@@ -127,7 +127,20 @@ def _show_page(code: str | None) -> None:
     raise typer.Exit
 
 
-@app.command(epilog="Other commands: safecheck repair --help, .. diagnose --help, .. verify-certificate --help")
+# click: lines after a \\b are left as they are
+_EPILOG = """\b
+Other commands, each with --help:
+  repair              find the nearest safe plan
+  diagnose            say where a plan went wrong, and why
+  lint                find what is wrong with a specification
+  domains             the worlds whose plans are read; a scene as PDDL
+  hazards             which rules stand for which hazards
+  detector            make rules of a table
+  scenario            check scenarios of benchmarks, and correct them
+  verify-certificate  check a proof that a plan is safe"""
+
+
+@app.command(epilog=_EPILOG)
 def audit(
     plans: Plans,
     domain: DomainFile = None,
@@ -301,6 +314,9 @@ def _audit(
 
 def main() -> None:
     """Run the command line; the entry point of ``safecheck``."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started us: the exit code is all that they want
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - until the process ends
     try:
         app(prog_name="safecheck")
     except SystemExit as stop:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from plansafe.grammar.diagnostics import Diagnostic
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141
+_FULL = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF))
 REPORT = """
 safecheck: internal error. This is a bug in safecheck, not in your files.
 Please report it with the text above, the command line, and the files if you can share them;
@@ -26,15 +28,22 @@ def guarded(work: Callable[[], int]) -> int:
         print("\ninterrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        # Nobody reads on. The interpreter would complain about the unflushed rest at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
         return BROKEN_PIPE
-    except Exception:
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno in _FULL:  # files of the user are opened where it is said
+            _discard_output()
+            return complain(unwritable("standard output", error))
         import traceback  # noqa: PLC0415 - for bugs alone
 
         traceback.print_exc()
         print(REPORT, file=sys.stderr)
         return 4
+
+
+def _discard_output() -> None:
+    """Nobody reads on, or nothing can be written: the interpreter would complain about the unflushed rest at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def complain(problem: Diagnostic) -> int:
