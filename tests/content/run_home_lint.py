@@ -16,15 +16,15 @@ import home_cases
 
 from plansafe.domains import domain_path
 from plansafe.verifier.lint.api import lint
-from plansafe.verifier.lint.model import Lint
+from plansafe.verifier.lint.model import Lint, LintOptions
 
 WORLDS = ("household", "igibson", "omnigibson", "safeagentbench", "virtualhome")
 
 
-def linted(world: str) -> Lint:
-    """What the linter says of the library in a world."""
+def linted(world: str, seconds: float = 20.0) -> Lint:
+    """What the linter says of the library in a world; ``seconds`` bound what formulas are asked."""
     domain = home_cases.load(Path(domain_path(world)))
-    return lint(domain, [], home_cases.library(world), resolve=home_cases.shipped)
+    return lint(domain, [], home_cases.library(world), LintOptions(time_limit_s=seconds), home_cases.shipped)
 
 
 def faults(found: Lint) -> list[str]:

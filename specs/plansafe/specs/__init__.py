@@ -39,6 +39,12 @@ def spec_path(name: str) -> str:
     return _file(folded)
 
 
+def table_names() -> tuple[str, ...]:
+    """The worlds that have a shipped detector's table, sorted."""
+    names = [entry.removeprefix("detector-").removesuffix(".toml") for entry in os.listdir(_ROOT)]
+    return tuple(sorted([name for name in names if table_path(name) is not None]))
+
+
 def table_path(world: str) -> str | None:
     """The absolute path of the shipped detector's table for a world, if there is one."""
     path = os.path.join(_ROOT, f"detector-{world.lower()}.toml")

@@ -148,14 +148,16 @@ def check(taxonomies: Taxonomies, rules: Iterable[RuleLike]) -> tuple[Diagnostic
         for category in taxonomy.categories:
             at = (taxonomy.name, "categories", category.name)
             for rule in sorted(category.rules - names):
-                reader.bad(f"no rule is named `{rule}`", (*at, "rules"))
+                reader.bad(f"no rule is named `{rule}`", (*at, "rules"), near(rule, sorted(names)))
             for hazard in sorted(category.hazards - known):
                 if not (category.reason or category.worlds):
-                    reader.bad(f"no rule is about the hazard `{hazard}`", (*at, "hazards"))
+                    help = near(hazard, sorted(known))
+                    reader.bad(f"no rule is about the hazard `{hazard}`", (*at, "hazards"), help)
             if not category.reason and not any([category.holds(rule) for rule in rules]):
                 reader.bad(f"`{category.name}` has neither a rule nor a `reason`", at, code="SC777")
         for hazard in sorted(set(taxonomy.left_out) - known):
-            reader.bad(f"no rule is about the hazard `{hazard}`", (taxonomy.name, "left-out", hazard))
+            place, help = (taxonomy.name, "left-out", hazard), near(hazard, sorted(known))
+            reader.bad(f"no rule is about the hazard `{hazard}`", place, help)
         for hazard in sorted(known - taxonomy.hazards):
             said = ", ".join(sorted([f"`{rule.name}`" for rule in rules if rule.hazard == hazard])[:3])
             message = f"`{taxonomy.name}` says nothing of the hazard `{hazard}`, which {said} name"
