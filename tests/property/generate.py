@@ -11,10 +11,11 @@ from random import Random
 from case import PREDICATES, Case, Plan, Sexp, Step
 from formulas import Formulas, Scope, Style, heads, related
 
-STREAMS = ("pddl3", "ltl", "past", "steps", "ends", "mixed", "timed")
+STREAMS = ("pddl3", "ltl", "past", "steps", "ends", "mixed", "timed", "clashes")
 RULES = 24
 PLANS = 4
 LENGTHS = (0, 1, 2, 3, 4, 5, 6, 8, 12, 20, 30, 50)
+LITERALS = ("0", "1", "2.25", "3.25", "4", "6.75", "9")  # times of timed literals
 
 
 def case(stream: str, seed: int, number: int, rules: int = RULES, plans: int = PLANS) -> Case:
@@ -33,21 +34,31 @@ class _Generator:
         self.constants = frozenset(o for o in self.objects if random.random() < 0.5)
         loose = stream in ("mixed", "timed")
         self.style = Style(
-            numeric=random.random() < (0.5 if loose else 0.25),
+            numeric=random.random() < (0.8 if self.clashes else 0.5 if loose else 0.25),
             partial=random.random() < 0.25,
-            derived=random.random() < (0.4 if loose else 0.2),
+            derived=random.random() < (0.7 if self.clashes else 0.4 if loose else 0.2),
             actions=stream != "pddl3" and random.random() < 0.6,
-            timed=stream == "timed",
+            timed=self.timed,
         )
         self.formulas = Formulas(random, self.objects, self.style)
         self.in_domain = Formulas(random, {o: self.objects[o] for o in self.objects if o in self.constants}, self.style)
+
+    @property
+    def clashes(self) -> bool:
+        """Whether steps come at one time or nearly so, and read and write the same."""
+        return self.stream == "clashes"
+
+    @property
+    def timed(self) -> bool:
+        """Whether steps have times."""
+        return self.stream == "timed" or self.clashes
 
     def case(self, name: str, rules: int, plans: int) -> Case:
         structures = [*self.axioms(), *self.free_actions(), *self.actions()]
         init = self.initial()
         goal: Sexp = ("and",) if self.random.random() < 0.6 else self.formulas.formula(2, {})
         laws = [self.constraint(self.in_domain) for _ in range(self.random.choice((0, 0, 1, 2)))]
-        many = self.stream in ("pddl3", "mixed", "timed")
+        many = self.stream in ("pddl3", "mixed") or self.timed
         count = self.random.choice((1, 2, 3, 4, 5) if many else (0, 0, 1))
         constraints = [self.constraint(self.formulas) for _ in range(count)]
         specification = [self.rule(f"rule-{i}") for i in range(rules - len(laws) - len(constraints))]
@@ -108,28 +119,48 @@ class _Generator:
             effect = ("and", *[self.effect(scope, 2) for _ in range(self.random.randint(0, 4))])
             parts: list[Sexp] = [":action", name, ":parameters", declared, ":effect", effect]
             if self.random.random() < 0.7:
-                parts += [":precondition", self.in_domain.formula(2, scope)]
+                condition = self.in_domain.formula(2, scope)
+                if self.clashes and self.random.random() < 0.3:
+                    wish = ("preference", f"wish-{self.random.randint(1, 3)}", self.in_domain.formula(1, scope))
+                    condition = ("and", condition, wish)
+                parts += [":precondition", condition]
             out.append(tuple(parts))
             self.declare(name, [*scope.values()])
-        if self.stream == "timed":
+        if self.timed:
             out += [self.durative(name) for name in ("heat", "wait")]
         return out
 
     def durative(self, name: str) -> Sexp:
         scope, declared = self.parameters(self.random.choice((0, 1, 1, 2)))
         low, high = self.random.choice((("1", "3"), ("0.5", "4"), ("2", "2")))
+        if self.clashes:
+            low = high if low == high else "0"
         duration: Sexp = ("and", (">=", "?duration", low), ("<=", "?duration", high))
         if low == high:
             duration = ("=", "?duration", low)
+        if self.clashes and self.style.numeric and self.random.random() < 0.4:
+            bound: Sexp = (self.random.choice(("<=", ">=")), "?duration", self.in_domain.number(scope))
+            duration = ("and", duration, ("at", self.random.choice(("start", "end")), bound))
         condition: list[Sexp] = []
         for phase, chance in ((("at", "start"), 0.3), (("over", "all"), 0.3), (("at", "end"), 0.2)):
             if self.random.random() < chance:
                 condition.append((*phase, self.in_domain.formula(1, scope)))
         effect: list[Sexp] = [("at", self.random.choice(("start", "end")), self.effect(scope, 1)) for _ in range(3)]
+        if self.clashes and self.random.random() < 0.6:
+            effect.append(self.late_effect(scope))
         self.declare(name, [*scope.values()])
         self.formulas.durative.append(name)
         head: tuple[Sexp, ...] = (":durative-action", name, ":parameters", declared, ":duration", duration)
         return (*head, ":condition", ("and", *condition), ":effect", ("and", *effect))
+
+    def late_effect(self, scope: Scope) -> Sexp:
+        """An effect at the end, under a condition at the start, and perhaps one at the end; for one thing or all."""
+        inner = {**scope, "?z": "thing"} if self.random.random() < 0.4 else scope
+        conditions: list[Sexp] = [("at", "start", self.in_domain.formula(1, inner))]
+        if self.random.random() < 0.5:
+            conditions.append(("at", "end", self.in_domain.formula(1, inner)))
+        effect: Sexp = ("when", ("and", *conditions), ("at", "end", self.effect(inner, 0)))
+        return effect if inner is scope else ("forall", ("?z", "-", "thing"), effect)
 
     def parameters(self, count: int) -> tuple[Scope, Sexp]:
         """Variables ?x ?y with types."""
@@ -159,14 +190,15 @@ class _Generator:
             fluents = [*[("f", o) for o in self.objects], ("g",)]
             known = [fluent for fluent in fluents if not self.style.partial or self.random.random() < 0.8]
             out += [("=", fluent, self.random.choice(("0", "1", "2", "-1", "0.5"))) for fluent in known]
-        if self.stream == "timed":
+        if self.timed:
             for _ in range(self.random.randint(0, 4)):
                 fact: Sexp = ground.atom({}, ground.basic)
                 if self.random.random() < 0.4:
                     fact = ("not", fact)
                 elif self.style.numeric and self.random.random() < 0.3:
                     fact = ("=", ground.fluent({}), "1")
-                time = self.random.choice(("0", "1", "2.25", "3.25", "4", "6.75", "9"))
+                times = ("0", "1", "1.5", "2.0005", "3", "4.0005", "5") if self.clashes else LITERALS
+                time = self.random.choice(times)
                 opposite = fact[1] if fact[0] == "not" else ("not", fact)
                 if ("at", time, opposite) not in out:  # contradictions are rejected
                     out.append(("at", time, fact))
@@ -202,6 +234,7 @@ class _Generator:
             "ends": ("termination", "obligation"),
             "mixed": ("top", "process", "step", "termination", "obligation", "pddl3-past"),
             "timed": ("timed-step", "step", "pddl3-past", "process", "top", "termination", "obligation"),
+            "clashes": ("timed-step", "step", "process", "obligation"),
         }[self.stream]
         kind = self.random.choice(kinds)
         scope, declared = self.rule_parameters()
@@ -288,14 +321,14 @@ class _Generator:
     def plan(self) -> Plan:
         """A random walk; some steps have preconditions, and a few are ill-formed."""
         length = self.random.choice(LENGTHS)
-        risk = self.random.choice((0, 0, 0, 0.03, 0.1, 0.3))
+        risk = 0.5 if self.clashes else self.random.choice((0, 0, 0, 0.03, 0.1, 0.3))
         free = [a for a in self.formulas.actions if "-" in a]
         risky = [a for a in self.formulas.actions if "-" not in a]
         steps: list[Step] = []
         time = Fraction(self.random.choice((0, 1, 1)))
         for _ in range(length):
             name = self.random.choice(risky if self.random.random() < risk else free)
-            if self.stream == "timed" and self.random.random() < 0.3:
+            if self.timed and self.random.random() < 0.3:
                 name = self.random.choice(self.formulas.durative)
             objects = [self.formulas.term(kind, {}) for kind in self.formulas.actions[name]]
             if None in objects:
@@ -303,11 +336,16 @@ class _Generator:
             words = (name, *[o for o in objects if o is not None])
             if self.random.random() < 0.002:
                 words = self.random.choice(((*words, "c1"), ("no-such-action",), ("set-q", "nothing")))
-            if self.stream != "timed":
+            if not self.timed:
                 steps.append(Step(words))
                 continue
             duration = Fraction(self.random.choice(("1", "2", "2", "2.5", "3", "0.5")))
+            if self.clashes:
+                duration = Fraction(self.random.choice(("0", "0.0005", "0.5", "1", "1.5", "2", "2")))
             steps.append(Step(words, time, duration if name in self.formulas.durative else None))
+            if self.clashes:
+                time += Fraction(self.random.choice(("0", "0", "0", "0.0005", "0.5", "0.5", "1")))
+                continue
             time += Fraction(self.random.choice(("0.25", "0.5", "0.75", "1", "1", "1.5", "3")))
             if self.random.random() < 0.05:
                 time = max(steps[-1].time or Fraction(0), time - Fraction(self.random.choice(("1", "0.9995"))))

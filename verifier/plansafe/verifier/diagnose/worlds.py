@@ -164,8 +164,8 @@ class Worlds:
         for read in reads(formula):
             index = read.predicate if isinstance(read, Atom) else base + read.function
             if axioms is not None and index in axioms.derived:
-                yield from [(inner, ANY) for inner in axioms.inputs_of(index)]
-                yield from [(base - 1 - inner, ANY) for inner in axioms.inputs if inner < 0]
+                inputs = axioms.inputs_of(index)
+                yield from [(inner if inner >= 0 else base - 1 - inner, ANY) for inner in inputs]
                 continue
             objects = [a if a >= 0 else binding.get(-1 - a, ANY) for a in read.arguments]
             yield index, ANY if ANY in objects else self.task.encode(tuple(objects))

@@ -278,8 +278,8 @@ def combine(fluents: list[dict[int, Number]], happenings: list[Happening]) -> De
     return Delta(deletes, adds, values)
 
 
-Remembered = set[tuple[int, tuple[int, ...]]]
-"""Which effects of a durative action's end (by number and binding) had their start conditions satisfied."""
+Remembered = dict[tuple[int, tuple[int, ...]], bool | None]
+"""Effects of a durative action's end (by number and binding) with the value that their start conditions had."""
 
 
 def interpreted(
@@ -294,13 +294,12 @@ def interpreted(
     for number, effect in enumerate(snap.effects):
         for objects in product(*[task.domains[v.domain] for v in effect.variables]):
             inner = {**binding, **dict(zip([v.slot for v in effect.variables], objects, strict=True))}
-            if effect.at_start is not TRUE and (remembered is None or (number, objects) not in remembered):
-                continue
+            started = effect.at_start is TRUE or (remembered or {}).get((number, objects), False)
             holds = evaluator.holds(effect.condition, inner)
-            if holds is None:
-                raise Undefined(evaluator.undefined(effect.condition, inner) or "an effect condition is undefined")
-            if not holds:
+            if started is False or holds is False:  # both are one condition: what is false decides
                 continue
+            if started is None or holds is None:
+                raise Undefined(evaluator.undefined(effect.condition, inner) or "an effect condition is undefined")
             happening.adds.extend(
                 [(a.predicate, task.encode(evaluator.arguments(a.arguments, inner))) for a in effect.adds]
             )
@@ -320,13 +319,12 @@ def interpreted(
 
 
 def remember(evaluator: Evaluator, end: Snap, binding: dict[int, int]) -> Remembered:
-    """At the start of a durative action: the effects of its end whose start conditions hold now."""
-    out: Remembered = set()
+    """At the start of a durative action: the values that the start conditions of its end's effects have now."""
+    out: Remembered = {}
     for number, effect in enumerate(end.effects):
         if effect.at_start is TRUE:
             continue
         for objects in product(*[evaluator.task.domains[v.domain] for v in effect.variables]):
             inner = {**binding, **dict(zip([v.slot for v in effect.variables], objects, strict=True))}
-            if evaluator.holds(effect.at_start, inner) is True:
-                out.add((number, objects))
+            out[number, objects] = evaluator.holds(effect.at_start, inner)
     return out

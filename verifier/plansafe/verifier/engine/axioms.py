@@ -32,9 +32,12 @@ class Axioms:
         self.inputs = frozenset(inputs - self.derived)
         """What derived predicates depend on: predicates, and ``-1 - f`` for fluents."""
         self._reads = {axiom.predicate: set[int]() for stratum in task.axioms for axiom in stratum}
+        empty = frozenset([number for number, members in enumerate(task.domains) if not members])
         for stratum in task.axioms:
             for axiom in stratum:
-                self._reads[axiom.predicate] |= {r.predicate for r in reads(axiom.body) if isinstance(r, Atom)}
+                self._reads[axiom.predicate] |= {
+                    r.predicate if isinstance(r, Atom) else -1 - r.function for r in reads(axiom.body, empty)
+                }
         self._strata = [self._compile(stratum) for stratum in task.axioms]
 
     def _compile(
@@ -83,7 +86,7 @@ class Axioms:
         return emitter.link(name)
 
     def inputs_of(self, predicate: int) -> set[int]:
-        """The basic predicates that a derived predicate depends on, through however many rules."""
+        """The basic predicates, and ``-1 - f`` for fluents, that a derived predicate depends on through all rules."""
         seen = {predicate}
         stack = [predicate]
         while stack:

@@ -353,9 +353,9 @@ class Run:
             slots = [v.slot for v in taken.action.parameters]
             if not engine.code.precondition(taken.action, slots)(state.facts, state.fluents, *taken.objects):
                 return self._failed(taken, number, Failure(number, "SC301"))
-            if taken.action.preferences:
-                self._preferences(taken)
             engine.code.effects_probe(taken.action, state, taken.objects)
+            if taken.action.preferences:  # those of a step that is taken count: the probe may have sent it elsewhere
+                self._preferences(taken)
         if acting:
             assert runtime is not None
             mirror = engine.mirror("start", taken)

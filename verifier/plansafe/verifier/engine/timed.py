@@ -19,6 +19,7 @@ from plansafe.verifier.engine.steps import IllFormed, Taken, TimedStep
 from plansafe.verifier.evaluate import Evaluator, Undefined
 from plansafe.verifier.model import Atom, Formula, Number, Snap, TimedLiteral
 from plansafe.verifier.monitor.finding import TooManyInstances, Violation
+from plansafe.verifier.monitor.program import Moment
 from plansafe.verifier.monitor.runtime import Mirror
 
 START, END = "start", "end"
@@ -61,7 +62,7 @@ class Footprint(NamedTuple):
     adds: set[tuple[int, int]]
     deletes: set[tuple[int, int]]
     writes: dict[tuple[int, int], bool]  # True: by increase or decrease alone
-    behind: set[int]  # predicates that derived facts it reads depend on
+    behind: set[int]  # predicates, and ``-1 - f`` for fluents, that derived facts it reads depend on
 
 
 class TimedRun(Run):
@@ -81,6 +82,8 @@ class TimedRun(Run):
         super().__init__(engine, reading, timed=True, deadline=deadline, observer=observer)
         self.running: list[TimedStep] = []
         self._recent: list[tuple[Number, Event, Footprint]] = []
+        self._present: list[tuple[Number, Event, Footprint]] = []
+        self._shared = False
         self._dropped: set[int] = set()
         self._remembered: dict[int, Remembered] = {}
         self._over: list[TimedStep] = []
@@ -204,10 +207,17 @@ class TimedRun(Run):
             assert isinstance(step.taken, Taken)
             assert step.taken.action.end is not None
             self._remembered[step.number] = remember(evaluator, step.taken.action.end, binding)
+        for event in taking:
+            if event.step is not None and isinstance(event.step.taken, Taken) and event.kind == START:
+                self._preferences(event.step.taken)
+        self._shared = self._shared and time == self.time
         self._depart(taking)
+        here = {id(event) for event in taking}
+        self._recent += [entry for entry in self._present if id(entry[1]) in here]
         state.apply(delta, self.log)
         self._mirror_running([*taking, *[Event(END, step) for step in over]])
         self.time = time
+        self._shared = any([self._ends_at_once(step) for step in started])
         self.running = running
         numbers = [e.step.number for e in taking if e.step is not None]
         self._arrive(max(numbers, default=0))
@@ -238,8 +248,6 @@ class TimedRun(Run):
             if self.observer is None:
                 self.note_reasons(step.number, event.snap.condition, binding, step.duration)
             return Failure(step.number, "SC302" if detail else "SC301", detail or event.kind)
-        if step.taken.action.preferences and event.kind == START:
-            self._preferences(step.taken)
         for constraint in step.taken.action.durations:
             if constraint.at_end != (event.kind == END):
                 continue
@@ -301,27 +309,22 @@ class TimedRun(Run):
     # -- interference -------------------------------------------------------------------------------------------------
 
     def _interference(self, time: Number, taking: list[Event]) -> list[Failure]:
-        recent = [
-            entry
-            for entry in self._recent
-            if time - entry[0] < self.tolerance and (entry[1].step is None or entry[1].step.number not in self._dropped)
-        ]
-        if len(taking) + len(recent) < 2:
-            self._recent = [(time, event, self._footprint(event)) for event in taking] if self.tolerance > 0 else []
+        """Who fails because of a neighbour, of the same happening or of one less than the tolerance ago."""
+        self._recent = [entry for entry in self._recent if time - entry[0] < self.tolerance]
+        self._present = []
+        if len(taking) + len(self._recent) < 2 and self.tolerance <= 0:
             return []
-        prints = [(time, event, self._footprint(event)) for event in taking]
-        out: list[Failure] = []
-        everyone = recent + prints
-        for number, (_, event, own) in enumerate(prints):
-            for _, other, theirs in everyone[: len(recent) + number]:
-                steps = [e.step.number for e in (event, other) if e.step is not None]
-                what = self._clash(own, theirs) if steps else None
+        self._present = [(time, event, self._footprint(event)) for event in taking]
+        out: dict[int, Failure] = {}
+        for number, (_, event, own) in enumerate(self._present):
+            for place, (_, other, theirs) in enumerate([*self._recent, *self._present[:number]]):
+                if event.step is None and other.step is None:
+                    continue
+                what = self._clash(own, theirs)
                 if what is not None:
-                    later = max(steps)
-                    out.append(Failure(later, "SC304", what, None, min(steps) if len(steps) > 1 else 0))
-                    break
-        self._recent = everyone
-        return out
+                    failure = interference(event, other, what, place < len(self._recent))
+                    out.setdefault(failure.step, failure)
+        return [*out.values()]
 
     def _clash(self, a: Footprint, b: Footprint) -> str | None:
         """A fact or fluent over which two events interfere, as PDDL."""
@@ -332,7 +335,7 @@ class TimedRun(Run):
             hidden = [fact for fact in two.adds | two.deletes if fact[0] in one.behind]
             if hidden:
                 return self.task.fact_text(*min(hidden))
-            fluents = one.fluents_read & two.writes.keys()
+            fluents = [key for key in two.writes if key in one.fluents_read or -1 - key[0] in one.behind]
             if fluents:
                 return self.fluent_text(*min(fluents))
         for key in a.writes.keys() & b.writes.keys():
@@ -354,8 +357,12 @@ class TimedRun(Run):
         _, binding = self._evaluator(event.step)
         for condition in event.snap.condition:
             self._reads(condition, binding, out)
-        action = event.step.taken.action if isinstance(event.step.taken, Taken) else None
-        if event.kind == START and action is not None and action.end is not None:
+        assert isinstance(event.step.taken, Taken)
+        action = event.step.taken.action
+        for constraint in action.durations:
+            if constraint.at_end == (event.kind == END):
+                self._fluents(constraint.value, binding, out)
+        if event.kind == START and action.end is not None:
             for effect in action.end.effects:
                 for objects in product(*[self.task.domains[v.domain] for v in effect.variables]):
                     self._reads(
@@ -401,12 +408,19 @@ class TimedRun(Run):
                 pass
 
     def _behind(self, predicate: int, out: Footprint) -> None:
-        """A derived fact reads whatever its rules, and theirs, may read: whole predicates."""
+        """A derived fact reads whatever its rules, and theirs, may read: whole predicates and functions."""
         if self.engine.axioms is None or predicate not in self.engine.axioms.derived:
             return
         out.behind.update(self.engine.axioms.inputs_of(predicate))
 
     # -- letters ------------------------------------------------------------------------------------------------------
+
+    def moment(self) -> Moment:
+        """The present letter."""
+        return Moment(self.letter, self.time, True, self._shared)
+
+    def _ends_at_once(self, step: TimedStep) -> bool:
+        return step.duration == 0
 
     def _depart(self, taking: list[Event]) -> None:
         """The happening's actions are known: tell the monitors, and remember which step each mirror fact stands for."""
@@ -438,6 +452,7 @@ class TimedRun(Run):
 
     def outcome(self, steps: int) -> Outcome:
         """Judge the trace; its last letter has no actions, but some may be under way."""
+        self._shared = False
         if self.runtime is not None and self.engine.mirrors:
             self._mirrored[self.letter] = self._under_way()
         return super().outcome(steps)
@@ -483,6 +498,17 @@ class TimedRun(Run):
             if starts != (code in self.state.facts[predicate]):
                 (self.state.facts[predicate].add if starts else self.state.facts[predicate].discard)(code)
                 self.log.append((predicate, code, starts))
+
+
+def interference(event: Event, other: Event, what: str, earlier: bool) -> Failure:
+    """Two events interfere over ``what``: the step that fails for it.
+
+    Of one happening the later step; if ``other`` has happened before, that of the event, which is yet to happen. A
+    literal cannot fail, nor its neighbour of another happening be undone.
+    """
+    one, two = [0 if e.step is None else e.step.number for e in (event, other)]
+    step = one if earlier and one else max(one, two)
+    return Failure(step, "SC304", what, None, one + two - step)
 
 
 def _durative(step: TimedStep) -> bool:

@@ -48,8 +48,7 @@ UNFOLD: dict[str, Callable[[Row, Row], Row]] = {  # the value here, from the val
 
 def scan(f: Row, g: Row, step: Callable[[int, int, int], int], value: int) -> Row:  # running results over two rows
     return [value := step(value, *now) for now in zip(f, g, strict=True)]
-def implies(f: Row, g: Row) -> Row:
-    return [max(2 - v, w) for v, w in zip(f, g, strict=True)]
+def implies(f: Row, g: Row) -> Row: return [max(2 - v, w) for v, w in zip(f, g, strict=True)]
 def fold(pick: Callable[[int, int], int], rows: Iterable[Row], result: Row, decided: Row) -> Row:  # least or greatest
     for values in rows:
         result = list(map(pick, result, values))
@@ -62,7 +61,7 @@ class Trace:
         self.times, self.steps, self.taken = list[Fraction](), list[int](), list[list[Taken]]()
         self.history: dict[Fact, list[tuple[int, Any]]] = {}  # (letter, new value) ..
         self.facts, self.numbers = set[Fact](), dict[Fact, Fraction]()  # of the last letter
-        self.timed = False  # whether letters may come closer than 1 to each other
+        self.timed, self.shared = False, set[int]()  # letters may come closer than 1; another may come at their time
         self.append(facts, numbers, Fraction(0), 0)
 
     def append(self, facts: set[Fact], numbers: dict[Fact, Fraction], time: Fraction, step: int) -> None:
@@ -82,8 +81,8 @@ class Trace:
         rows = {fact: self.values(fact, 0) for fact in self.history if fact[0] != "#"}
         return tuple(frozenset(fact for fact, row in rows.items() if row[i]) for i in range(len(self.times)))
 
-def ground(terms: Sequence[str], b: Binding) -> Fact:
-    return tuple(b.get(x, x) for x in terms)
+def ground(terms: Sequence[str], b: Binding) -> Fact: return tuple(b.get(x, x) for x in terms)
+def symbol(fact: Fact) -> Fact: return fact[:1 + (fact[0] == "#")]  # a fact or fluent without its objects
 def bindings(domains: Domains, b: Binding) -> Iterator[dict[str, Any]]:  # b with the variables bound in every way
     return ({**b, **dict(zip(dict(domains), objects, strict=True))} for objects in product(*dict(domains).values()))
 def unify(pattern: Sequence[str], taken: Taken, b: Binding) -> dict[str, Any] | None:
@@ -162,11 +161,11 @@ def answer(g: Row, start: int, within: Fraction, times: Sequence[Fraction]) -> i
     while best < 2 and i < len(times) and times[i] - times[start] <= within: best, i = max(best, g[i]), i + 1
     return best
 
-def doomed(f: Formula, rows: Sequence[Row], times: Sequence[Fraction], timed: bool) -> bool:
+def doomed(f: Formula, rows: Sequence[Row], t: Trace) -> bool:
     # Whether a prefix with these rows (of state formulas) violates the PDDL3 operator whatever comes after.
-    n = len(times) - 1
-    def closed(t: Fraction) -> bool:  # no later letter has a time <= t; the first step may be at 0
-        return times[n] > t or times[n] == t and n > 0 or not timed and times[n] + 1 > t
+    n = len(rows[0]) - 1; times = t.times[:n + 1]
+    def closed(time: Fraction) -> bool:  # no later letter has at most this time; the first step may be at 0
+        return times[n] + (not t.timed) > time or times[n] == time and n not in {0} | t.shared
     if f[0] in ("at end", "sometime", "sometime-after") or whole(f, rows, times) > 0: return False
     if f[0] != "always-within": return f[0] not in ("within", "hold-during", "hold-after") or closed(f[1])
     due = [i for i in range(n + 1) if rows[0][i] == 2 and closed(times[i] + f[1])]

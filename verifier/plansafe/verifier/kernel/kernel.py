@@ -14,7 +14,7 @@ from math import prod
 from typing import Any, NamedTuple
 
 from .formulas import (ASSIGN, BOUNDS, FUTURE, PDDL3, WHOLE, Binding, Fact, Formula, Trace, answer, bindings,
-                       doomed, ground, numbers, operators, reads, row, unify)
+                       doomed, ground, numbers, operators, reads, row, symbol, unify)
 from .reader import NUMBER, KernelLimit, KernelRejects, Sexp, bounded, definition, need, number, read
 from .task import Action, Rule, Task, constraints, specification, trajectory
 
@@ -129,7 +129,7 @@ def interfere(x: Act, y: Act) -> bool:  # mutex, by PDDL 2.1, definition 12
     mine, theirs = x.does or [], y.does or []
     def alike(a: str, b: str) -> bool: return a == b in ("add", "del") or {a, b} <= {"increase", "decrease"}
     def touched(seen: set[Fact], done: list[Change]) -> bool:
-        return any(f in seen or ("*", f[0]) in seen for _, f, _ in done)
+        return any(f in seen or ("*", *symbol(f)) in seen for _, f, _ in done)
     return (touched(x.reads, theirs) or touched(y.reads, mine)
             or any(f == g and not alike(a, b) for a, f, _ in mine for b, g, _ in theirs))
 
@@ -240,7 +240,7 @@ class Kernel:
         try: does = list(outcome(step.action.effect, b, now)); combine(does, now.numbers)
         except ArithmeticError: does = None
         seen = {f for part in step.action[2:] for f, _ in (reads(part, b) if now.timed else ())}
-        seen |= {("*", name) for f in seen for name in self._task.behind.get(f[0], ())}
+        seen |= {("*", *name) for f in seen for name in self._task.behind.get(symbol(f), ())}
         allowed = row(step.action.condition, b, now) == [2] and does is not None
         return Act(mode, step, allowed, does, seen, [*unmet(step.action.condition, b, now)])
 
@@ -268,19 +268,19 @@ class Kernel:
             acts = [self._attempt(mode, s, now) for mode, s in events if s.action and s.number not in dropped]
             recent = [(at, x) for at, x in recent if self._gap is not None and time - at < self._gap]
             able = [x for x in acts if x.allowed or reading == "force" and x.does is not None]
-            bad = {max(x.step.number, y.step.number) for x in able for y in able if x is not y and interfere(x, y)}
-            bad |= {x.step.number for x in able if any(interfere(x, y) for _, y in recent)}
-            bad = (bad | {x.step.number for x in acts if not x.allowed}) - {0}; failed |= bad
+            mutex = {max(x.step.number, y.step.number) for x in able for y in able if x is not y and interfere(x, y)}
+            mutex |= {x.step.number or y.step.number for x in able for _, y in recent if interfere(x, y)}
+            mutex -= {0}; bad = mutex | {x.step.number for x in acts if not x.allowed}; failed |= bad
             if reading == "halt" and (bad or any(s.action is None for _, s in events)): break
             acts = [x for x in acts if x.does is not None and (reading == "force" or x.step.number not in bad)]
             try: values = combine((c for x in acts for c in x.does or []), t.numbers)
             except ArithmeticError:  # only under force: what clashes is left out
-                acts = [x for x in acts if x.step.number not in bad]
+                acts = [x for x in acts if x.step.number not in mutex]
                 values = combine((c for x in acts for c in x.does or []), t.numbers)
             new = change((base, {}), [c for x in acts for c in x.does or []])[0]
             after = {**t.numbers, **values} if values else t.numbers
             facts = self._close(new, after); then = Trace(facts, after)
-            dropped |= bad - {x.step.number for x in acts}
+            dropped |= {s.number for _, s in events} & bad - {x.step.number for x in acts}
             running += [x.step for x in acts if x.mode == "action" and x.step.action and x.step.action.durative]
             ended = dropped | {x.step.number for x in acts if x.mode == "action-end"}
             running = [s for s in running if s.number not in ended]
@@ -292,6 +292,7 @@ class Kernel:
             recent += [(time, x) for x in acts]; started = [x.step.number for x in acts if x.step.number]
             t.taken[-1] += [(x.mode, x.step.number, x.step.terms) for x in acts if x.step.number]
             t.append(facts, after, time, max(started, default=t.steps[-1])); base = new
+            if not all(s.duration for s in running): t.shared.add(len(t.times) - 1)  # its end is a letter of its own
             t.taken[-1] += [("action-during", s.number, s.terms) for s in running]
         return t, tuple(sorted(failed))
 
@@ -412,7 +413,7 @@ def _instance(name: str, kind: str, f: Formula, b: Binding, t: Trace, places: Pl
     steady = f[0] in ("always", "at-most-once", "sometime-before")  # a prefix that is false is lost
     known = not inner & {*FUTURE, "taken"}  # else a prefix alone does not tell the rows
     exact = known and (steady or inner <= FOLDED)
-    def lost(i: int) -> bool: return known and doomed(f, [x[:i + 1] for x in rows], t.times[:i + 1], t.timed)
+    def lost(i: int) -> bool: return known and doomed(f, [x[:i + 1] for x in rows], t)
     at = bisect_left(range(n + 1), True, key=lost)
     there = at == 0 if exact else None
     if f[0] == "sometime-after": there = rows[0][0] == 2 and max(rows[1]) < 2

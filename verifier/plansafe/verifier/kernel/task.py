@@ -9,7 +9,7 @@ from re import Pattern
 from typing import Any, NamedTuple
 
 from .formulas import (ARITHMETIC, ASSIGN, BOUNDS, COMPARE, FUTURE, PAST, PDDL3, WHOLE, Domains, Fact, Formula,
-                       bindings, ground, operators, reads)
+                       bindings, ground, operators, reads, symbol)
 from .reader import NAME, NUMBER, OBJECT, VARIABLE, Sexp, definition, keywords, need, number, read
 
 Params = dict[str, tuple[str, ...]]  # variables (or objects) with the alternatives of their type
@@ -218,9 +218,9 @@ class Task:
 
     def _strata(self, axioms: list[Part]) -> list[list[Part]]:
         level, before = dict.fromkeys(self.derived, 0), dict[str, int]()
-        used = {name: {f[0] for head, _, body in axioms if head == name for f, _ in reads(body, {})} for name in level}
+        used = {(x,): {symbol(f) for head, _, body in axioms if head == x for f, _ in reads(body, {})} for x in level}
         for _ in axioms: used = {name: seen.union(*(used.get(x, ()) for x in seen)) for name, seen in used.items()}
-        self.behind = used  # the predicates that a derived one depends on
+        self.behind = used  # the predicates and functions that a derived predicate depends on
         while level != before:
             before = dict(level)
             for name, _, body in axioms:

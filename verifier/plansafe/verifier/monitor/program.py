@@ -44,17 +44,21 @@ class TooLarge(Exception):
 
 
 class Moment(NamedTuple):
-    """When a letter is: its number, its time, and whether the trace is timed."""
+    """When a letter is: its number, its time, and whether the trace is timed.
+
+    ``shared``: an action of no duration has just started, and may end in another letter of the same time.
+    """
 
     letter: int
     time: Number
     timed: bool
+    shared: bool = False
 
     def later_at_most(self, bound: Number) -> bool:
         """Whether a later letter may have a time <= ``bound``."""
         if not self.timed:
             return self.time + 1 <= bound
-        return self.time < bound or (self.letter == 0 and bound >= 0)
+        return self.time < bound or ((self.letter == 0 or self.shared) and self.time <= bound)
 
     def later_before(self, bound: Number) -> bool:
         """Whether a later letter may have a time < ``bound``."""

@@ -145,7 +145,7 @@ class Demander:
         for demand in demands:
             if demand.subject in axioms.derived:
                 for predicate in axioms.inputs_of(demand.subject):
-                    if predicate in self._changeable:
+                    if predicate in self._changeable:  # fluents, which are negative here, come below
                         out.add(Demand(predicate, None, None))
                 for stratum in self.task.axioms:
                     for axiom in stratum:

@@ -17,7 +17,7 @@ from plansafe.verifier.engine.actions import Happening
 from plansafe.verifier.engine.replay import HALT, Engine, Failure
 from plansafe.verifier.engine.state import Delta
 from plansafe.verifier.engine.steps import IllFormed, Taken, TimedStep
-from plansafe.verifier.engine.timed import END, START, Event, Footprint, TimedRun
+from plansafe.verifier.engine.timed import END, START, Event, Footprint, TimedRun, interference
 from plansafe.verifier.evaluate import Binding
 from plansafe.verifier.model import Formula, Number
 from plansafe.verifier.monitor.program import Moment
@@ -75,7 +75,12 @@ class DurationRun(TimedRun):
     def moment(self) -> Moment:
         """The present letter."""
         kind = Moment if self.schedule.exact else Patient
-        return kind(self.letter, self.time, True)
+        return kind(self.letter, self.time, True, self._shared)
+
+    def _ends_at_once(self, step: TimedStep) -> bool:
+        """As the end's place among the events, which has been asked already."""
+        ending = [self.schedule.events[number].step for number in self.late]
+        return any([own is not None and own.number == step.number for own in ending])
 
     def note_reasons(
         self, number: int, condition: tuple[Formula, ...], binding: Binding, duration: Number | None = None
@@ -230,10 +235,10 @@ class DurationRun(TimedRun):
             for other in self.schedule.close[own]:
                 if other not in self.taken and other not in now[:place]:
                     continue
-                steps = [s.number for e in (own, other) if (s := self.present[e].step) is not None]
-                what = self._clash(self._prints[own], self._prints[other]) if steps else None
+                literals = event.step is None and self.present[other].step is None
+                what = None if literals else self._clash(self._prints[own], self._prints[other])
                 if what is not None and (other not in self.taken or times[own] - times[other] < self.tolerance):
-                    out.append(Failure(max(steps), "SC304", what, None, min(steps) if len(steps) > 1 else 0))
+                    out.append(interference(self.present[own], self.present[other], what, other in self.taken))
                     self._clashing = [own] if other in self.taken else [own, other]
                     break
         return out
