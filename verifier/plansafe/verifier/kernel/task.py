@@ -218,7 +218,7 @@ class Task:
 
     def _strata(self, axioms: list[Part]) -> list[list[Part]]:
         level, before = dict.fromkeys(self.derived, 0), dict[str, int]()
-        used = {(x,): {symbol(f) for head, _, body in axioms if head == x for f, _ in reads(body, {})} for x in level}
+        used = {symbol((x,)): {symbol(f) for y, _, g in axioms if x == y for f, _ in reads(g, {})} for x in level}
         for _ in axioms: used = {name: seen.union(*(used.get(x, ()) for x in seen)) for name, seen in used.items()}
         self.behind = used  # the predicates and functions that a derived predicate depends on
         while level != before:
