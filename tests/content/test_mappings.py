@@ -6,12 +6,14 @@ steps, and everything that is so at the end. A new case is a new paragraph.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from mapping_texts import covered, library, told
 
 from plansafe.domains import domain_names
+from plansafe.domains.behavior.vocabulary import categories, kinds_of, vocabulary
 from plansafe.specs import default_specs, spec_names
 
 WORLDS = ("household", "igibson", "omnigibson", "safeagentbench", "virtualhome")
@@ -129,3 +131,24 @@ def test_every_bound_event_and_fact_occurs_in_a_case(world: str) -> None:
     told_of |= {words.strip().split(" ")[0] for cells in paragraphs(world) for words in cells["is"].split(";")}
     bound = {word.name for word in covered(world).of("mapped") if word.kind in ("predicate", "action")}
     assert bound - told_of == set()
+
+
+# What is fillable is a vessel, boxes and packs of food among them: nobody fills those with a liquid.
+APART_OF_TABLE = [group for group in APART if group[0] != "vessel"]
+
+
+def test_the_table_of_behavior_gives_no_category_kinds_that_exclude_each_other() -> None:
+    """.. and what it declares in the domain, it declares as the table says."""
+    known = vocabulary("omnigibson").kinds
+    words = {word.name: word.meaning for word in covered("omnigibson").of("mapped") if word.kind == "type"}
+    both, outside, otherwise = set(), set(), set()
+    for category in categories():
+        above = frozenset([above for kind in kinds_of(category) for above in known[kind]])
+        kinds = {word for word, meaning in words.items() if not above.isdisjoint(re.findall(r"[\w-]+", meaning))}
+        for first, *others in APART_OF_TABLE:
+            both |= {(category, first, other) for other in others if {first, other} <= kinds}
+        outside |= {(category, a, b) for a, b in WITHIN.items() if a.strip() in kinds and b not in kinds}
+        name = category.replace(".", "_")
+        if name in known and not known[name] ^ above <= {name, "movable", "thing", "object"}:
+            otherwise.add(category)
+    assert (both, outside, otherwise) == (set(), set(), set())

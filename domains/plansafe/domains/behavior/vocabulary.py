@@ -100,6 +100,11 @@ def _categories() -> dict[str, frozenset[str]]:
     return {category: frozenset(found) for category, found in kinds.items()}
 
 
+def categories() -> tuple[str, ...]:
+    """The categories of the table."""
+    return tuple(_categories())
+
+
 @cache
 def _lemmas(kind: str) -> frozenset[str]:
     """The words of the categories of a kind, without their sense."""
