@@ -298,10 +298,11 @@ class Checker:
             return self._over_worlds(plan, read, deadline)
         if halt is not None and halt.failures:
             before = halt.failures[0].step - 1
-            others = [halt.resume(reading) for reading in (SKIP, FORCE)]
-            for other in others:
-                other.steps(read.steps[before:], before)
-            outcomes = [run.outcome(len(read.steps)) for run in (halt, *others)]
+            runs = [halt, *[halt.resume(reading) for reading in (SKIP, FORCE)]]
+            for number, run in enumerate(runs[1:], 1):
+                run.told = frozenset().union(*[earlier.reasons for earlier in runs[:number]])
+                run.steps(read.steps[before:], before)
+            outcomes = [run.outcome(len(read.steps)) for run in runs]
         else:
             outcomes = [halt.outcome(len(read.steps)) if halt is not None else self.replay(read, HALT, deadline)]
             if outcomes[0].failures:

@@ -61,18 +61,32 @@ class History:
         self.task = checker.engine.task
         self.read = read
         self.reading = reading
+        self._trace: list[tuple[int, int, list[Change]]] | None = None
+        """The changes that lead to each letter, with the letter and the step, of the run that there has been."""
+        self._final: State | None = None
 
-    def _run(self, observer: Observer) -> None:
+    def _run(self, observer: Observer | None = None) -> list[tuple[int, int, list[Change]]]:
+        """Run the plan again, and keep what changes."""
         run: Run
+        trace: list[tuple[int, int, list[Change]]] = []
+
+        def observe(run: Run, step: int, log: list[Change]) -> None:
+            if log:
+                trace.append((run.letter, step, list(log)))
+            if observer is not None:
+                observer(run, step, log)
+
         if self.read.timed is not None:
             tolerance = self.checker.options.tolerance
-            run = timed = TimedRun(self.engine, self.reading, self.read.timed, tolerance, observer=observer)
-            observer(run, 0, [])
+            run = timed = TimedRun(self.engine, self.reading, self.read.timed, tolerance, observer=observe)
+            observe(run, 0, [])
             timed.run()
         else:
-            run = Run(self.engine, self.reading, observer=observer)
-            observer(run, 0, [])
+            run = Run(self.engine, self.reading, observer=observe)
+            observe(run, 0, [])
             run.steps(self.read.steps)
+        self._trace, self._final = trace, run.state
+        return trace
 
     def ask(self, questions: list[Question], letters: int, last: State) -> list[Answer]:
         """Answer all questions in one run, or in none if all are about the last of ``letters`` (state ``last``)."""
@@ -134,30 +148,21 @@ class History:
         return list(out)
 
     def past(self, facts: set[Fact], until: int) -> dict[Fact, Past]:
-        """When each of the facts changed, up to a letter."""
-        base = len(self.task.predicates)
-        out: dict[Fact, Past] = {}
-
-        def value(state: State, fact: Fact) -> object:
-            if fact[0] < base:
-                return fact[1] in state.facts[fact[0]]
-            return state.fluents[fact[0] - base].get(fact[1])
-
-        def observe(run: Run, step: int, log: list[Change]) -> None:
-            if run.letter == 0:
-                out.update({fact: Past(value(run.state, fact), []) for fact in facts})
-                return
-            if run.letter > until:
-                return
-            for index, code, _ in log:
-                found = out.get((index, code))
-                if found is not None:
-                    now = value(run.state, (index, code))
-                    if (found.changes[-1][2] if found.changes else found.initial) != now:
-                        found.changes.append((run.letter, step, now))
-
-        self._run(observe)
-        return out
+        """When each of the facts changed, up to a letter: told backwards, from the last state and what changed."""
+        trace = self._run() if self._trace is None else self._trace
+        base, state = len(self.task.predicates), self._final
+        assert state is not None
+        now: dict[Fact, object] = {}
+        for index, code in facts:
+            now[index, code] = code in state.facts[index] if index < base else state.fluents[index - base].get(code)
+        changes: dict[Fact, list[tuple[int, int, object]]] = {fact: [] for fact in facts}
+        for letter, step, log in reversed(trace):
+            before = {(index, code): (not value) if index < base else value for index, code, value in reversed(log)}
+            for fact in before.keys() & facts if letter else ():
+                if before[fact] != now[fact] and letter <= until:
+                    changes[fact].append((letter, step, now[fact]))
+                now[fact] = before[fact]
+        return {fact: Past(now[fact], changes[fact][::-1]) for fact in facts}
 
     def fact_text(self, fact: Fact) -> str:
         """A fact or fluent as PDDL."""

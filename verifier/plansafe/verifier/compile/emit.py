@@ -101,6 +101,14 @@ class Emitter:
         self.define(name, ", ".join(["S", "F", *[f"x{p}" for p in parameters]]), [f"return {self.expression(formula)}"])
         return self.link(name)
 
+    def bits(self, formulas: Sequence[tuple[int, Formula]], parameters: Sequence[int]) -> Callable[..., int]:
+        """``f(S, F, *objects) -> int``: the numbers of the formulas that hold, as bits."""
+        name = self.fresh()
+        terms = [f"({1 << number} if {self.expression(formula)} else 0)" for number, formula in formulas]
+        lines = [f"return {' + '.join(terms) or 0}"]
+        self.define(name, ", ".join(["S", "F", *[f"x{p}" for p in parameters]]), lines)
+        return self.link(name)
+
     def guarded(self, formula: Formula) -> str:
         """The name of a function that says whether a formula is true, also where numbers in it are undefined."""
         slots = sorted(self.free(formula))
@@ -389,7 +397,9 @@ class Join:
             place = atom.arguments.index(unbound[0])
             domain = self.domains[slot]
             fewer = len(emitter.task.domains[domain])
-            scan = "{" + emitter.position(predicate, place) + f" for c in S[{predicate}]" + "}"
+            there = [f"{emitter.position(predicate, i)} == {emitter._argument(atom.arguments[i])}" for i in known]
+            only = f" if {' and '.join(there)}" if there else ""
+            scan = f"[{emitter.position(predicate, place)} for c in S[{predicate}]{only}]"
             lines = [f"for x{slot} in ({emitter.domain(domain)} if len(S[{predicate}]) >= {fewer} else {scan}):"]
             tests = [f"{emitter.code(atom.arguments)} in S[{predicate}]"]
             if not emitter.everything(domain):

@@ -73,7 +73,7 @@ class Automaton:
         self.of_actions = of_actions
         self.limit = limit
         self.step_offset = step_offset
-        self.program = Program(emitter.task, mode, formula)
+        self.program = Program(emitter.task, mode, formula, parameters)
         self._compile(emitter)
         self.instances: dict[Binding, Instance] = {}
         self.done: set[Binding] = set()
@@ -103,6 +103,8 @@ class Automaton:
         self.truths = [
             Truth(emitter, leaf, self.parameters if i in self.local_leaves else ()) for i, leaf in enumerate(leaves)
         ]
+        self._local = self._fused(emitter, self.local_leaves, [v.slot for v in self.parameters])
+        self._global = self._fused(emitter, self.global_leaves, [])
         self.defaults = 0
         self.searches = []
         for number in self.local_leaves:
@@ -122,6 +124,10 @@ class Automaton:
         )
         self._premise = Program(self.task, "always", self.program._alive.operands[0]) if self.response else None  # type: ignore[union-attr]
 
+    def _fused(self, emitter: Emitter, leaves: list[int], slots: list[int]) -> Callable[..., int]:
+        """All bits in one call."""
+        return emitter.bits([(number, self.program.leaves[number]) for number in leaves], slots)
+
     @property
     def awake(self) -> bool:
         """Whether the next letter matters even if nothing changes."""
@@ -140,6 +146,18 @@ class Automaton:
         """Find the bindings whose leaves differ from the default in S0. The first letter is read by :meth:`step`."""
         for search in self.searches:
             search.all(state.facts, state.fluents, indexes.tables, 0, self._candidates)
+
+    def concerned(self, predicate: int, code: int) -> bool:
+        """Whether a change has to be told: an instance reads it, or all do, or blame depends on it."""
+        if self._early or (self.instances and self.readers.read(predicate, code)):
+            return True
+        shared = self.global_readers
+        return any([shared.patterns[n].key(code) is not None for n in shared.by_predicate.get(predicate, ())])
+
+    @property
+    def open(self) -> bool:
+        """Whether the end of the trace is to be judged."""
+        return bool(self.violations) or self.mode not in ("always", "each")
 
     def read(self, predicate: int, code: int) -> None:
         """A fact changed: note who reads it."""
@@ -177,13 +195,10 @@ class Automaton:
         self._time_bits = time_bits
         if self._global_dirty:
             self._global_dirty = False
-            bits = 0
-            for number in self.global_leaves:
-                value = self.truths[number](state, ())
-                if value is None:
-                    self._give_up()
-                    return
-                bits |= value << number
+            bits = self._bits(state, None)
+            if bits is None:
+                self._give_up()
+                return
             everyone = everyone or bits != self._global_bits
             self._global_bits = bits
         due = set(self._awake) if not everyone else set(self.instances)
@@ -195,7 +210,7 @@ class Automaton:
         if self._candidates:
             self.touches += len(self._candidates)
             if not self.closed:
-                for binding in self._candidates:
+                for binding in dict.fromkeys(self._candidates):
                     if binding not in self.instances and binding not in self.done:
                         self._create(state, binding)
                         due.add(binding)
@@ -213,7 +228,6 @@ class Automaton:
             self._touched_now = {}
 
     def _create(self, state: State, binding: Binding) -> None:
-        instance = self.default.copy()
         bits = self._bits(state, binding)
         if bits is None or bits == self.defaults:
             if bits is None:
@@ -222,18 +236,24 @@ class Automaton:
             return
         if len(self.instances) >= self.limit:
             raise TooManyInstances
+        instance = self.instances[binding] = self.default.copy()
         instance.bits = bits
-        self.instances[binding] = instance
         self.readers.add(binding)
 
-    def _bits(self, state: State, binding: Binding) -> int | None:
-        bits = 0
-        for number in self.local_leaves:
-            value = self.truths[number](state, binding)
-            if value is None:
-                return None
-            bits |= value << number
-        return bits
+    def _bits(self, state: State, binding: Binding | None) -> int | None:
+        """The leaves of a binding, or (``None``) those common to all; ``None`` if one is undefined."""
+        shared = binding is None
+        objects = binding or ()
+        try:
+            return (self._global if shared else self._local)(state.facts, state.fluents, *objects)
+        except (KeyError, ZeroDivisionError):
+            bits = 0
+            for number in self.global_leaves if shared else self.local_leaves:
+                value = self.truths[number](state, objects)
+                if value is None:
+                    return None
+                bits |= value << number
+            return bits
 
     def _refresh(self, state: State, binding: Binding) -> None:
         instance = self.instances.get(binding)
@@ -262,8 +282,7 @@ class Automaton:
     def _advance(self, binding: Binding, instance: Instance, time_bits: int, moment: Moment) -> None:
         program = self.program
         letter = instance.bits | self._global_bits
-        before = instance.state
-        instance.state = program.step(before, letter, time_bits, moment)
+        instance.state, sleeps = program.move(instance.state, letter, time_bits, moment)
         if moment.letter == 0:
             self._note_start(instance, letter, moment)
         if program.past_mode:
@@ -279,22 +298,15 @@ class Automaton:
                 return
             if verdict == PRESENTLY_SATISFIED:
                 instance.ceased = True
-        if self._quiet(instance, letter, time_bits, moment):
-            self._awake.discard(binding)
-        else:
-            self._awake.add(binding)
+        (self._awake.discard if sleeps and not self._repeats(instance) else self._awake.add)(binding)
 
-    def _quiet(self, instance: Instance, letter: int, time_bits: int, moment: Moment) -> bool:
-        program = self.program
-        if program.clocked and program.pending(instance.state):
-            return False
-        if self.mode == "each" and not program.output(instance.state):
-            return False  # every failing letter is a finding of its own
-        return program.step(instance.state, letter, time_bits, moment) == instance.state
+    def _repeats(self, instance: Instance) -> bool:
+        """Whether the next letter is a finding of its own, also if nothing changes."""
+        return self.mode == "each" and not self.program.output(instance.state)
 
     def _note_start(self, instance: Instance, letter: int, moment: Moment) -> None:
         """At letter 0: is the violation, or what it answers to, there already? What the plan itself does is not."""
-        if self.of_actions:
+        if self.of_actions or self.mode in ("each", "latch"):
             return
         if self.response:
             assert self._premise is not None
@@ -352,7 +364,7 @@ class Automaton:
         default = self.default
         default.bits = self.defaults
         letter = self.defaults | self._global_bits
-        default.state = program.step(default.state, letter, time_bits, moment)
+        default.state, sleeps = program.move(default.state, letter, time_bits, moment)
         if moment.letter == 0:
             self._note_start(default, letter, moment)
         bad = (
@@ -373,7 +385,7 @@ class Automaton:
             default.ceased = True
             default.at_start = False
         default.violated = bad
-        self._default_awake = not self._quiet(default, letter, time_bits, moment)
+        self._default_awake = not sleeps or self._repeats(default)
 
     def _materialise(self, moment: Moment) -> None:
         """The default instance fails: so does every binding that still shares it."""

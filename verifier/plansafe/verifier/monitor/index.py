@@ -136,6 +136,17 @@ class InstanceIndex:
                 if found:
                     out |= found
 
+    def read(self, predicate: int, code: int) -> bool:
+        """Whether some registered instance reads the fact."""
+        changed = self._changed
+        for number in self.by_predicate.get(predicate, ()):
+            key = self.patterns[number].key(code)
+            if key is not None:
+                found = None if changed is None else changed[number].get(key)
+                if self._tables[number].get(key) if found is None else found:
+                    return True
+        return False
+
     def fork(self) -> InstanceIndex:
         """An independent copy, at the cost of what has changed since the tables were first shared."""
         copy = InstanceIndex.__new__(InstanceIndex)

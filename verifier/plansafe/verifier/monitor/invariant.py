@@ -24,12 +24,16 @@ class Truth:
         self.formula = formula
         self.slots = [v.slot for v in parameters]
         self.task = emitter.task
-        self._fast = emitter.condition(formula, self.slots)
+        self._emitter = emitter
+        self._fast: Callable[..., bool] | None = None  # compiled at first use: many are never asked
 
     def __call__(self, state: State, binding: Binding) -> bool | None:
         """The value in a state; ``None`` for undefined."""
+        fast = self._fast
+        if fast is None:
+            fast = self._fast = self._emitter.condition(self.formula, self.slots)
         try:
-            return self._fast(state.facts, state.fluents, *binding)
+            return fast(state.facts, state.fluents, *binding)
         except (KeyError, ZeroDivisionError):
             evaluator = Evaluator(self.task, state.facts, state.fluents)
             return evaluator.holds(self.formula, dict(zip(self.slots, binding, strict=True)))
@@ -88,10 +92,18 @@ class Invariant:
         """Find every violation of S0."""
         self.search.all(state.facts, state.fluents, indexes.tables, 0, self.candidates)
 
+    def concerned(self, predicate: int, code: int) -> bool:
+        """Whether a change has to be told: a violated instance reads it."""
+        return bool(self.episodes) and self.readers.read(predicate, code)
+
     def read(self, predicate: int, code: int) -> None:
         """A fact changed: note the violated instances that read it."""
-        if self.episodes:
-            self.readers.readers(predicate, code, self._touched)
+        self.readers.readers(predicate, code, self._touched)
+
+    @property
+    def open(self) -> bool:
+        """Whether the end of the trace is to be judged."""
+        return bool(self.episodes or (self.final and self.undecided))
 
     def step(self, state: State, moment: Moment) -> None:
         """Judge what the changes since the last letter may have altered."""

@@ -15,10 +15,10 @@ from plansafe.verifier.compile.emit import Emitter
 from plansafe.verifier.compile.normal import free_slots, is_temporal, mentions
 from plansafe.verifier.engine.state import State
 from plansafe.verifier.model import TRUE, And, Formula, Not, Or, Quantified, Temporal, Variable
-from plansafe.verifier.monitor.automaton import Automaton
+from plansafe.verifier.monitor.automaton import Automaton, Instance
 from plansafe.verifier.monitor.finding import Binding
-from plansafe.verifier.monitor.invariant import Truth
-from plansafe.verifier.monitor.program import Moment
+from plansafe.verifier.monitor.invariant import Invariant, Truth
+from plansafe.verifier.monitor.program import Moment, structure
 from plansafe.verifier.monitor.stepcheck import StepCheck
 from plansafe.verifier.rules.split import past_only
 
@@ -26,18 +26,35 @@ from plansafe.verifier.rules.split import past_only
 class Latch(Automaton):
     """The truth of a past formula at the present letter, for each binding of its free variables; violates nothing."""
 
+    open = False
+
     def __init__(
         self, part: int, emitter: Emitter, parameters: tuple[Variable, ...], formula: Formula, momentary: frozenset[int]
     ) -> None:
         super().__init__(part, emitter, parameters, "latch", formula, acting=mentions(formula, momentary))
         self.unknown: set[Binding] = set()
+        self._idle: list[Binding] = []
 
     def step(self, state: State, moment: Moment) -> None:
         """Read a letter; instances that cannot be decided are unknown to whoever asks, and to nobody else."""
         super().step(state, moment)
+        default = self.default.state
+        for binding in self._idle:
+            if self.instances[binding].state == default:  # it is as those are that never differed
+                del self.instances[binding]
+                self.readers.remove(binding)
+                self._awake.discard(binding)
+        self._idle.clear()
         if self.undecided:
             self.unknown |= self.undecided
             self.undecided = set()
+
+    def _advance(self, binding: Binding, instance: Instance, time_bits: int, moment: Moment) -> None:
+        """Read a letter: nothing is violated, and nobody is to blame."""
+        instance.state, sleeps = self.program.move(instance.state, instance.bits | self._global_bits, time_bits, moment)
+        (self._awake.discard if sleeps else self._awake.add)(binding)
+        if instance.bits == self.defaults:
+            self._idle.append(binding)
 
     def finish(self, _state: State, letter: int) -> None:
         """The trace ends: nothing is said."""
@@ -53,6 +70,7 @@ class Latch(Automaton):
         copy = super().fork()
         assert isinstance(copy, Latch)
         copy.unknown = set(self.unknown)
+        copy._idle = []
         return copy
 
 
@@ -66,7 +84,8 @@ class _Asked(NamedTuple):
 class LatchedCheck(StepCheck):
     """``body`` must hold wherever ``step`` matches and ``guard`` holds; what it says of the past is asked of latches.
 
-    ``first``: the number that the first of :attr:`latches` will have among the monitors.
+    ``monitors``, to which the latches are added; ``known`` are the numbers of those that are there, by what they say:
+    rules that a mapping splits into several ask the same.
     """
 
     late = True
@@ -80,38 +99,47 @@ class LatchedCheck(StepCheck):
         guard: Formula | None,
         body: Formula,
         momentary: frozenset[int],
-        first: int,
+        monitors: list[Invariant | Automaton],
+        known: dict[tuple[object, ...], int],
     ) -> None:
         super().__init__(part, emitter, parameters, step, guard, TRUE, after=True)
         self.after = False
         self.slots = [v.slot for v in parameters]
-        self.latches: list[Latch] = []
         self._asked: dict[int, _Asked] = {}
         self._truths: dict[int, tuple[Truth, tuple[int, ...]]] = {}
         self._body = body
-        self._momentary = momentary
-        self._first = first
-        self._prepare(emitter, body, parameters)
+        temporal: list[tuple[Temporal, tuple[Variable, ...]]] = []
+        self._prepare(emitter, body, parameters, temporal)
+        for formula, own in temporal:
+            key = (tuple([(v.slot, v.domain) for v in own]), *structure(formula))
+            if key not in known:
+                monitors.append(Latch(part, emitter, own, formula, momentary))
+                known[key] = len(monitors) - 1
+            self._asked[id(formula)] = _Asked(known[key], tuple([v.slot for v in own]))
 
-    def _prepare(self, emitter: Emitter, formula: Formula, variables: tuple[Variable, ...]) -> None:
-        """A latch for each maximal temporal subformula, generated code for each maximal other one."""
+    def _prepare(
+        self,
+        emitter: Emitter,
+        formula: Formula,
+        variables: tuple[Variable, ...],
+        temporal: list[tuple[Temporal, tuple[Variable, ...]]],
+    ) -> None:
+        """Find each maximal temporal subformula with its free variables; generate code for each maximal other one."""
         if is_temporal(formula) and not isinstance(formula, Temporal):
             if isinstance(formula, Not):
-                self._prepare(emitter, formula.body, variables)
+                self._prepare(emitter, formula.body, variables, temporal)
             elif isinstance(formula, And | Or):
                 for part in formula.parts:
-                    self._prepare(emitter, part, variables)
+                    self._prepare(emitter, part, variables, temporal)
             elif isinstance(formula, Quantified):
-                self._prepare(emitter, formula.body, (*variables, *formula.variables))
+                self._prepare(emitter, formula.body, (*variables, *formula.variables), temporal)
             return
         free = free_slots(formula)
         own = tuple([v for v in variables if v.slot in free])
-        slots = tuple([v.slot for v in own])
         if isinstance(formula, Temporal):
-            self._asked[id(formula)] = _Asked(self._first + len(self.latches), slots)
-            self.latches.append(Latch(self.part, emitter, own, formula, self._momentary))
+            temporal.append((formula, own))
         else:
-            self._truths[id(formula)] = (Truth(emitter, formula, own), slots)
+            self._truths[id(formula)] = (Truth(emitter, formula, own), tuple([v.slot for v in own]))
 
     def conclude(self, state: State, monitors: Sequence[object], moment: Moment) -> None:
         """The letter has been read by the latches: judge the steps that matched."""

@@ -13,7 +13,8 @@ from itertools import product
 from typing import NamedTuple
 
 from plansafe.verifier import model
-from plansafe.verifier.compile.normal import is_temporal, subformulas
+from plansafe.verifier.compile.normal import free_slots, is_temporal, subformulas
+from plansafe.verifier.compile.triggers import generatable
 from plansafe.verifier.model import (
     And,
     Atom,
@@ -27,6 +28,7 @@ from plansafe.verifier.model import (
     Task,
     Temporal,
     Truth,
+    Variable,
 )
 from plansafe.verifier.monitor import progression
 from plansafe.verifier.monitor.progression import Progression
@@ -71,7 +73,7 @@ class Program:
     ``leaves`` are the state formulas whose truth makes a letter, in order of their bits.
     """
 
-    def __init__(self, task: Task, mode: str, formula: Formula) -> None:
+    def __init__(self, task: Task, mode: str, formula: Formula, parameters: tuple[Variable, ...] = ()) -> None:
         self.task = task
         self.past_mode = mode != "whole"
         self.leaves: list[Formula] = []
@@ -81,7 +83,7 @@ class Program:
         self._components: list[Component] = []
         self._bounds: list[tuple[Number, Number | None]] = []
         self.progression = Progression()
-        formula = ground_temporal(task, formula)
+        formula = ground_temporal(task, formula, parameters)
         self._alive = formula  # identities index past subformulas
         if self.past_mode:
             self._output: Value = self._value(formula)
@@ -93,6 +95,7 @@ class Program:
         self._states: list[tuple[int, tuple[object, ...], bool]] = []
         self._numbers: dict[tuple[int, tuple[object, ...], bool], int] = {}
         self._next: dict[tuple[int, int, int], int] = {}
+        self._moves: dict[tuple[int, int, int], tuple[int, bool]] = {}
         self._verdicts: dict[int, int] = {}
         initial_past = 0
         for number, (operator, _) in enumerate(self._past):
@@ -244,6 +247,18 @@ class Program:
         found = self._next.get(key)
         if found is None:
             found = self._next[key] = self._step(state, letter, time_bits, moment)
+        return found
+
+    def move(self, state: int, letter: int, time_bits: int, moment: Moment) -> tuple[int, bool]:
+        """The state after a letter, and whether the same letter again would change nothing."""
+        if self.clocked:
+            after = self._step(state, letter, time_bits, moment)
+            return after, not self.pending(after) and self._step(after, letter, time_bits, moment) == after
+        key = (state, letter, time_bits)
+        found = self._moves.get(key)
+        if found is None:
+            after = self.step(state, letter, time_bits, moment)
+            found = self._moves[key] = after, self.step(after, letter, time_bits, moment) == after
         return found
 
     def _step(self, state: int, letter: int, time_bits: int, moment: Moment) -> int:
@@ -456,7 +471,7 @@ def structure(formula: Formula) -> tuple[object, ...]:
     return tuple(out)
 
 
-def ground_temporal(task: Task, formula: Formula) -> Formula:
+def ground_temporal(task: Task, formula: Formula, parameters: tuple[Variable, ...] = ()) -> Formula:
     """Replace quantifiers over temporal formulas by conjunctions and disjunctions over their objects."""
     budget = [MAX_EXPANSION]
 
@@ -470,9 +485,9 @@ def ground_temporal(task: Task, formula: Formula) -> Formula:
             case Not():
                 return Not(walk(part.body, values))
             case And():
-                return And(tuple([walk(p, values) for p in part.parts]))
+                return And(gathered(And, [walk(p, values) for p in part.parts], parameters))
             case Or():
-                return Or(tuple([walk(p, values) for p in part.parts]))
+                return Or(gathered(Or, [walk(p, values) for p in part.parts], parameters))
             case Temporal():
                 return Temporal(part.operator, tuple([walk(p, values) for p in part.operands]), part.bounds)
             case Quantified():
@@ -485,6 +500,21 @@ def ground_temporal(task: Task, formula: Formula) -> Formula:
                 return part
 
     return walk(formula, {})
+
+
+def gathered(kind: type[And | Or], parts: list[Formula], parameters: tuple[Variable, ...]) -> tuple[Formula, ...]:
+    """The parts, those about single states and the parameters made one where that can be searched for.
+
+    Fewer bindings differ in a conjunction than in each of its parts. What is the same for all bindings is kept apart:
+    its changes would make all of them differ.
+    """
+    own = {v.slot for v in parameters}
+    plain = [part for part in parts if not is_temporal(part) and free_slots(part) & own]
+    together = kind(tuple(plain))
+    if len(plain) < 2 or not any([generatable(together, value, parameters) for value in (True, False)]):
+        return tuple(parts)
+    inside = {id(part) for part in plain}
+    return (together, *[part for part in parts if id(part) not in inside])
 
 
 def substitute(formula: Formula, values: dict[int, int]) -> Formula:

@@ -53,9 +53,12 @@ class Runtime:
         self.checks: dict[int, list[StepCheck]] = {}
         self._mine: set[int] | None = None
         """The predicates whose checks no fork shares; ``None``: all."""
+        self._owned: set[int] | None = None
+        """The numbers of the monitors that no fork shares; ``None``: all."""
         self.too_large: list[int] = []
         self.matches = [0] * len(plan.rules)
         self._match: dict[int, list[tuple[int, int, Pattern]]] = {}
+        self._latches: dict[tuple[object, ...], int] = {}
         for number, part in enumerate(plan.parts):
             self._monitor(number, part, emitter)
         for number, rule in enumerate(plan.rules):
@@ -92,12 +95,12 @@ class Runtime:
                         part.guard,
                         part.body,
                         momentary,
-                        len(self.monitors),
+                        self.monitors,
+                        self._latches,
                     )
                 except TooLarge:
                     self.too_large.append(number)
                     return
-                self.monitors += late.latches
                 self.checks.setdefault(step_predicate(part.step), []).append(late)
                 return
             premise: Formula = part.step if part.guard is None else And((part.step, part.guard))
@@ -144,8 +147,8 @@ class Runtime:
                     self._deleted[predicate].append((number, find))
             for predicate in _read_by(monitor):
                 self._readers[predicate].append(number)
-        self._awake: dict[StateMonitor, None] = {}
-        self._acting_due: dict[StateMonitor, None] = {}
+        self._awake: dict[int, None] = {}
+        self._acting_due: dict[int, None] = {}
 
     @property
     def watched(self) -> frozenset[int]:
@@ -164,47 +167,63 @@ class Runtime:
     def start(self, state: State, moment: Moment) -> None:
         """S0 is reached."""
         self.indexes.build(state.facts)
-        for monitor in self.monitors:
+        for number in range(len(self.monitors)):
+            monitor = self._own(number)
             monitor.start(state, self.indexes)
             if monitor.acting:
-                self._acting_due[monitor] = None
+                self._acting_due[number] = None
             else:
                 monitor.step(state, moment)
                 if monitor.awake:
-                    self._awake[monitor] = None
+                    self._awake[number] = None
+
+    def _own(self, number: int) -> StateMonitor:
+        """A monitor that may be changed: a copy of its own, where a fork shares it."""
+        if self._owned is not None and number not in self._owned:
+            self._owned.add(number)
+            self.monitors[number] = self.monitors[number].fork()
+        return self.monitors[number]
 
     def arrive(self, state: State, log: Iterable[Change], moment: Moment) -> None:
         """A state is reached; ``log`` are the changes since the last one."""
         due = dict(self._awake)
         self._changed(state, log, due)
-        for monitor in due:
+        for number in due:
+            monitor = self.monitors[number]
             if monitor.acting:
-                self._acting_due[monitor] = None
+                self._acting_due[number] = None
                 continue
+            monitor = self._own(number)
             monitor.step(state, moment)
             if monitor.awake:
-                self._awake[monitor] = None
+                self._awake[number] = None
             else:
-                self._awake.pop(monitor, None)
+                self._awake.pop(number, None)
         if self._due_after:
             for check in self._due_after:
                 check.arrive(state, moment)
             self._due_after.clear()
 
-    def _changed(self, state: State, log: Iterable[Change], due: dict[StateMonitor, None]) -> None:
+    def _changed(self, state: State, log: Iterable[Change], due: dict[int, None]) -> None:
+        """Tell the monitors of changes; those that have to read the next letter for them become ``due``."""
         self.indexes.update(log)
         facts, fluents, tables = state.facts, state.fluents, self.indexes.tables
-        monitors = self.monitors
+        monitors, owned = self.monitors, self._owned
+        found: list[tuple[int, ...]] = []
         for predicate, code, value in log:
-            readers = self._readers[predicate]
-            if not readers:
-                continue
-            for number in readers:
+            for number in self._readers[predicate]:
                 monitor = monitors[number]
-                monitor.read(predicate, code)
-                due[monitor] = None
+                if monitor.concerned(predicate, code):
+                    if owned is not None and number not in owned:
+                        monitor = self._own(number)
+                    monitor.read(predicate, code)
+                    due[number] = None
             for number, find in self._added[predicate] if value else self._deleted[predicate]:
-                find(facts, fluents, tables, code, monitors[number].candidates)
+                find(facts, fluents, tables, code, found)
+                if found:
+                    self._own(number).candidates.extend(found)
+                    due[number] = None
+                    found = []
 
     def depart(self, state: State, mirrors: Sequence[Mirror], moment: Moment) -> None:
         """The actions of the present letter are known. Their mirror facts hold while the letter is read."""
@@ -267,16 +286,18 @@ class Runtime:
 
     def _act(self, state: State, moment: Moment) -> None:
         due, self._acting_due = self._acting_due, {}
-        for monitor in due:
+        for number in due:
+            monitor = self._own(number)
             monitor.step(state, moment)
             if monitor.awake:
-                self._acting_due[monitor] = None
+                self._acting_due[number] = None
 
     def finish(self, state: State, moment: Moment) -> None:
         """The trace ends with the present letter, which has no actions."""
         self._act(state, moment)
-        for monitor in self.monitors:
-            monitor.finish(state, moment.letter)
+        for number, monitor in enumerate(self.monitors):
+            if monitor.open:
+                self._own(number).finish(state, moment.letter)
 
     def violations(self) -> list[Violation]:
         """All violations, in order of steps, rules and bindings; one for each rule, binding and step."""
@@ -310,11 +331,11 @@ class Runtime:
         self.indexes = self.indexes.fork()
 
     def fork(self) -> Runtime:
-        """An independent copy. Code and automata are shared, so this costs as much as there are live instances."""
+        """An independent copy. What neither changes is shared, each monitor until one of the two changes it."""
         copy = type(self).__new__(type(self))
         copy.plan, copy.indexes, copy.too_large = self.plan, self.indexes, self.too_large
-        twins = {monitor: monitor.fork() for monitor in self.monitors}
-        copy.monitors = list(twins.values())
+        copy.monitors = list(self.monitors)
+        copy._owned, self._owned = set(), set()
         # Most plans take few kinds of steps: checks that no step has reached are shared until one does.
         mine = self.checks if self._mine is None else self._mine
         checks = {check: check.fork() for predicate in mine for check in self.checks[predicate]}
@@ -324,8 +345,7 @@ class Runtime:
         copy.matches = list(self.matches)
         copy._match = self._match
         copy._added, copy._deleted, copy._readers = self._added, self._deleted, self._readers
-        copy._awake = {twins[m]: None for m in self._awake}
-        copy._acting_due = {twins[m]: None for m in self._acting_due}
+        copy._awake, copy._acting_due = dict(self._awake), dict(self._acting_due)
         copy._due_after = [checks[c] for c in self._due_after]
         return copy
 

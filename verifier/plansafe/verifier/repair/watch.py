@@ -104,8 +104,8 @@ class Watch:
         tables = _Tables.__new__(_Tables)
         tables.__dict__.update(runtime.indexes.__dict__)
         watch = cls(Dispatch(runtime), list(runtime.monitors), tables, 0)
-        watch.awake = frozenset([i for i, m in enumerate(runtime.monitors) if m in runtime._awake])
-        watch.acting = frozenset([i for i, m in enumerate(runtime.monitors) if m in runtime._acting_due])
+        watch.awake = frozenset(runtime._awake)
+        watch.acting = frozenset(runtime._acting_due)
         watch._conclude(range(len(runtime.monitors)), [(p, ()) for p in runtime.too_large])
         return watch
 

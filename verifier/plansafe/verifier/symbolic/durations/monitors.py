@@ -46,11 +46,12 @@ class Monitors(Runtime):
         self.trail.turn(())
         due = dict(self._awake)
         self._changed(state, log, due)
-        for monitor in due:
-            self._awake.pop(monitor, None)
+        for number in due:
+            monitor = self._own(number)
+            self._awake.pop(number, None)
             self.trail.turn(("part", monitor.part, self.batch))
             if monitor.acting:
-                self._acting_due[monitor] = None
+                self._acting_due[number] = None
             elif isinstance(monitor, Automaton) and monitor.program.timed and monitor.part not in self.counting:
                 if monitor._touched or monitor._candidates or monitor._global_dirty:
                     for time in self.together:
@@ -62,7 +63,7 @@ class Monitors(Runtime):
             else:
                 monitor.step(state, moment)
                 if monitor.awake:
-                    self._awake[monitor] = None
+                    self._awake[number] = None
         for check in self._due_after:
             self.trail.turn(("part", check.part, self.batch))
             check.arrive(state, moment)
@@ -72,9 +73,10 @@ class Monitors(Runtime):
         """The trace ends with the present letter, which has no actions."""
         self.trail.turn(())
         self._act(state, moment)
-        for monitor in self.monitors:
+        for number, monitor in enumerate(self.monitors):
             self.trail.turn(("end", monitor.part))
-            monitor.finish(state, moment.letter)
+            if monitor.open:
+                self._own(number).finish(state, moment.letter)
         self.trail.turn(("goal",))
 
     def fork(self) -> Monitors:
