@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import subprocess
@@ -10,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from plansafe.app import linting, running
+from plansafe.app.main import app
 from plansafe.app.service import Settings, audit
 
 SAFECHECK = [sys.executable, "-m", "plansafe.app.main"]
@@ -30,6 +33,9 @@ GRAPH = {
         {"from_id": 4, "relation_type": "ON", "to_id": 5},
     ],
 }
+TEA = """(define (problem tea) (:domain igibson)
+  (:objects cup.n.01_1 - cup.n.01 gadget.n.09_1 - gadget.n.09 agent.n.01_1 - agent.n.01)
+  (:init (inside cup.n.01_1 gadget.n.09_1)) (:goal (inside ?cup.n.01_1 ?gadget.n.09_1)))"""
 CARELESS = "Cook\nSwitch the stove on.\n\n[WALK] <stove> (1.3)\n[SWITCHON] <stove> (1.3)\n[WALK] <table> (1.5)\n"
 
 
@@ -39,6 +45,21 @@ def home(tmp_path: Path) -> Path:
     (tmp_path / "graph.json").write_text(json.dumps(GRAPH), encoding="utf-8")
     (tmp_path / "cook.txt").write_text(CARELESS, encoding="utf-8")
     return tmp_path
+
+
+@pytest.fixture
+def mistaken(home: Path) -> Path:
+    """The same folder, with files that are none."""
+    (home / "graph.json.gz").write_bytes(gzip.compress((home / "graph.json").read_bytes()))
+    (home / "wide.txt").write_bytes(CARELESS.encode("utf-16"))
+    (home / "cut.json").write_text('{"nodes": [')
+    (home / "empty.toml").write_text("")
+    (home / "typo.toml").write_text('[ours.categories]\nburns = { hazards = ["fier"] }\n')
+    (home / "tea.txt").write_text("find Mug\n")
+    (home / "room.txt").write_text("Mug\n")
+    (home / "goal.json").write_text('{"final_state": [{"objectType": "Mug", "isDirtty": true}]}')
+    (home / "tea.bddl").write_text(TEA)
+    return home
 
 
 def run(*arguments: str, cwd: Path) -> tuple[int, str]:
@@ -105,13 +126,115 @@ def test_a_folder_of_scripts(home: Path) -> None:
         (("hazards", "--domain", "nowhere"), "SC610", "virtualhome"),
         (("detector", "nothing"), "SC601", "virtualhome"),
         (("detector", "cook.txt"), "SC776", "cook.txt"),
+        (("detector", "virtualhom"), "SC601", "did you mean `virtualhome`?"),
+        (("detector", "nothing"), "SC601", "igibson, virtualhome"),
+        (("hazards", "safl"), "SC607", "did you mean `safel`?"),
+        (("hazards", "--table", "empty.toml"), "SC775", "has no taxonomy"),
+        (("hazards", "--table", "typo.toml"), "SC775", "did you mean `fire`?"),
+        (("hazards", "--domain", "safety-chip"), "SC610", "no mapping for the world safety-chip"),
+        (("--world", "virtualhome", "cook.txt", "--scene", "graph.json.gz"), "SC001", "gunzip"),
+        (("--world", "virtualhome", "wide.txt", "--scene", "graph.json"), "SC001", "UTF-16"),
+        (("--world", "virtualhome", "cook.txt", "--scene", "cut.json"), "SC010", "this JSON is cut off"),
+        (("--world", "virtualhome", "cook.txt", "--scene", "graph.json", "--task", "1"), "SC014", "leave --task out"),
+        (("--world", "virtualhome", "cook.txt", "--scene", "graph.json", "--problem", "p"), "SC601", "not found: p"),
+        (
+            ("--world", "virtualhome", "cook.txt", "--scene", "graph.json", "--problem", "cut.json"),
+            "SC607",
+            "--problem",
+        ),
+        (("--world", "household", "cook.txt", "--scene", "graph.json"), "SC610", "without --world"),
+        (("--world", "safeagentbench", "tea.txt", "--scene", "room.txt", "--task", "1"), "SC014", "leave --task out"),
+        (("--world", "safeagentbench", "tea.txt", "--scene", "room.txt", "--goal", "goal.json"), "SC010", "`isDirty`"),
+        (("--world", "igibson", "tea.txt", "--scene", "tea.bddl", "--task", "cook"), "SC014", "`tea`"),
+        (("--world", "igibson", "tea.txt", "--scene", "tea.bddl", "--goal", "tea.bddl"), "SC010", "leave --goal out"),
+        (("domains", "show", "igibsn"), "SC610", "did you mean `igibson`?"),
+        (("domains", "export", "igibson"), "SC603", "--scene FILE"),
+        (("domains", "export", "despite", "--scene", "graph.json"), "SC603", "--domain FILE"),
+        (("domains", "export", "virtualhome", "--scene", "cut.json"), "SC010", "cut.json:1:11"),
+        (("lint", "nothing.safe"), "SC601", "specification not found: nothing.safe"),
+        (("lint", "hom"), "SC601", "did you mean `home`?"),
+        (("lint", "--domain", "vitualhome"), "SC601", "did you mean `virtualhome`?"),
+        (("lint",), "SC602", "there is nothing to look at"),
+        (("lint", "graph.json", "--domain", "household"), "SC003", "not a specification"),
+        (("lint", "--world", "virtualhome", "--scene", "cut.json"), "SC010", "cut.json:1:11"),
+        (("lint", "--world", "virtualhome", "--task", "1"), "SC607", "give it with --scene"),
+        (("lint", "--world", "virtualhome", "--domain", "household"), "SC607", "does not use --domain"),
+        (("lint", "--world", "despite", "--scene", "graph.json"), "SC603", "--problem FILE"),
     ],
 )
-def test_mistakes_are_answered(home: Path, arguments: tuple[str, ...], code: str, says: str) -> None:
-    status, text = run(*arguments, cwd=home)
-    assert status == 2, text
+def test_mistakes_are_answered(
+    mistaken: Path,
+    arguments: tuple[str, ...],
+    code: str,
+    says: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(mistaken)
+    for module in (running, linting):
+        monkeypatch.setattr(module, "limit_memory", lambda _: None)
+    with pytest.raises(SystemExit) as stop:
+        app(list(arguments), prog_name="safecheck")
+    text = "".join(capsys.readouterr())
+    assert stop.value.code == 2, text
+    assert "Traceback" not in text
     assert code in text
     assert says in text
+
+
+def test_the_library_applies_to_every_world_that_it_has_a_mapping_for(mistaken: Path) -> None:
+    """Also where a world adds the types of a task to its domain."""
+    for world, scene in (("safeagentbench", "room.txt"), ("igibson", "tea.bddl"), ("bddl", "tea.bddl")):
+        (mistaken / "nothing.txt").write_text("")
+        _, text = run("--world", world, "nothing.txt", "--scene", scene, "--format", "concise", cwd=mistaken)
+        assert " rules, " in text, text
+        assert " 0 rules" not in text, text
+
+
+def test_closed_streams_and_full_disks_are_no_bugs(home: Path) -> None:
+    command = [*SAFECHECK, "--world", "virtualhome", "-", "--scene", "graph.json"]
+    shell = ["sh", "-c", '"$@" <&-', "sh", *command]
+    done = subprocess.run(shell, cwd=home, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 2
+    assert "standard input is closed" in done.stdout
+    for command in (["domains"], ["hazards", "safel"], ["lint", "nothing.safe"]):
+        shell = ["sh", "-c", '"$@" >/dev/full', "sh", *SAFECHECK, *command]
+        done = subprocess.run(shell, cwd=home, capture_output=True, text=True, timeout=120, check=False)
+        assert (done.returncode, done.stderr.splitlines()[0]) == (
+            2,
+            "error[SC607]: cannot write standard output: no space left on device",
+        )
+    shell = ["sh", "-c", '"$@" >&-', "sh", *SAFECHECK, "domains"]
+    done = subprocess.run(shell, cwd=home, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_wrong_file_is_not_told_line_by_line(home: Path) -> None:
+    (home / "log.txt").write_text("this is a log\n" * 1000)
+    (home / "room.txt").write_text("Mug\n")
+    code, text = run("--world", "safeagentbench", "log.txt", "--scene", "room.txt", "--format", "concise", cwd=home)
+    assert code == 2
+    assert text.count("this is no step") == 20
+    assert "980 more like the last of these are not shown" in text
+
+
+def test_nothing_is_overwritten_unasked(home: Path) -> None:
+    (home / "domain.pddl").write_text("mine")
+    export = ("domains", "export", "virtualhome", "cook.txt", "--scene", "graph.json")
+    code, text = run(*export, cwd=home)
+    assert (code, (home / "domain.pddl").read_text()) == (2, "mine")
+    assert "it is there already" in text
+    assert not (home / "problem.pddl").exists()
+    assert run(*export, "-o", "made", cwd=home)[0] == 0
+    assert run(*export, "-o", "made", cwd=home)[0] == 0
+
+
+def test_a_table_may_leave_something_out(home: Path) -> None:
+    (home / "ours.toml").write_text('[ours.categories]\nburns = { hazards = ["fire"] }\n')
+    code, text = run("hazards", "--table", "ours.toml", cwd=home)
+    assert code == 0
+    assert "SC777" in text
+    assert "heat-off-at-the-end" in text
 
 
 def test_an_unknown_step_keeps_its_place(home: Path) -> None:

@@ -117,6 +117,8 @@ def repair(
     output: Annotated[
         str | None,
         typer.Option(
+            "--output",
+            "-o",
             metavar="FILE",
             help="Write the repaired plan to a file (`-`: to standard output, and the report to standard error).",
         ),

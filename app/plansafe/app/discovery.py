@@ -280,7 +280,8 @@ class Discovery:
         fitting = [s.path for s in beside if s.heading.domain is None or s.heading.domain.lower() == name]
         if fitting:
             return [(path, f"in {_place(folder)}") for path in fitting]
-        if name is None or shipped_domain(name) is None or not _same_file(domain.path, shipped_domain(name)):
+        path = domain.path.partition(" (with ")[0]  # where a world adds the types of a task, it says so there
+        if name is None or shipped_domain(name) is None or not _same_file(path, shipped_domain(name)):
             return []
         from plansafe.specs import default_specs, spec_path  # noqa: PLC0415 - not needed when flags decide
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from plansafe.app.options import GoalFile, SceneFile, TaskName
+from plansafe.app.options import DomainFile, GoalFile, ProblemFile, SceneFile, TaskName
 from plansafe.app.render.text import visible
-from plansafe.app.running import complain, guarded, replace_file, unwritable
+from plansafe.app.running import complain, guarded, replace_file, told, unwritable
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
 
@@ -33,34 +32,43 @@ def domains(context: typer.Context) -> None:
         raise typer.Exit(guarded(_list))
 
 
-@app.command("list")
+@app.command("list", short_help="List the worlds, and the specifications that judge them.")
 def list_worlds() -> None:
     """List the worlds: what each reads, and which specification judges it."""
     raise typer.Exit(guarded(_list))
 
 
-@app.command()
+@app.command(short_help="Show a world: its files, formats, actions and rules.")
 def show(name: Name) -> None:
     """Show a world: its files and formats, an example, its actions, and the rules that apply to it."""
     raise typer.Exit(guarded(lambda: _show(name)))
 
 
-@app.command()
+@app.command(short_help="Write a scene, and a plan for it, as PDDL.")
 def export(
     name: Name,
     plan: Annotated[str | None, typer.Argument(metavar="[PLAN]", help="A plan to write as PDDL, too.")] = None,
     scene: SceneFile = None,
     goal: GoalFile = None,
     task: TaskName = None,
+    domain: DomainFile = None,
+    problem: ProblemFile = None,
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write domain.pddl, problem.pddl, ..")
-    ] = ".",
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FOLDER",
+            help="Where to write domain.pddl, problem.pddl, ..; else here, and nothing is overwritten.",
+        ),
+    ] = None,
 ) -> None:
     """Write what safecheck makes of a scene, and of a plan for it, as PDDL that any other tool can read.
 
     Exit codes: 0 written, 2 a file cannot be read or written.
     """
-    raise typer.Exit(guarded(lambda: _export(name, plan, scene, goal, task, output)))
+    given = {"scene": scene, "goal": goal, "domain": domain, "problem": problem, "plan": plan}
+    raise typer.Exit(guarded(lambda: _export(name, given, task, output)))
 
 
 def _known() -> dict[str, World | None]:
@@ -74,6 +82,16 @@ def _known() -> dict[str, World | None]:
         if name not in found and name not in served:
             found[name] = None
     return dict(sorted(found.items()))
+
+
+def _reader(name: str) -> World | None:
+    """The world of that name, or that reads what is called so."""
+    from plansafe.domains.worlds import world  # noqa: PLC0415
+
+    try:
+        return world(name)
+    except KeyError:
+        return next((importer for importer in _known().values() if importer and importer.domain == name.lower()), None)
 
 
 def _list() -> int:
@@ -97,14 +115,13 @@ def _specs(importer: World | None, name: str) -> str:
 
 
 def _show(name: str) -> int:
-    known = _known()
-    if name.lower() not in known:
-        from plansafe.domains import domain_names  # noqa: PLC0415
+    from plansafe.domains import domain_names  # noqa: PLC0415
 
-        if name.lower() not in domain_names():
-            return complain(_unknown(name, tuple(known)))
-    importer = known.get(name.lower())
-    domain = name.lower() if importer is None else importer.domain
+    known = _known()
+    importer = _reader(name)
+    if name.lower() not in (*known, *domain_names()) and importer is None:
+        return complain(_unknown(name, tuple(known), domain_names()))
+    domain = name.lower() if importer is None or name.lower() in domain_names() else importer.domain
     if importer is not None:
         print(f"{importer.name}: {importer.title}\n")
         for file in importer.files:
@@ -160,9 +177,14 @@ def library(name: str) -> Checker | Diagnostic:
     from plansafe.specs import spec_names  # noqa: PLC0415
 
     bound = [domain for domain in domain_names() if f"home-{domain}" in spec_names()]
-    if name.lower() not in bound:
+    importer = _reader(name)
+    domain = name.lower() if name.lower() in bound or importer is None else importer.domain or ""
+    if domain in bound:
+        return bare(domain, ("home", f"home-{domain}"))
+    if importer is None:
         return _unknown(name, tuple(bound))
-    return bare(name.lower(), ("home", f"home-{name.lower()}"))
+    advice = f"there are mappings for {', '.join(bound)}"
+    return Diagnostic("SC610", f"the library has no mapping for the world {importer.name}", help=advice)
 
 
 def bare(name: str, specifications: Sequence[str]) -> Checker:
@@ -183,17 +205,17 @@ def _source(path: str) -> Source:
         return Source.from_bytes(path, file.read())
 
 
-def _unknown(name: str, known: tuple[str, ...]) -> Diagnostic:
+def _unknown(name: str, known: tuple[str, ...], others: tuple[str, ...] = ()) -> Diagnostic:
     from plansafe.grammar.plan_text import near  # noqa: PLC0415
 
     return Diagnostic(
         "SC610",
         f"no world is named {name!a}",
-        help=near(name.lower(), known) or f"known worlds: {', '.join(known)}",
+        help=near(name.lower(), (*known, *others)) or f"known worlds: {', '.join(known)}",
     )
 
 
-def _export(name: str, plan: str | None, scene: str | None, goal: str | None, task: str | None, output: str) -> int:
+def _export(name: str, given: dict[str, str | None], task: str | None, output: str | None) -> int:
     from plansafe.app.discovery import Choice, Discovery, Input  # noqa: PLC0415
     from plansafe.app.foreign import find_world  # noqa: PLC0415
     from plansafe.domains.world import Request  # noqa: PLC0415
@@ -203,39 +225,46 @@ def _export(name: str, plan: str | None, scene: str | None, goal: str | None, ta
         return complain(chosen)
     discovery = Discovery(Choice())
     files: dict[str, Source] = {}
-    for role, path in (("scene", scene), ("goal", goal), ("plan", plan)):
+    for role, path in given.items():
         found = discovery.read(path, role, f"--{role}") if path is not None else None
         if isinstance(found, Diagnostic):
             return complain(found)
         if isinstance(found, Input):
             files[role] = found.source
     text = files.pop("plan", None)
+    sources = {source.name: source for source in (*files.values(), *([] if text is None else [text]))}
     made = chosen.read_scene(Request(files, task))
     if not made.ok:
-        return _refuse(made.notes)
+        return _refuse(made.notes, sources)
+    notes = made.notes
     written = {"domain.pddl": made.domain.text, "problem.pddl": made.problem.text}
     for number, spec in enumerate(made.specs, 1):
         written["task.safe" if len(made.specs) == 1 else f"task-{number}.safe"] = spec.text
     if text is not None:
         read = chosen.read_plan(text, made)
         if read.plan is None:
-            return _refuse(read.diagnostics)
+            return _refuse(read.diagnostics, sources)
+        notes = (*notes, *read.diagnostics)
         stem = os.path.splitext(os.path.basename(text.name))[0]
         written[f"{stem if stem.isprintable() else 'plan'}.plan"] = read.plan.text
+    there = [file for file in written if os.path.lexists(file)] if output is None else []
+    if there:
+        advice = "name a folder for the files with --output"
+        return complain(Diagnostic("SC607", f"cannot write {visible(there[0])}: it is there already", help=advice))
+    told(notes, sources)
+    folder = output if output is not None else "."
+    paths = []
     try:
-        os.makedirs(output, exist_ok=True)
+        os.makedirs(folder, exist_ok=True)
         for file, content in written.items():
-            path = os.path.join(output, file)
-            replace_file(path, content.encode("utf-8", "surrogateescape"))
-            print(visible(path))
+            paths.append(os.path.join(folder, file))
+            replace_file(paths[-1], content.encode("utf-8", "surrogateescape"))
     except OSError as error:
-        return complain(unwritable(visible(output), error))
+        return complain(unwritable(visible(folder), error))
+    for path in paths:
+        print(visible(path))
     return 0
 
 
-def _refuse(diagnostics: tuple[Diagnostic, ...]) -> int:
-    for diagnostic in diagnostics:
-        if diagnostic.severity is Severity.ERROR:
-            complain(diagnostic)
-    sys.stderr.flush()
-    return 2
+def _refuse(diagnostics: tuple[Diagnostic, ...], sources: dict[str, Source]) -> int:
+    return told([diagnostic for diagnostic in diagnostics if diagnostic.severity is Severity.ERROR], sources)

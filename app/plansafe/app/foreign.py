@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from plansafe.app.discovery import Discovery, Input, shipped_domain
 from plansafe.app.service import Result, Settings, compiled, unjudged
 from plansafe.domains.world import Request, Scene, World
-from plansafe.domains.worlds import world, world_names
+from plansafe.domains.worlds import aliases, missing, world, world_names
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.plan_text import near, read_plan
 from plansafe.grammar.source import Source
@@ -85,9 +85,9 @@ class Foreign:
         if unreadable:
             return unreadable
         given = {file.role: file for file in files if isinstance(file, Input)}
-        missing = [file for file in chosen.files if file.required and file.role not in given]
-        if missing:
-            return tuple([_missing(chosen, file.role, file.meaning) for file in missing])
+        lacks = [file for file in chosen.files if file.required and file.role not in given]
+        if lacks:
+            return tuple([missing(chosen, file) for file in lacks])
         scene = chosen.read_scene(Request({role: file.source for role, file in given.items()}, self._settings.task))
         if not scene.ok:
             return scene.notes
@@ -152,7 +152,11 @@ def find_world(name: str) -> World | Diagnostic:
     try:
         return world(name)
     except KeyError:
-        advice = near(name.lower(), world_names()) or f"known worlds: {', '.join(world_names())}"
+        if shipped_domain(name) is not None:
+            advice: str | None = "it is a domain, and its plans are PDDL: they are read without --world"
+        else:
+            advice = near(name.lower(), (*world_names(), *aliases()))
+        advice = advice or f"known worlds: {', '.join(world_names())}"
         return Diagnostic("SC610", f"no world is named {name!a}", help=advice)
 
 
@@ -173,8 +177,3 @@ def foreign_plans(folder: str, settings: Settings) -> Iterator[str]:
             yield entry.path
     for place in below:
         yield from foreign_plans(place, settings)
-
-
-def _missing(chosen: World, role: str, meaning: str) -> Diagnostic:
-    message = f"the world {chosen.name} needs a {role}: {meaning}"
-    return Diagnostic("SC603", message, help=f"give --{role} FILE; for example: {chosen.example}")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from plansafe.app.render.text import visible
-from plansafe.app.running import complain, guarded, standard_output, unwritable, written
-from plansafe.grammar.diagnostics import Diagnostic
-from plansafe.grammar.source import Source
+from plansafe.app.running import complain, guarded, standard_output, told, unwritable, written
+from plansafe.grammar.diagnostics import Diagnostic, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,30 +34,38 @@ def hazards(
 ) -> None:
     """Show which rules of the hazard library stand for which category of published taxonomies, and what has none.
 
-    Exit codes: 0, or 2 for a table that cannot be used.
+    What a table leaves out is said, and no mistake. Exit codes: 0, or 2 for a table that cannot be used.
     """
     raise typer.Exit(guarded(lambda: _hazards(taxonomy, domain, table, every)))
 
 
 def _hazards(wanted: str | None, domain: str, table: str | None, every: bool) -> int:
+    from plansafe.app.discovery import Choice, Discovery  # noqa: PLC0415
     from plansafe.app.domains import library  # noqa: PLC0415 - loads the engine
-    from plansafe.specs.taxonomy import check, load  # noqa: PLC0415
+    from plansafe.grammar.plan_text import near  # noqa: PLC0415
+    from plansafe.specs.taxonomy import check, load, read  # noqa: PLC0415
 
-    try:
-        taxonomies = load(table)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        return complain(Diagnostic("SC601", f"cannot read {visible(table or '')}: {reason}"))
+    given = None if table is None else Discovery(Choice()).read(table, "table", "--table")
+    if isinstance(given, Diagnostic):
+        return complain(given)
+    taxonomies = load() if given is None else read(given.source)
     checker = library(domain)
     if isinstance(checker, Diagnostic):
         return complain(checker)
-    wrong = taxonomies.diagnostics or check(taxonomies, checker.rules)
+    said = taxonomies.diagnostics or check(taxonomies, checker.rules)
+    wrong = [diagnostic for diagnostic in said if diagnostic.severity is Severity.ERROR]
+    if said:
+        told(wrong or said, {taxonomies.table.name: taxonomies.table})
     if wrong:
-        return told(wrong, {taxonomies.table.name: taxonomies.table})
+        return 2
+    if not taxonomies.taxonomies:
+        message = f"the table {visible(taxonomies.table.name)} has no taxonomy"
+        return complain(Diagnostic("SC775", message, help="write `[NAME.categories]`, and a category below it"))
     chosen = [t for t in taxonomies.taxonomies if wanted is None or t.name == wanted.lower()]
     if not chosen:
-        names = ", ".join([t.name for t in taxonomies.taxonomies])
-        return complain(Diagnostic("SC607", f"no taxonomy is named {wanted!a}", help=f"there are: {names}"))
+        names = [t.name for t in taxonomies.taxonomies]
+        help = near((wanted or "").lower(), names) or f"there are: {', '.join(names)}"
+        return complain(Diagnostic("SC607", f"no taxonomy is named {wanted!a}", help=help))
     stream = standard_output()
     stream.write("\n".join(_shown(taxonomies, chosen, checker, domain, every)) + "\n")
     return 0
@@ -100,17 +106,22 @@ def detector(
 def _detector(path: str, output: str | None) -> int:
     import os  # noqa: PLC0415
 
-    from plansafe.specs import table_path  # noqa: PLC0415
+    from plansafe.app.discovery import Choice, Discovery  # noqa: PLC0415
+    from plansafe.grammar.plan_text import near  # noqa: PLC0415
+    from plansafe.specs import table_names, table_path  # noqa: PLC0415
     from plansafe.specs.detector import compile_detector  # noqa: PLC0415
 
     if not os.path.exists(path):
         path = table_path(path) or path
-    try:
-        with open(path, "rb") as file:
-            source = Source.from_bytes(path, file.read())
-    except OSError as error:
-        help = "name a file, or a world with a shipped table: virtualhome, igibson"
-        return complain(Diagnostic("SC601", f"cannot read {visible(path)}: {error.strerror}", help=help))
+    found = Discovery(Choice()).read(path, "table", "given")
+    if isinstance(found, Diagnostic):
+        if found.code == "SC601":
+            names = table_names()
+            shipped = f"name a file, or a world with a shipped table: {', '.join(names)}"
+            beside = found.help if os.path.splitext(path)[1] else None
+            found = found._replace(help=near(path.lower(), names) or beside or shipped)
+        return complain(found)
+    source = found.source
     made = compile_detector(source)
     if made.specification is None:
         return told(made.diagnostics, {source.name: source})
@@ -124,16 +135,3 @@ def _detector(path: str, output: str | None) -> int:
         return written(output, work)
     except OSError as error:
         return complain(unwritable(visible(output or "standard output"), error))
-
-
-def told(diagnostics: Iterable[Diagnostic], sources: dict[str, Source]) -> int:
-    """Say what is wrong with a file of the user, with its places, on standard error; the exit code of that."""
-    from plansafe.app.render.full import FullRenderer  # noqa: PLC0415 - for a mistake alone
-    from plansafe.app.render.text import Style  # noqa: PLC0415
-    from plansafe.app.service import Result, unjudged  # noqa: PLC0415
-
-    view = FullRenderer(Style(False), False)
-    result = Result("", unjudged(""), (), sources)
-    for diagnostic in diagnostics:
-        print(view.diagnostic(diagnostic, result), file=sys.stderr)
-    return 2

@@ -129,6 +129,7 @@ class Gathered(NamedTuple):
     specs: tuple[Input, ...]
     notes: tuple[Diagnostic, ...]
     discovery: Discovery
+    texts: tuple[Source, ...] = ()
 
     @property
     def failed(self) -> bool:
@@ -147,6 +148,7 @@ def gather(wanted: _Wanted) -> Gathered:
     named, failures = discovery.specifications("", None)
     notes: list[Diagnostic] = list(failures)
     problems: list[Source] = []
+    texts: list[Source] = []
     for path in wanted.problems:
         found = discovery.read(path, "problem", "--problem")
         if isinstance(found, Diagnostic):
@@ -154,7 +156,7 @@ def gather(wanted: _Wanted) -> Gathered:
         else:
             problems.append(found.source)
     if wanted.world is not None:
-        domain, specs = _of_world(wanted, discovery, problems, notes)
+        domain, specs = _of_world(wanted, discovery, problems, notes, texts)
     else:
         if wanted.scenes or wanted.goal is not None or wanted.task is not None:
             notes.append(Diagnostic("SC607", "--scene, --goal and --task need a world", help="name it with --world"))
@@ -164,11 +166,11 @@ def gather(wanted: _Wanted) -> Gathered:
         named, failures = discovery.specifications(folder, domain)
         notes += failures
     specs = [*named, *specs]
-    return Gathered(domain, tuple(problems), tuple(specs), tuple(notes), discovery)
+    return Gathered(domain, tuple(problems), tuple(specs), tuple(notes), discovery, tuple(texts))
 
 
 def _of_world(
-    wanted: _Wanted, discovery: Discovery, problems: list[Source], notes: list[Diagnostic]
+    wanted: _Wanted, discovery: Discovery, problems: list[Source], notes: list[Diagnostic], texts: list[Source]
 ) -> tuple[Input | None, list[Input]]:
     """The domain of a world; its scenes join the problems, and what they say themselves the specifications."""
     from plansafe.app.foreign import find_world  # noqa: PLC0415 - loads an importer
@@ -178,37 +180,49 @@ def _of_world(
     if isinstance(chosen, Diagnostic):
         notes.append(chosen)
         return None, []
+    if not wanted.scenes and (wanted.goal is not None or wanted.task is not None):
+        notes.append(Diagnostic("SC607", "--goal and --task are about a scene", help="give it with --scene"))
     specs: list[Input] = []
     files: dict[str, Source] = {}
-    if wanted.goal is not None:
-        found = discovery.read(wanted.goal, "goal", "--goal")
+    own = {"goal": wanted.goal, "domain": wanted.domain}
+    if any([file.role == "problem" for file in chosen.files]) and problems:
+        files["problem"] = problems.pop(0)
+    for role, given in own.items():
+        path = shipped_or_file(given) if given is not None and role == "domain" else given
+        found = discovery.read(path, role, f"--{role}") if path is not None else None
         if isinstance(found, Diagnostic):
             notes.append(found)
             return None, []
-        files["goal"] = found.source
+        if found is not None:
+            files[role] = found.source
+            texts.append(found.source)
     domains = []
     for path in wanted.scenes:
         found = discovery.read(path, "scene", "--scene")
         if isinstance(found, Diagnostic):
             notes.append(found)
             continue
+        texts.append(found.source)
         scene = chosen.read_scene(Request({**files, "scene": found.source}, wanted.task))
         notes += scene.notes
         if scene.ok:
-            problems.append(Source(path, scene.problem.text))
+            problems.append(Source(scene.problem.name, scene.problem.text))
             domains.append(scene.domain)
             specs += [Input("specification", spec.name, "of the task", spec) for spec in scene.specs]
-    path_of = None if chosen.domain is None else shipped_domain(chosen.domain)
+    if wanted.domain is not None and not any([file.role == "domain" for file in chosen.files]):
+        notes.append(Diagnostic("SC607", f"the world {chosen.name} does not use --domain", help="leave it out"))
+        return None, []
+    path_of = shipped_domain(wanted.world or "") or (None if chosen.domain is None else shipped_domain(chosen.domain))
     if len({text.text for text in domains}) > 1:
         notes.append(Diagnostic("SC607", "these scenes have different domains", help="lint them one at a time"))
     elif domains:
-        return Input("domain", path_of or domains[0].name, f"of the world {chosen.name}", domains[0]), specs
+        return Input("domain", domains[0].name, f"of the world {chosen.name}", domains[0]), specs
     elif path_of is not None:
         found = discovery.read(path_of, "domain", f"of the world {chosen.name}")
         if isinstance(found, Input):
             return found, specs
         notes.append(found)
-    else:
+    elif not wanted.scenes:
         notes.append(Diagnostic("SC602", f"the world {chosen.name} has no domain of its own", help="give a --scene"))
     return None, specs
 
@@ -250,7 +264,8 @@ def _lint(
     from plansafe.verifier.symbolic.refusals import missing_solver  # noqa: PLC0415
 
     gathered = gather(wanted)
-    sources: Mapping[str, Source] = {i.source.name: i.source for i in gathered.specs}
+    read = {text.name: text for text in (*gathered.texts, *[i.source for i in gathered.specs])}
+    sources: Mapping[str, Source] = read
     if gathered.failed:
         result = Lint((), (), gathered.notes, sources, False)
     else:
@@ -269,7 +284,7 @@ def _lint(
             advice = "name specifications; `safecheck domains list` says which domains have some"
             notes = (*notes, Diagnostic("SC607", "there is nothing to look at: no rule, no constraint", help=advice))
             result = result._replace(usable=False)
-        result = result._replace(diagnostics=(*notes, *result.diagnostics))
+        result = result._replace(diagnostics=(*notes, *result.diagnostics), sources={**read, **result.sources})
     stream = standard_output()
     stream.write(renderer(form.value, wants_color(color, stream)).result(shown(result, ignore), gathered, ignore))
     stream.flush()

@@ -168,7 +168,12 @@ def audit(
     form: Annotated[Format, typer.Option("--format", help="How to write the report.")] = Format.FULL,
     output: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Write the report to a file, which is replaced only when it is complete."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write the report to a file, which is replaced only when it is complete.",
+        ),
     ] = None,
     color: ColorChoice = Color.AUTO,
     full_state: Annotated[

@@ -5,10 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TextIO
 
 from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.grammar.source import Source
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141
@@ -51,6 +52,19 @@ def complain(problem: Diagnostic) -> int:
     print(f"error[{problem.code}]: {problem.message}", file=sys.stderr)
     if problem.help:
         print(f"  = help: {problem.help}", file=sys.stderr)
+    return 2
+
+
+def told(diagnostics: Iterable[Diagnostic], sources: dict[str, Source]) -> int:
+    """Say what is wrong with a file of the user, with its places, on standard error; the exit code of that."""
+    from plansafe.app.render.full import FullRenderer  # noqa: PLC0415 - for a mistake alone
+    from plansafe.app.render.text import Style  # noqa: PLC0415
+    from plansafe.app.service import Result, unjudged  # noqa: PLC0415
+
+    view = FullRenderer(Style(False), False)
+    result = Result("", unjudged(""), (), sources)
+    for diagnostic in diagnostics:
+        print(view.diagnostic(diagnostic, result), file=sys.stderr)
     return 2
 
 

@@ -106,7 +106,7 @@ def check(
     raise typer.Exit(guarded(lambda: _usable(work)))
 
 
-@app.command()
+@app.command(short_help="Correct by rule what can be corrected; judge the result.")
 def fix(
     scenarios: Scenarios,
     base: BaseDomain = None,
@@ -121,6 +121,8 @@ def fix(
     output: Annotated[
         str | None,
         typer.Option(
+            "--output",
+            "-o",
             metavar="FOLDER",
             help="Write the corrected scenario to a new folder (of several: to one in it for each).",
         ),

@@ -91,9 +91,9 @@ def wrong_task(request: Request, *names: str) -> tuple[Diagnostic, ...]:
     """The mistake (SC014) of naming a task where files hold but one; ``names`` are what that one is called."""
     if request.task is None or request.task.strip().lower() in [name.lower() for name in names]:
         return ()
-    known = f"it is called `{names[0]}`" if names else "the files do not name it"
-    message = f"there is no task `{request.task}`: the files hold one task, and {known}"
-    return (Diagnostic("SC014", message, help="leave --task out, or give the file that holds the task"),)
+    why = f"the one task here is called `{names[0]}`" if names else "no file of several tasks is given"
+    advice = "leave --task out, or give the file that holds the task"
+    return (Diagnostic("SC014", f"there is no task `{request.task}`: {why}", help=advice),)
 
 
 def no_scene(*diagnostics: Diagnostic) -> Scene:

@@ -10,7 +10,7 @@ from plansafe.domains.world import ForeignPlan, Request, Scene, no_scene
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 
 if TYPE_CHECKING:
-    from plansafe.domains.world import World
+    from plansafe.domains.world import FileRole, World
     from plansafe.grammar.source import Source
 
 _TOLD = 20
@@ -30,10 +30,15 @@ def world_names() -> tuple[str, ...]:
     return tuple(sorted(_MODULES))
 
 
+def aliases() -> tuple[str, ...]:
+    """Further names that :func:`world` takes, sorted."""
+    return tuple(sorted(_ALIASES))
+
+
 def world(name: str) -> World:
     """The world of that name (letters of any case), or that reads what is called so. ``KeyError`` if there is none.
 
-    Its ``read_scene`` refuses files that the world does not use: nothing that was given is dropped in silence. Its
+    Its ``read_scene`` asks for the files that the world needs, and refuses those that it does not use. Its
     ``read_plan`` says of many mistakes of one kind only how many they are: a wrong file is wrong in every line.
     """
     plain = name.strip().lower()
@@ -41,6 +46,9 @@ def world(name: str) -> World:
     used = {file.role for file in found.files}
 
     def read_scene(request: Request) -> Scene:
+        lacks = [file for file in found.files if file.required and file.role not in request.files]
+        if lacks:
+            return no_scene(*[missing(found, file) for file in lacks])
         idle = sorted(set(request.files) - used)
         if not idle:
             return found.read_scene(request)
@@ -54,6 +62,12 @@ def world(name: str) -> World:
         return read._replace(diagnostics=_few(read.diagnostics))
 
     return found._replace(read_scene=read_scene, read_plan=read_plan)
+
+
+def missing(needs: World, file: FileRole) -> Diagnostic:
+    """Say that a world needs a file that was not given (SC603)."""
+    message = f"the world {needs.name} needs a {file.role}: {file.meaning}"
+    return Diagnostic("SC603", message, help=f"give --{file.role} FILE; for example: {needs.example}")
 
 
 def _few(diagnostics: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:

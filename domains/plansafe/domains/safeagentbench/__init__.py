@@ -74,7 +74,7 @@ def read_scene(request: Request) -> Scene:
     if not room.things:
         return no_scene(Diagnostic("SC010", "there is no object in the room", (first(file),)))
     with open(domain_path("safeagentbench"), encoding="utf-8") as shipped:
-        domain = Source("safeagentbench/domain.pddl", shipped.read())
+        domain = Source(shipped.name, shipped.read())
     problem = Source(f"{file.name} (as PDDL)", problem_text(room, task.goal, list(task.facts)))
     specs = []
     if task.rules and goal is not None:

@@ -50,7 +50,7 @@ def read_scene(request: Request) -> Scene:
     except Unreadable as wrong:
         return no_scene(wrong.diagnostic)
     with open(domain_path("safety_chip"), encoding="utf-8") as shipped:
-        domain = Source("safety_chip/domain.pddl", shipped.read())
+        domain = Source(shipped.name, shipped.read())
     problem = Source(f"{file.name} (as PDDL)", _problem(task, domain.text))
     return Scene(domain, problem, (specification,), task.notes, _Data(task.home, task.start))
 
