@@ -39,7 +39,7 @@
     fragile heavy metallic meltable pressurised - thing
     cookware - fillable                              ; a pot or pan that goes onto the heat
     tableware absorbent paper clothing furniture soft_furniture structure - thing
-    flammable toxic medicine food - object           ; things or substances
+    flammable toxic foaming medicine food - object   ; things or substances
     perishable - food
     raw_food - perishable
     liquid - substance
@@ -51,6 +51,7 @@
     apple_n_01 - (either food movable)
     ashcan_n_01 - (either fillable movable waste_bin)
     beer_bottle_n_01 - (either fillable fragile movable)
+    bar_soap_n_01 - (either foaming movable)
     blender_n_01 - (either bladed electric fillable movable openable takes_water)
     book_n_02 newspaper_n_03 - (either flammable movable paper)
     bottle__of__beer_n_01 - (either movable pressurised)
@@ -74,6 +75,7 @@
     frying_pan_n_01 saucepan_n_01 - (either cookware metallic movable)
     iron_n_04 - (either electric movable open_heat takes_water)
     laptop_n_01 - (either electric electronics movable openable toggleable)
+    liquid_soap_n_01 - (either foaming liquid)
     microwave_n_02 - (either electric heavy microwave movable self_stopping)
     oven_n_01 - (either electric fixed oven)
     pill_bottle_n_01 - (either medicine movable)
