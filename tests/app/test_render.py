@@ -81,6 +81,32 @@ def test_a_span_over_several_lines_says_where_it_ends() -> None:
     ]
 
 
+def test_a_step_in_json_is_shown_by_what_it_says() -> None:
+    """The place is that of the step; the line that is shown is not a mere bracket."""
+    source = Source("plan.json", '[\n  {\n    "action": "OPEN",\n    "object": "jar_1"\n  }\n]\n')
+    label = Label("plan.json", Span(source.text.index("{"), source.text.index("}") + 1), "here")
+    lines = excerpt([label], {"plan.json": source}, 1, PLAIN)
+    assert lines == [
+        " --> plan.json:2:3",
+        "  |",
+        '3 |     "action": "OPEN",',
+        "  |     ^^^^^^^^^^^^^^^^^ here (up to line 5)",
+    ]
+    brackets = Label("plan.json", Span(source.text.index("}"), len(source.text)), "here")
+    assert "5 |   }" in excerpt([brackets], {"plan.json": source}, 1, PLAIN)
+
+
+def test_a_name_of_a_million_letters_is_cut() -> None:
+    source = Source("plan.txt", "x" * 1_000_000)
+    label = Label("plan.txt", Span(0, len(source.text)))
+    unknown = Diagnostic("SC401", f"unknown action `{source.text}`", (label,), help=source.text)
+    result = Result("plan.txt", unjudged("plan.txt", unknown), (), {"plan.txt": source})
+    for form in ("full", "concise"):
+        text = rendered(form, result)
+        assert len(text) < 5_000
+        assert "up to line" not in text
+
+
 def test_gaps_between_lines() -> None:
     text = excerpt_of("a\nb\nc\nd\ne\nf\n", (0, 1, "", True), (4, 5, "", False), (10, 11, "", False))
     assert text.splitlines()[2:] == ["1 | a", "  | ^", "2 | b", "3 | c", "  | -", "...", "6 | f", "  | -"]

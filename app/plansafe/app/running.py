@@ -49,9 +49,11 @@ def _discard_output() -> None:
 
 def complain(problem: Diagnostic) -> int:
     """Say what is wrong with the command line; the exit code of that."""
-    print(f"error[{problem.code}]: {problem.message}", file=sys.stderr)
+    from plansafe.app.render.text import brief  # noqa: PLC0415 - for a mistake alone
+
+    print(f"error[{problem.code}]: {brief(problem.message)}", file=sys.stderr)
     if problem.help:
-        print(f"  = help: {problem.help}", file=sys.stderr)
+        print(f"  = help: {brief(problem.help)}", file=sys.stderr)
     return 2
 
 

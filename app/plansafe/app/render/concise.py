@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plansafe.app.render.excerpt import place
-from plansafe.app.render.text import visible
+from plansafe.app.render.text import brief, visible
 from plansafe.app.service import Result
 from plansafe.grammar.diagnostics import Severity
 from plansafe.verifier.report import FindingClass, Worlds
@@ -20,7 +20,7 @@ class ConciseRenderer:
         for diagnostic in report.diagnostics:
             label = diagnostic.labels[0] if diagnostic.labels else None
             where = place(label.source, label.span, result.sources) if label else name
-            out.append(f"{where}: {diagnostic.severity.value}[{diagnostic.code}] {visible(diagnostic.message)}")
+            out.append(f"{where}: {diagnostic.severity.value}[{diagnostic.code}] {brief(diagnostic.message)}")
         for finding in report.findings:
             where = place(finding.source or result.plan, finding.span, result.sources)
             kind = "undecided" if finding.finding_class is FindingClass.UNDECIDED else "error"
@@ -28,7 +28,7 @@ class ConciseRenderer:
             if finding.worlds is not None:
                 remarks.append("in every world" if finding.worlds is Worlds.ALL else "in some worlds")
             remark = f" ({', '.join(remarks)})" if remarks else ""
-            out.append(f"{where}: {kind}[{finding.code}] {visible(finding.message)}{remark}")
+            out.append(f"{where}: {kind}[{finding.code}] {brief(finding.message)}{remark}")
         out.append(f"{name}: {self._verdict(result)}")
         return "\n".join(out) + "\n"
 

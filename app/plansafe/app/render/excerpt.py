@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from plansafe.app.render.text import TAB, Style, visible, width
+from plansafe.app.render.text import TAB, Style, brief, visible, width
 from plansafe.grammar.diagnostics import Label, Span
 from plansafe.grammar.source import Source
 
 MAX_COLUMNS = 120
 _LONG = 1_000
+_BARE = re.compile(r"[\s\[\](){},]*\n[^\S\n]*")
 _CONTEXT = 20  # columns kept before the first mark of a line that is cut
 
 
@@ -25,7 +27,8 @@ class _Mark(NamedTuple):
 
 def gutter(labels: Iterable[Label], sources: Mapping[str, Source]) -> int:
     """How many columns the line numbers of these labels need."""
-    lines = [sources[label.source].position(label.span.start)[0] for label in labels if label.source in sources]
+    known = [label for label in labels if label.source in sources]
+    lines = [sources[label.source].position(_telling(label, sources[label.source]).span.start)[0] for label in known]
     return len(str(max(lines, default=1)))
 
 
@@ -49,7 +52,7 @@ def excerpt(
 
 def _of_source(source: Source, labels: Sequence[Label], arrow: str, margin: int, style: Style) -> list[str]:
     lines: dict[int, list[Label]] = {}
-    for label in labels:
+    for label in [_telling(label, source) for label in labels]:
         lines.setdefault(source.position(label.span.start)[0], []).append(label)
     line, column = source.position(labels[0].span.start)
     bar = style.frame(" " * margin + " |")
@@ -64,6 +67,14 @@ def _of_source(source: Source, labels: Sequence[Label], arrow: str, margin: int,
         out += _marked_line(source, number, lines[number], margin, style)
         last = number
     return out
+
+
+def _telling(label: Label, source: Source) -> Label:
+    """A label without lines of mere brackets in front: of a step in JSON, ``{`` says nothing."""
+    bare = _BARE.match(source.text, label.span.start, label.span.end)
+    if bare is None or bare.end() >= label.span.end:
+        return label
+    return label._replace(span=Span(bare.end(), label.span.end))
 
 
 def _line(source: Source, number: int, margin: int, style: Style) -> str:
@@ -86,10 +97,11 @@ def _marked_line(source: Source, number: int, labels: Sequence[Label], margin: i
         end = min(label.span.end, start + len(raw))
         begin = min(max(label.span.start - start, 0), len(raw))
         first, last = columns[begin], columns[max(end - start, 0)]
-        what = visible(label.text)
+        what = brief(label.text)
         if label.span.end > start + len(raw) + 1:
             line = source.position(max(label.span.end - 1, 0))[0]
-            what = f"{what} (up to line {line})" if what else f"up to line {line}"
+            if line > number:  # and not a long line that is cut
+                what = f"{what} (up to line {line})" if what else f"up to line {line}"
         marks.append(_Mark(first, max(last, first + 1), what, label.primary))
     shown, marks = _window(text, marks)
     out = [f"{style.frame(f'{number:>{margin}} |')} {shown}".rstrip()]

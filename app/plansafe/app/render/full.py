@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from plansafe.app.render.excerpt import excerpt, gutter
-from plansafe.app.render.text import Style, centre, pad, visible, width
+from plansafe.app.render.text import Style, brief, centre, pad, visible, width
 from plansafe.app.service import Result
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.verifier.report import Blame, Change, Finding, FindingClass, Headline, Report, Table
@@ -87,15 +87,15 @@ class FullRenderer:
 
     def _title(self, kind: str, code: str, message: str) -> str:
         paint = {"warning": self._style.warning, "undecided": self._style.warning, "note": self._style.bold}
-        return paint.get(kind, self._style.error)(f"{kind}[{code}]") + self._style.bold(f": {visible(message)}")
+        return paint.get(kind, self._style.error)(f"{kind}[{code}]") + self._style.bold(f": {brief(message)}")
 
     def _remarks(self, remarks: Sequence[tuple[str, str]], margin: int) -> list[str]:
         out = []
         for word, text in remarks:
             start = f"{' ' * margin} {self._style.frame('=')} {self._style.bold(word)}: "
             lines = text.split("\n")
-            out.append(start + visible(lines[0]))
-            out += [" " * (margin + 5 + len(word)) + visible(line) for line in lines[1:]]
+            out.append(start + brief(lines[0]))
+            out += [" " * (margin + 5 + len(word)) + brief(line) for line in lines[1:]]
         return out
 
     # -- worlds

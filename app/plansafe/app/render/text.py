@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 TAB = 4
+LONGEST = 1_000
 
 
 def visible(text: str) -> str:
@@ -12,6 +13,11 @@ def visible(text: str) -> str:
     leaves undefined.
     """
     return text if text.isprintable() else "".join([c if c.isprintable() else _picture(ord(c)) for c in text])
+
+
+def brief(text: str) -> str:
+    """A visible text of bounded length: what is wrong may be a name of a million letters."""
+    return visible(text if len(text) <= LONGEST else f"{text[:LONGEST]}\u2026")
 
 
 def _picture(code: int) -> str:

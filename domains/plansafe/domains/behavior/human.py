@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from plansafe.domains.behavior.naming import guess
+from plansafe.domains.behavior.naming import guess, nearest
 from plansafe.domains.behavior.task import Naming
 from plansafe.domains.behavior.vocabulary import IGIBSON, vocabulary
 from plansafe.domains.world import ForeignPlan
@@ -204,6 +204,8 @@ class _Writer:
                     obj, others = guesses[name]
                     text = f"`{name}` is taken for `{obj}`, one of {others + 1} of its kind"
                     self._note("SC012", text, first[name], "name it as the scene does, or give the prompt as the scene")
+            elif misspelt := nearest(name, kinds):
+                self._note("SC012", f"`{name}` is no object of the scene", first[name], f"did you mean `{misspelt}`?")
 
     def _note(self, code: str, message: str, span: Span, help_text: str | None = None) -> None:
         label = Label(self.source.name, span)

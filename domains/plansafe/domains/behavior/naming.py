@@ -107,6 +107,20 @@ def guess(names: Iterable[str], types: dict[str, str], rooms: dict[str, str]) ->
     return guesses
 
 
+def nearest(name: str, types: dict[str, str]) -> str | None:
+    """The object whose category is nearly that of a name that matches none, where there is one."""
+    import difflib  # noqa: PLC0415 - needed for mistakes alone
+
+    parts = _NAME.match(name)
+    first: dict[str, str] = {}
+    for obj, kind in types.items():
+        found = _TYPE.match(kind)
+        if found is not None:
+            first.setdefault(found[1], obj)
+    near = difflib.get_close_matches(parts[1], first, n=1, cutoff=0.8) if parts and len(name) <= MAX_LENGTH else []
+    return first[near[0]] if near else None
+
+
 def _is_floor_of_a_room(
     name: str, category: str, members: dict[str, list[str]], rooms: dict[str, str], guesses: dict[str, Guess]
 ) -> bool:
