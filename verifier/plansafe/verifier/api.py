@@ -10,6 +10,8 @@ import gc
 import sys
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import cached_property
+from math import prod
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -211,6 +213,13 @@ class Checker:
     def ok(self) -> bool:
         """Whether plans can be checked."""
         return self.elaborated is not None and self.context.errors == 0
+
+    @cached_property
+    def bindings(self) -> tuple[int, ...]:
+        """How many bindings of its parameters each rule has; none if it is not applicable."""
+        assert self.elaborated is not None
+        domains = self.elaborated.task.domains
+        return tuple([prod([len(domains[v.domain]) for v in r.declared]) if r.applicable else 0 for r in self.rules])
 
     # -- plans --------------------------------------------------------------------------------------------------------
 

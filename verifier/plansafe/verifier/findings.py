@@ -95,7 +95,8 @@ class Writer:
         self.plan = plan
         self.read = read
         self.outcomes = {outcome.reading: outcome for outcome in outcomes}
-        self.histories = {reading: History(checker, read, reading) for reading in self.outcomes}
+        halt = History(checker, read, outcomes[0])
+        self.histories = {o.reading: History(checker, read, o, halt) if n else halt for n, o in enumerate(outcomes)}
         self.question = Question
 
     def span(self, step: int) -> Span | None:
@@ -124,15 +125,14 @@ class Writer:
         for reading in self.outcomes:
             mine = [(n, v) for n, v in enumerate(violated) if v.readings[0] == reading]
             if mine:
-                outcome = self.outcomes[reading]
                 questions = [self._violation_question(v) for _, v in mine]
-                got = self.histories[reading].ask(questions, outcome.letters, outcome.state)
+                got = self.histories[reading].ask(questions)
                 answers.update({n: answer for (n, _), answer in zip(mine, got, strict=True)})
             facts = {fact for n, _ in mine for fact in answers[n].facts}
             if reading == "halt":
                 facts |= {fact for n, answer in told.items() if "halt" in failures[n][1] for fact in answer.facts}
                 facts |= set(goal.facts) if goal is not None else set()
-            past[reading] = self.histories[reading].past(facts, self.outcomes[reading].letters) if facts else {}
+            past[reading] = self.histories[reading].past(facts) if facts else {}
         out = [self._failure(f, r, told.get(n), past[r[0]]) for n, (f, r) in enumerate(failures)]
         if checker_state := history.state_text(halt.state):
             out = [f._replace(state=checker_state) if "halt" in f.readings else f for f in out]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.verifier.compile.normal import reads
-from plansafe.verifier.engine.replay import Observer, Run
+from plansafe.verifier.engine.replay import MAX_CHANGES, Changes, Observer, Outcome, Run
 from plansafe.verifier.engine.state import Change, State
 from plansafe.verifier.engine.timed import TimedRun
 from plansafe.verifier.evaluate import Binding, Evaluator, Reason
@@ -52,59 +52,79 @@ class Past(NamedTuple):
 
 
 class History:
-    """Answers questions about one reading of a plan."""
+    """Answers questions about one reading of a plan.
 
-    def __init__(self, checker: Checker, read: ReadSteps, reading: str) -> None:
+    ``outcome``: what the reading came to; ``before``: of a reading that went on after a failed step, the one that
+    halted there.
+    """
+
+    def __init__(self, checker: Checker, read: ReadSteps, outcome: Outcome, before: History | None = None) -> None:
         assert checker.engine is not None
         self.checker = checker
         self.engine = checker.engine
         self.task = checker.engine.task
         self.read = read
-        self.reading = reading
-        self._trace: list[tuple[int, int, list[Change]]] | None = None
-        """The changes that lead to each letter, with the letter and the step, of the run that there has been."""
-        self._final: State | None = None
+        self.outcome = outcome
+        self._before = before if outcome.trace is not None else None
+        self._trace: list[Changes] | None = None
 
-    def _run(self, observer: Observer | None = None) -> list[tuple[int, int, list[Change]]]:
-        """Run the plan again, and keep what changes."""
+    def _run(self, observer: Observer | None = None, only: set[Fact] | None = None) -> list[Changes]:
+        """Run the plan again; what changes (of ``only`` these facts) is returned, and kept if it is not too much."""
         run: Run
-        trace: list[tuple[int, int, list[Change]]] = []
+        trace: list[Changes] = []
+        kept = 0
 
         def observe(run: Run, step: int, log: list[Change]) -> None:
-            if log:
-                trace.append((run.letter, step, list(log)))
+            nonlocal kept
+            changes = [change for change in log if only is None or change[:2] in only]
+            kept += len(changes)
+            if changes and (kept <= MAX_CHANGES or only is not None):
+                trace.append((run.letter, step, changes))
             if observer is not None:
                 observer(run, step, log)
 
+        reading = self.outcome.reading
         if self.read.timed is not None:
             tolerance = self.checker.options.tolerance
-            run = timed = TimedRun(self.engine, self.reading, self.read.timed, tolerance, observer=observe)
+            run = timed = TimedRun(self.engine, reading, self.read.timed, tolerance, observer=observe)
             observe(run, 0, [])
             timed.run()
         else:
-            run = Run(self.engine, self.reading, observer=observe)
+            run = Run(self.engine, reading, observer=observe)
             observe(run, 0, [])
             run.steps(self.read.steps)
-        self._trace, self._final = trace, run.state
+        if only is None and kept <= MAX_CHANGES:
+            self._trace = trace
         return trace
 
-    def ask(self, questions: list[Question], letters: int, last: State) -> list[Answer]:
-        """Answer all questions in one run, or in none if all are about the last of ``letters`` (state ``last``)."""
+    def changes(self, facts: set[Fact]) -> list[Changes]:
+        """What changes, and when; at least all changes of ``facts``."""
+        if self._before is not None and self.outcome.trace is not None:
+            return [*self._before.changes(facts), *self.outcome.trace]
+        return self._run(only=facts) if self._trace is None else self._trace
+
+    def ask(self, questions: list[Question]) -> list[Answer]:
+        """Answer all questions: backwards from the last letter where the changes are kept, the others in one run."""
         by_letter: dict[int, list[int]] = {}
         answers = [Answer((), ())] * len(questions)
         for number, question in enumerate(questions):
-            if question.letter == letters:
-                answers[number] = self._answer(question, last)
+            if question.letter == self.outcome.letters:
+                answers[number] = self._answer(question, self.outcome.state)
             else:
                 by_letter.setdefault(question.letter, []).append(number)
-        if not by_letter:
-            return answers
 
         def observe(run: Run, _step: int, _log: list[Change]) -> None:
             for number in by_letter.get(run.letter, ()):
                 answers[number] = self._answer(questions[number], run.state)
 
-        self._run(observe)
+        if by_letter and self.outcome.trace:
+            state = self.outcome.state.fork()
+            for letter, _, log in reversed(self.outcome.trace):
+                for number in by_letter.pop(letter, ()):
+                    answers[number] = self._answer(questions[number], state)
+                state.undo(list(log))
+        if by_letter:
+            self._run(observe)
         return answers
 
     def _answer(self, question: Question, state: State) -> Answer:
@@ -147,19 +167,17 @@ class History:
                 out[index, self.task.encode(tuple(arguments))] = None
         return list(out)
 
-    def past(self, facts: set[Fact], until: int) -> dict[Fact, Past]:
-        """When each of the facts changed, up to a letter: told backwards, from the last state and what changed."""
-        trace = self._run() if self._trace is None else self._trace
-        base, state = len(self.task.predicates), self._final
-        assert state is not None
+    def past(self, facts: set[Fact]) -> dict[Fact, Past]:
+        """When each of the facts changed: told backwards, from the last state and what changed."""
+        base, state = len(self.task.predicates), self.outcome.state
         now: dict[Fact, object] = {}
         for index, code in facts:
             now[index, code] = code in state.facts[index] if index < base else state.fluents[index - base].get(code)
         changes: dict[Fact, list[tuple[int, int, object]]] = {fact: [] for fact in facts}
-        for letter, step, log in reversed(trace):
+        for letter, step, log in reversed(self.changes(facts)):
             before = {(index, code): (not value) if index < base else value for index, code, value in reversed(log)}
             for fact in before.keys() & facts if letter else ():
-                if before[fact] != now[fact] and letter <= until:
+                if before[fact] != now[fact]:
                     changes[fact].append((letter, step, now[fact]))
                 now[fact] = before[fact]
         return {fact: Past(now[fact], changes[fact][::-1]) for fact in facts}

@@ -141,7 +141,7 @@ def _violated(checker: Checker, outcomes: list[Outcome]) -> list[Violated]:
 
 def _counts(checker: Checker, halt: Outcome, violated: list[Violated]) -> tuple[RuleCount, ...]:
     assert checker.engine is not None
-    task, parts = checker.engine.task, checker.engine.plan.parts
+    parts = checker.engine.plan.parts
     undecided = {parts[part].rule for part, _ in halt.undecided}
     broken: dict[int, int] = {}
     for v in violated:
@@ -152,9 +152,7 @@ def _counts(checker: Checker, halt: Outcome, violated: list[Violated]) -> tuple[
         if rule.matches:
             instances = halt.matches[number]
         else:
-            instances = 1 if rule.applicable else 0
-            for variable in rule.declared:
-                instances *= len(task.domains[variable.domain])
+            instances = checker.bindings[number]
         touches = halt.touches[number] if halt.touches else 0
         violations = broken.get(number, 0)
         if not rule.applicable:

@@ -57,19 +57,23 @@ class ActionCode:
         self.emitter = emitter
         self.watched = watched
         # By identity: a world's outcomes give one action several versions (docs/worlds.md). Kept alive in _actions.
-        self._runs: dict[int, Run] = {}
+        self._runs: dict[tuple[int, bool], Run] = {}
         self._preconditions: dict[int, Callable[..., bool]] = {}
         self._effects: dict[int, Callable[..., Happening]] = {}
         self._reads_numbers: dict[int, bool] = {}
         self._actions: list[Action] = []
         emitter.namespace["checked"] = checked
 
-    def run(self, action: Action) -> Run:
-        """The function that takes an instantaneous action; compiled at first use."""
-        found = self._runs.get(id(action))
+    def run(self, action: Action, possible: bool = False) -> Run:
+        """The function that takes an instantaneous action; compiled at first use.
+
+        With ``possible`` its precondition is known to hold.
+        """
+        key = (id(action), possible)
+        found = self._runs.get(key)
         if found is None:
-            found = self._fused(action) if self._simple(action.start) else self._general(action)
-            self._runs[id(action)] = found
+            make = self._fused if self._simple(action.start) else self._general
+            found = self._runs[key] = make(action, possible)
             self._actions.append(action)
         return found
 
@@ -79,12 +83,12 @@ class ActionCode:
             functions
         )
 
-    def _fused(self, action: Action) -> Run:
+    def _fused(self, action: Action, possible: bool) -> Run:
         emitter = self.emitter
         name = emitter.fresh()
         lines: list[str] = []
         condition = emitter.expression(And(action.start.condition))
-        if condition != "True":
+        if condition != "True" and not possible:
             lines.append(f"if not {condition}: return False")
         adds = [atom for effect in action.start.effects for atom in effect.adds]
         deletes = [atom for effect in action.start.effects for atom in effect.deletes]
@@ -138,13 +142,13 @@ class ActionCode:
             f" F[{f}][c] = v{number}",
         ]
 
-    def _general(self, action: Action) -> Run:
+    def _general(self, action: Action, possible: bool) -> Run:
         task, slots = self.task, [v.slot for v in action.parameters]
-        holds = self.condition(action.start.condition, slots)
+        holds = None if possible else self.condition(action.start.condition, slots)
         effects = self.effects(action.start, slots)
 
         def run(facts: list[set[int]], fluents: list[dict[int, Number]], log: list[Change], *objects: int) -> bool:
-            if not holds(facts, fluents, *objects):
+            if holds is not None and not holds(facts, fluents, *objects):
                 return False
             delta = combine(fluents, [effects(facts, fluents, None, *objects)])
             State(task, facts, fluents).apply(delta, log)

@@ -68,8 +68,14 @@ class Outcome(NamedTuple):
     state: State
     reasons: dict[int, tuple[Reason, ...]]
     """Step -> the literals that kept a failed step's condition from holding."""
+    trace: list[Changes] | None = None
+    """Of a reading that went on after the failed step, all changes since; ``None``: they were not kept."""
 
 
+Changes = tuple[int, int, list[Change]]
+"""A letter, the step that led to it, and what it changed."""
+MAX_CHANGES = 1_000_000
+"""Changes that are kept; of longer plans the run is repeated instead."""
 Observer = Callable[["Run", int, list[Change]], None]
 """Called after each step with the run, the step's number and every change; a run with an observer has no monitors."""
 
@@ -223,6 +229,10 @@ class Run:
         self.time: Number = 0
         self.soft: dict[str, int] = {}
         self.reasons: dict[int, tuple[Reason, ...]] = {}
+        self.trace: list[Changes] | None = None
+        self.kept = 0
+        self.told: frozenset[int] = frozenset()
+        """Steps whose failure another reading has explained."""
         self.limit = engine.limit
 
     def before_start(self) -> None:
@@ -293,14 +303,18 @@ class Run:
     def _quick(self) -> bool:
         """Whether a step is its function and nothing else: no monitors, derived facts, preferences or observer."""
         watched = self.runtime is not None or self.observer is not None or self.engine.axioms is not None
+        watched = watched or self.trace is not None
         return not watched and not any([a.preferences for a in self.task.actions.values()])
 
     def resume(self, reading: str) -> Run:
-        """Another reading of a run that a failed step has halted: a copy that stands before that step."""
+        """Another reading of a run that a failed step has halted: a copy that stands before that step.
+
+        There will be something to explain, so it keeps what changes.
+        """
         run = Run.__new__(Run)
         run.__dict__.update(self.__dict__)
         run.reading = reading
-        run.log = []
+        run.code, run.log, run.trace, run.kept = self.engine.full_code, [], [], 0
         run.state = self.state.fork()
         if self.runtime is not None:
             run.runtime = self.runtime.fork()
@@ -360,6 +374,7 @@ class Run:
             assert runtime is not None
             mirror = engine.mirror("start", taken)
             runtime.depart(state, () if mirror is None else (mirror,), self.moment())
+            run = self.code.run(taken.action, True)
         if not run(state.facts, state.fluents, self.log, *taken.objects):
             return self._failed(taken, number, Failure(number, "SC301"))
         self._arrive(number)
@@ -378,7 +393,7 @@ class Run:
         self, number: int, condition: tuple[Formula, ...], binding: Binding, duration: Number | None = None
     ) -> None:
         """Remember, in the state of the failure, why a step could not be taken; of very many failures, of the first."""
-        if len(self.reasons) >= MAX_REASONS:
+        if len(self.reasons) >= MAX_REASONS or number in self.told:
             return
         evaluator = Evaluator(self.task, self.state.facts, self.state.fluents, duration)
         self.reasons[number] = tuple(evaluator.reasons(model.And(condition), binding, True))
@@ -401,6 +416,11 @@ class Run:
             self.runtime.arrive(self.state, self.log, self.moment())
         if self.observer is not None:
             self.observer(self, number, self.log)
+        if self.trace is not None:
+            self.trace.append((self.letter, number, list(self.log)))
+            self.kept += len(self.log)
+            if self.kept > MAX_CHANGES:
+                self.trace = None
         self.log.clear()
 
     def slow(self, taken: Taken, number: int) -> bool:
@@ -505,6 +525,7 @@ class Run:
             self.soft,
             self.state,
             self.reasons,
+            self.trace,
         )
 
     def _placed(self, violation: Violation) -> list[Violation]:

@@ -1,0 +1,30 @@
+"""Explanations are the same whether the changes of a reading were kept or the plan is run again for them."""
+
+from __future__ import annotations
+
+import pytest
+from case import plan_text
+from compare import Both
+from generate import STREAMS, case
+
+from plansafe.grammar.source import Source
+from plansafe.verifier import history
+from plansafe.verifier.engine import replay
+from plansafe.verifier.report import Finding
+
+
+def findings(stream: str, number: int) -> list[tuple[Finding, ...]]:
+    candidate = case(stream, 31, number)
+    both = Both(candidate)
+    assert not both.problem
+    return [both.checker.check(Source("p", plan_text(plan))).findings for plan in candidate.plans]
+
+
+@pytest.mark.parametrize("number", range(3))
+@pytest.mark.parametrize("stream", STREAMS)
+def test_same_findings(stream: str, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = findings(stream, number)
+    monkeypatch.setattr(replay, "MAX_CHANGES", 0)
+    monkeypatch.setattr(history, "MAX_CHANGES", 0)
+    assert findings(stream, number) == kept
+    assert any(kept)
