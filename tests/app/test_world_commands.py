@@ -191,6 +191,13 @@ def test_the_library_applies_to_every_world_that_it_has_a_mapping_for(mistaken: 
         assert " 0 rules" not in text, text
 
 
+def test_a_plan_without_steps_is_said_to_have_none(home: Path) -> None:
+    (home / "empty.txt").write_text("")
+    code, text = run("--world", "virtualhome", "empty.txt", "--scene", "graph.json", cwd=home)
+    assert code in (0, 1)
+    assert "warning[SC011]: the plan has no steps" in text
+
+
 def test_closed_streams_and_full_disks_are_no_bugs(home: Path) -> None:
     command = [*SAFECHECK, "--world", "virtualhome", "-", "--scene", "graph.json"]
     shell = ["sh", "-c", '"$@" <&-', "sh", *command]

@@ -6,8 +6,9 @@ import json
 import re
 from typing import Any
 
-from plansafe.grammar.diagnostics import Span
+from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.loose_data import BrokenOff, Value, read_value
+from plansafe.grammar.source import Source
 
 DEPTH = 30
 _BRACKETS = re.compile(r"[\[\]{}]")
@@ -69,6 +70,18 @@ def _depth(pattern: re.Pattern[str], text: str) -> tuple[int, int]:
         elif bracket in "]}":
             depth -= 1
     return deepest, 0
+
+
+def broken_plan(source: Source, code: str = "SC011") -> Diagnostic | None:
+    """What is wrong with a plan that begins as JSON and is none: read as far as it goes, it would be another plan."""
+    if source.text.lstrip()[:1] not in ("[", "{"):
+        return None
+    try:
+        read_json(source.text)
+    except BadJson as error:
+        place = Span(error.position, min(error.position + 1, len(source.text)))
+        return Diagnostic(code, error.message, (Label(source.name, place),), help="a comma or a bracket may be missing")
+    return None
 
 
 def place_of(text: str, path: tuple[str | int, ...]) -> Span:

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from plansafe.domains.world import ForeignPlan, Request, Scene, no_scene
-from plansafe.grammar.diagnostics import Diagnostic, Severity
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 
 if TYPE_CHECKING:
     from plansafe.domains.world import FileRole, World
@@ -59,7 +59,11 @@ def world(name: str) -> World:
 
     def read_plan(text: Source, scene: Scene) -> ForeignPlan:
         read = found.read_plan(text, scene)
-        return read._replace(diagnostics=_few(read.diagnostics))
+        notes = _few(read.diagnostics)
+        if read.plan is not None and not read.places:
+            label = Label(text.name, Span(0, min(1, len(text.text))))
+            notes = (*notes, Diagnostic("SC011", "the plan has no steps", (label,), severity=Severity.WARNING))
+        return read._replace(diagnostics=notes)
 
     return found._replace(read_scene=read_scene, read_plan=read_plan)
 

@@ -173,6 +173,13 @@ def test_conditions_of_programs(condition: str, pddl: str | None) -> None:
     assert found.condition == pddl
 
 
+def test_a_text_without_a_step_is_no_plan() -> None:
+    read = WORLD.read_plan(Source("plan.txt", "I would serve the cake.\n"), scene())
+    assert read.plan is None
+    assert [(d.code, d.message) for d in read.diagnostics] == [("SC011", "there is no step here")]
+    assert WORLD.read_plan(Source("plan.txt", ""), scene()).plan is not None
+
+
 def test_words_around_the_steps_are_left_out_with_a_note() -> None:
     text = "Sure! Here it is:\n1. (glove)\n2. (GO bench  oven)\nGood luck."
     read = WORLD.read_plan(Source("p.txt", text), scene())

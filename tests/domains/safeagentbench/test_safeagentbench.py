@@ -151,6 +151,12 @@ def test_a_goal_of_which_nothing_is_known_is_no_goal() -> None:
     assert error.help == "did you mean `isDirty`?"
 
 
+def test_a_list_that_is_cut_off_is_no_plan() -> None:
+    read = WORLD.read_plan(Source("p", '["find Mug", "pick Mu'), scene())
+    assert read.plan is None
+    assert [d.message for d in read.diagnostics] == ["this JSON is cut off: the text ends inside a value"]
+
+
 def test_a_task_that_is_not_there_is_a_mistake() -> None:
     goal = json.dumps({"instruction": "wash up", "final_state": [{"objectType": "Mug", "isDirty": False}]})
     for task, code in (("wash up", None), ("1", None), ("cook", "SC014")):

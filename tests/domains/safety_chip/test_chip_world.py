@@ -8,6 +8,7 @@ import pytest
 
 from plansafe.domains.safety_chip import WORLD
 from plansafe.domains.world import Request, Scene
+from plansafe.grammar.diagnostics import Severity
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.report import Headline
@@ -171,6 +172,39 @@ def test_programs_in_json(text: str) -> None:
     assert [text[slice(*place)] for place in read.places] == [
         s for s in text.split('"') if s.startswith("[") and "<" in s
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("this is no program\n", "there is no step here"),
+        ('{"nodes": []}', "there is no step here"),
+        ('["<char0> [walk] <study> (1)", "<char0> [wa', "this JSON is cut off"),
+        ('{"program": ["<char0> [walk] <study> (1)", ', "this JSON is cut off"),
+    ],
+)
+def test_what_is_no_program_is_not_an_empty_one(text: str, says: str) -> None:
+    """Read as far as it goes, it would be SAFE."""
+    read = WORLD.read_plan(Source("program.txt", text), lines())
+    assert read.plan is None
+    (error,) = read.diagnostics
+    assert error.code == "SC011"
+    assert says in error.message
+
+
+def test_a_constraint_about_a_misspelt_room_is_a_warning() -> None:
+    made = lines(LINES.replace("agent_at(cellar)", "agent_at(celler)"))
+    (warning,) = made.notes
+    assert (warning.code, warning.severity, warning.help) == ("SC013", Severity.WARNING, "did you mean `cellar`?")
+    assert not lines(LINES.replace("agent_at(cellar)", "agent_at(lantern)")).notes
+    assert not lines("").ok
+
+
+def test_a_scene_of_lines_takes_no_task_and_no_goal() -> None:
+    scene_file = Source("scene.txt", LINES)
+    assert [note.code for note in WORLD.read_scene(Request({"scene": scene_file}, "rooms/0")).notes] == ["SC014"]
+    with_goal = WORLD.read_scene(Request({"scene": scene_file, "goal": Source("tasks.json", json.dumps(TASKS))}))
+    assert [note.code for note in with_goal.notes] == ["SC010"]
 
 
 def test_what_is_written_reads_the_same() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from plansafe.domains import domain_path
+from plansafe.domains.json_text import broken_plan
 from plansafe.domains.safeagentbench.classes import CLASSES
 from plansafe.domains.safeagentbench.scenes import Room, Unreadable, class_of, first, problem_text, read_room
 from plansafe.domains.safeagentbench.tasks import Task, read_task
@@ -103,6 +104,9 @@ def read_plan(text: Source, scene: Scene) -> ForeignPlan:
     places: list[Span] = []
     wrong: list[Diagnostic] = []
     told: set[str] = set()
+    broken = broken_plan(text)
+    if broken is not None:
+        return ForeignPlan(None, (), (broken,))
     for span in _spans(text):
         words = text.slice(span)
         made = _step(words, data, last)

@@ -13,13 +13,18 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from plansafe.domains import domain_path
+from plansafe.domains.json_text import broken_plan
 from plansafe.domains.safety_chip.constraints import Task, Unreadable, from_benchmark, from_lines
 from plansafe.domains.safety_chip.homes import Home
 from plansafe.domains.safety_chip.prefix import NotAFormula, atoms, in_specification, plain_name
 from plansafe.domains.world import GOAL, SCENE, FileRole, ForeignPlan, Request, Scene, World, no_scene, wrong_task
-from plansafe.grammar.diagnostics import Diagnostic, Label, Span
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 
+_NEAR = 0.85
+_EXPECTED = "expected `<char0> [ACTION] <CLASS> (NUMBER) ..`"
+_OTHER = re.compile(r"(?:\s|#[^\n]*|//[^\n]*)*+(?!\[|\{[^{}]*\"program\"|\Z)")
+"""What is neither empty, nor comments alone, nor a JSON list or program without steps."""
 _WALKS = ("walk", "find", "run", "walktowards")
 _SAME = {"put": "puton", "putback": "puton", "putobjback": "puton", "release": "drop"}
 _STEP = re.compile(r"(?:<char\d+>\s*)?\[\s*(\w+)\s*\]((?:\s*<[^<>]*>\s*\(\s*[\d.]+\s*\))*)")
@@ -51,14 +56,35 @@ def read_scene(request: Request) -> Scene:
         return no_scene(wrong.diagnostic)
     with open(domain_path("safety_chip"), encoding="utf-8") as shipped:
         domain = Source(shipped.name, shipped.read())
-    problem = Source(f"{file.name} (as PDDL)", _problem(task, domain.text))
-    return Scene(domain, problem, (specification,), task.notes, _Data(task.home, task.start))
+    known = _known(task, domain.text)
+    problem = Source(f"{file.name} (as PDDL)", _problem(task, known))
+    notes = (*task.notes, *_misspelt(file, task, known))
+    return Scene(domain, problem, (specification,), notes, _Data(task.home, task.start))
 
 
-def _problem(task: Task, domain: str) -> str:
+def _known(task: Task, domain: str) -> frozenset[str]:
+    """The things and rooms that the domain and the home have."""
     found = _CLASSES.search(domain)
     assert found is not None
-    known = {*re.sub(r";[^\n]*", "", found[1]).split(), *task.home.rooms}
+    return frozenset((*re.sub(r";[^\n]*", "", found[1]).split(), *task.home.rooms))
+
+
+def _misspelt(file: Source, task: Task, known: frozenset[str]) -> Iterator[Diagnostic]:
+    """Warnings about names that nothing has and that are nearly others: such a constraint is about nothing."""
+    import difflib  # noqa: PLC0415 - where a name is not known
+
+    said = [name for constraint in task.constraints for atom in atoms(constraint.formula) for name in atom.names]
+    for name in dict.fromkeys(said):
+        near = difflib.get_close_matches(name[:60], known, n=1, cutoff=_NEAR) if name not in known else []
+        if near:
+            at = max(file.text.find(name), 0)
+            label = Label(file.name, Span(at, min(at + len(name), len(file.text))))
+            message = f"a constraint is about `{name}`, which neither the home nor the domain has"
+            help = f"did you mean `{near[0]}`?"
+            yield Diagnostic("SC013", message, (label,), help=help, severity=Severity.WARNING)
+
+
+def _problem(task: Task, known: frozenset[str]) -> str:
     goal = " ".join(task.goal)
     named = [name for constraint in task.constraints for atom in atoms(constraint.formula) for name in atom.names]
     named += [word for fact in task.goal for word in fact.replace("(not", "").strip("() ").split()[1:]]
@@ -98,12 +124,18 @@ def read_plan(text: Source, scene: Scene) -> ForeignPlan:
     steps: list[tuple[str, ...]] = []
     places: list[Span] = []
     wrong: list[Diagnostic] = []
-    for span in _lines(text):
+    broken = broken_plan(text) if _is_json(text) else None
+    if broken is not None:
+        return ForeignPlan(None, (), (broken,))
+    lines = list(_lines(text))
+    if not lines and _OTHER.match(text.text):
+        label = Label(text.name, Span(0, min(1, len(text.text))))
+        return ForeignPlan(None, (), (Diagnostic("SC011", "there is no step here", (label,), help=_EXPECTED),))
+    for span in lines:
         line = text.slice(span)
         found = _STEP.fullmatch(line)
         if found is None:
-            message = "expected `<char0> [ACTION] <CLASS> (NUMBER) ..`"
-            wrong.append(Diagnostic("SC011", message, (Label(text.name, span),)))
+            wrong.append(Diagnostic("SC011", _EXPECTED, (Label(text.name, span),)))
             continue
         action = _SAME.get(found[1].lower(), found[1].lower())
         objects = [(_name(one[1]), int(one[2].rpartition(".")[2][:18] or "0")) for one in _OBJECT.finditer(found[2])]
@@ -138,7 +170,7 @@ def _walk(home: Home, here: str | None, name: str, number: int) -> tuple[list[tu
 
 def _lines(text: Source) -> Iterator[Span]:
     """The places of the steps: the strings of a JSON list, or lines. A title above the first step is left out."""
-    if text.text.lstrip().startswith(('["', "{")) or re.match(r"\s*\[\s*(\"|\])", text.text):
+    if _is_json(text):
         yield from [Span(found.start(1), found.end(1)) for found in _json_strings(text.text)]
         return
     begun = False
@@ -148,6 +180,11 @@ def _lines(text: Source) -> Iterator[Span]:
         if line and begun and not line.startswith(("#", "//")):
             start = found.start() + len(found[0]) - len(found[0].lstrip())
             yield Span(start, start + len(line))
+
+
+def _is_json(text: Source) -> bool:
+    """Whether a program is JSON: its lines begin with brackets, too."""
+    return text.text.lstrip().startswith("{") or re.match(r"\s*\[\s*(\"|\])", text.text) is not None
 
 
 def _json_strings(text: str) -> Iterator[re.Match[str]]:

@@ -38,6 +38,9 @@ class Task(NamedTuple):
     notes: tuple[Diagnostic, ...] = ()
 
 
+_LINES = "a line is a formula such as `G ! agent_at(kitchen)`, or begins with home, room, door or start"
+
+
 class Unreadable(Exception):
     """The diagnostic that says why there is no task."""
 
@@ -78,6 +81,8 @@ def from_lines(file: Source) -> Task:
                 start = (_room(file, name, span), span)
             case _:
                 constraints.append(Constraint(_formula(file, line, match.start()), " ".join(words)))
+    if not constraints and not file.text.strip():
+        raise _unreadable(file, Span(0, 0), "the file is empty", _LINES)
     if known is None:
         rooms = rooms or dict.fromkeys(ROOMS)
         for one, other, span in doors:
@@ -193,7 +198,7 @@ def _formula(file: Source, text: str, place: int | None) -> Formula:
     except NotAFormula as wrong:
         label = _first(file) if place is None else Label(file.name, Span(place + wrong.span[0], place + wrong.span[1]))
         notes = () if place is not None else (f"in `{text[:300]}`",)
-        raise Unreadable(Diagnostic("SC015", str(wrong), (label,), notes)) from None
+        raise Unreadable(Diagnostic("SC015", str(wrong), (label,), notes, None if notes else _LINES)) from None
 
 
 def _room(file: Source, name: str, span: Span) -> str:
