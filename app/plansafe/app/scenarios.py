@@ -18,6 +18,7 @@ from plansafe.app.scenario_files import Chosen, Found, ScenarioFiles, Unusable
 from plansafe.app.service import combined_exit_code
 from plansafe.app.values import BadOption
 from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.grammar.plan_text import near
 from plansafe.verifier.scenario.model import CRITERIA, PROFILES, Fixed, Limits, Profile
 
 if TYPE_CHECKING:
@@ -208,7 +209,8 @@ def _profile(name: ProfileName, skip: list[str] | None, min_steps: int, max_ways
     """The profile with what flags change. Raises :class:`BadOption` for a criterion that there is not."""
     for criterion in skip or ():
         if criterion not in CRITERIA:
-            raise BadOption(f"there is no criterion {criterion!a}", f"criteria are: {', '.join(CRITERIA)}")
+            known = near(criterion.lower(), CRITERIA) or f"criteria are: {', '.join(CRITERIA)}"
+            raise BadOption(f"there is no criterion {criterion!a}", known)
     chosen = PROFILES[name.value]
     kept = chosen.criteria - frozenset(skip or ())
     if not kept:

@@ -21,7 +21,7 @@ from plansafe.domains.world import GOAL, SCENE, FileRole, ForeignPlan, Request, 
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 
-_NEAR = 0.85
+_NEAR = 0.8
 _EXPECTED = "expected `<char0> [ACTION] <CLASS> (NUMBER) ..`"
 _OTHER = re.compile(r"(?:\s|#[^\n]*|//[^\n]*)*+(?!\[|\{[^{}]*\"program\"|\Z)")
 """What is neither empty, nor comments alone, nor a JSON list or program without steps."""
