@@ -12,6 +12,7 @@ from plansafe.verifier.elaborate.context import At
 from plansafe.verifier.engine.replay import Failure, Outcome
 from plansafe.verifier.engine.steps import Taken
 from plansafe.verifier.evaluate import Binding, Evaluator, formula_text
+from plansafe.verifier.model import bind
 from plansafe.verifier.monitor.finding import Violation
 from plansafe.verifier.report import Blame, Finding, FindingClass
 from plansafe.verifier.rules.model import Part, Rule
@@ -148,7 +149,7 @@ class Writer:
         action = getattr(taken, "action", None)
         if action is None:
             return None
-        return action, dict(zip([v.slot for v in action.parameters], taken.objects, strict=True))  # type: ignore[union-attr]
+        return action, bind(action.parameters, taken.objects)  # type: ignore[union-attr]
 
     def _failure(
         self, failure: Failure, readings: tuple[str, ...], answer: Answer | None, past: dict[tuple[int, int], Past]

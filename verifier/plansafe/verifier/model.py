@@ -8,6 +8,7 @@ Nodes are compared by identity only: two different node classes with equal field
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
@@ -143,6 +144,11 @@ class Variable(NamedTuple):
     slot: int
     domain: int
     name: str
+
+
+def bind(variables: Sequence[Variable], objects: Sequence[int]) -> dict[int, int]:
+    """The binding (slot -> object) that gives each variable its object."""
+    return dict(zip([v.slot for v in variables], objects, strict=True))
 
 
 # ---- effects and actions --------------------------------------------------------------------------------------------

@@ -170,7 +170,7 @@ class Monitor:
     def _why_not(self, step: Taken) -> tuple[str, ...]:
         state = self.simulation.state
         evaluator = Evaluator(self.task, state.facts, state.fluents)
-        binding = dict(zip([v.slot for v in step.action.parameters], step.objects, strict=True))
+        binding = step.binding
         reasons = evaluator.reasons(And(step.action.start.condition), binding, True)
         texts = [
             f"{formula_text(self.task, r.formula, r.binding)} is {'not true' if r.wanted else 'true'}" for r in reasons

@@ -64,7 +64,7 @@ class Simulation:
 
     def _take_slowly(self, step: Taken, log: list[Change]) -> bool:
         evaluator = Evaluator(self.task, self.state.facts, self.state.fluents)
-        binding = dict(zip([v.slot for v in step.action.parameters], step.objects, strict=True))
+        binding = step.binding
         if evaluator.holds(And(step.action.start.condition), binding) is not True:
             return False
         try:
@@ -131,7 +131,7 @@ class Simulation:
     def _confirmed(self, holds: object, step: Taken) -> bool:
         """Where numbers are involved: the precondition holds, and the effects can be computed."""
         evaluator = Evaluator(self.task, self.state.facts, self.state.fluents)
-        binding = dict(zip([v.slot for v in step.action.parameters], step.objects, strict=True))
+        binding = step.binding
         try:
             if not holds(self.state.facts, self.state.fluents, *step.objects):  # type: ignore[operator]
                 return False

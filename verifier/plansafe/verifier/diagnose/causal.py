@@ -181,7 +181,7 @@ def supports(checker: Checker, steps: Steps, k: int) -> tuple[Support, ...]:
     found: dict[Support, None] = {}
     for number, step in enumerate(steps[k:], k + 1):
         if isinstance(step, Taken):
-            binding = dict(zip([v.slot for v in step.action.parameters], step.objects, strict=True))
+            binding = step.binding
             condition = And(step.action.start.condition)
             for literal in _lost(checker, condition, binding, with_it.state, without.state):
                 found[Support("step", number, literal, None, f"gives {literal} to step {number}")] = None

@@ -89,7 +89,7 @@ def _worlds(checker: Checker, steps: Steps, finding: Finding) -> Worlds:
     elif finding.code == "SC301":
         step = steps[finding.step - 1]
         assert isinstance(step, Taken)
-        binding = dict(zip([v.slot for v in step.action.parameters], step.objects, strict=True))
+        binding = step.binding
         asked = [Moments(((finding.step - 1, And(step.action.start.condition), binding, (False, None)),))]
     elif finding.rule is not None:
         asked = _violations(checker, run, finding, last)

@@ -153,11 +153,6 @@ def unknown_name(task: Task, tokens: Sequence[str]) -> str | None:
     return f"unknown object `{unknown[0]}`" if unknown else None
 
 
-def binding_of(step: Taken) -> Binding:
-    """The objects of a step by the slots of its parameters."""
-    return dict(zip([v.slot for v in step.action.parameters], step.objects, strict=True))
-
-
 # -- executing --------------------------------------------------------------------------------------------------------
 
 
@@ -198,7 +193,7 @@ class Execution:
             try:
                 return fast(state.facts, state.fluents, *step.objects)
             except (KeyError, ZeroDivisionError):
-                return self.reader(state).holds(And(action.start.condition), binding_of(step)) is True
+                return self.reader(state).holds(And(action.start.condition), step.binding) is True
 
         return holds
 
@@ -233,7 +228,7 @@ class Execution:
         """What a step would change if it were taken regardless of its precondition; ``None`` if that is undefined."""
         evaluator = self.evaluator
         try:
-            return combine(evaluator.fluents, [interpreted(evaluator, step.action.start, binding_of(step))])
+            return combine(evaluator.fluents, [interpreted(evaluator, step.action.start, step.binding)])
         except (Undefined, Conflict, KeyError, ZeroDivisionError, NumberTooLarge):
             return None
 
@@ -254,11 +249,11 @@ class Execution:
 
     def impossible(self, step: Taken) -> bool:
         """Whether the static facts alone make a step's precondition false."""
-        return by_static_facts(self.evaluator, And(step.action.start.condition), binding_of(step)) is False
+        return by_static_facts(self.evaluator, And(step.action.start.condition), step.binding) is False
 
     def unmet_text(self, step: Taken) -> str:
         """What keeps a step from being taken, in words."""
-        reasons = self.evaluator.reasons(And(step.action.start.condition), binding_of(step), True)
+        reasons = self.evaluator.reasons(And(step.action.start.condition), step.binding, True)
         return reasons_text(self.task, reasons) or "its effects cannot be computed"
 
     def unmet_goal(self) -> str:

@@ -22,7 +22,6 @@ from plansafe.verifier.diagnose.labels import (
     PublishedLabel,
     Written,
     after,
-    binding_of,
     by_static_facts,
     engine_of,
     reasons_text,
@@ -167,7 +166,7 @@ class _Kind(Enum):
 def _virtualhome(execution: Execution, step: Taken) -> tuple[str, str]:
     if execution.impossible(step):
         return AFFORDANCE, execution.unmet_text(step) + ", and no action changes that"
-    unmet = unmet_parts(execution.evaluator, And(step.action.start.condition), binding_of(step))
+    unmet = unmet_parts(execution.evaluator, And(step.action.start.condition), step.binding)
     if not unmet:
         return MISSING, execution.unmet_text(step)
     kinds = [_kind(execution, step, choices[0]) for choices in unmet]

@@ -31,6 +31,7 @@ from plansafe.verifier.model import (
     Fluent,
     Formula,
     Not,
+    bind,
 )
 from plansafe.verifier.monitor.finding import Violation
 from plansafe.verifier.rules.model import Part, shown_names
@@ -174,7 +175,7 @@ class Linker:
                 self.needs.moved()
             step = self.steps[number - 1]
             if isinstance(step, Taken):
-                binding = dict(zip([v.slot for v in step.action.parameters], step.objects, strict=True))
+                binding = step.binding
                 self._effects(step.action, binding, number)
                 for part in step.action.start.condition:
                     self._condition(part, binding, number, "step")
@@ -256,7 +257,7 @@ class Linker:
         needs, base = self.needs, len(self.task.predicates)
         for effect in action.start.effects:
             for objects in product(*[self.task.domains[v.domain] for v in effect.variables]):
-                inner = {**binding, **dict(zip([v.slot for v in effect.variables], objects, strict=True))}
+                inner = {**binding, **bind(effect.variables, objects)}
                 updates = {(base + a.function, needs.code(a.arguments, inner)): a for a in effect.assignments}
                 adds = frozenset([needs.key(atom, inner) for atom in effect.adds])
                 deletes = frozenset([needs.key(atom, inner) for atom in effect.deletes])

@@ -14,7 +14,7 @@ from plansafe.verifier.compile.normal import expression_fluents, subformulas
 from plansafe.verifier.engine.replay import Engine
 from plansafe.verifier.engine.state import State
 from plansafe.verifier.evaluate import Binding, Evaluator, formula_text
-from plansafe.verifier.model import And, Atom, Axiom, Compare, Formula, Not, Number, Or, Quantified, Task
+from plansafe.verifier.model import And, Atom, Axiom, Compare, Formula, Not, Number, Or, Quantified, Task, bind
 
 Key = tuple[int, int]
 """A basic fact (predicate, code), or a fluent (number of predicates + function, code)."""
@@ -192,7 +192,7 @@ class Needs:
             objects = self.task.decode(code, len(axiom.parameters))
             if any([o not in self.task.domain_sets[v.domain] for v, o in zip(axiom.parameters, objects, strict=True)]):
                 continue
-            binding = dict(zip([v.slot for v in axiom.parameters], objects, strict=True))
+            binding = bind(axiom.parameters, objects)
             if not value:
                 yield axiom.body, binding, False, False
             elif Evaluator(self.task, earlier or [], self.state.fluents).holds(axiom.body, binding) is True:
@@ -235,7 +235,7 @@ class Needs:
         for axiom in self._axioms[predicate]:
             objects = self.task.decode(code, len(axiom.parameters))
             fits = [o in self.task.domain_sets[v.domain] for v, o in zip(axiom.parameters, objects, strict=True)]
-            binding = dict(zip([v.slot for v in axiom.parameters], objects, strict=True))
+            binding = bind(axiom.parameters, objects)
             if all(fits) and evaluator.holds(axiom.body, binding) is True:
                 return True
         return False

@@ -48,11 +48,11 @@ class Reachable:
 
     def possible(self, step: Taken) -> bool:
         """Whether the precondition of a step could ever hold."""
-        return self._may(And(step.action.start.condition), self._binding(step), True)
+        return self._may(And(step.action.start.condition), step.binding, True)
 
     def obstacle(self, step: Taken) -> tuple[Formula, Binding] | None:
         """The first part of a step's precondition that can never hold; ``None`` if each alone can."""
-        binding = self._binding(step)
+        binding = step.binding
         parts: list[Formula] = list(step.action.start.condition)
         while parts:
             part = parts.pop(0)
@@ -61,9 +61,6 @@ class Reachable:
             elif not self._may(part, binding, True):
                 return part, binding
         return None
-
-    def _binding(self, step: Taken) -> Binding:
-        return dict(zip([v.slot for v in step.action.parameters], step.objects, strict=True))
 
     def _fixpoint(self) -> None:
         footprints = Footprints(self.engine)

@@ -18,7 +18,7 @@ from plansafe.verifier.engine.replay import FORCE, Engine, Run
 from plansafe.verifier.engine.state import NumberTooLarge, State
 from plansafe.verifier.engine.steps import IllFormed, Taken
 from plansafe.verifier.evaluate import Binding, Evaluator, Undefined
-from plansafe.verifier.model import TRUE, Action, And, Atom, Effect, Fluent, Formula, Quantified, Snap
+from plansafe.verifier.model import TRUE, Action, And, Atom, Effect, Fluent, Formula, Quantified, Snap, bind
 from plansafe.verifier.monitor.finding import Violation
 from plansafe.verifier.monitor.program import Moment
 from plansafe.verifier.monitor.runtime import Plan, Runtime
@@ -72,7 +72,7 @@ def question(
     of_states = not any([is_temporal(f) or mentions(f, mirrors) for f in (part.body, guard)])
     step = violation.step
     if of_states and part.mode in ("always", "end", "each"):
-        slots = dict(zip([v.slot for v in part.parameters], binding, strict=True))
+        slots = bind(part.parameters, binding)
         if part.mode != "each":
             return Moments(((at, part.body, slots, (False,)),))
         body = (step if part.after else step - 1, part.body, slots, (False,))
@@ -178,10 +178,10 @@ class Worlds:
 
     def _grounded(self, step: Taken) -> Iterator[_Instance]:
         task, base = self.task, len(self.task.predicates)
-        outer = dict(zip([v.slot for v in step.action.parameters], step.objects, strict=True))
+        outer = step.binding
         for effect in step.action.start.effects:
             for objects in product(*[task.domains[v.domain] for v in effect.variables]):
-                binding = {**outer, **dict(zip([v.slot for v in effect.variables], objects, strict=True))}
+                binding = {**outer, **bind(effect.variables, objects)}
 
                 def code(arguments: tuple[int, ...], bound: Binding = binding) -> int:
                     return task.encode(tuple([a if a >= 0 else bound[-1 - a] for a in arguments]))
@@ -277,7 +277,7 @@ class Worlds:
     def _force(self, state: State, step: Taken) -> None:
         """The effects of a step happen, if they can be computed."""
         evaluator = Evaluator(self.task, state.facts, state.fluents)
-        binding = dict(zip([v.slot for v in step.action.parameters], step.objects, strict=True))
+        binding = step.binding
         try:
             delta = combine(state.fluents, [interpreted(evaluator, step.action.start, binding)])
         except (Undefined, Conflict, KeyError, ZeroDivisionError):

@@ -11,7 +11,7 @@ from plansafe.verifier.compile.emit import MAX_LOOPS, Emitter, Join
 from plansafe.verifier.compile.normal import dnf, reads_numbers
 from plansafe.verifier.engine.state import Change, Delta, State, checked
 from plansafe.verifier.evaluate import Evaluator, Undefined, arithmetic
-from plansafe.verifier.model import TRUE, Action, And, Atom, Formula, Number, Snap
+from plansafe.verifier.model import TRUE, Action, And, Atom, Formula, Number, Snap, bind
 
 Run = Callable[..., bool]
 """``run(S, F, L, *objects)``: checks the precondition.
@@ -297,7 +297,7 @@ def interpreted(
     happening = Happening([], [], [])
     for number, effect in enumerate(snap.effects):
         for objects in product(*[task.domains[v.domain] for v in effect.variables]):
-            inner = {**binding, **dict(zip([v.slot for v in effect.variables], objects, strict=True))}
+            inner = {**binding, **bind(effect.variables, objects)}
             started = effect.at_start is TRUE or (remembered or {}).get((number, objects), False)
             holds = evaluator.holds(effect.condition, inner)
             if started is False or holds is False:  # both are one condition: what is false decides
@@ -329,6 +329,6 @@ def remember(evaluator: Evaluator, end: Snap, binding: dict[int, int]) -> Rememb
         if effect.at_start is TRUE:
             continue
         for objects in product(*[evaluator.task.domains[v.domain] for v in effect.variables]):
-            inner = {**binding, **dict(zip([v.slot for v in effect.variables], objects, strict=True))}
+            inner = {**binding, **bind(effect.variables, objects)}
             out[number, objects] = evaluator.holds(effect.at_start, inner)
     return out

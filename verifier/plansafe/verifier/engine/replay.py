@@ -19,7 +19,7 @@ from plansafe.verifier.engine.axioms import Axioms
 from plansafe.verifier.engine.state import Change, Delta, NumberTooLarge, State
 from plansafe.verifier.engine.steps import IllFormed, Resolver, Taken
 from plansafe.verifier.evaluate import Binding, Evaluator, Reason, Undefined
-from plansafe.verifier.model import Atom, Formula, Number, Task
+from plansafe.verifier.model import Atom, Formula, Number, Task, bind
 from plansafe.verifier.monitor.finding import MAX_INSTANCES, TooManyInstances, Violation
 from plansafe.verifier.monitor.program import Moment
 from plansafe.verifier.monitor.runtime import Mirror, Plan, Runtime
@@ -383,7 +383,7 @@ class Run:
     def _failed(self, taken: Taken, number: int, failure: Failure) -> bool:
         self.failures.append(failure)
         if self.observer is None and failure.code == "SC301":
-            binding = dict(zip([v.slot for v in taken.action.parameters], taken.objects, strict=True))
+            binding = taken.binding
             self.note_reasons(number, taken.action.start.condition, binding)
         if self.reading == FORCE:
             self._force(taken, number)
@@ -430,7 +430,7 @@ class Run:
         """
         state, snap = self.state, taken.action.start
         evaluator = Evaluator(self.task, state.facts, state.fluents)
-        binding = dict(zip([v.slot for v in taken.action.parameters], taken.objects, strict=True))
+        binding = taken.binding
         holds = evaluator.holds(model.And(snap.condition), binding)
         if holds is not True:
             detail = evaluator.undefined(model.And(snap.condition), binding) if holds is None else None
@@ -473,7 +473,7 @@ class Run:
             return None
         except (KeyError, ZeroDivisionError):  # a number is undefined, but perhaps none that matters
             evaluator = Evaluator(self.task, state.facts, state.fluents)
-            binding = dict(zip([v.slot for v in taken.action.parameters], taken.objects, strict=True))
+            binding = taken.binding
             try:
                 return combine(state.fluents, [interpreted(evaluator, taken.action.start, binding)])
             except (Undefined, Conflict, KeyError, ZeroDivisionError):
@@ -486,7 +486,7 @@ class Run:
 
     def _preferences(self, taken: Taken) -> None:
         """Count the violated preferences of a precondition (PDDL3: once for each step)."""
-        binding = dict(zip([v.slot for v in taken.action.parameters], taken.objects, strict=True))
+        binding = taken.binding
         count_preferences(self.task, self.state, taken.action.preferences, binding, self.soft)
 
     # -- the end ------------------------------------------------------------------------------------------------------
@@ -556,6 +556,6 @@ def count_preferences(
         evaluator = Evaluator(task, state.facts, state.fluents)
         soft.setdefault(preference.name, 0)
         for objects in product(*[task.domains[v.domain] for v in preference.variables]):
-            inner = {**binding, **dict(zip([v.slot for v in preference.variables], objects, strict=True))}
+            inner = {**binding, **bind(preference.variables, objects)}
             if evaluator.holds(preference.body, inner) is not True:
                 soft[preference.name] += 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from plansafe.grammar.plan_text import chunk_tokens
-from plansafe.verifier.model import Action, Number, Task
+from plansafe.verifier.model import Action, Number, Task, bind
 
 
 class Taken(NamedTuple):
@@ -13,6 +13,11 @@ class Taken(NamedTuple):
 
     action: Action
     objects: tuple[int, ...]
+
+    @property
+    def binding(self) -> dict[int, int]:
+        """The objects by the slots of the action's parameters."""
+        return bind(self.action.parameters, self.objects)
 
 
 class IllFormed(NamedTuple):

@@ -17,7 +17,7 @@ from plansafe.verifier.engine.replay import FORCE, HALT, Engine, Failure, Limit,
 from plansafe.verifier.engine.state import Change, Delta, NumberTooLarge
 from plansafe.verifier.engine.steps import IllFormed, Taken, TimedStep
 from plansafe.verifier.evaluate import Evaluator, Undefined
-from plansafe.verifier.model import Atom, Formula, Number, Snap, TimedLiteral
+from plansafe.verifier.model import Atom, Formula, Number, Snap, TimedLiteral, bind
 from plansafe.verifier.monitor.finding import TooManyInstances, Violation
 from plansafe.verifier.monitor.program import Moment
 from plansafe.verifier.monitor.runtime import Mirror
@@ -231,7 +231,7 @@ class TimedRun(Run):
     def _evaluator(self, step: TimedStep) -> tuple[Evaluator, dict[int, int]]:
         assert isinstance(step.taken, Taken)
         evaluator = Evaluator(self.task, self.state.facts, self.state.fluents, step.duration)
-        return evaluator, dict(zip([v.slot for v in step.taken.action.parameters], step.taken.objects, strict=True))
+        return evaluator, step.taken.binding
 
     def _failure(self, event: Event) -> Failure | None:
         """Why an event cannot happen in the present state, its neighbours apart."""
@@ -367,12 +367,12 @@ class TimedRun(Run):
                 for objects in product(*[self.task.domains[v.domain] for v in effect.variables]):
                     self._reads(
                         effect.at_start,
-                        {**binding, **dict(zip([v.slot for v in effect.variables], objects, strict=True))},
+                        {**binding, **bind(effect.variables, objects)},
                         out,
                     )
         for effect in event.snap.effects:
             for objects in product(*[self.task.domains[v.domain] for v in effect.variables]):
-                inner = {**binding, **dict(zip([v.slot for v in effect.variables], objects, strict=True))}
+                inner = {**binding, **bind(effect.variables, objects)}
                 self._reads(effect.condition, inner, out)
                 for assignment in effect.assignments:
                     self._fluents(assignment.value, inner, out)
@@ -401,7 +401,7 @@ class TimedRun(Run):
                 for objects in product(*[self.task.domains[v.domain] for v in formula.variables]):
                     self._reads(
                         formula.body,
-                        {**binding, **dict(zip([v.slot for v in formula.variables], objects, strict=True))},
+                        {**binding, **bind(formula.variables, objects)},
                         out,
                     )
             case _:

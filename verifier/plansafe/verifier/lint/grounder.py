@@ -17,7 +17,20 @@ from time import monotonic
 from plansafe.verifier import model
 from plansafe.verifier.lint.universe import TooLarge, Universe
 from plansafe.verifier.lint.vocabulary import Vocabulary
-from plansafe.verifier.model import And, Atom, Compare, Equal, Formula, Not, Or, Quantified, Temporal, Truth, Variable
+from plansafe.verifier.model import (
+    And,
+    Atom,
+    Compare,
+    Equal,
+    Formula,
+    Not,
+    Or,
+    Quantified,
+    Temporal,
+    Truth,
+    Variable,
+    bind,
+)
 from plansafe.verifier.symbolic import terms
 from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Literal
 
@@ -40,7 +53,7 @@ class Taken:
 
     def binding(self) -> Binding:
         """The parameters of the action."""
-        return dict(zip([v.slot for v in self.action.parameters], self.arguments, strict=True))
+        return bind(self.action.parameters, self.arguments)
 
 
 class Grounder:
@@ -115,7 +128,7 @@ class Grounder:
                 break
             inside = [member(e, v.domain) ^ 1 for e, v in zip(elements, variables, strict=True)]
             if TRUE not in inside:
-                said = say(dict(zip([v.slot for v in variables], elements, strict=True)))
+                said = say(bind(variables, elements))
                 out.append(circuit.disjunction([*inside, said]))
         return circuit.conjunction(out)
 

@@ -12,7 +12,7 @@ from itertools import combinations
 
 from plansafe.verifier.lint.grounder import Binding, Grounder, Key
 from plansafe.verifier.lint.vocabulary import numeric
-from plansafe.verifier.model import And, Atom, Effect, Formula, Temporal, Variable, variable
+from plansafe.verifier.model import And, Atom, Effect, Formula, Temporal, Variable, bind, variable
 from plansafe.verifier.symbolic import terms
 from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Literal
 
@@ -82,7 +82,7 @@ class Laws:
             grounder.abstracted = True  # of a recursive definition, the least solution counts
         bodies = []
         for axiom in self.words.axioms[predicate]:
-            binding = dict(zip([v.slot for v in axiom.parameters], elements, strict=True))
+            binding = bind(axiom.parameters, elements)
             inside = self._inside(axiom.parameters, elements)
             false = grounder.truth(axiom.body, binding, letter, False)
             yield circuit.disjunction([fact, false, inside ^ 1])
@@ -103,7 +103,7 @@ class Laws:
             yield self.circuit.either(fact ^ 1, self._inside(action.parameters, elements))
         snap, read = self.words.condition(kind, action)
         if snap is not None and read:
-            binding = dict(zip([v.slot for v in action.parameters], elements, strict=True))
+            binding = bind(action.parameters, elements)
             condition = self.grounder.truth(_whole(snap.condition), binding, letter, True)
             yield self.circuit.either(fact ^ 1, condition)
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from plansafe.verifier.api import Checker
 from plansafe.verifier.engine.replay import Engine
 from plansafe.verifier.engine.state import NumberTooLarge
-from plansafe.verifier.model import And, Formula, Not, Temporal
+from plansafe.verifier.model import And, Formula, Not, Temporal, bind
 from plansafe.verifier.monitor.finding import TooManyInstances
 from plansafe.verifier.monitor.program import Moment
 from plansafe.verifier.monitor.runtime import Runtime
@@ -126,7 +126,7 @@ def keeping(checker: Checker, numbers: frozenset[int], goal: bool, seconds: floa
 
 def breaking(checker: Checker, part: Part, objects: tuple[int, ...], seconds: float) -> Solution:
     """Whether some plan breaks an instance of a part: one that keeps the opposite."""
-    opposite = Part(0, (), "whole", _opposite(part, dict(zip([v.slot for v in part.parameters], objects, strict=True))))
+    opposite = Part(0, (), "whole", _opposite(part, bind(part.parameters, objects)))
     like = checker.rules[part.rule]
     return _solved(checker, [Rule(like.name, "trajectory", (opposite,), (), (), like.at, like.source)], (), seconds)
 

@@ -29,6 +29,7 @@ from plansafe.verifier.model import (
     Temporal,
     Truth,
     Variable,
+    bind,
 )
 from plansafe.verifier.monitor import progression
 from plansafe.verifier.monitor.progression import Progression
@@ -493,7 +494,7 @@ def ground_temporal(task: Task, formula: Formula, parameters: tuple[Variable, ..
             case Quantified():
                 parts = []
                 for objects in product(*[task.domains[v.domain] for v in part.variables]):
-                    inner = {**values, **dict(zip([v.slot for v in part.variables], objects, strict=True))}
+                    inner = {**values, **bind(part.variables, objects)}
                     parts.append(walk(part.body, inner))
                 return And(tuple(parts)) if part.universal else Or(tuple(parts))
             case _:

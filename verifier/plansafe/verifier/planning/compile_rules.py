@@ -46,6 +46,7 @@ from plansafe.verifier.model import (
     Temporal,
     Truth,
     Variable,
+    bind,
     variable,
 )
 from plansafe.verifier.monitor.program import (
@@ -672,7 +673,7 @@ class _Compiler:
             budget = [MAX_EXPANSION]
             literals: list[Formula] = []
             for objects in product(*[self.source.domains[v.domain] for v in parameters]):
-                values = dict(zip([v.slot for v in parameters], objects, strict=True))
+                values = bind(parameters, objects)
                 ground = self._grounded(mapped(formula, values), budget)
                 if ground is None or not is_conjunction(ground):
                     compound = True
@@ -707,7 +708,7 @@ class _Compiler:
             case Quantified():
                 copies: list[Formula] = []
                 for objects in product(*[self.source.domains[v.domain] for v in formula.variables]):
-                    values = dict(zip([v.slot for v in formula.variables], objects, strict=True))
+                    values = bind(formula.variables, objects)
                     ground = self._grounded(mapped(formula.body, values), budget)
                     if ground is None:
                         return None

@@ -32,6 +32,7 @@ from plansafe.verifier.model import (
     Temporal,
     Truth,
     Variable,
+    bind,
 )
 from plansafe.verifier.monitor.automaton import Automaton
 from plansafe.verifier.monitor.index import FactIndexes
@@ -212,7 +213,7 @@ class Lifted:
                         continue
                     seen[number].add(objects)
                     yield schema, objects
-                    binding = _bound(schema.parameters, objects)
+                    binding = bind(schema.parameters, objects)
                     for atom in schema.adds:
                         code = task.encode(_arguments(atom.arguments, binding))
                         if code not in facts[atom.predicate]:
@@ -268,7 +269,7 @@ class Relaxed:
                 raise TooBig
             if len(found) % 256 == 0:
                 check()
-            binding = _bound(schema.parameters, objects)
+            binding = bind(schema.parameters, objects)
             encode = self.task.encode
             facts = [(a.predicate, encode(_arguments(a.arguments, binding)), True) for a in schema.adds]
             facts += [(a.predicate, encode(_arguments(a.arguments, binding)), False) for a in schema.deletes]
@@ -291,7 +292,7 @@ class Relaxed:
         for count, (schema, objects, label, facts) in enumerate(found):
             if count % 256 == 0:
                 check()
-            condition = self.conjunction(And(schema.condition), _bound(schema.parameters, objects), True)
+            condition = self.conjunction(And(schema.condition), bind(schema.parameters, objects), True)
             if label >= 0:
                 condition = self._all([condition, demands[label]])
             if condition is None:
@@ -432,7 +433,7 @@ class Relaxed:
         arguments = _arguments(atom.arguments, binding)
         adds: list[Conjunction | None] = []
         deletes: list[Conjunction | None] = []
-        parameters = _bound(step.action.parameters, step.objects)
+        parameters = bind(step.action.parameters, step.objects)
         for effect in step.action.start.effects:
             for changes, out, value in ((effect.adds, adds, positive), (effect.deletes, deletes, not positive)):
                 for change in changes:
@@ -444,7 +445,7 @@ class Relaxed:
                         continue
                     rest = [v for v in effect.variables if v.slot not in matched]
                     for objects in product(*[self.task.domains[v.domain] for v in rest]):
-                        out.append(self.conjunction(effect.condition, {**matched, **_bound(rest, objects)}, value))
+                        out.append(self.conjunction(effect.condition, {**matched, **bind(rest, objects)}, value))
         now = self._literal(atom, binding, positive, None)
         if positive:
             return self._any([*adds, self._all([now, *deletes])])
@@ -531,7 +532,7 @@ class Relaxed:
         mirror = self.engine.mirror("start", step)
         out: list[Conjunction | None] = []
         for values in product(*[self.task.domains[v.domain] for v in rest]):
-            full = {**binding, **_bound(rest, values)}
+            full = {**binding, **bind(rest, values)}
             if demand.check is not None:
                 where: Asking | After | None = After(step) if part.after else None
                 if isinstance(demand.check, LatchedCheck):
@@ -617,10 +618,6 @@ def is_static(engine: Engine, predicate: int) -> bool:
 
 def _head(predicate: int, parameters: tuple[Variable, ...]) -> Atom:
     return Atom(predicate, tuple([-1 - v.slot for v in parameters]))
-
-
-def _bound(parameters: Iterable[Variable], objects: tuple[int, ...]) -> Binding:
-    return dict(zip([v.slot for v in parameters], objects, strict=True))
 
 
 def _arguments(arguments: tuple[int, ...], binding: Binding) -> tuple[int, ...]:

@@ -14,7 +14,7 @@ from plansafe.verifier.compile.normal import free_slots
 from plansafe.verifier.engine.replay import Engine
 from plansafe.verifier.engine.steps import Taken
 from plansafe.verifier.evaluate import Evaluator
-from plansafe.verifier.model import TRUE, Action, And, Atom, Effect, Equal, Formula, Not
+from plansafe.verifier.model import TRUE, Action, And, Atom, Effect, Equal, Formula, Not, bind
 
 Fact = tuple[int, int]
 MAX_GROUNDINGS = 20_000
@@ -87,13 +87,13 @@ class Footprints:
 
     def _compute(self, step: Taken) -> Footprint:
         task, base = self.task, len(self.task.predicates)
-        own = dict(zip([v.slot for v in step.action.parameters], step.objects, strict=True))
+        own = step.binding
         sets: dict[Fact, bool] = {}
         may: list[Conditional] = []
         adds: set[Fact] = set()
         for effect in step.action.start.effects:
             for objects in product(*[task.domains[v.domain] for v in effect.variables]):
-                binding = {**own, **dict(zip([v.slot for v in effect.variables], objects, strict=True))}
+                binding = {**own, **bind(effect.variables, objects)}
                 changes: list[tuple[Fact, bool | None]] = []
                 changes += [((a.predicate, self._code(a.arguments, binding)), False) for a in effect.deletes]
                 changes += [((a.predicate, self._code(a.arguments, binding)), True) for a in effect.adds]
@@ -135,7 +135,7 @@ class Footprints:
                 yield from self.groundings(action, {})
             else:
                 objects = task.decode(code, len(action.parameters))
-                yield from self.groundings(action, dict(zip([v.slot for v in action.parameters], objects, strict=True)))
+                yield from self.groundings(action, bind(action.parameters, objects))
             return
         base = len(task.predicates)
         arity = len((task.predicates[index] if index < base else task.functions[index - base]).types)
@@ -210,7 +210,7 @@ class Footprints:
         key = identity(step)
         found = self._literals.get(key)
         if found is None:
-            own = dict(zip([v.slot for v in step.action.parameters], step.objects, strict=True))
+            own = step.binding
             literals: list[tuple[int, int, bool]] = []
             others: list[Formula] = []
             derived = frozenset() if self.engine.axioms is None else self.engine.axioms.derived

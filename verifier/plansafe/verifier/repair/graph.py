@@ -453,7 +453,7 @@ class Search:
 
     def _precondition(self, node: Node, taken: Taken, extra: Number) -> None:
         """A step cannot be taken here: some fact of its precondition should differ."""
-        binding = dict(zip([v.slot for v in taken.action.parameters], taken.objects, strict=True))
+        binding = taken.binding
         condition = And(taken.action.start.condition)
         evaluator = self._evaluator(node)
         demands: Iterable[Demand]
@@ -830,7 +830,7 @@ class Search:
 
     def _enable(self, node: Node, taken: Taken, extra: Number, wanted: Demand | None) -> None:
         """An action cannot be taken here, or does not what it should: what would have to differ for that?"""
-        binding = dict(zip([v.slot for v in taken.action.parameters], taken.objects, strict=True))
+        binding = taken.binding
         evaluator = self._evaluator(node)
         if evaluator.holds(And(taken.action.start.condition), binding) is not True:
             self._precondition(node, taken, extra)

@@ -17,7 +17,7 @@ from plansafe.verifier.compile.normal import mentions
 from plansafe.verifier.engine.replay import FORCE, Engine, Run
 from plansafe.verifier.engine.steps import IllFormed, Taken
 from plansafe.verifier.evaluate import Evaluator
-from plansafe.verifier.model import And, Number
+from plansafe.verifier.model import And, Number, bind
 from plansafe.verifier.repair.demands import Demand
 from plansafe.verifier.repair.footprint import Footprint, identity
 from plansafe.verifier.repair.graph import Node, Search, may_meet
@@ -142,7 +142,7 @@ class GuidedSearch(Search):
             if isinstance(step, IllFormed):
                 out.append(_Fault(number, number, (), frozenset([number])))
                 continue
-            binding = dict(zip([v.slot for v in step.action.parameters], step.objects, strict=True))
+            binding = step.binding
             condition = And(step.action.start.condition)
             if evaluator.holds(condition, binding) is False:
                 self._add(out, number, number, self.demander.flips(evaluator, condition, binding, True))
@@ -161,7 +161,7 @@ class GuidedSearch(Search):
             if self.engine.rules[part.rule].preference or not simple or mentions(part.body, mirrored):
                 continue
             if len(violation.binding) == len(part.parameters):
-                binding = dict(zip([v.slot for v in part.parameters], violation.binding, strict=True))
+                binding = bind(part.parameters, violation.binding)
                 out.setdefault(violation.step, []).append((violation.part, binding))
         return out
 

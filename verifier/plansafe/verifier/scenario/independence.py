@@ -78,7 +78,7 @@ class Independence:
         deletes = {fact for fact, value in footprint.sets.items() if not value}
         numbers: set[tuple[int, int]] = set()
         seen: set[tuple[int, int]] = set()
-        binding = dict(zip([v.slot for v in step.action.parameters], step.objects, strict=True))
+        binding = step.binding
         self._reads(And(step.action.start.condition), binding, seen)
         for effect in footprint.may:
             if effect.value is None:

@@ -10,7 +10,7 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.compile.normal import Disjunct, dnf
 from plansafe.verifier.elaborate.context import At
 from plansafe.verifier.engine.replay import Engine
-from plansafe.verifier.model import TRUE, Action, And, Atom, Effect, Equal, Formula, Not, Quantified, Task, Truth
+from plansafe.verifier.model import TRUE, Action, And, Atom, Effect, Equal, Formula, Not, Quantified, Task, Truth, bind
 from plansafe.verifier.planning.relaxed import Lifted, TooBig
 
 MALFORMED, UNREACHABLE = "SC766", "SC768"
@@ -174,7 +174,7 @@ class Reach:
                 raise TooBig
             if schema.action is not None and schema.condition is schema.action.start.condition:
                 self.actions.add(schema.action.name)
-            binding = dict(zip([v.slot for v in schema.parameters], objects, strict=True))
+            binding = bind(schema.parameters, objects)
             for atom in schema.adds:
                 code = self.task.encode(tuple([a if a >= 0 else binding[-1 - a] for a in atom.arguments]))
                 self.facts[atom.predicate].add(code)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from plansafe.verifier.compile.triggers import extension, patterns
 from plansafe.verifier.engine.steps import Taken
 from plansafe.verifier.model import TRUE as HOLDS
-from plansafe.verifier.model import And, Atom, Formula, Not, Quantified, Task, Variable
+from plansafe.verifier.model import And, Atom, Formula, Not, Quantified, Task, Variable, bind
 from plansafe.verifier.monitor.index import FactIndexes, InstanceIndex
 from plansafe.verifier.rules.model import Part
 from plansafe.verifier.symbolic.circuit import FALSE, Circuit, Literal
@@ -144,7 +144,7 @@ class StepRule:
         candidates: list[Objects] = []
         self.search(state.facts, (), candidates, *[binding[slot] for slot in self.given])
         for objects in dict.fromkeys(candidates):
-            inner = {**binding, **dict(zip([v.slot for v in self.open], objects, strict=True))}
+            inner = {**binding, **bind(self.open, objects)}
             guard = self.guard_true(state, inner), self.guard_false(state, inner)
             if self.after:
                 self._due.append((inner, *guard))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from plansafe.verifier.engine.steps import Taken
-from plansafe.verifier.model import Action, And, Assignment, Atom, Choice, Effect
+from plansafe.verifier.model import Action, And, Assignment, Atom, Choice, Effect, bind
 from plansafe.verifier.symbolic import terms
 from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.doubled import Search
@@ -105,7 +105,7 @@ class Steps:
         """In which worlds a step can be taken in a state, and what it changes there. The state is left as it is."""
         circuit = self.circuit
         action, condition, effects = self._compiled(taken.action)
-        binding: Binding = dict(zip([v.slot for v in action.parameters], taken.objects, strict=True))
+        binding: Binding = bind(action.parameters, taken.objects)
         able = condition(state, binding)
         if able == FALSE:
             return FALSE, Changes([], [])

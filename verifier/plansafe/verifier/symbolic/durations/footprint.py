@@ -9,7 +9,7 @@ from plansafe.verifier import model
 from plansafe.verifier.compile.normal import expression_fluents, reads
 from plansafe.verifier.engine.steps import Taken
 from plansafe.verifier.engine.timed import START, Event
-from plansafe.verifier.model import Atom, Formula, Task
+from plansafe.verifier.model import Atom, Formula, Task, bind
 
 Ground = tuple[int, int]
 """A predicate (or ``-1 - function``) with the code of its arguments."""
@@ -71,7 +71,7 @@ class Footprints:
         if not isinstance(taken, Taken):
             return out
         action = taken.action
-        binding = dict(zip([v.slot for v in action.parameters], taken.objects, strict=True))
+        binding = bind(action.parameters, taken.objects)
         for condition in event.snap.condition:
             self.read(condition, binding, out)
         for constraint in action.durations:
@@ -91,7 +91,7 @@ class Footprints:
         out = Footprint(set(), set(), set(), set(), {})
         if event.step is not None and isinstance(event.step.taken, Taken):
             action = event.step.taken.action
-            binding = dict(zip([v.slot for v in action.parameters], event.step.taken.objects, strict=True))
+            binding = bind(action.parameters, event.step.taken.objects)
             for effect in event.snap.effects:
                 for inner in self._bindings(effect.variables, binding):
                     self.read(effect.condition, inner, out)
@@ -113,7 +113,7 @@ class Footprints:
         assert event.step is not None
         taken = event.step.taken
         if isinstance(taken, Taken):
-            binding = dict(zip([v.slot for v in taken.action.parameters], taken.objects, strict=True))
+            binding = taken.binding
             for condition in taken.action.over_all:
                 self.read(condition, binding, out)
         return out

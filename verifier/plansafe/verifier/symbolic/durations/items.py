@@ -15,7 +15,7 @@ from plansafe.verifier import model
 from plansafe.verifier.engine.replay import Engine
 from plansafe.verifier.engine.steps import Taken
 from plansafe.verifier.engine.timed import END, Event
-from plansafe.verifier.model import Formula
+from plansafe.verifier.model import Formula, bind
 from plansafe.verifier.rules.model import Part
 from plansafe.verifier.symbolic.durations.affine import Topic
 from plansafe.verifier.symbolic.durations.conjunctions import MAX_CONJUNCTIONS, Conjunction, Unfit, conjunctions
@@ -138,7 +138,7 @@ class Builder:
                 group = sorted({*changing, number - 1, number})  # with its start and its end
                 self.under_way[event.step.number] = frozenset(group)
                 item = self.item(OVER_ALL, event.step.number, group, None, self.among(group))
-                binding = dict(zip([v.slot for v in action.parameters], objects, strict=True))
+                binding = bind(action.parameters, objects)
                 item = item._replace(within=(number - 1, number))
                 yield self._facts_alone(item, changing, model.And(action.over_all), [binding])
 
