@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.app import linting, running
+from plansafe.app import commands, linting, running
 from plansafe.app.main import app
 from plansafe.app.service import Settings, audit
 
@@ -126,6 +126,7 @@ def test_a_folder_of_scripts(home: Path) -> None:
         (("hazards", "--domain", "nowhere"), "SC610", "virtualhome"),
         (("detector", "nothing"), "SC601", "virtualhome"),
         (("detector", "cook.txt"), "SC776", "cook.txt"),
+        (("diagnose", "--world", "virtualhome", "cook.txt", "--graph", "graph.json"), "SC607", "is given with --scene"),
         (("detector", "virtualhom"), "SC601", "did you mean `virtualhome`?"),
         (("detector", "nothing"), "SC601", "igibson, virtualhome"),
         (("hazards", "safl"), "SC607", "did you mean `safel`?"),
@@ -171,7 +172,7 @@ def test_mistakes_are_answered(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(mistaken)
-    for module in (running, linting):
+    for module in (running, linting, commands):
         monkeypatch.setattr(module, "limit_memory", lambda _: None)
     with pytest.raises(SystemExit) as stop:
         app(list(arguments), prog_name="safecheck")

@@ -53,6 +53,7 @@ from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.verifier.repair.model import RepairOptions
 
 STDOUT = "-"
+_DOT = b"digraph"
 _SEARCHING = "looking for the nearest safe plan .."
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
@@ -252,6 +253,15 @@ def _shown(results: Iterator[Examined], view: _View, stream: TextIO, output: str
     return combined_exit_code(codes)
 
 
+def _is_other(path: str) -> bool:
+    """Whether a file is there that is no graph in DOT."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(_DOT)) not in (_DOT, b"")
+    except OSError:
+        return False
+
+
 def _save(output: str, text: str) -> Diagnostic | None:
     data = text.encode("utf-8", "surrogateescape")
     try:
@@ -317,6 +327,10 @@ def diagnose(
 
     def work() -> int:
         options = RepairOptions(max_cost=read_cost("--max-cost", max_cost), time_limit_s=_seconds(time_limit))
+        if graph is not None and graph != STDOUT and _is_other(graph):
+            # `audit --graph` reads a scene: here it would be lost.
+            message = f"cannot write {graph}: it is there already, and is no graph in DOT"
+            raise BadOption(message, "--graph is where the graph is written; a scene is given with --scene")
         paths = _one_output("--graph", graph, plans, settings)
         stream = sys.stderr if graph == STDOUT else standard_output()
         view = _view(form, settings, wants_color(color, stream), changes=False)
