@@ -6,7 +6,7 @@ step itself. Everything here errs on the side of "may".
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from plansafe.verifier.compile.normal import free_slots
 from plansafe.verifier.engine.replay import Engine
 from plansafe.verifier.engine.steps import Taken
 from plansafe.verifier.evaluate import Evaluator
-from plansafe.verifier.model import TRUE, Action, And, Atom, Effect, Equal, Formula, Not, bind
+from plansafe.verifier.model import TRUE, Action, And, Atom, Effect, Equal, Formula, Not, Task, bind
 
 Fact = tuple[int, int]
 MAX_GROUNDINGS = 20_000
@@ -35,20 +35,84 @@ class Conditional(NamedTuple):
     binding: dict[int, int]
 
 
-class Footprint(NamedTuple):
-    """The effects of a ground action: facts surely set, facts set under a condition. ``mirror``: the step itself."""
+class Footprint:
+    """The effects of a ground action.
 
-    sets: dict[Fact, bool]
-    may: tuple[Conditional, ...]
-    mirror: Fact | None
+    ``sets``: the facts that it surely sets; ``mirror``: the step itself. What it changes under a condition is computed
+    where somebody asks: a walk through a home may change thousands of facts, and mostly a few are in question.
+    """
+
+    __slots__ = ("_found", "_step", "_task", "mirror", "sets")
+
+    def __init__(self, task: Task, step: Taken, mirror: Fact | None) -> None:
+        self._task = task
+        self._step = step
+        self._found: dict[tuple[int | None, int | None], tuple[Conditional, ...]] = {}
+        self.mirror = mirror
+        sets: dict[Fact, bool] = {}
+        for added in (False, True):  # a fact that is deleted and added is true
+            for effect in step.action.start.effects:
+                if effect.condition is TRUE:
+                    for binding in self._bindings(effect, step.binding):
+                        for atom in effect.adds if added else effect.deletes:
+                            sets[atom.predicate, self._code(atom.arguments, binding)] = added
+        self.sets = sets
+
+    @property
+    def may(self) -> tuple[Conditional, ...]:
+        """All facts set under a condition, and all fluents."""
+        return self.conditionals(None)
+
+    def conditionals(self, subject: int | None, code: int | None = None) -> tuple[Conditional, ...]:
+        """The facts of one predicate (or fluent) set under a condition, or one of its facts; ``None``: all facts."""
+        key = (subject, code)
+        found = self._found.get(key)
+        if found is None:
+            found = self._found[key] = tuple(self._conditionals(subject, code))
+        return found
 
     def touches(self, predicate: int) -> bool:
         """Whether it may change any fact of a predicate (or fluent)."""
         return (
             any([fact[0] == predicate for fact in self.sets])
-            or any([effect.fact[0] == predicate for effect in self.may])
+            or bool(self.conditionals(predicate))
             or (self.mirror is not None and self.mirror[0] == predicate)
         )
+
+    def _conditionals(self, subject: int | None, code: int | None) -> Iterator[Conditional]:
+        base = len(self._task.predicates)
+        for effect in self._step.action.start.effects:
+            changes: list[tuple[int, tuple[int, ...], bool | None]] = []
+            if effect.condition is not TRUE:
+                changes += [(a.predicate, a.arguments, False) for a in effect.deletes]
+                changes += [(a.predicate, a.arguments, True) for a in effect.adds]
+            changes += [(base + a.function, a.arguments, None) for a in effect.assignments]
+            for index, arguments, value in changes:
+                if subject is not None and index != subject:
+                    continue
+                known = self._step.binding if code is None else self._unified(effect, arguments, code)
+                for binding in [] if known is None else self._bindings(effect, known):
+                    yield Conditional((index, self._code(arguments, binding)), value, effect.condition, binding)
+
+    def _unified(self, effect: Effect, arguments: tuple[int, ...], code: int) -> dict[int, int] | None:
+        """The step's binding with the variables of an effect that a fact determines; ``None`` if it cannot be that."""
+        binding = dict(self._step.binding)
+        domains = {v.slot: self._task.domain_sets[v.domain] for v in effect.variables}
+        for argument, object_ in zip(arguments, self._task.decode(code, len(arguments)), strict=True):
+            slot = -1 - argument
+            found = argument if argument >= 0 else binding.setdefault(slot, object_)
+            if found != object_ or (slot in domains and object_ not in domains[slot]):
+                return None
+        return binding
+
+    def _bindings(self, effect: Effect, known: dict[int, int]) -> Iterator[dict[int, int]]:
+        domains = self._task.domains
+        choices = [(known[v.slot],) if v.slot in known else domains[v.domain] for v in effect.variables]
+        for objects in product(*choices):
+            yield {**known, **bind(effect.variables, objects)}
+
+    def _code(self, arguments: tuple[int, ...], binding: dict[int, int]) -> int:
+        return self._task.encode(tuple([a if a >= 0 else binding[-1 - a] for a in arguments]))
 
 
 class Footprints:
@@ -60,6 +124,7 @@ class Footprints:
         self.cut = False
         """Whether some list of achievers was cut at :data:`MAX_GROUNDINGS`."""
         self._known: dict[tuple[str, tuple[int, ...]], Footprint] = {}
+        self._conditions: dict[int, tuple[Formula, Callable[..., bool], list[int]]] = {}
         self._effects: dict[int, list[tuple[Action, Effect, tuple[int, ...], bool | None]]] = {}
         self._literals: dict[tuple[str, tuple[int, ...]], tuple[list[tuple[int, int, bool]], list[Formula]]] = {}
         self._statics: dict[str, list[tuple[frozenset[int], Formula]]] = {}
@@ -82,36 +147,31 @@ class Footprints:
         key = identity(step)
         found = self._known.get(key)
         if found is None:
-            found = self._known[key] = self._compute(step)
+            found = self._known[key] = Footprint(self.task, step, self.engine.mirror("start", step))
         return found
-
-    def _compute(self, step: Taken) -> Footprint:
-        task, base = self.task, len(self.task.predicates)
-        own = step.binding
-        sets: dict[Fact, bool] = {}
-        may: list[Conditional] = []
-        adds: set[Fact] = set()
-        for effect in step.action.start.effects:
-            for objects in product(*[task.domains[v.domain] for v in effect.variables]):
-                binding = {**own, **bind(effect.variables, objects)}
-                changes: list[tuple[Fact, bool | None]] = []
-                changes += [((a.predicate, self._code(a.arguments, binding)), False) for a in effect.deletes]
-                changes += [((a.predicate, self._code(a.arguments, binding)), True) for a in effect.adds]
-                changes += [((base + a.function, self._code(a.arguments, binding)), None) for a in effect.assignments]
-                for fact, value in changes:
-                    if effect.condition is TRUE and value is not None:
-                        if value:
-                            adds.add(fact)
-                        sets[fact] = value
-                    else:
-                        may.append(Conditional(fact, value, effect.condition, binding))
-        for fact in adds:
-            sets[fact] = True
-        mirror = self.engine.mirror("start", step)
-        return Footprint(sets, tuple(may), mirror)
 
     def _code(self, arguments: tuple[int, ...], binding: dict[int, int]) -> int:
         return self.task.encode(tuple([a if a >= 0 else binding[-1 - a] for a in arguments]))
+
+    def asked(self, effect: Conditional) -> tuple[Callable[..., bool], tuple[int, ...]]:
+        """The condition of an effect as a function of a state's facts, its fluents, and some objects; those objects."""
+        known = self._conditions.get(id(effect.condition))
+        if known is None:
+            slots = sorted(self.engine.emitter.free(effect.condition))
+            known = (effect.condition, self.engine.emitter.condition(effect.condition, slots), slots)
+            self._conditions[id(effect.condition)] = known
+        return known[1], tuple([effect.binding[slot] for slot in known[2]])
+
+    def possible(self, effect: Conditional) -> bool:
+        """Whether the condition of an effect has no literal that is false for ever."""
+        task, initial = self.task, self.engine._initial
+        for part in effect.condition.parts if isinstance(effect.condition, And) else (effect.condition,):
+            atom = part.body if isinstance(part, Not) else part
+            if isinstance(atom, Atom) and atom.predicate < len(task.static) and task.static[atom.predicate]:
+                code = task.encode(tuple([a if a >= 0 else effect.binding[-1 - a] for a in atom.arguments]))
+                if (code in initial.facts[atom.predicate]) is not (atom is part):
+                    return False
+        return True
 
     # -- achievers ----------------------------------------------------------------------------------------------------
 

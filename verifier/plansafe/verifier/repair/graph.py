@@ -26,7 +26,7 @@ from plansafe.verifier.evaluate import Evaluator
 from plansafe.verifier.model import And, Formula, Number
 from plansafe.verifier.monitor.finding import TooManyInstances
 from plansafe.verifier.repair.demands import Demand, Demander
-from plansafe.verifier.repair.footprint import Footprint, Footprints, identity
+from plansafe.verifier.repair.footprint import Conditional, Footprint, Footprints, identity
 from plansafe.verifier.repair.model import Weights
 from plansafe.verifier.repair.views import DEADLINE, LETTERS, STATE, view_of
 from plansafe.verifier.repair.watch import Broken, Watch
@@ -113,6 +113,21 @@ class Node:
         self.togo: Number | None = None
 
 
+class _Candidate(NamedTuple):
+    """An action that may meet a demand: what its precondition says, and its effects that may do it.
+
+    ``simple``: the literals are all of the precondition. An effect comes with the code of its condition and what to
+    call that with. ``contested``: another effect may add what one deletes, and a fact that is both is true.
+    """
+
+    taken: Taken
+    footprint: Footprint
+    literals: list[tuple[int, int, bool]]
+    simple: bool
+    effects: list[tuple[Conditional, Callable[..., bool], tuple[int, ...]]]
+    contested: bool
+
+
 class Limited(Exception):
     """The time limit has passed."""
 
@@ -167,7 +182,7 @@ class Search:
         self._heap: list[tuple[Number, int, int, Node, tuple[object, ...]]] = []
         self._count = count()
         self._achieving: dict[Demand, list[int]] = {}
-        self._achievers: dict[Demand, list[tuple[Taken, list[tuple[int, int, bool]], bool]]] = {}
+        self._achievers: dict[Demand, list[_Candidate]] = {}
         self._legal_actions: dict[tuple[object, ...], list[Taken]] = {}
         self._simulation = Simulation(engine)
         self.base = len(engine.task.predicates)
@@ -190,13 +205,11 @@ class Search:
         another call goes on.
         """
         found: Number | None = None
-        ticks = 0
         while self._heap:
             f, _, _, node, key = self._heap[0]
             if f > max_cost or (found is not None and f > found):
                 break
-            ticks += 1
-            if ticks % 64 == 0 and self.deadline is not None and monotonic() > self.deadline:
+            if self.deadline is not None and monotonic() > self.deadline:
                 raise Limited
             heappop(self._heap)
             if key in node.done:
@@ -589,13 +602,12 @@ class Search:
                 if keep:
                     self._removable(source, extra)
                     out.append((source, Demand(_BORROW_STEP, edge.step, None), extra, True))
-                for effect in footprint.may:
-                    if effect.fact[0] == demand.subject:
-                        out += [(source, d, extra, True) for d in self._reads_of(source, edge.taken, effect.binding)]
+                for effect in footprint.conditionals(demand.subject):
+                    out += [(source, d, extra, True) for d in self._reads_of(source, edge.taken, effect.binding)]
             return out
         fact = (demand.subject, demand.code)
         sets = footprint.sets.get(fact)
-        may = [effect for effect in footprint.may if effect.fact == fact]
+        may = footprint.conditionals(*fact)
         mirrored = footprint.mirror == fact
         if sets is None and not may and not mirrored:
             return out
@@ -686,40 +698,66 @@ class Search:
                 self._offer_step(node, number, extra)
 
     def _offer_actions(self, node: Node, demand: Demand, extra: Number) -> None:
-        """The actions that may meet a demand: the legal ones are tried, the others looked into at a later level."""
+        """The actions that may meet a demand: those that do are tried, the others looked into at a later level."""
         facts = node.state.facts
         lacking: set[tuple[int, int, bool]] = set()
         vague: list[Taken] = []
-        for taken, literals, simple in self._candidates(demand):
-            for literal in literals:
+        asleep: list[_Candidate] = []
+        for candidate in self._candidates(demand):
+            for literal in candidate.literals:
                 if (literal[1] in facts[literal[0]]) is not literal[2]:
                     # One false literal of each action is enough, and many share theirs.
                     lacking.add(literal)
                     break
             else:
-                if simple or self._legal(node, taken):
-                    self._offer_action(node, taken, extra, demand)
-                else:
-                    vague.append(taken)
-        if lacking or vague:
+                if not (candidate.simple or self._legal(node, candidate.taken)):
+                    vague.append(candidate.taken)
+                    continue
+                does = self._effect_on(node, candidate, demand)
+                if does is not False:
+                    self._offer_action(node, candidate.taken, extra, None if does else demand)
+                elif candidate.effects:
+                    asleep.append(candidate)
+        if lacking or vague or asleep:
             extra += min(self.weights.insert, self.weights.substitute)
-            self._flaw(node, ("enable", demand), partial(self._enable_all, node, lacking, vague, extra), extra)
+            act = partial(self._enable_all, node, lacking, vague, asleep, extra)
+            self._flaw(node, ("enable", demand), act, extra)
 
-    def _candidates(self, demand: Demand) -> list[tuple[Taken, list[tuple[int, int, bool]], bool]]:
-        """The actions that may meet a demand, the literals of their preconditions, and whether that is all of them."""
+    def _candidates(self, demand: Demand) -> list[_Candidate]:
+        """The actions that may meet a demand."""
         found = self._achievers.get(demand)
         if found is None:
             found = self._achievers[demand] = []
             for taken in self.footprints.achievers(*demand):
                 literals, others = self.footprints.precondition(taken)
-                found.append((taken, literals, not others))
+                footprint = self.footprints.of(taken)
+                every = footprint.conditionals(demand.subject, demand.code)
+                able = [e for e in every if e.value is None or (self._does(e, demand) and self.footprints.possible(e))]
+                effects = [(e, *self.footprints.asked(e)) for e in able]
+                contested = demand.value is not True and any([e.value for e in every])
+                found.append(_Candidate(taken, footprint, literals, not others, effects, contested))
         return found
 
-    def _enable_all(self, node: Node, lacking: set[tuple[int, int, bool]], vague: list[Taken], extra: Number) -> None:
-        """What would have to differ for actions that cannot be taken here."""
-        for predicate, code, value in lacking:
-            if self.demander.changeable(predicate):
-                self._receive(node, Demand(predicate, code, value), extra, True)
+    @staticmethod
+    def _does(effect: Conditional, demand: Demand) -> bool:
+        return demand.value is None or effect.value is demand.value
+
+    def _enable_all(
+        self,
+        node: Node,
+        lacking: set[tuple[int, int, bool]],
+        vague: list[Taken],
+        asleep: list[_Candidate],
+        extra: Number,
+    ) -> None:
+        """What would have to differ for actions that cannot be taken here, or do nothing for a demand."""
+        demands = {Demand(*literal): None for literal in lacking if self.demander.changeable(literal[0])}
+        evaluator = self._evaluator(node)
+        for candidate in asleep:
+            for effect, _, _ in candidate.effects:
+                demands.update(dict.fromkeys(self.demander.flips(evaluator, effect.condition, effect.binding, True)))
+        for demand in demands:
+            self._receive(node, demand, extra, True)
         for taken in vague:
             self._precondition(node, taken, extra)
 
@@ -757,13 +795,7 @@ class Search:
         self._flaw(node, ("enable step", step), partial(self._precondition, node, taken, extra), extra)
 
     def _offer_action(self, node: Node, taken: Taken, extra: Number, wanted: Demand | None) -> None:
-        """A legal action may be inserted here, or take the place of the next step."""
-        sure = True
-        if wanted is not None:
-            does = self._effect_on(node, taken, wanted)
-            if does is False:
-                return
-            sure = does is True
+        """A legal action may be inserted here, or take the place of the next step; ``wanted``: if it meets a demand."""
         step = node.position + 1
         ways = [(INSERT, self.weights.insert)]
         if step <= self.length and step not in node.borrowed and step not in self.protected:
@@ -772,26 +804,38 @@ class Search:
                 ways.append((SUBSTITUTE, self.weights.substitute))
         named = identity(taken)
         for kind, cost in ways:
-            key = (kind, *named) if sure else (kind, *named, wanted)
-            attempt = partial(self._try, node, taken, kind, cost, extra, None if sure else wanted)
+            key = (kind, *named) if wanted is None else (kind, *named, wanted)
+            attempt = partial(self._try, node, taken, kind, cost, extra, wanted)
             self._push(node, max(extra + cost, self.estimate(node)), key, attempt)
 
-    def _effect_on(self, node: Node, taken: Taken, wanted: Demand) -> bool | None:
-        """Whether an action surely changes what is wanted here; ``None`` if that depends on a condition or a number."""
-        footprint = self.footprints.of(taken)
-        subject, code = wanted.subject, wanted.code
+    def _effect_on(self, node: Node, candidate: _Candidate, wanted: Demand) -> bool | None:
+        """Whether an action changes what is wanted here; ``None`` if only trying tells."""
+        footprint, (subject, code, _) = candidate.footprint, wanted
         if footprint.mirror is not None and footprint.mirror[0] == subject and code in (None, footprint.mirror[1]):
             return True
-        if subject < self.base:
-            facts = node.state.facts[subject]
-            if code is None:
-                if any([p == subject and (c in facts) is not value for (p, c), value in footprint.sets.items()]):
-                    return True
-            else:
-                sets = footprint.sets.get((subject, code))
-                if sets is not None and (code in facts) is not sets:
-                    return True
-        return None if any([e.fact[0] == subject and code in (None, e.fact[1]) for e in footprint.may]) else False
+        if subject >= self.base:
+            return None if candidate.effects else False
+        facts, fluents = node.state.facts, node.state.fluents
+        there = facts[subject]
+        if code is None:
+            if any([p == subject and (c in there) is not value for (p, c), value in footprint.sets.items()]):
+                return True
+        else:
+            sets = footprint.sets.get((subject, code))
+            if sets is not None and (code in there) is not sets:
+                return True
+        does: bool | None = False
+        for effect, holds, objects in candidate.effects:
+            if (effect.fact[1] in there) is effect.value:
+                continue
+            try:
+                if holds(facts, fluents, *objects):
+                    if not candidate.contested:
+                        return True
+                    does = None
+            except (KeyError, ZeroDivisionError):
+                does = None
+        return does
 
     def _legal(self, node: Node, taken: Taken) -> bool:
         """Whether the precondition of an action holds; true where a number is undefined, for then trying tells."""
@@ -837,10 +881,9 @@ class Search:
             return
         if wanted is None:
             return
-        for effect in self.footprints.of(taken).may:
-            if effect.fact[0] == wanted.subject and wanted.code in (None, effect.fact[1]):
-                for demand in self._reads_of(node, taken, effect.binding):
-                    self._receive(node, demand, extra, True)
+        for effect in self.footprints.of(taken).conditionals(wanted.subject, wanted.code):
+            for demand in self._reads_of(node, taken, effect.binding):
+                self._receive(node, demand, extra, True)
 
     def _legal_here(self, node: Node) -> list[Taken]:
         key = self._picture(node.state)
@@ -866,7 +909,7 @@ def may_meet(footprint: Footprint, demand: Demand) -> bool:
     sets = footprint.sets.get(fact)
     if sets is not None and (demand.value is None or sets is demand.value):
         return True
-    return any([e.fact == fact and (demand.value is None or e.value is not (not demand.value)) for e in footprint.may])
+    return any([demand.value is None or e.value is not (not demand.value) for e in footprint.conditionals(*fact)])
 
 
 def _frozen(state: State, before: State | None, log: Sequence[Change] = ()) -> State:

@@ -177,7 +177,7 @@ class GuidedSearch(Search):
                 footprint = self.prints[number - 1]
                 if footprint is None:
                     continue
-                may = [e for e in footprint.may if e.fact == fact]
+                may = footprint.conditionals(*fact)
                 if any([e.value is demand.value for e in may]):
                     return  # a condition decides
                 if may:
@@ -214,7 +214,7 @@ class GuidedSearch(Search):
             if footprint is not None:
                 fact = (subject, code)
                 holds = footprint.sets.get(fact, holds)  # type: ignore[arg-type]
-                if any([e.fact == fact for e in footprint.may]):
+                if footprint.conditionals(*fact):
                     return False
             if holds is value:
                 return False
