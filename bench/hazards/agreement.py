@@ -2,9 +2,11 @@
 
 usage: python -m bench.hazards.agreement
 
-Reads ``judgements.json`` beside this file. Two language models judged the sheets that ``sheets`` drew, each script
-once, without sight of rules or findings: what the script introduces, and what was in the scene before. Afterwards each
-drawn finding was compared with what they had named. ``confidence`` is the judge's own.
+Reads ``judgements.json`` and ``judgements-2.json`` beside this file. Language models judged the sheets that ``sheets``
+drew, each script of a reading once, without sight of rules or findings: what the script introduces, and what was in the
+scene before. Afterwards each drawn finding was compared with what they had named. ``confidence`` is the judge's own.
+The second reading is of scripts that nobody had read, and of some (``again``) that had been, with the findings of their
+scripts; hazards are those of the new ones.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 SURE = 0.5
-FILE = Path(__file__).with_name("judgements.json")
+FILES = tuple([Path(__file__).with_name(name) for name in ("judgements.json", "judgements-2.json")])
 
 
 def figures(data: dict[str, list[dict[str, Any]]]) -> list[str]:
@@ -22,7 +24,8 @@ def figures(data: dict[str, list[dict[str, Any]]]) -> list[str]:
     rows = ["| of | number | also the other | share |", "|---|---|---|---|"]
 
     def row(what: str, total: int, both: int) -> None:
-        rows.append(f"| {what} | {total} | {both} | {both / total:.0%} |")
+        if total:
+            rows.append(f"| {what} | {total} | {both} | {both / total:.0%} |")
 
     findings, hazards = data["findings"], data["hazards"]
     for blame, words in (("introduced", "findings that the script causes"), ("pre-existing", "findings of the scene")):
@@ -42,4 +45,4 @@ def figures(data: dict[str, list[dict[str, Any]]]) -> list[str]:
 
 
 if __name__ == "__main__":
-    print("\n".join(figures(json.loads(FILE.read_text(encoding="utf-8")))))
+    print("\n\n".join(["\n".join(figures(json.loads(file.read_text(encoding="utf-8")))) for file in FILES]))
