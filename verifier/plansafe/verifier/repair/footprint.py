@@ -6,15 +6,17 @@ step itself. Everything here errs on the side of "may".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
 
-from plansafe.verifier.compile.normal import free_slots
+from plansafe.verifier.compile.emit import Join
+from plansafe.verifier.compile.normal import dnf, free_slots, generated_slots, reads_numbers
 from plansafe.verifier.engine.replay import Engine
+from plansafe.verifier.engine.state import State
 from plansafe.verifier.engine.steps import Taken
 from plansafe.verifier.evaluate import Evaluator
-from plansafe.verifier.model import TRUE, Action, And, Atom, Effect, Equal, Formula, Not, Task, bind
+from plansafe.verifier.model import TRUE, Action, And, Atom, Effect, Equal, Formula, Not, Task, Variable, bind
 
 Fact = tuple[int, int]
 MAX_GROUNDINGS = 20_000
@@ -115,6 +117,31 @@ class Footprint:
         return self._task.encode(tuple([a if a >= 0 else binding[-1 - a] for a in arguments]))
 
 
+class _Search(NamedTuple):
+    """Finds the objects of an action for which an effect makes a fact true, given those that the fact determines."""
+
+    action: Action
+    effect: Effect
+    arguments: tuple[int, ...]
+    find: Callable[..., None]
+    slots: list[int]
+
+
+def unified(
+    task: Task, variables: Sequence[Variable], arguments: tuple[int, ...], wanted: tuple[int, ...]
+) -> dict[int, int] | None:
+    """The objects of the variables that a fact determines; ``None`` if the arguments cannot be its."""
+    domains = {v.slot: task.domain_sets[v.domain] for v in variables}
+    binding: dict[int, int] = {}
+    for argument, object_ in zip(arguments, wanted, strict=True):
+        slot = -1 - argument
+        if (argument if argument >= 0 else binding.setdefault(slot, object_)) != object_:
+            return None
+        if argument < 0 and object_ not in domains[slot]:
+            return None
+    return binding
+
+
 class Footprints:
     """Footprints and achievers of one task, remembered."""
 
@@ -124,6 +151,7 @@ class Footprints:
         self.cut = False
         """Whether some list of achievers was cut at :data:`MAX_GROUNDINGS`."""
         self._known: dict[tuple[str, tuple[int, ...]], Footprint] = {}
+        self._searches: dict[int, list[_Search | None]] = {}
         self._conditions: dict[int, tuple[Formula, Callable[..., bool], list[int]]] = {}
         self._effects: dict[int, list[tuple[Action, Effect, tuple[int, ...], bool | None]]] = {}
         self._literals: dict[tuple[str, tuple[int, ...]], tuple[list[tuple[int, int, bool]], list[Formula]]] = {}
@@ -173,6 +201,55 @@ class Footprints:
                     return False
         return True
 
+    # -- which actions do something now -------------------------------------------------------------------------------
+
+    def acting(self, index: int, code: int, state: State) -> Iterator[Taken] | None:
+        """The ground actions with an effect that makes a fact true in a state, whether or not they can be taken there.
+
+        A search for the bindings of each effect's condition, not a test of every action. ``None`` where such a search
+        would not do: for step facts, and for effects that read numbers or leave too much open.
+        """
+        if index in self._mirrored or index >= len(self.task.predicates):
+            return None
+        searches = self._searches.get(index)
+        if searches is None:
+            adding = [entry[:3] for entry in self._effects.get(index, ()) if entry[3]]
+            searches = self._searches[index] = [self._compiled(*entry) for entry in adding]
+        return None if any([search is None for search in searches]) else self._acting(searches, index, code, state)
+
+    def _acting(self, searches: Sequence[_Search | None], index: int, code: int, state: State) -> Iterator[Taken]:
+        wanted = self.task.decode(code, len(self.task.predicates[index].types))
+        for search in searches:
+            assert search is not None
+            action, effect, arguments, find, slots = search
+            known = unified(self.task, (*action.parameters, *effect.variables), arguments, wanted)
+            if known is not None:
+                found: list[tuple[int, ...]] = []
+                find(state.facts, state.fluents, found, *[known[slot] for slot in slots])
+                yield from [Taken(action, objects) for objects in found]
+
+    def _compiled(self, action: Action, effect: Effect, arguments: tuple[int, ...]) -> _Search | None:
+        """The search for what an effect needs to make a fact of its atom true."""
+        emitter = self.engine.emitter
+        whole = effect.condition is TRUE
+        if whole and effect.variables:
+            return None
+        formula = And(action.start.condition) if whole else effect.condition
+        disjuncts = None if reads_numbers(formula) else dnf(formula)
+        slots = sorted({-1 - a for a in arguments if a < 0})
+        outputs = [v.slot for v in action.parameters]
+        if disjuncts is None or any([len(set(outputs) - {*slots} - generated_slots(d)) > 1 for d in disjuncts]):
+            return None
+        inner = [f"out.append(({', '.join([f'x{slot}' for slot in outputs])},))" if outputs else "out.append(())"]
+        lines: list[str] = []
+        for disjunct in disjuncts:
+            domains = {v.slot: v.domain for v in (*action.parameters, *effect.variables, *disjunct.variables)}
+            join = Join(emitter, domains, "S, F, out", indexed=False)
+            lines += join.emit(disjunct.literals, frozenset(slots), outputs, inner)
+        name = emitter.fresh()
+        emitter.define(name, ", ".join(["S", "F", "out", *[f"x{slot}" for slot in slots]]), lines or ["pass"])
+        return _Search(action, effect, arguments, emitter.link(name), slots)
+
     # -- achievers ----------------------------------------------------------------------------------------------------
 
     def achievers(self, index: int, code: int | None, value: bool | None) -> tuple[Taken, ...]:
@@ -213,18 +290,9 @@ class Footprints:
         """The slots of an action's parameters that an effect on a fact determines; ``None`` if it cannot be that."""
         if wanted is None:
             return {}
-        domains = {v.slot: v.domain for v in (*action.parameters, *effect.variables)}
-        binding: dict[int, int] = {}
-        for argument, object_ in zip(arguments, wanted, strict=True):
-            if argument >= 0:
-                if argument != object_:
-                    return None
-                continue
-            slot = -1 - argument
-            if binding.setdefault(slot, object_) != object_:
-                return None
-            if object_ not in self.task.domain_sets[domains[slot]]:
-                return None
+        binding = unified(self.task, (*action.parameters, *effect.variables), arguments, wanted)
+        if binding is None:
+            return None
         own = {v.slot for v in action.parameters}
         return {slot: object_ for slot, object_ in binding.items() if slot in own}
 

@@ -179,7 +179,7 @@ class Search:
         self.incomplete = ""
         """Why the search may have missed something."""
         self._nodes: dict[tuple[object, ...], Node] = {}
-        self._heap: list[tuple[Number, int, int, Node, tuple[object, ...]]] = []
+        self._heap: list[tuple[Number, bool, int, int, Node, tuple[object, ...]]] = []
         self._count = count()
         self._achieving: dict[Demand, list[int]] = {}
         self._achievers: dict[Demand, list[_Candidate]] = {}
@@ -206,7 +206,7 @@ class Search:
         """
         found: Number | None = None
         while self._heap:
-            f, _, _, node, key = self._heap[0]
+            f, _, _, _, node, key = self._heap[0]
             if f > max_cost or (found is not None and f > found):
                 break
             if self.deadline is not None and monotonic() > self.deadline:
@@ -239,7 +239,11 @@ class Search:
         if known is not None and known[0] <= delta:
             return
         node.tasks[key] = (delta, act)
-        heappush(self._heap, (node.cost + delta, -node.position, next(self._count), node, key))
+        self._wait(node, delta, key)
+
+    def _wait(self, node: Node, delta: Number, key: tuple[object, ...]) -> None:
+        # Of one cost, what asks for other facts comes last: edits that do something may lead to a repair before.
+        heappush(self._heap, (node.cost + delta, key[0] == "enable", -node.position, next(self._count), node, key))
 
     def _flaw(self, node: Node, key: tuple[object, ...], act: Callable[[], None], extra: Number = 0) -> None:
         """A flaw is looked into when another edit could still be afforded."""
@@ -357,7 +361,7 @@ class Search:
             node.cost = total
             for key, (delta, _) in node.tasks.items():
                 if key not in node.done:
-                    heappush(self._heap, (total + delta, -node.position, next(self._count), node, key))
+                    self._wait(node, delta, key)
             for demand, (extra, full) in node.demands.items():
                 if full and not node.broken:
                     self._offer(node, demand, extra)
@@ -699,6 +703,20 @@ class Search:
 
     def _offer_actions(self, node: Node, demand: Demand, extra: Number) -> None:
         """The actions that may meet a demand: those that do are tried, the others looked into at a later level."""
+        subject, code, value = demand
+        if value and code is not None:
+            acting = self.footprints.acting(subject, code, node.state)
+            if acting is not None:
+                for taken in {identity(taken): taken for taken in acting}.values():
+                    if self._legal(node, taken):
+                        self._offer_action(node, taken, extra, None)
+                least = extra + min(self.weights.insert, self.weights.substitute)
+                self._flaw(node, ("enable", demand), partial(self._offer_candidates, node, demand, extra, True), least)
+                return
+        self._offer_candidates(node, demand, extra)
+
+    def _offer_candidates(self, node: Node, demand: Demand, extra: Number, others: bool = False) -> None:
+        """Look at each action that may meet a demand; with ``others``, those that do so here have been offered."""
         facts = node.state.facts
         lacking: set[tuple[int, int, bool]] = set()
         vague: list[Taken] = []
@@ -715,13 +733,17 @@ class Search:
                     continue
                 does = self._effect_on(node, candidate, demand)
                 if does is not False:
-                    self._offer_action(node, candidate.taken, extra, None if does else demand)
+                    if not others:
+                        self._offer_action(node, candidate.taken, extra, None if does else demand)
                 elif candidate.effects:
                     asleep.append(candidate)
         if lacking or vague or asleep:
             extra += min(self.weights.insert, self.weights.substitute)
             act = partial(self._enable_all, node, lacking, vague, asleep, extra)
-            self._flaw(node, ("enable", demand), act, extra)
+            if others:
+                act()
+            else:
+                self._flaw(node, ("enable", demand), act, extra)
 
     def _candidates(self, demand: Demand) -> list[_Candidate]:
         """The actions that may meet a demand."""
