@@ -607,7 +607,7 @@ class Search:
                     self._removable(source, extra)
                     out.append((source, Demand(_BORROW_STEP, edge.step, None), extra, True))
                 for effect in footprint.conditionals(demand.subject):
-                    out += [(source, d, extra, True) for d in self._reads_of(source, edge.taken, effect.binding)]
+                    out += [(source, d, extra, True) for d in self._deciding(source, edge.taken, effect, None)]
             return out
         fact = (demand.subject, demand.code)
         sets = footprint.sets.get(fact)
@@ -627,13 +627,19 @@ class Search:
             self._movable(source, extra)
         if full:
             for effect in may:
-                out += [(source, d, extra, True) for d in self._reads_of(source, edge.taken, effect.binding)]
+                out += [(source, d, extra, True) for d in self._deciding(source, edge.taken, effect, demand.value)]
             if demand.value is not None and sets is (not demand.value):
                 out[0] = (source, demand, extra, False)
         return out
 
-    def _reads_of(self, node: Node, taken: Taken, binding: dict[int, int]) -> frozenset[Demand]:
-        return self._effect_reads(self._evaluator(node), taken, binding)
+    def _deciding(self, node: Node, taken: Taken, effect: Conditional, wanted: bool | None) -> frozenset[Demand]:
+        """What would have to differ before a step for an effect to bring about, or not to prevent, what is wanted."""
+        evaluator = self._evaluator(node)
+        if effect.value is None:
+            return self._effect_reads(evaluator, taken, effect.binding)
+        if wanted is None:
+            return self.demander.basic(self.demander.patterns(effect.condition, effect.binding))
+        return self.demander.flips(evaluator, effect.condition, effect.binding, effect.value is wanted)
 
     # -- edits --------------------------------------------------------------------------------------------------------
 
@@ -904,7 +910,7 @@ class Search:
         if wanted is None:
             return
         for effect in self.footprints.of(taken).conditionals(wanted.subject, wanted.code):
-            for demand in self._reads_of(node, taken, effect.binding):
+            for demand in self._deciding(node, taken, effect, wanted.value):
                 self._receive(node, demand, extra, True)
 
     def _legal_here(self, node: Node) -> list[Taken]:
