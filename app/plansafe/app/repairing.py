@@ -16,7 +16,7 @@ from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.grammar.source import Source
 from plansafe.verifier.diagnose.model import Witness
 from plansafe.verifier.repair.model import Repair, RepairOptions, RepairResult, RepairStatus
-from plansafe.verifier.report import Headline
+from plansafe.verifier.report import Blame, Headline, Report
 
 if TYPE_CHECKING:
     from plansafe.verifier.api import Checker, ReadSteps
@@ -178,7 +178,7 @@ def _with_text(done: Examined, prepared: Prepared, options: RepairOptions) -> Ex
     if done.repair.status is RepairStatus.ALREADY_SAFE:
         return done._replace(text=plan.text if prepared.write is None else prepared.inputs[0].source.text)
     if done.best is None:
-        return done._replace(outcome=_outcome(done.repair, options))
+        return done._replace(outcome=_outcome(done.repair, options, done.result.report))
     if prepared.write is not None:  # which has read its text again itself
         return done._replace(text=prepared.write(prepared, done.best))
     text = patched(plan, done.best)
@@ -188,9 +188,13 @@ def _with_text(done: Examined, prepared: Prepared, options: RepairOptions) -> Ex
     return done._replace(text=text)
 
 
-def _outcome(found: RepairResult, options: RepairOptions) -> Diagnostic | None:
+def _outcome(found: RepairResult, options: RepairOptions, report: Report) -> Diagnostic | None:
     """Why there is no repair, as a diagnostic."""
     notes = (found.detail,) if found.detail else ()
+    before = [finding for finding in report.findings if finding.blame is Blame.PRE_EXISTING]
+    if before:
+        was = "1 finding was" if len(before) == 1 else f"{len(before)} findings were"
+        notes = (*notes, f"{was} there before the plan began, and a repair has to mend that, too")
     if found.status is RepairStatus.PROVED_NONE:
         kept = " and keeps the protected steps" if options.protected else ""
         text = f"PROVED: no plan reaches the goal, keeps the rules{kept}"
