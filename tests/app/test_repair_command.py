@@ -460,3 +460,14 @@ def test_options_are_read_exactly() -> None:
     assert read_weights(" insert = 0.1 , move=2") == Weights(insert=read_cost("", "0.1"), move=2)
     assert 10 * read_cost("", "0.1") == 1
     assert read_steps("--protect", ["1", "3-5, 7"]) == {1, 3, 4, 5, 7}
+
+
+def test_what_was_wrong_before_has_to_be_mended_too(run: Run) -> None:
+    Path("kitchen.safe").write_text(
+        "(define (safety kitchen) (:termination off :parameters (?s - stove) :forbid (on ?s)))"
+    )
+    Path("p.pddl").write_text(PROBLEM.replace("(:init", "(:init (on hob) (hot hob)"))
+    Path("tea.plan").write_text("(go kitchen hall)\n")
+    code, out, _ = run("repair", "tea.plan", "--max-cost", "0.5")
+    assert code == 3
+    assert "1 finding was there before the plan began, and a repair has to mend that, too" in out
