@@ -17,6 +17,8 @@ from bench.faults.survey import survey_task  # noqa: E402
 from bench.faults.task import SeedTask  # noqa: E402
 
 from plansafe.grammar.source import Source  # noqa: E402
+from plansafe.verifier.api import Checker  # noqa: E402
+from plansafe.verifier.planning.chain import default_planners  # noqa: E402
 from plansafe.verifier.planning.kairos import KairosPlanner  # noqa: E402
 from plansafe.verifier.planning.own_search import OwnSearch  # noqa: E402
 from plansafe.verifier.planning.port import Answer, Planner, Query  # noqa: E402
@@ -40,3 +42,18 @@ def test_tasks_with_a_safe_plan_are_not_unsolvable(kind: str, length: int) -> No
     for planner in PLANNERS:
         found = planner.solve(Query(checker, time_limit_s=LIMIT_S))
         assert found.answer is not Answer.UNSOLVABLE, planner.name
+
+
+def test_effects_that_depend_on_numbers() -> None:
+    """Found against the enumeration of repairs: compiled, the rule is an effect with a number in its condition."""
+    domain = """(define (domain tiny) (:types item) (:functions (level) (size ?x - item))
+      (:action load :parameters (?x - item) :effect (increase (level) (size ?x))))"""
+    problem = """(define (problem tiny) (:domain tiny) (:objects crate - item)
+      (:init (= (level) 1) (= (size crate) 2)) (:goal (>= (level) 2)))"""
+    rules = "(define (safety tiny) (:domain tiny) (:trajectory later :formula (weak-next (> (level) 1))))"
+    checker = Checker(Source("domain", domain), Source("problem", problem), [Source("rules", rules)])
+    assert checker.check(Source("plan", "(load crate)")).headline is Headline.SAFE
+    for planner in PLANNERS:
+        found = planner.solve(Query(checker, time_limit_s=LIMIT_S))
+        assert found.answer is not Answer.UNSOLVABLE, planner.name
+    assert default_planners().solve(Query(checker, time_limit_s=LIMIT_S)).answer is Answer.SOLVED

@@ -22,6 +22,7 @@ _NOT_SOLVED = {
     13: (Answer.UNSUPPORTED, "kairos does not plan with this"),
     14: (Answer.NOT_FOUND, "no plan found"),
 }
+_DOUBTFUL = "no plan; kairos 1.0.6 proves solvable tasks unsolvable where effects depend on numbers"
 
 
 class KairosPlanner:
@@ -67,6 +68,8 @@ class KairosPlanner:
                 )
             except subprocess.TimeoutExpired:
                 return Solution(Answer.NOT_FOUND, detail="out of time", planner=self.name)
+            if done.returncode == 10 and question.numeric:
+                return Solution(Answer.NOT_FOUND, detail=_DOUBTFUL, planner=self.name)
             if done.returncode == 10:
                 return unsolvable(question, self.name)
             if done.returncode in _NOT_SOLVED:
@@ -76,7 +79,7 @@ class KairosPlanner:
                 last = done.stderr.strip().splitlines()[-1:] or ["no message"]
                 raise RuntimeError(f"kairos failed with exit code {done.returncode}: {last[0]}")
             steps = _best(Path(folder))
-        proved = query.shortest and PROVED in done.stderr
+        proved = query.shortest and PROVED in done.stderr and not question.numeric
         return answer(query, question, steps, optimal=proved, planner=self.name)
 
 
