@@ -20,7 +20,7 @@ from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
 
 if TYPE_CHECKING:
-    from plansafe.verifier.lint.model import Lint
+    from plansafe.verifier.lint.model import Lint, LintOptions
 
 _CODE = re.compile(r"SC75\d\Z", re.IGNORECASE)
 
@@ -94,13 +94,15 @@ def lint(
             return complain(Diagnostic("SC607", "--time-limit takes a number of seconds"))
         if example and not gaps:
             return complain(Diagnostic("SC607", "--example is for --gaps", help="add --gaps"))
+        from plansafe.verifier.lint.model import LintOptions  # noqa: PLC0415 - needed by this command alone
+
         seconds = time_limit or None
-        code = _lint(wanted, codes, seconds, not no_search, form, color.value)
-        return (
-            code
-            if not gaps or code == UNUSABLE
-            else combined_exit_code((code, _gaps(wanted, tuple(example or ()), seconds, form, color.value)))
-        )
+        gathered = gather(wanted)
+        options = LintOptions(wanted.lenient_types, seconds, not no_search)
+        code = _lint(gathered, codes, options, form, color.value)
+        if not gaps or code == UNUSABLE:
+            return code
+        return combined_exit_code((code, _gaps(gathered, tuple(example or ()), seconds, form, color.value)))
 
     raise typer.Exit(guarded(work))
 
@@ -255,22 +257,18 @@ def _domain(wanted: _Wanted, discovery: Discovery, notes: list[Diagnostic]) -> I
     return None
 
 
-def _lint(
-    wanted: _Wanted, ignore: frozenset[str], seconds: float | None, search: bool, form: Format, color: str
-) -> int:
+def _lint(gathered: Gathered, ignore: frozenset[str], options: LintOptions, form: Format, color: str) -> int:
     from plansafe.app.render.lint import renderer  # noqa: PLC0415 - needed by this command alone
     from plansafe.verifier.lint.api import lint as look  # noqa: PLC0415
-    from plansafe.verifier.lint.model import Lint, LintOptions  # noqa: PLC0415
+    from plansafe.verifier.lint.model import Lint  # noqa: PLC0415
     from plansafe.verifier.symbolic.refusals import missing_solver  # noqa: PLC0415
 
-    gathered = gather(wanted)
     read = {text.name: text for text in (*gathered.texts, *[i.source for i in gathered.specs])}
     sources: Mapping[str, Source] = read
     if gathered.failed:
         result = Lint((), (), gathered.notes, sources, False)
     else:
         assert gathered.domain is not None
-        options = LintOptions(wanted.lenient_types, seconds, search)
         specs = [spec.source for spec in gathered.specs]
         try:
             result = look(gathered.domain.source, gathered.problems, specs, options, gathered.resolve)
@@ -291,10 +289,10 @@ def _lint(
     return result.exit_code(ignore)
 
 
-def _gaps(wanted: _Wanted, examples: tuple[str, ...], seconds: float | None, form: Format, color: str) -> int:
+def _gaps(gathered: Gathered, examples: tuple[str, ...], seconds: float | None, form: Format, color: str) -> int:
     from plansafe.app import gaps  # noqa: PLC0415 - loads the search
 
-    found = gaps.look(gather(wanted), examples, seconds)
+    found = gaps.look(gathered, examples, seconds)
     if isinstance(found, Diagnostic):
         return complain(found)
     stream = standard_output()

@@ -19,7 +19,7 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.engine.steps import IllFormed
 from plansafe.verifier.loose_lines import HEAD, Found, Lines, Reading, manner_note
 from plansafe.verifier.loose_names import Names, Refused, Tolerance, short
-from plansafe.verifier.loose_prose import CONNECTIVE, OPENERS, Prose
+from plansafe.verifier.loose_prose import OPENERS, Prose, connective
 from plansafe.verifier.loose_values import Values
 
 MAX_REFUSALS = 20
@@ -440,10 +440,7 @@ class _Reader:
             if run.kind != "plain" and (run.open or (run.kind == "number" and not run.items[-1].steps)):
                 item = run.items[-1]
                 item.beneath |= line.indent > item.line.indent
-                opening = CONNECTIVE.match(line.text.lstrip())
-                further = (
-                    item.reading.kind == "steps" and opening is not None and bool(opening.group())
-                )  # "Finally, .."
+                further = item.reading.kind == "steps" and connective(line.text.lstrip())  # "Finally, .."
                 if not further and self._below(run, item, steps, reading):
                     run.open = True
                     return

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from plansafe.grammar.loose_text import Group, groups, unquoted
 from plansafe.verifier.loose_names import Names, Refused, Resolved, Tolerance, short
-from plansafe.verifier.loose_prose import CONNECTIVE, Prose
+from plansafe.verifier.loose_prose import CONNECTIVE, Prose, connective
 
 _SEPARATOR = re.compile(
     r"(?:,|;|->|=>|\u2192|>|\.)?[ \t\n]{0,40}(?:(?:and[ \t]{1,8})?"
@@ -139,9 +139,9 @@ class Lines:
             return []
         cut = max([lead.rfind(char) for char in ":;,.>=\u2192\u2014|(\"'\n"]) + 1
         words = lead[cut:].split()
-        start = CONNECTIVE.match(lead[cut:].lstrip())
-        if not group.head and start:
-            words = lead[cut:].lstrip()[start.end() :].split()
+        if not group.head:
+            rest = lead[cut:].lstrip()
+            words = rest[len(connective(rest)) :].split()
         for count in range(min(4, len(words)), 0, -1):
             if not group.head and count < len(words):
                 break
@@ -294,8 +294,7 @@ class Lines:
 
     def _piece(self, piece: str) -> tuple[Resolved | Refused | None, bool]:
         """One step in words, and whether words behind it were left out."""
-        start = CONNECTIVE.match(piece)
-        body = piece[start.end() if start else 0 :].strip(_TRIM)
+        body = piece[len(connective(piece)) :].strip(_TRIM)
         whole = self._tokens(body)
         if whole is None or isinstance(whole, Resolved):
             return whole, False

@@ -94,6 +94,12 @@ CONNECTIVE = re.compile(
 )
 
 
+def connective(text: str) -> str:
+    """The words such as "then" or "finally" that a text begins with; empty if there are none."""
+    match = CONNECTIVE.match(text)
+    return match.group() if match else ""
+
+
 class Prose:
     """What the words of a text say about a task's steps."""
 
@@ -159,11 +165,12 @@ class Prose:
         if _NEGATION.search(sentence) and acts:
             return Refused("SC745", f"the text says what is not to be done: `{short(sentence)}`", _PLAIN)
         if imperative and things:
-            start = CONNECTIVE.match(sentence.lstrip(" \t\"'(*-"))
-            rest = sentence.lstrip(" \t\"'(*-")[start.end() if start else 0 :]
+            text = sentence.lstrip(" \t\"'(*-")
+            opening = connective(text)
+            rest = text[len(opening) :]
             first = _WORD.match(rest)
             word = first.group() if first else ""
-            sequel = bool(start and start.group()) and word not in _SUBJECTS
+            sequel = bool(opening) and word not in _SUBJECTS
             strange = word not in OPENERS and not word.endswith(("ing", "ly", "ed")) and not self.things([word])
             if word in self._verbs or sequel or strange:
                 return Refused(

@@ -68,10 +68,9 @@ class KairosPlanner:
                 )
             except subprocess.TimeoutExpired:
                 return Solution(Answer.NOT_FOUND, detail="out of time", planner=self.name)
-            if done.returncode == 10 and question.numeric:
-                return Solution(Answer.NOT_FOUND, detail=_DOUBTFUL, planner=self.name)
             if done.returncode == 10:
-                return unsolvable(question, self.name)
+                doubtful = Solution(Answer.NOT_FOUND, detail=_DOUBTFUL, planner=self.name)
+                return doubtful if question.numeric else unsolvable(question, self.name)
             if done.returncode in _NOT_SOLVED:
                 found, detail = _NOT_SOLVED[done.returncode]
                 return Solution(found, detail=detail, planner=self.name)

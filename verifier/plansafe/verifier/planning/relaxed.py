@@ -433,7 +433,7 @@ class Relaxed:
         arguments = _arguments(atom.arguments, binding)
         adds: list[Conjunction | None] = []
         deletes: list[Conjunction | None] = []
-        parameters = bind(step.action.parameters, step.objects)
+        parameters = step.binding
         for effect in step.action.start.effects:
             for changes, out, value in ((effect.adds, adds, positive), (effect.deletes, deletes, not positive)):
                 for change in changes:

@@ -6,8 +6,9 @@ step itself. Everything here errs on the side of "may".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
+from types import MappingProxyType
 from typing import NamedTuple
 
 from plansafe.verifier.compile.emit import Join
@@ -57,7 +58,7 @@ class Footprint:
                 if effect.condition is TRUE:
                     for binding in self._bindings(effect, step.binding):
                         for atom in effect.adds if added else effect.deletes:
-                            sets[atom.predicate, self._code(atom.arguments, binding)] = added
+                            sets[atom.predicate, _code(self._task, atom.arguments, binding)] = added
         self.sets = sets
 
     @property
@@ -92,29 +93,18 @@ class Footprint:
             for index, arguments, value in changes:
                 if subject is not None and index != subject:
                     continue
-                known = self._step.binding if code is None else self._unified(effect, arguments, code)
+                known: dict[int, int] | None = self._step.binding
+                if code is not None:
+                    wanted = self._task.decode(code, len(arguments))
+                    known = unified(self._task, effect.variables, arguments, wanted, self._step.binding)
                 for binding in [] if known is None else self._bindings(effect, known):
-                    yield Conditional((index, self._code(arguments, binding)), value, effect.condition, binding)
-
-    def _unified(self, effect: Effect, arguments: tuple[int, ...], code: int) -> dict[int, int] | None:
-        """The step's binding with the variables of an effect that a fact determines; ``None`` if it cannot be that."""
-        binding = dict(self._step.binding)
-        domains = {v.slot: self._task.domain_sets[v.domain] for v in effect.variables}
-        for argument, object_ in zip(arguments, self._task.decode(code, len(arguments)), strict=True):
-            slot = -1 - argument
-            found = argument if argument >= 0 else binding.setdefault(slot, object_)
-            if found != object_ or (slot in domains and object_ not in domains[slot]):
-                return None
-        return binding
+                    yield Conditional((index, _code(self._task, arguments, binding)), value, effect.condition, binding)
 
     def _bindings(self, effect: Effect, known: dict[int, int]) -> Iterator[dict[int, int]]:
         domains = self._task.domains
         choices = [(known[v.slot],) if v.slot in known else domains[v.domain] for v in effect.variables]
         for objects in product(*choices):
             yield {**known, **bind(effect.variables, objects)}
-
-    def _code(self, arguments: tuple[int, ...], binding: dict[int, int]) -> int:
-        return self._task.encode(tuple([a if a >= 0 else binding[-1 - a] for a in arguments]))
 
 
 class _Search(NamedTuple):
@@ -128,18 +118,26 @@ class _Search(NamedTuple):
 
 
 def unified(
-    task: Task, variables: Sequence[Variable], arguments: tuple[int, ...], wanted: tuple[int, ...]
+    task: Task,
+    variables: Sequence[Variable],
+    arguments: tuple[int, ...],
+    wanted: tuple[int, ...],
+    known: Mapping[int, int] = MappingProxyType({}),
 ) -> dict[int, int] | None:
-    """The objects of the variables that a fact determines; ``None`` if the arguments cannot be its."""
+    """A binding with the objects of the variables that a fact determines; ``None`` if the arguments cannot be its."""
     domains = {v.slot: task.domain_sets[v.domain] for v in variables}
-    binding: dict[int, int] = {}
+    binding = dict(known)
     for argument, object_ in zip(arguments, wanted, strict=True):
         slot = -1 - argument
         if (argument if argument >= 0 else binding.setdefault(slot, object_)) != object_:
             return None
-        if argument < 0 and object_ not in domains[slot]:
+        if slot in domains and object_ not in domains[slot]:
             return None
     return binding
+
+
+def _code(task: Task, arguments: tuple[int, ...], binding: dict[int, int]) -> int:
+    return task.encode(tuple([a if a >= 0 else binding[-1 - a] for a in arguments]))
 
 
 class Footprints:
@@ -178,9 +176,6 @@ class Footprints:
             found = self._known[key] = Footprint(self.task, step, self.engine.mirror("start", step))
         return found
 
-    def _code(self, arguments: tuple[int, ...], binding: dict[int, int]) -> int:
-        return self.task.encode(tuple([a if a >= 0 else binding[-1 - a] for a in arguments]))
-
     def asked(self, effect: Conditional) -> tuple[Callable[..., bool], tuple[int, ...]]:
         """The condition of an effect as a function of a state's facts, its fluents, and some objects; those objects."""
         known = self._conditions.get(id(effect.condition))
@@ -196,7 +191,7 @@ class Footprints:
         for part in effect.condition.parts if isinstance(effect.condition, And) else (effect.condition,):
             atom = part.body if isinstance(part, Not) else part
             if isinstance(atom, Atom) and atom.predicate < len(task.static) and task.static[atom.predicate]:
-                code = task.encode(tuple([a if a >= 0 else effect.binding[-1 - a] for a in atom.arguments]))
+                code = _code(task, atom.arguments, effect.binding)
                 if (code in initial.facts[atom.predicate]) is not (atom is part):
                     return False
         return True
@@ -349,7 +344,7 @@ class Footprints:
                 if isinstance(part, And):
                     parts[:0] = part.parts
                 elif isinstance(inner, Atom) and inner.predicate not in derived:
-                    literals.append((inner.predicate, self._code(inner.arguments, own), inner is part))
+                    literals.append((inner.predicate, _code(self.task, inner.arguments, own), inner is part))
                 else:
                     others.append(part)
             found = self._literals[key] = (literals, others)

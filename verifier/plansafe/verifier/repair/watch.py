@@ -224,7 +224,7 @@ class _Turn:
             if not readers:
                 continue
             for number in readers:
-                if number not in self.owned and _indifferent(self.monitors[number], predicate, code):
+                if not self.monitors[number].concerned(predicate, code):
                     continue
                 self.own(number).read(predicate, code)
                 due[number] = None
@@ -234,17 +234,6 @@ class _Turn:
                 if found:
                     self.own(number).candidates.extend(found)
                     due[number] = None
-
-
-def _indifferent(monitor: StateMonitor, predicate: int, code: int) -> bool:
-    """Whether a changed fact concerns no instance that the monitor has."""
-    if isinstance(monitor, Invariant):
-        return not monitor.episodes
-    if monitor._early or predicate in monitor.global_readers.by_predicate:
-        return False
-    touched: set[tuple[int, ...]] = set()
-    monitor.readers.readers(predicate, code, touched)
-    return not touched
 
 
 def _key(monitor: StateMonitor) -> Hashable:
