@@ -15,6 +15,7 @@ from plansafe.app.domains import app as domains
 from plansafe.app.hazards import detector, hazards
 from plansafe.app.linting import lint
 from plansafe.app.options import (
+    AllowNoRules,
     Color,
     ColorChoice,
     DomainFile,
@@ -99,6 +100,7 @@ def repair(
     spec: SpecFiles = None,
     no_default_spec: NoDefaultSpec = False,
     gate: Gate = False,
+    allow_no_rules: AllowNoRules = False,
     lenient_types: LenientTypes = False,
     reading: Reading = From.PDDL,
     world: WorldName = None,
@@ -134,9 +136,9 @@ def repair(
     was safe before), 1 PROVED that there is none, 2 usage or unreadable file, 3 NOT FOUND within the limits, 4 a bug
     in safecheck. A batch returns the first present of 4, 2, 1, 3, 0.
     """
-    settings = _settings(domain, problem, spec, no_default_spec, gate, lenient_types, reading, form)._replace(
-        world=world, scene=scene, goal=goal, task=task
-    )
+    settings = _settings(
+        domain, problem, spec, no_default_spec, gate, allow_no_rules, lenient_types, reading, form
+    )._replace(world=world, scene=scene, goal=goal, task=task)
     limit_memory(memory_limit)
 
     def work() -> int:
@@ -161,6 +163,7 @@ def _settings(
     spec: list[str] | None,
     no_default_spec: bool,
     gate: bool,
+    allow_no_rules: bool,
     lenient_types: bool,
     reading: From,
     form: Format,
@@ -171,6 +174,7 @@ def _settings(
         specs=tuple(spec or ()),
         default_spec=not no_default_spec,
         gate=gate,
+        allow_no_rules=allow_no_rules,
         lenient_types=lenient_types,
         hashes=form is Format.JSON,
         loose=reading is From.TEXT,
@@ -285,6 +289,7 @@ def diagnose(
     spec: SpecFiles = None,
     no_default_spec: NoDefaultSpec = False,
     gate: Gate = False,
+    allow_no_rules: AllowNoRules = False,
     lenient_types: LenientTypes = False,
     reading: Reading = From.PDDL,
     world: WorldName = None,
@@ -320,9 +325,9 @@ def diagnose(
     taken, and the point of no return, past which no safe plan can be reached (planners are asked; where they give up,
     between which steps it lies). Exit codes: those of `safecheck repair`.
     """
-    settings = _settings(domain, problem, spec, no_default_spec, gate, lenient_types, reading, form)._replace(
-        world=world, scene=scene, goal=goal, task=task
-    )
+    settings = _settings(
+        domain, problem, spec, no_default_spec, gate, allow_no_rules, lenient_types, reading, form
+    )._replace(world=world, scene=scene, goal=goal, task=task)
     limit_memory(memory_limit)
 
     def work() -> int:

@@ -15,6 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from plansafe.app.options import (
+    AllowNoRules,
     Color,
     ColorChoice,
     DomainFile,
@@ -151,6 +152,7 @@ def audit(
         bool, typer.Option("--require-rules", help="Exit with 2 if no rule had anything to check.")
     ] = False,
     gate: Gate = False,
+    allow_no_rules: AllowNoRules = False,
     reading: Reading = From.PDDL,
     world: WorldName = None,
     scene: SceneFile = None,
@@ -232,6 +234,7 @@ def audit(
         specs=tuple(spec or ()),
         default_spec=not no_default_spec,
         gate=gate,
+        allow_no_rules=allow_no_rules,
         require_rules=require_rules,
         lenient_types=lenient_types,
         blame=tuple(choice.value for choice in blame or ()),

@@ -36,6 +36,9 @@ NoDefaultSpec = Annotated[
     bool, typer.Option("--no-default-spec", help="Use no specification that --spec does not name.")
 ]
 Gate = Annotated[bool, typer.Option("--gate", help="Ignore what the plan itself says about its domain and problem.")]
+AllowNoRules = Annotated[
+    bool, typer.Option("--allow-no-rules", help="Let a plan pass --gate although there is no rule to check.")
+]
 LenientTypes = Annotated[bool, typer.Option("--lenient-types", help="Take type mismatches for warnings.")]
 Reading = Annotated[
     From,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.app.diagnosing import Because, causes, drawn, located, published_label
 from plansafe.app.patch import patched
-from plansafe.app.service import Prepared, Result, Session, Settings, unjudged
+from plansafe.app.service import Prepared, Result, Session, Settings, no_rules, unjudged
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.grammar.source import Source
 from plansafe.verifier.diagnose.model import Witness
@@ -112,6 +112,8 @@ def _examine(session: Session, prepared: Prepared, wishes: Wishes) -> Examined:
     read = checker.read(plan)
     if (checker.open or read.open) and not read.text.diagnostics:
         return Examined(session.result(prepared, unjudged(plan.name, _many_worlds(checker, read))))
+    if session.needs_rules(checker):
+        return Examined(session.result(prepared, unjudged(plan.name, no_rules())))
     if wishes.labels is not None:
         return _labelled(session, prepared, wishes.labels)
     reference = session.reference(wishes.reference, prepared) if wishes.reference is not None else None

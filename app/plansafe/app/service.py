@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 Done = TypeVar("Done")
 INTERNAL = 4
 _CHECKERS_KEPT = 4
+_USELESS = frozenset(("SC605", "SC620"))
+"""What is said of rules that check nothing, where the user asked not to take that for a verdict."""
 _NUMBER = re.compile(r"(?:\d{1,20}(?:\.\d{1,20})?|\.\d{1,20})\Z")
 
 
@@ -39,6 +41,7 @@ class Settings(NamedTuple):
     specs: tuple[str, ...] = ()
     default_spec: bool = True
     gate: bool = False
+    allow_no_rules: bool = False
     require_rules: bool = False
     lenient_types: bool = False
     blame: tuple[str, ...] = ()
@@ -75,13 +78,13 @@ class Result(NamedTuple):
 
     @property
     def exit_code(self) -> int:
-        """The exit code of this plan alone: that of its report, 4 for a bug, 2 for a rule set that checks nothing."""
+        """The exit code of this plan alone: that of its report, 4 for a bug, 2 where rules are missing."""
         if self.failure is not None:
             return INTERNAL
         codes = [d.code for d in self.report.diagnostics if d.severity is Severity.ERROR]
         if any(code.startswith("SC9") for code in codes):
             return INTERNAL
-        if "SC605" in codes:
+        if _USELESS.intersection(codes):
             return 2
         return self.report.exit_code
 
@@ -123,6 +126,15 @@ def unjudged(plan: str, *diagnostics: Diagnostic, headline: Headline | None = No
     """Build the report on a plan that could not be judged."""
     nothing = Worlds.UNKNOWN
     return Report(plan, headline, nothing, nothing, nothing, 0, diagnostics=diagnostics)
+
+
+def no_rules() -> Diagnostic:
+    """Refuse to let a plan pass where there is nothing that it could violate."""
+    return Diagnostic(
+        "SC620",
+        "there are no rules: a plan that is checked against nothing does not pass --gate",
+        help="name a specification with --spec FILE, or say that there is none with --allow-no-rules",
+    )
 
 
 class Prepared(NamedTuple):
@@ -195,12 +207,18 @@ class Session:
     def result(self, prepared: Prepared, report: Report) -> Result:
         """A report with what it was made from, and with what must be said beside it."""
         report = self._with_idle_rules(report)
+        if self._settings.gate and not self._settings.allow_no_rules and report.safety is None:
+            report = report._replace(diagnostics=(*report.diagnostics, no_rules()))
         text = prepared.inputs[0].source
         if prepared.plan.name != text.name:
             report = _placed(report, prepared, text.name)
         if prepared.notes:
             report = report._replace(diagnostics=(*prepared.notes, *report.diagnostics))
         return Result(text.name, report, prepared.inputs, prepared.sources)
+
+    def needs_rules(self, checker: Checker) -> bool:
+        """Whether nothing may be said about plans because there is no rule, and rules were asked for."""
+        return self._settings.gate and not self._settings.allow_no_rules and not checker.rules
 
     def prepare(self, given: str | Source) -> Prepared | Result:
         """Find and compile what a plan needs; a :class:`Result` says why there is none."""

@@ -149,6 +149,7 @@ class Report(NamedTuple):
     ``executable``, ``goal`` and ``safe`` range over the worlds that the description allows. ``diagnostics`` are errors
     and
     warnings about the files; when the plan cannot be judged at all, ``headline`` is ``None`` and they say why.
+    Without any rule ``safe`` is ALL, since nothing can be violated; what is shown to people and programs is ``safety``.
     ``worlds`` says what the verdict depends on (``None``: there is one world); ``certificate`` is the text of a proof
     that a second program can check, if one was asked for and there is one.
     """
@@ -171,6 +172,16 @@ class Report(NamedTuple):
     suppressed: int = 0  # findings beyond the output limit, counted but not listed
     worlds: WorldsReport | None = None
     certificate: str | None = None
+
+    @property
+    def rules_checked(self) -> int:
+        """How many rules had something to check."""
+        return sum([rule.instances > 0 for rule in self.rules])
+
+    @property
+    def safety(self) -> Worlds | None:
+        """What may be said of safety: ``safe``, but nothing where a plan was judged and there is no rule to keep."""
+        return None if self.safe is Worlds.ALL and not self.rules else self.safe
 
     @property
     def exit_code(self) -> int:

@@ -40,7 +40,8 @@ class ConciseRenderer:
             return f"{word} ({errors} error{'' if errors == 1 else 's'})"
         idle = sum(1 for rule in report.rules if rule.status in ("never applied", "not applicable"))
         findings = len(report.findings) + report.suppressed
-        counts = [_count(findings, "finding"), _count(report.steps, "step"), _count(len(report.rules), "rule")]
+        counts = [_count(findings, "finding"), _count(report.steps, "step")]
+        counts.append("safe: not checked, no rules" if report.safety is None else _count(len(report.rules), "rule"))
         text = f"({', '.join(counts)}{f', {idle} of them idle' if idle else ''}"
         if report.worlds is None:
             return f"{report.headline.value} {text})"

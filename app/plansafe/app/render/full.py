@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from plansafe.app.render.excerpt import excerpt, gutter
-from plansafe.app.render.text import Style, brief, centre, pad, visible, width
+from plansafe.app.render.text import Style, brief, centre, pad, values, visible, width
 from plansafe.app.service import Result
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.verifier.report import Blame, Change, Finding, FindingClass, Headline, Report, Table
@@ -128,10 +128,9 @@ class FullRenderer:
         head = report.headline.value
         parts = [_count(len(report.findings) + report.suppressed, "finding") if report.findings else "no findings"]
         parts += [_count(report.steps, "step"), _rules(report)]
-        values = f"executable {report.executable.value}, goal {report.goal.value}, safe {report.safe.value}"
         indent = " " * (len(head) + 3)
         worlds = _where(report)
-        lines = [f"{paint(head)}   {worlds}{', '.join(parts)}{self._explain(report)}", indent + values]
+        lines = [f"{paint(head)}   {worlds}{', '.join(parts)}{self._explain(report)}", indent + values(report)]
         lines += [indent + line for line in _summary_notes(report)]
         return "\n".join(lines)
 
@@ -236,7 +235,8 @@ def _summary_notes(report: Report) -> list[str]:
             out.append(f"{_count(len(names), 'rule')} {status}: {_few(names)}")
     if len(report.readings) > 1:
         out += [
-            f"reading {pad(r.name, 5)} {_count(r.executed, 'step')} executed, goal {r.goal.value}, safe {r.safe.value}"
+            f"reading {pad(r.name, 5)} {_count(r.executed, 'step')} executed, goal {r.goal.value}"
+            + (f", safe {r.safe.value}" if report.rules else "")
             + worlds
             for r in report.readings
         ]

@@ -50,13 +50,19 @@ class JsonRenderer:
             "exit_code": result.exit_code,
             "executable": report.executable.value,
             "goal": report.goal.value,
-            "safe": report.safe.value,
+            "safe": report.safety.value if report.safety else None,
+            "rules_checked": report.rules_checked,
             "steps": report.steps,
             "findings": [_finding(finding, sources) for finding in report.findings],
             "suppressed": report.suppressed,
             "diagnostics": [diagnostic_object(diagnostic, sources) for diagnostic in report.diagnostics],
             "readings": [
-                {"name": r.name, "executed": r.executed, "goal": r.goal.value, "safe": r.safe.value}
+                {
+                    "name": r.name,
+                    "executed": r.executed,
+                    "goal": r.goal.value,
+                    "safe": r.safe.value if report.rules else None,
+                }
                 for r in report.readings
             ],
             "metric": report.metric,

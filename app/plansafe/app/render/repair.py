@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from plansafe.app.render.difference import listing, sentence, shown
 from plansafe.app.render.full import FullRenderer
-from plansafe.app.render.text import Style, pad, visible
+from plansafe.app.render.text import Style, pad, values, visible
 from plansafe.app.repairing import Examined
 from plansafe.verifier.repair.model import Repair, RepairResult, RepairStatus
 from plansafe.verifier.report import Headline, Report
@@ -139,9 +139,8 @@ class RepairRenderer:
             return ""
         report = examined.best.report
         assert report.headline is not None
-        values = f"executable {report.executable.value}, goal {report.goal.value}, safe {report.safe.value}"
         steps = _count(report.steps, "step")
-        first = f"{style.good(report.headline.value)}   the repaired plan, replayed: {steps}, {values}"
+        first = f"{style.good(report.headline.value)}   the repaired plan, replayed: {steps}, {values(report)}"
         return f"{first}\n{' ' * (len(report.headline.value) + 3)}{saved}".rstrip()
 
 

@@ -36,6 +36,9 @@ class SarifRenderer:
             self._results.append(self._of_diagnostic(diagnostic, result))
         for finding in result.report.findings:
             self._results.append(self._of_finding(finding, result))
+        if result.report.headline is not None and result.report.safety is None:
+            text = f"{result.plan}: safe: not checked, no rules"
+            self._notifications.append({"level": "note", "message": {"text": _clean(text)}})
         if result.failure is not None:
             self._complete = False
             self._notifications.append({"level": "error", "message": {"text": _clean(result.failure)}})

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from plansafe.verifier.report import Report
+
 TAB = 4
 LONGEST = 1_000
 
@@ -44,6 +49,12 @@ def centre(text: str, columns: int) -> str:
     """Fill up with blanks on both sides, a spare one on the right."""
     left = (columns - width(text)) // 2
     return pad(" " * max(left, 0) + text, columns)
+
+
+def values(report: Report) -> str:
+    """The three values of a verdict; of a plan without rules nothing is claimed about safety."""
+    safe = "safe: not checked, no rules" if report.safety is None else f"safe {report.safety.value}"
+    return f"executable {report.executable.value}, goal {report.goal.value}, {safe}"
 
 
 class Style:

@@ -1,0 +1,101 @@
+"""Without any rule nothing is said about safety, in any format, and ``--gate`` lets no plan pass."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plansafe.app.main import app
+from plansafe.app.service import Settings, audit
+
+Run = Callable[..., tuple[int, str]]
+DOMAIN = """(define (domain tidy) {}
+  (:predicates (on) (done))
+  (:action work :effect (done))
+  (:action never :precondition (on) :effect (done)))"""
+PROBLEM = "(define (problem p) (:domain tidy) (:init) (:goal (done)) {})"
+IDLE = "(define (safety s) (:domain tidy) (:process r :on (never) :forbid (done)))"
+FILES = ("--domain", "domain.pddl", "--problem", "problem.pddl")
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    monkeypatch.chdir(tmp_path)
+    Path("domain.pddl").write_text(DOMAIN.format(""))
+    Path("problem.pddl").write_text(PROBLEM.format(""))
+    Path("work.plan").write_text("(work)\n")
+    Path("failing.plan").write_text("(never)\n(work)\n")
+
+    def call(*arguments: str) -> tuple[int, str]:
+        with pytest.raises(SystemExit) as stop:
+            app([*arguments, *FILES, "--memory-limit", "0"], prog_name="safecheck")
+        return int(stop.value.code or 0), capsys.readouterr().out
+
+    return call
+
+
+@pytest.mark.parametrize("form", ["full", "concise", "sarif"])
+@pytest.mark.parametrize("plan", ["work.plan", "failing.plan"])
+def test_no_format_calls_a_plan_safe(run: Run, form: str, plan: str) -> None:
+    _, out = run(plan, "--format", form)
+    assert "safe: not checked, no rules" in out
+    assert "safe ALL" not in out
+
+
+@pytest.mark.parametrize("plan", ["work.plan", "failing.plan"])
+def test_json(run: Run, plan: str) -> None:
+    found = json.loads(run(plan, "--format", "json")[1])
+    assert found["safe"] is None
+    assert found["rules_checked"] == 0
+    assert all(reading["safe"] is None for reading in found["readings"])
+
+
+def test_the_gate_is_closed_without_rules(run: Run) -> None:
+    code, out = run("work.plan", "--gate")
+    assert code == 2
+    assert "error[SC620]" in out
+    assert "--allow-no-rules" in out
+    assert run("work.plan", "--gate", "--allow-no-rules")[0] == 0
+    assert run("failing.plan", "--gate", "--allow-no-rules")[0] == 1
+
+
+@pytest.mark.parametrize("command", ["repair", "diagnose"])
+def test_nor_is_a_repair_called_safe(run: Run, command: str) -> None:
+    code, out = run(command, "failing.plan", "--gate")
+    assert code == 2
+    assert "error[SC620]" in out
+    assert "safe ALL" not in run(command, "failing.plan")[1]
+    assert run(command, "failing.plan", "--gate", "--allow-no-rules")[0] == 0
+
+
+def test_constraints_are_rules(run: Run) -> None:
+    Path("problem.pddl").write_text(PROBLEM.format("(:constraints (always (not (on))))"))
+    code, out = run("work.plan", "--gate", "--format", "json")
+    assert code == 0
+    found: dict[str, Any] = json.loads(out)
+    assert (found["safe"], found["rules_checked"]) == ("ALL", 1)
+
+
+def test_rules_with_nothing_to_check_stay_valid(run: Run) -> None:
+    Path("s.safe").write_text(IDLE)
+    code, out = run("work.plan", "--spec", "s.safe", "--gate", "--format", "json")
+    assert code == 0
+    found = json.loads(out)
+    assert (found["headline"], found["safe"], found["rules_checked"]) == ("VALID", "ALL", 0)
+    assert run("work.plan", "--spec", "s.safe", "--require-rules")[0] == 2
+
+
+def test_what_was_not_judged_is_unknown(run: Run) -> None:
+    Path("problem.pddl").write_text("(define")
+    found = json.loads(run("work.plan", "--format", "json")[1])
+    assert (found["headline"], found["safe"]) == (None, "UNKNOWN")
+
+
+def test_from_python(run: Run) -> None:
+    (result,) = audit(["work.plan"], Settings(domain="domain.pddl", problem="problem.pddl"))
+    assert result.report.safety is None
+    assert result.report.rules_checked == 0
