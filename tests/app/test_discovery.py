@@ -205,6 +205,106 @@ def test_standard_input_is_read_once(folder: Path, monkeypatch: pytest.MonkeyPat
         assert second.code == "SC607"
 
 
+# -- the rules of a project, wherever its plans are
+
+
+def test_folders_above_the_plan_are_searched(folder: Path) -> None:
+    write(a__b__plan="(go)", d=DOMAIN.format("d"), p=PROBLEM.format("p", "d"), s=SAFETY.format("s", "d"))
+    found = find("a/b/plan")
+    assert used(found) == ("d", "p", ("s",))
+    assert found.problem is not None
+    assert found.problem.how == "in the current folder, above the plan"
+    assert used(find(str(folder / "a/b/plan"))) == ("d", "p", ("s",))
+
+
+def test_the_nearest_folder_wins(folder: Path) -> None:
+    write(d=DOMAIN.format("d"), p=PROBLEM.format("p", "d"), s=SAFETY.format("s", "d"), a__b__plan="(go)")
+    write(a__d=DOMAIN.format("d"), a__p=PROBLEM.format("p", "d"), a__s=SAFETY.format("s", "d"))
+    assert used(find("a/b/plan")) == ("a/d", "a/p", ("a/s",))
+
+
+def test_not_above_the_current_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(d=DOMAIN.format("d"), p=PROBLEM.format("p", "d"), a__b__plan="(go)", c__plan="(go)")
+    monkeypatch.chdir("a")
+    assert codes(find("b/plan")) == ["SC603", "SC602"]
+    assert codes(find("../c/plan")) == ["SC603", "SC602"]
+    assert codes(find(str(folder / "c/plan"))) == ["SC603", "SC602"]
+
+
+def test_never_above_the_plan_when_gating(folder: Path) -> None:
+    write(a__plan="(go)", d=DOMAIN.format("d"), p=PROBLEM.format("p", "d"), s=SAFETY.format("s", "d"))
+    refused = find("a/plan", Choice(gate=True))
+    assert codes(refused) == ["SC603", "SC602"]
+    assert "not in the folders above: --gate" in refused.diagnostics[0].notes[0]
+    write(x__d=DOMAIN.format("d"), x__p=PROBLEM.format("p", "d"))
+    assert used(find("a/plan", Choice("x/d", "x/p", gate=True)))[2] == ()
+
+
+@pytest.mark.parametrize("gate", [True, False])
+def test_specifications_beside_the_domain_and_the_problem_count(folder: Path, gate: bool) -> None:
+    write(plans__plan="(go)", x__d=DOMAIN.format("d"), y__p=PROBLEM.format("p", "d"))
+    write(x__s=SAFETY.format("s", "d"), x__other=SAFETY.format("o", "e"), y__t=SAFETY.format("t", "d"))
+    found = find("plans/plan", Choice("x/d", "y/p", gate=gate))
+    assert [(spec.path, spec.how) for spec in found.specs] == [
+        ("y/t", "beside the problem"),
+        ("x/s", "beside the domain"),
+    ]
+    write(plans__own=SAFETY.format("own", "d"))
+    assert used(find("plans/plan", Choice("x/d", "y/p", gate=gate)))[2] == ("plans/own", "y/t", "x/s")
+    assert used(find("plans/plan", Choice("x/d", "y/p", ("x/s",), gate=gate)))[2] == ("x/s",)
+    assert used(find("plans/plan", Choice("x/d", "y/p", default_spec=False, gate=gate)))[2] == ()
+
+
+def test_a_specification_counts_once(folder: Path) -> None:
+    write(plan="(go)", d=DOMAIN.format("d"), p=PROBLEM.format("p", "d"), s=SAFETY.format("s", "d"))
+    found = find("plan", Choice("./d", str(folder / "p")))
+    assert [spec.how for spec in found.specs] == ["in the current folder"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "(define (plan x) (:domain kitchen-sim) (:steps))",
+        "(define (plan x) (:domain sub/sim.pddl) (:steps))",
+        "; domain: kitchen-sim\n(go)",
+        "; problem: easy\n(go)",
+    ],
+)
+def test_a_plan_cannot_drop_a_specification(folder: Path, said: str) -> None:
+    write(plan=said, kitchen=DOMAIN.format("kitchen"), sim=DOMAIN.format("kitchen-sim"))
+    write(easy=PROBLEM.format("easy", "kitchen-sim"), s=SAFETY.format("s", "kitchen"))
+    Path("plan.pddl").write_text(PROBLEM.format("p", "kitchen"))
+    Path("sub").mkdir()
+    Path("sub/sim.pddl").write_text(DOMAIN.format("kitchen-sim"))
+    assert used(find("plan", Choice(gate=True))) == ("kitchen", "plan.pddl", ("s",))
+    (refused,) = find("plan").diagnostics
+    assert refused.code == "SC621"
+    assert "the specification s" in refused.message
+    assert refused.labels
+    assert codes(find("plan", Choice(domain="sim"))) == []
+
+
+def test_nor_a_shipped_one(folder: Path) -> None:
+    write(plan="; domain: mine\n(go)", mine=DOMAIN.format("mine"), p=PROBLEM.format("p", "household"))
+    (refused,) = find("plan").diagnostics
+    assert refused.code == "SC621"
+    assert "household.safe" in refused.message
+
+
+def test_nor_where_nothing_else_chooses_a_domain(folder: Path) -> None:
+    write(plan="; domain: sub/d2\n; problem: sub/p2\n(go)", sub__d1=DOMAIN.format("d1"), sub__d2=DOMAIN.format("d2"))
+    write(sub__p1=PROBLEM.format("p1", "d1"), sub__p2=PROBLEM.format("p2", "d2"), sub__s=SAFETY.format("s", "d1"))
+    assert codes(find("plan")) == ["SC621"]
+    write(sub__s="(define (safety s))")
+    assert used(find("plan")) == ("sub/d2", "sub/p2", ("sub/s",))
+
+
+def test_a_plan_may_name_what_the_same_specification_applies_to(folder: Path) -> None:
+    write(plan="; domain: b\n(go)", a=DOMAIN.format("kitchen"), b=DOMAIN.format("kitchen"))
+    write(p=PROBLEM.format("p", "kitchen"), s=SAFETY.format("s", "kitchen"))
+    assert used(find("plan")) == ("b", "p", ("s",))
+
+
 @pytest.mark.parametrize(
     ("text", "kind"),
     [

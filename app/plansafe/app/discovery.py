@@ -1,17 +1,19 @@
-"""Finding what a plan is to be checked with: flags, then the plan's own word, then its folder, then the shipped worlds.
+"""Finding what a plan is to be checked with; docs/inputs.md says in which order.
 
 The plan is the untrusted party. What it says about its domain and problem is followed only below its own folder, never
-chooses a specification, and is ignored when gating. What was chosen, and why, is part of the result; so is where
-nothing was found.
+chooses a specification nor loses one, and is ignored when gating. What was chosen, and why, is part of the result; so
+is where nothing was found.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from typing import NamedTuple
 
-from plansafe.app.plans import Heading, Kind, heading, heading_of_file
+from plansafe.app.folders import Folders, Sibling, above, place
+from plansafe.app.plans import Heading, Kind, heading
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
 
@@ -62,11 +64,6 @@ class Inputs(NamedTuple):
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-class _Sibling(NamedTuple):
-    path: str
-    heading: Heading
-
-
 class _NotFound(Exception):
     def __init__(self, diagnostic: Diagnostic) -> None:
         super().__init__(diagnostic.message)
@@ -80,7 +77,7 @@ class Discovery:
         self._choice = choice
         self._hashes = hashes
         self._files: dict[str, Input] = {}
-        self._folders: dict[str, tuple[_Sibling, ...]] = {}
+        self._folders = Folders()
         self._found: dict[tuple[str | None, ...], Inputs] = {}
         self._stdin_taken = False
 
@@ -149,10 +146,27 @@ class Discovery:
             domain = self._domain(plan, folder, said, problem)
         except _NotFound as failure:
             diagnostics.append(failure.diagnostic)
-        specs, failures = self.specifications(folder, domain)
+        specs, failures = self.specifications(folder, domain, problem)
+        if domain is not None and (said.domain is not None or said.problem is not None):
+            failures += self._lost(plan, folder, said, domain, [spec.path for spec in specs])
         return Inputs(domain, problem, specs, (*diagnostics, *failures))
 
     # -- domain and problem
+
+    def _searched(self, folder: str) -> list[str]:
+        """The folder of a plan, and those above it; these not when gating: there, what decides is named."""
+        return [folder] if self._choice.gate else [folder, *above(folder)]
+
+    def _missing(self, code: str, kind: Kind, candidates: list[Sibling], looked: list[str], plan: Input) -> _NotFound:
+        """Say that nothing was found, or too much, and where it was looked for."""
+        role, names = kind.value, ", ".join(s.path for s in candidates[:8])
+        if self._choice.gate and above(os.path.dirname(plan.path)):
+            looked.append("not in the folders above: --gate")
+        notes = ["looked at: " + "; ".join(looked)]
+        if candidates:
+            notes.append(f"cannot choose between {names}{', ..' if len(candidates) > 8 else ''}")
+        text = f"no {role} found for {plan.source.name}"
+        return _NotFound(Diagnostic(code, text, (), tuple(notes), f"name it with --{role} FILE"))
 
     def _problem(self, plan: Input, folder: str, said: Heading) -> Input:
         if self._choice.problem is not None:
@@ -162,17 +176,20 @@ class Discovery:
             named = self._named(plan, folder, said.problem, Kind.PROBLEM, looked)
             if named is not None:
                 return named
-        candidates = [s for s in self._siblings(folder) if s.heading.kind is Kind.PROBLEM]
-        looked.append(f"{_place(folder)}: {_count(len(candidates), 'problem')}")
-        if len(candidates) > 1:
+        candidates: list[Sibling] = []
+        for at in self._searched(folder):
+            candidates = self._folders.siblings(at, Kind.PROBLEM)
+            looked.append(f"{place(at)}: {_count(len(candidates), 'problem')}")
+            if len(candidates) == 1:
+                return self._must_read(candidates[0].path, "problem", _in(at, folder))
             stem = _stem(plan.path)
             same = [s for s in candidates if _stem(s.path) == stem]
             close = same or [s for s in candidates if stem.startswith((_stem(s.path) + "-", _stem(s.path) + "_"))]
             if len(close) == 1:
-                return self._must_read(close[0].path, "problem", f"in {_place(folder)}, by its name")
-        if len(candidates) == 1:
-            return self._must_read(candidates[0].path, "problem", f"in {_place(folder)}")
-        raise _NotFound(_missing("SC603", "problem", "--problem", candidates, looked, plan))
+                return self._must_read(close[0].path, "problem", f"{_in(at, folder)}, by its name")
+            if candidates:
+                break  # a folder farther away is no better a guess
+        raise self._missing("SC603", Kind.PROBLEM, candidates, looked, plan)
 
     def _domain(self, plan: Input, folder: str, said: Heading, problem: Input | None) -> Input:
         if self._choice.domain is not None:
@@ -185,19 +202,23 @@ class Discovery:
         wanted = heading(problem.source.text).domain if problem is not None else None
         if wanted is None and said.domain is not None and not _is_path(said.domain):
             wanted = said.domain
-        candidates = [s for s in self._siblings(folder) if s.heading.kind is Kind.DOMAIN]
-        looked.append(f"{_place(folder)}: {_count(len(candidates), 'domain')}")
-        fitting = [s for s in candidates if wanted is not None and s.heading.name == wanted.lower()]
-        if len(fitting) == 1:
-            return self._must_read(fitting[0].path, "domain", f"in {_place(folder)}")
-        if wanted is not None and not fitting:
+        found = [(at, self._folders.siblings(at, Kind.DOMAIN)) for at in self._searched(folder)]
+        looked += [f"{place(at)}: {_count(len(candidates), 'domain')}" for at, candidates in found]
+        if wanted is not None:
+            for at, candidates in found:
+                fitting = [s for s in candidates if s.heading.name == wanted.lower()]
+                if len(fitting) == 1:
+                    return self._must_read(fitting[0].path, "domain", _in(at, folder))
+                if fitting:
+                    raise self._missing("SC602", Kind.DOMAIN, fitting, looked, plan)
             shipped = shipped_domain(wanted)
             looked.append(f"shipped domains: {'one' if shipped else 'none'} is called `{wanted}`")
             if shipped is not None:
                 return self._must_read(shipped, "domain", "shipped")
+        at, candidates = next((pair for pair in found if pair[1]), (folder, []))
         if len(candidates) == 1:
-            return self._must_read(candidates[0].path, "domain", f"in {_place(folder)}")
-        raise _NotFound(_missing("SC602", "domain", "--domain", candidates, looked, plan))
+            return self._must_read(candidates[0].path, "domain", _in(at, folder))
+        raise self._missing("SC602", Kind.DOMAIN, candidates, looked, plan)
 
     def _named(self, plan: Input, folder: str, name: str, kind: Kind, looked: list[str]) -> Input | None:
         """Follow what the plan says about its domain or problem, below its own folder only."""
@@ -234,21 +255,8 @@ class Discovery:
                 )
             )
         looked.append(f"the plan says `{name}`")
-        fitting = [s for s in self._siblings(folder) if s.heading.kind is kind and s.heading.name == name.lower()]
+        fitting = [s for s in self._folders.siblings(folder, kind) if s.heading.name == name.lower()]
         return self._must_read(fitting[0].path, role, how) if len(fitting) == 1 else None
-
-    def _siblings(self, folder: str) -> tuple[_Sibling, ...]:
-        known = self._folders.get(folder)
-        if known is None:
-            try:
-                names = sorted(os.listdir(folder or "."))
-            except OSError:
-                names = []
-            paths = [os.path.join(folder, name) for name in names if not name.startswith(".")]
-            known = tuple(_Sibling(path, heading_of_file(path)) for path in paths if os.path.isfile(path))
-            known = tuple(s for s in known if s.heading.kind not in (Kind.STEPS, Kind.EMPTY, Kind.OTHER, Kind.PLAN))
-            self._folders[folder] = known
-        return known
 
     def _must_read(self, path: str, role: str, how: str) -> Input:
         found = self.read(path, role, how)
@@ -258,11 +266,13 @@ class Discovery:
 
     # -- specifications
 
-    def specifications(self, folder: str, domain: Input | None) -> tuple[tuple[Input, ...], list[Diagnostic]]:
-        """Read the specifications for a domain and plans in ``folder``, and say which could not be read."""
+    def specifications(
+        self, folder: str, domain: Input | None, problem: Input | None = None
+    ) -> tuple[tuple[Input, ...], list[Diagnostic]]:
+        """Read the specifications for a task and plans in ``folder``, and say which could not be read."""
         found: list[Input] = []
         failures: list[Diagnostic] = []
-        for path, how in self._chosen_specs(folder, domain):
+        for path, how in self._chosen_specs(folder, domain, problem):
             spec = self.read(path, "specification", how)
             if isinstance(spec, Diagnostic):
                 failures.append(spec)
@@ -270,22 +280,62 @@ class Discovery:
                 found.append(spec)
         return tuple(found), failures
 
-    def _chosen_specs(self, folder: str, domain: Input | None) -> list[tuple[str, str]]:
+    def _chosen_specs(self, folder: str, domain: Input | None, problem: Input | None) -> list[tuple[str, str]]:
         if self._choice.specs:
             return [(self._shipped_or_file(path), "--spec") for path in self._choice.specs]
         if not self._choice.default_spec or domain is None:
             return []
         name = heading(domain.source.text).name
-        beside = [s for s in self._siblings(folder) if s.heading.kind is Kind.SAFETY]
-        fitting = [s.path for s in beside if s.heading.domain is None or s.heading.domain.lower() == name]
-        if fitting:
-            return [(path, f"in {_place(folder)}") for path in fitting]
         path = domain.path.partition(" (with ")[0]  # where a world adds the types of a task, it says so there
-        if name is None or shipped_domain(name) is None or not _same_file(path, shipped_domain(name)):
-            return []
-        from plansafe.specs import default_specs, spec_path  # noqa: PLC0415 - not needed when flags decide
+        shipped = name is not None and _same_file(path, shipped_domain(name))
+        places = [(folder, f"in {place(folder)}")]
+        if problem is not None and problem.path != STDIN:
+            places.append((os.path.dirname(problem.path), "beside the problem"))
+        if os.path.isfile(path) and not shipped:
+            places.append((os.path.dirname(path), "beside the domain"))
+        chosen: dict[str, tuple[str, str]] = {}
+        for at, how in places:
+            for path in self._specs_in(at, name):
+                chosen.setdefault(os.path.realpath(path), (path, how))
+        if chosen:
+            return list(chosen.values())
+        if shipped and name is not None:
+            from plansafe.specs import default_specs, spec_path  # noqa: PLC0415 - not needed when flags decide
 
-        return [(_near(spec_path(spec)), "shipped with the domain") for spec in default_specs(name)]
+            return [(_near(spec_path(spec)), "shipped with the domain") for spec in default_specs(name)]
+        for at in self._searched(folder):
+            fitting = self._specs_in(at, name)
+            if fitting:
+                return [(path, _in(at, folder)) for path in fitting]
+        return []
+
+    def _specs_in(self, folder: str, domain: str | None) -> list[str]:
+        """The specifications of a folder that are for a domain of that name, or for any."""
+        beside = self._folders.siblings(folder, Kind.SAFETY)
+        return [s.path for s in beside if s.heading.domain is None or s.heading.domain.lower() == domain]
+
+    def _lost(self, plan: Input, folder: str, said: Heading, domain: Input, used: list[str]) -> list[Diagnostic]:
+        """Refuse what a plan names (SC621) if other rules would apply without its word.
+
+        Where nothing else chooses a domain, those are the rules of every domain that there is to choose from.
+        """
+        silent = Heading(said.kind)
+        problem: Input | None = None
+        with suppress(_NotFound):
+            problem = self._problem(plan, folder, silent)
+        try:
+            rivals = [self._domain(plan, folder, silent, problem)]
+        except _NotFound:
+            places = dict.fromkeys([*self._searched(folder), os.path.dirname(domain.path)])
+            found = [s.path for at in places for s in self._folders.siblings(at, Kind.DOMAIN)]
+            read = [self.read(path, "domain", "beside") for path in found]
+            rivals = [rival for rival in read if isinstance(rival, Input)]
+        known = {os.path.realpath(path) for path in used}
+        for rival in rivals:
+            for path, _ in self._chosen_specs(folder, rival, problem):
+                if os.path.realpath(path) not in known:
+                    return [_drops(plan, said, path, rival)]
+        return []
 
     def _shipped_or_file(self, path: str) -> str:
         """Read ``--spec household`` as the shipped specification of that name, unless there is such a file."""
@@ -305,8 +355,7 @@ class Discovery:
         return None if isinstance(spec, Diagnostic) else spec
 
     def _sibling_spec(self, folder: str, name: str) -> str | None:
-        fitting = (s.path for s in self._siblings(folder) if s.heading.kind is Kind.SAFETY and s.heading.name == name)
-        return next(fitting, None)
+        return next((s.path for s in self._folders.siblings(folder, Kind.SAFETY) if s.heading.name == name), None)
 
 
 def shipped_or_file(path: str) -> str:
@@ -354,12 +403,24 @@ def _stem(path: str) -> str:
     return os.path.basename(path).split(".")[0].lower()
 
 
-def _place(folder: str) -> str:
-    return f"{folder}/" if folder else "the current folder"
-
-
 def _count(number: int, what: str) -> str:
     return f"{number or 'no'} {what}{'' if number == 1 else 's'}"
+
+
+def _in(at: str, folder: str) -> str:
+    """Why a file was chosen: it lies beside the plan, or in a folder above."""
+    return f"in {place(at)}" if at == folder else f"in {place(at)}, above the plan"
+
+
+def _drops(plan: Input, said: Heading, spec: str, rival: Input) -> Diagnostic:
+    labels = [_label(plan, name) for name in (said.domain, said.problem) if name is not None]
+    return Diagnostic(
+        "SC621",
+        f"what the plan names would leave out the specification {spec}",
+        tuple([label for label in labels if label is not None]),
+        (f"{spec} applies to {rival.path}, which the plan does not choose: the plan is the untrusted party",),
+        "choose the domain yourself with --domain, or the rules with --spec",
+    )
 
 
 def _label(plan: Input, name: str) -> Label | None:
@@ -397,11 +458,3 @@ def _nearest_file(path: str) -> str | None:
     except (OSError, ValueError):
         return None
     return os.path.join(folder, near[0]) if near else None
-
-
-def _missing(code: str, role: str, flag: str, candidates: list[_Sibling], looked: list[str], plan: Input) -> Diagnostic:
-    names = ", ".join(s.path for s in candidates[:8])
-    notes = ["looked at: " + "; ".join(looked)]
-    if candidates:
-        notes.append(f"cannot choose between {names}{', ..' if len(candidates) > 8 else ''}")
-    return Diagnostic(code, f"no {role} found for {plan.source.name}", (), tuple(notes), f"name it with {flag} FILE")

@@ -1,0 +1,54 @@
+"""What lies in a folder, by content; and which folders are above a plan."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from plansafe.app.plans import Heading, Kind, heading_of_file
+
+_USED = (Kind.DOMAIN, Kind.PROBLEM, Kind.SAFETY, Kind.MAPPING)
+
+
+class Sibling(NamedTuple):
+    """A file that plans can be checked with, and what its beginning says."""
+
+    path: str
+    heading: Heading
+
+
+class Folders:
+    """Looks at folders; each is read once."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[Sibling, ...]] = {}
+
+    def siblings(self, folder: str, kind: Kind) -> list[Sibling]:
+        """The files of that kind in a folder, in order of their names, without hidden ones."""
+        known = self._known.get(folder)
+        if known is None:
+            try:
+                names = sorted(os.listdir(folder or "."))
+            except OSError:
+                names = []
+            paths = [os.path.join(folder, name) for name in names if not name.startswith(".")]
+            every = [Sibling(path, heading_of_file(path)) for path in paths if os.path.isfile(path)]
+            known = self._known[folder] = tuple([s for s in every if s.heading.kind in _USED])
+        return [s for s in known if s.heading.kind is kind]
+
+
+def above(folder: str) -> list[str]:
+    """The folders above one, nearest first, up to the current folder; none if it does not lie below that."""
+    below = os.path.relpath(folder) if os.path.isabs(folder) else os.path.normpath(folder or ".")
+    if below == os.curdir or below.split(os.sep)[0] == os.pardir:
+        return []
+    out = []
+    while below:
+        below = os.path.dirname(below)
+        out.append(below)
+    return out
+
+
+def place(folder: str) -> str:
+    """A folder in words."""
+    return f"{folder}/" if folder else "the current folder"
