@@ -13,6 +13,7 @@ import pytest
 from plansafe.app.main import app
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
+from plansafe.verifier.extras import how_to_install
 from plansafe.verifier.report import Headline, Report, Worlds
 from plansafe.verifier.symbolic.model import WorldsReport
 from plansafe.verifier.symbolic.refusals import missing_solver
@@ -97,7 +98,7 @@ def test_a_missing_solver_is_a_diagnostic(monkeypatch: pytest.MonkeyPatch, modul
     (diagnostic,) = report.diagnostics
     assert diagnostic.code == "SC608"
     assert package in diagnostic.message
-    assert diagnostic.help == "pip install 'plansafe[solve]'"
+    assert diagnostic.help == how_to_install("solve")
 
 
 def test_another_missing_module_is_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,7 +226,7 @@ def test_without_a_solver_nothing_is_judged(run: Run, monkeypatch: pytest.Monkey
     code, out, err = run("warm.plan")
     assert (code, err) == (2, "")
     assert "error[SC608]: this takes a solver that is not installed" in out
-    assert "  = help: pip install 'plansafe[solve]'" in out
+    assert f"  = help: {how_to_install('solve')}" in out
 
 
 def test_engines_agree(run: Run) -> None:

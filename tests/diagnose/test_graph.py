@@ -100,7 +100,7 @@ def test_nodes_and_edges_of_a_broken_plan() -> None:
 
 def test_without_networkx_the_text_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "networkx", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'plansafe\[graph\]'"):
+    with pytest.raises(MissingExtra, match=r"-m pip install 'networkx"):
         graph(CausalStructure((), (), (), (), ()))
 
 

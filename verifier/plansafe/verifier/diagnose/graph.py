@@ -15,6 +15,7 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.causal import ILL_FORMED, CausalStructure, causal_structure, supports
 from plansafe.verifier.diagnose.links import Link
 from plansafe.verifier.diagnose.model import Diagnosis
+from plansafe.verifier.extras import how_to_install
 from plansafe.verifier.repair.model import Edit, EditKind, Repair
 
 START, GOAL, MISSING = "start", "goal", "missing"
@@ -113,7 +114,7 @@ def graph(structure: CausalStructure, diagnosis: Diagnosis | None = None, *, ini
     try:
         networkx = import_module("networkx")
     except ImportError as error:
-        raise MissingExtra("networkx is not installed: pip install 'plansafe[graph]'") from error
+        raise MissingExtra(f"networkx is not installed: {how_to_install('graph')}") from error
     out = networkx.MultiDiGraph()
     shown = picture(structure, diagnosis, initial=initial)
     for node in shown.nodes:

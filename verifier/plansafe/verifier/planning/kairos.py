@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from plansafe.verifier.extras import how_to_install
 from plansafe.verifier.planning.external import Compilations, answer, unsolvable
 from plansafe.verifier.planning.port import Answer, Query, Solution
 
@@ -46,7 +47,7 @@ class KairosPlanner:
         """
         program = executable()
         if program is None:
-            raise RuntimeError(f"kairos is not installed: pip install {PACKAGE}")
+            raise RuntimeError(f"kairos is not installed: {how_to_install('plan')}")
         question = self._compilations.ask(query)
         if isinstance(question, Solution):
             return question._replace(planner=self.name)

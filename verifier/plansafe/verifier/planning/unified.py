@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from plansafe.verifier.extras import how_to_install
 from plansafe.verifier.planning.external import Compilations, Question, answer, unsolvable
 from plansafe.verifier.planning.port import Answer, Query, Solution
 
@@ -54,7 +55,7 @@ class UnifiedPlanner:
         ``ValueError`` for a checker that is not ``ok``.
         """
         if not self.available():
-            raise RuntimeError(f"{self.engine} is not installed: pip install plansafe[plan]")
+            raise RuntimeError(f"{self.engine} is not installed: {how_to_install('plan')}")
         question = self._compilations.ask(query)
         if isinstance(question, Solution):
             return question._replace(planner=self.name)

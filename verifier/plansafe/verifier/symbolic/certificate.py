@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.engine.steps import IllFormed, Taken
+from plansafe.verifier.extras import how_to_install
 from plansafe.verifier.model import Task
 from plansafe.verifier.symbolic.circuit import Literal
 from plansafe.verifier.symbolic.cnf import Clauses
@@ -160,7 +161,7 @@ def refutation(clauses: list[list[int]], deadline: float) -> list[str] | None:
     try:
         from pysat import solvers  # noqa: PLC0415 - takes 0.1 s
     except ModuleNotFoundError as error:
-        raise SolverMissing("python-sat is not installed: pip install 'plansafe[solve]'", name="pysat") from error
+        raise SolverMissing(f"python-sat is not installed: {how_to_install('solve')}", name="pysat") from error
     pysolvers: Any = solvers.pysolvers
     solver: Any = solvers.Cadical195()
     with TemporaryFile() as file:

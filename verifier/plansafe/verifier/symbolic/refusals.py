@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.verifier.extras import how_to_install
 
 _PACKAGES = {"pysat": "python-sat", "z3": "z3-solver"}
 """Modules of solvers, and the packages that they come with."""
@@ -17,7 +18,7 @@ def missing_solver(error: ModuleNotFoundError) -> Diagnostic | None:
         "SC608",
         f"this takes a solver that is not installed: the package {package} is missing",
         notes=("plans are judged without a solver where the description is complete",),
-        help="pip install 'plansafe[solve]'",
+        help=how_to_install("solve"),
     )
 
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any, NamedTuple, Protocol
 
+from plansafe.verifier.extras import how_to_install
 from plansafe.verifier.model import Number, normal_number
 from plansafe.verifier.symbolic.circuit import Circuit, Literal
 from plansafe.verifier.symbolic.cnf import Clauses
@@ -153,7 +154,7 @@ class SatSolver:
         try:
             from pysat.solvers import Cadical195  # noqa: PLC0415 - takes 0.1 s
         except ModuleNotFoundError as error:
-            raise SolverMissing("python-sat is not installed: pip install 'plansafe[solve]'", name="pysat") from error
+            raise SolverMissing(f"python-sat is not installed: {how_to_install('solve')}", name="pysat") from error
         self.circuit = circuit
         self.deadline = deadline
         self._solver: Any = Cadical195()
@@ -229,7 +230,7 @@ class SmtSolver:
         try:
             import z3  # noqa: PLC0415 - takes 0.2 s
         except ModuleNotFoundError as error:
-            raise SolverMissing("z3-solver is not installed: pip install 'plansafe[solve]'", name="z3") from error
+            raise SolverMissing(f"z3-solver is not installed: {how_to_install('solve')}", name="z3") from error
         self.name = f"z3 {z3.get_version_string()}"
         self.circuit = circuit
         self.deadline = deadline
