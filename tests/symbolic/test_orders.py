@@ -12,10 +12,10 @@ from worlds_compare import differences
 from worlds_generate import worlds_case
 
 from plansafe.grammar.source import Source
-from plansafe.verifier.api import Checker
+from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.engine.replay import HALT, Run
 from plansafe.verifier.kernel import KernelLimit, KernelRejects
-from plansafe.verifier.report import Worlds
+from plansafe.verifier.report import Headline, Worlds
 from plansafe.verifier.symbolic.orders import enumeration, judge
 from plansafe.verifier.symbolic.orders.exclusive import Exclusive
 from plansafe.verifier.symbolic.orders.moments import Moments
@@ -163,3 +163,30 @@ def test_the_world_shown_is_one_that_is_allowed() -> None:
     for steps in ("", "(count) (count)"):
         report = checker.check(Source("plan", f"(define (plan x) (:steps {steps}) (:ordering))"))
         assert report.headline is not None and report.headline.value == "SAFE", report.diagnostics
+
+
+@pytest.mark.parametrize(
+    ("plan", "headline"),
+    [
+        ("(define (plan x) (:steps (make)) (:ordering))", Headline.INVALID),
+        ("(define (plan x) (:steps (make) (need)) (:ordering (< 1 2)))", Headline.VALID),
+        ("(define (plan x) (:steps (need) (make)) (:ordering (< 2 1)))", Headline.VALID),
+        ("(define (plan x) (:steps (need) (make)) (:ordering (< 1 2)))", Headline.INVALID),
+        ("(define (plan x) (:steps) (:ordering))", Headline.INVALID),
+    ],
+)
+@pytest.mark.parametrize("init", ["", "(unknown (r))"])
+def test_one_order_alone(plan: str, headline: Headline, init: str) -> None:
+    problem = PROBLEM.replace("(= (f) 0)", f"(= (f) 0) {init}")
+    domain = DOMAIN.replace("(q)", "(q) (r)", 1)
+    report = Checker(Source("d.pddl", domain), Source("p.pddl", problem)).check(Source("plan", plan))
+    assert (report.headline, report.diagnostics) == (headline, ())
+
+
+def test_one_order_alone_with_outcomes() -> None:
+    domain = "(define (domain d) (:predicates (p) (q)) (:action a :effect (oneof (p) (q))) (:action b))"
+    problem = "(define (problem x) (:domain d) (:init) (:goal (p)))"
+    checker = Checker(Source("d", domain), Source("p", problem), (), Options(replay="always"))
+    report = checker.check(Source("plan", "(define (plan x) (:steps (b) (a)) (:ordering (< 2 1)))"))
+    assert (report.headline, report.goal) == (Headline.INVALID, Worlds.SOME)
+    assert [finding.replayed for finding in report.findings] == [True]

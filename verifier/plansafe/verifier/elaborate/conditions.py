@@ -355,6 +355,8 @@ class Conditions:
         for child in range(1, len(node)):
             item = node[child]
             part = atoms(item) or self.formula(item, At(node, child))
+            if part is TRUE and conjunction:
+                continue  # `()`, which is what `(and)` is
             if isinstance(part, And if conjunction else Or) and len(part.parts) <= MAX_FLATTENED:
                 parts += part.parts
             else:

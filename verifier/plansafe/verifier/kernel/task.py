@@ -264,9 +264,19 @@ class Task:
             need(done.setdefault(key, value) == value, "a fact and its negation, or two values, at one time")
         return result
 
+def plain(f: Formula) -> Formula:  # connectives inside their like count as one, and one with a single part as that part
+    match f:
+        case ("not", ("not", g)): return plain(g)
+        case (("not" | "imply" | "always") as op, *fs): return op, *map(plain, fs)
+        case (("forall" | "exists") as op, v, objects, g): return op, v, objects, plain(g)
+        case (("and" | "or") as op, *fs):
+            parts = [h for g in map(plain, fs) for h in (g[1:] if g[0] == op else (g,))]
+            return parts[0] if len(parts) == 1 else (op, *parts)
+    return f
+
 def split(f: Formula, params: Domains, trajectory: bool = False) -> Iterator[tuple[Domains, Formula]]:
-    match f:  # the parts of a required formula, each with its parameters
-        case ("not", ("not", g)) | ("or", g): yield from split(g, params, trajectory)
+    match f:  # the parts of a required (plain) formula, each with its parameters
+        case ("not", ("not", g)): yield from split(g, params, trajectory)
         case ("not", ("imply", g, h)): yield from split(("and", g, ("not", h)), params, trajectory)
         case ("not", (("and" | "or") as op, *fs)):
             yield from split((DUAL[op], *(("not", g) for g in fs)), params, trajectory)
@@ -280,7 +290,7 @@ def split(f: Formula, params: Domains, trajectory: bool = False) -> Iterator[tup
 
 def trajectory(name: str, params: Domains, f: Formula) -> Rule:
     parts = list[Part]()
-    for inner, g in split(f, params, True):
+    for inner, g in split(plain(f), params, True):
         occurs = g[0] == "always" and not operators(g[1]) & {*FUTURE, *WHOLE}
         parts.append(("occurrence", inner, g[1]) if occurs else ("whole", inner, g))
     return Rule(name, params, [], parts)
@@ -328,7 +338,7 @@ def _rule(task: Task, kind: str, name: str, keys: dict[str, Sexp]) -> Rule:
     need(asks and len(about) < 2, "a rule that asks nothing, or is about two steps")
     need(after or not any(k.endswith("after") for k in asks), "nothing to come after")
     for key, f in ((k, task.formula(keys[k], env, "past")) for k in asks):
-        for params, g in split(("not", f) if key.startswith(":forbid") else f, task.ranges(env)):
+        for params, g in split(plain(("not", f) if key.startswith(":forbid") else f), task.ranges(env)):
             part = "match" if about else "end" if kind == ":termination" else "occurrence"
             parts.append((part, params, ("imply", when, ("next", g) if key.endswith("after") else g)))
     return Rule(name, task.ranges(env), patterns, parts)

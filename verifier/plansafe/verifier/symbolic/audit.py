@@ -45,10 +45,9 @@ def audit(checker: Checker, plan: Source, read: ReadSteps, deadline: float | Non
             until if deadline is None else min(until, deadline),
             options.lenient_types,
         )
-        if read.ordering is not None:
-            order = only_order(len(read.steps), read.ordering)
-            if order is not None:
-                read = in_order(read, World(frozenset(), {}, {}, order))
+        order = None if read.ordering is None else only_order(len(read.steps), read.ordering)
+        if order is not None:
+            read = in_order(read, World(frozenset(), {}, {}, order))
         if read.timed is not None or read.ordering is not None:
             from plansafe.verifier.symbolic.judged import Judged  # noqa: PLC0415 - for such plans alone
 
@@ -58,7 +57,7 @@ def audit(checker: Checker, plan: Source, read: ReadSteps, deadline: float | Non
         collecting = gc.isenabled()
         gc.disable()  # an encoding makes millions of objects and no garbage
         try:
-            return Encoded(checker, plan, read, restricted, deadline).report()
+            return Encoded(checker, plan, read, restricted, deadline, order or ()).report()
         finally:
             if collecting:
                 gc.enable()

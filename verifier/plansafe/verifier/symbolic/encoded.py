@@ -40,9 +40,15 @@ class Encoded(Show):
     """One plan, judged over all worlds by an encoding."""
 
     def __init__(
-        self, checker: Checker, plan: Source, read: ReadSteps, restricted: Restrictions, deadline: float | None
+        self,
+        checker: Checker,
+        plan: Source,
+        read: ReadSteps,
+        restricted: Restrictions,
+        deadline: float | None,
+        order: tuple[int, ...] = (),
     ) -> None:
-        super().__init__(checker, plan, read)
+        super().__init__(checker, plan, read, order)
         self.deadline = deadline
         self.restricted = restricted
         self.steps: Sequence[Taken | IllFormed] = read.steps
@@ -96,7 +102,8 @@ class Encoded(Show):
             some = self.judge.world(TRUE)
             if some is not None:
                 self.sample = self.replay(some)
-                if self.good == TRUE and self.sample.headline not in (Headline.SAFE, Headline.VALID):
+                # The explicit engine may be undecided where the definition, and the circuit, is not.
+                if self.good == TRUE and self.sample.headline in (Headline.INVALID, Headline.UNSAFE):
                     raise Contradicted("every world should be safe, and one is not")
 
     def _sparse(self, world: World, literal: Literal) -> World:

@@ -37,19 +37,28 @@ class Shown(NamedTuple):
 class Show:
     """The worlds of one report."""
 
-    def __init__(self, checker: Checker, plan: Source, read: ReadSteps) -> None:
+    def __init__(self, checker: Checker, plan: Source, read: ReadSteps, order: tuple[int, ...] = ()) -> None:
+        """``order``: the one order that a partially ordered plan allows, in which ``read`` has its steps."""
         assert checker.engine is not None
-        self.checker, self.plan, self.read = checker, plan, read
+        self.checker, self.plan, self.read, self.order = checker, plan, read, order
         self.task = checker.engine.task
         self.shown: list[Shown] = []
 
     def replay(self, world: World) -> Report:
         """The report on one world, confirmed by the kernel. Raises :class:`Contradicted`."""
         report = in_world(self.checker, self.plan, self.read, world)
-        report, against = self.checker.confirmer().confirm_world(self.plan, report, world)
+        report, against = self.checker.confirmer().confirm_world(self.plan, report, self._as_written(world))
         if against:
             raise Contradicted(against)
         return report
+
+    def _as_written(self, world: World) -> World:
+        """The world with the steps numbered as the plan's text has them, for who reads that."""
+        if not self.order:
+            return world
+        chosen = world.outcomes.items()
+        outcomes = {(self.order[step - 1], choice, objects): number for (step, choice, objects), number in chosen}
+        return world._replace(order=self.order, outcomes=outcomes)
 
     def show(self, about: str, world: World) -> None:
         """Replay a world in which something fails. Raises :class:`Contradicted` if it does not."""
