@@ -17,7 +17,7 @@ ATOMS = ("(z)", "(p a)", "(q b)", "(<= (f) 1)")
 
 
 def formula(random: Random, depth: int, names: tuple[str, ...] = ()) -> str:
-    """A state formula in which connectives have no parts, one, or their like among them, more often than people write."""
+    """A state formula in which connectives often have no parts, one, or their like among them."""
     if depth == 0:
         return random.choice((*ATOMS, *[f"({p} {name})" for name in names for p in "pq"]))
     match random.choice(("and", "or", "or", "not", "imply", "forall", "forall", "exists", "()")):
