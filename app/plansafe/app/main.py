@@ -39,8 +39,22 @@ if TYPE_CHECKING:
 
 _MANY = 20
 """Plans in a batch from which findings are replayed on request alone (``--replay always``)."""
-_LAZY = ("detector", "diagnose", "domains", "hazards", "lint", "repair", "scenario", "verify-certificate")
+_LAZY = {
+    "repair": "find the nearest safe plan",
+    "diagnose": "say where a plan went wrong, and why",
+    "lint": "find what is wrong with a specification",
+    "domains": "the worlds whose plans are read; a scene as PDDL",
+    "hazards": "which rules stand for which hazards",
+    "detector": "make rules of a table",
+    "scenario": "check scenarios of benchmarks, and correct them",
+    "verify-certificate": "check a proof that a plan is safe",
+}
 """Commands that are built only when they are called: every flag costs start-up time."""
+
+
+_COMPLETION = (["--install-completion"], ["--show-completion"])
+_ANSWERS = "_SAFECHECK_COMPLETE"
+"""Set by a shell that asks what may come next."""
 
 
 class Format(StrEnum):
@@ -81,9 +95,33 @@ class _Commands(TyperGroup):
     """``safecheck PLAN..`` is short for ``safecheck audit PLAN..``; the name of a command wins over a file's."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if not args or args[0] not in (*self.commands, *_LAZY):
-            args = ["audit", *args]
+        if not ctx.resilient_parsing or args:  # a shell that asks for the first word wants the commands
+            args = self._with_command(args)
         return super().parse_args(ctx, args)
+
+    def _with_command(self, args: list[str]) -> list[str]:
+        first = args[0] if args else ""
+        if first in (*self.commands, *_LAZY) or first in {name for p in self.params for name in p.opts}:
+            return args
+        if (first[:1] != "-" and first.replace("-", "").isalpha()) or not args:
+            from plansafe.app import front  # noqa: PLC0415 - see there
+
+            if not args:
+                raise typer.Exit(front.print_usage(_LAZY))
+            if first == "help":
+                return front.help_for(args[1:], _LAZY)
+            front.check_spelling(first, _LAZY)
+        return ["audit", *args]
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [*super().list_commands(ctx), *_LAZY]
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        if incomplete.startswith("-"):
+            audit_command = self.get_command(ctx, "audit")
+            with audit_command.make_context("audit", [], parent=ctx, resilient_parsing=True) as inner:
+                return [*super().shell_complete(ctx, incomplete), *audit_command.shell_complete(inner, incomplete)]
+        return super().shell_complete(ctx, incomplete)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name in _LAZY:
@@ -99,6 +137,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     help="A verifier for plans.",
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
@@ -129,16 +168,8 @@ def _show_page(code: str | None) -> None:
 
 
 # click: lines after a \\b are left as they are
-_EPILOG = """\b
-Other commands, each with --help:
-  repair              find the nearest safe plan
-  diagnose            say where a plan went wrong, and why
-  lint                find what is wrong with a specification
-  domains             the worlds whose plans are read; a scene as PDDL
-  hazards             which rules stand for which hazards
-  detector            make rules of a table
-  scenario            check scenarios of benchmarks, and correct them
-  verify-certificate  check a proof that a plan is safe"""
+_EPILOG = "\b\nOther commands, each with --help:\n" + "\n".join([f"  {c:19} {about}" for c, about in _LAZY.items()])
+_EPILOG += "\n\nFor completion in a shell: safecheck --install-completion"
 
 
 @app.command(epilog=_EPILOG)
@@ -215,7 +246,8 @@ def audit(
         ),
     ] = None,
     version: Annotated[
-        bool, typer.Option("--version", is_eager=True, callback=_show_version, help="Print the version, and exit.")
+        bool,
+        typer.Option("--version", "-V", is_eager=True, callback=_show_version, help="Print the version, and exit."),
     ] = False,
 ) -> None:
     """Judge plans: can they be executed, do they reach the goal, are they safe?
@@ -326,6 +358,10 @@ def main() -> None:
         if getattr(sys, name) is None:  # closed by whoever started us: the exit code is all that they want
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - until the process ends
     try:
+        if _ANSWERS in os.environ or sys.argv[1:2] in _COMPLETION:
+            from plansafe.app.front import complete  # noqa: PLC0415 - what it takes costs start-up time
+
+            complete(app, _Commands)
         app(prog_name="safecheck")
     except SystemExit as stop:
         code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
