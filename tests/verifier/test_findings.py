@@ -199,3 +199,73 @@ def test_a_file_that_cannot_be_read_gives_no_verdict() -> None:
     report = checker("(define (domain d)", problem()).check(Source("plan", "(put a)"))
     assert (report.headline, report.exit_code) == (None, 2)
     assert [d.code for d in report.diagnostics] == ["SC002"]
+
+
+# -- what a table says of a step ------------------------------------------------------------------------------------
+
+
+def rows(plan: str, rule: str, init: str = "", number: int = 0) -> list[str]:
+    """The table of a rule's finding: step, action, and each cell that changes or is the last."""
+    found = [
+        f for f in check(DOMAIN, problem(objects=OBJECTS, init=init), plan, safety(rule)).findings if f.rule == "r"
+    ]
+    table = found[number].table
+    assert table is not None
+    return [
+        f"{row.step} {row.action}: "
+        + " ".join(f"{c.before}>{c.after}" if c.before != c.after else c.after for c in row.cells)
+        for row in table.rows
+    ]
+
+
+HOT = "(:process r :parameters (?x - cup) :forbid (and (on ?x) (hot ?x)))"
+BUSY = "(:process r :parameters (?x - cup) :forbid (and (on ?x) (lit)))"
+
+
+def test_a_step_that_was_skipped_changes_nothing() -> None:
+    rule = "(:process r :forbid (and (on a) (on b)))"
+    assert rows("(take a) (put a) (take b) (put b)", rule) == [
+        "0 initial state: F F",
+        "2 put a: F>T F",
+        "4 put b: T F>T",
+    ]
+
+
+def test_the_change_of_a_happening_is_that_of_the_step_that_made_it() -> None:
+    plan = "0: (boil a) [3] 3: (put b) 3: (fill)"
+    assert rows(plan, HOT, "(on a) (lit) (= (level) 0) (= (speed) 1)") == [
+        "0 initial state: T F",
+        "1 boil a: T F>T",
+        "3 fill: T T",
+    ]
+
+
+def test_timed_literals_are_no_steps() -> None:
+    plan = "0: (put a) 2: (put b)"
+    assert rows(plan, BUSY, "(at 1 (lit))") == ["0 initial state: F F", "1 put a: F>T F", "0 timed literal: T F>T"]
+
+
+def test_what_steps_did_together_names_them_all() -> None:
+    plan = "0: (fill) 0: (fill) 1: (put a)"
+    rule = "(:process r :forbid (> (level) 3))"
+    assert rows(plan, rule, "(= (level) 0) (= (speed) 2)") == ["0 initial state: 0", "2 fill and fill: 0>4"]
+
+
+def test_a_condition_over_all_fails_behind_the_step_that_breaks_it() -> None:
+    report = check(DOMAIN, problem(objects=OBJECTS, init="(on a) (lit)"), "0: (boil a) [3] 1: (take a)")
+    finding = report.findings[0]
+    assert finding.code == "SC306"
+    assert finding.table is not None
+    assert [(row.step, row.cells[0].before, row.cells[0].after) for row in finding.table.rows] == [
+        (0, "T", "T"),
+        (2, "T", "F"),
+        (1, "F", "F"),
+    ]
+    assert finding.related[0].text == "`(on a)` becomes false here"
+
+
+def test_a_step_that_was_not_taken_does_not_count_for_a_rule() -> None:
+    rule = "(:process r :on (take ?x) :require (once (action (put ?x))))"
+    report = check(DOMAIN, problem(objects=OBJECTS, init="(on a)"), "(put a) (take a)", safety(rule))
+    (finding,) = [f for f in report.findings if f.rule == "r" and f.readings == ("skip",)]
+    assert [label.text for label in finding.related] == ["the rule, ?x = a"]

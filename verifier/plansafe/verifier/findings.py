@@ -122,6 +122,7 @@ class Writer:
             evaluator = Evaluator(self.task, halt.state.facts, halt.state.fluents)
             goal = history.answer(tuple(evaluator.reasons(model.And(self.task.goal), {}, True)))
         answers: dict[int, Answer] = {}
+        over_all = {n for n in told if failures[n][0].code == "SC306" and {"halt", "skip"} <= set(failures[n][1])}
         past: dict[str, dict[tuple[int, int], Past]] = {}
         for reading in self.outcomes:
             mine = [(n, v) for n, v in enumerate(violated) if v.readings[0] == reading]
@@ -131,10 +132,16 @@ class Writer:
                 answers.update({n: answer for (n, _), answer in zip(mine, got, strict=True)})
             facts = {fact for n, _ in mine for fact in answers[n].facts}
             if reading == "halt":
-                facts |= {fact for n, answer in told.items() if "halt" in failures[n][1] for fact in answer.facts}
+                halted = [answer for n, answer in told.items() if n not in over_all and "halt" in failures[n][1]]
+                facts |= {fact for answer in halted for fact in answer.facts}
                 facts |= set(goal.facts) if goal is not None else set()
+            if reading == "skip":
+                facts |= {fact for n in over_all for fact in told[n].facts}
             past[reading] = self.histories[reading].past(facts) if facts else {}
-        out = [self._failure(f, r, told.get(n), past[r[0]]) for n, (f, r) in enumerate(failures)]
+        out = [
+            self._failure(f, r, told.get(n), past["skip" if n in over_all else r[0]])
+            for n, (f, r) in enumerate(failures)
+        ]
         if checker_state := history.state_text(halt.state):
             out = [f._replace(state=checker_state) if "halt" in f.readings else f for f in out]
         out += [self._violation(v, answers[n], past[v.readings[0]]) for n, v in enumerate(violated)]
@@ -188,8 +195,10 @@ class Writer:
                 ]
                 help = self._help(answer, step)
                 if readings[0] == "halt":
-                    letter = self.outcomes["halt"].letters
-                    table = self.histories["halt"].table(answer.facts, past, step, letter, "FAILS")
+                    # A condition over all fails behind the happening before which the plan stops; *skip* goes on to it.
+                    letter = self.outcomes["halt"].letters + 1
+                    history = self.histories["skip" if failure.code == "SC306" and "skip" in readings else "halt"]
+                    table = history.table(answer.facts, past, step, letter, "FAILS", letter)
                     related += self._changes(answer, past, letter)
         else:
             message = f"step {step} `{text}` cannot be taken: {self._other_failure(failure)}"
@@ -319,13 +328,8 @@ class Writer:
     def _violation(self, v: Violated, answer: Answer, past: dict[tuple[int, int], Past]) -> Finding:
         code, finding_class = _CODES[v.rule.kind]
         step = v.violation.step
-        where = (
-            "at the end of the plan"
-            if v.violation.at_end
-            else "in the initial state"
-            if step == 0
-            else f"at step {step}"
-        )
+        letter = v.violation.letter
+        where = self._where(v)
         if code == "SC204":
             message = (
                 f"obligation `{v.rule.name}` is left pending {where}"
@@ -342,8 +346,10 @@ class Writer:
             for reason in answer.reasons
             if not isinstance(reason.formula, model.Equal)  # which things are the same is no news to a reader
         ]
-        table = self.histories[v.readings[0]].table(answer.facts, past, step, v.violation.letter, "FAILS")
-        related = self._changes(answer, past, v.violation.letter)
+        # Where a step is forbidden, the state before it was judged; the row is that of the step.
+        judged = letter + 1 if v.part.mode == "each" and not v.part.after and self._leads_on(v) else letter
+        table = self.histories[v.readings[0]].table(answer.facts, past, step, letter, "FAILS", judged)
+        related = self._changes(answer, past, letter)
         related += self._earlier_steps(v)
         binding = ", ".join([f"{name} = {value}" for name, value in v.binding])
         related.append(self._rule_label(v.rule, f"the rule{', ' + binding if binding else ''}"))
@@ -370,27 +376,53 @@ class Writer:
             state=answer.state,
         )
 
+    def _where(self, v: Violated) -> str:
+        """Where a rule is violated. A happening of timed literals alone has no step of its own."""
+        step, letter = v.violation.step, v.violation.letter
+        if v.violation.at_end:
+            return "at the end of the plan"
+        if not step:
+            return "before step 1" if letter else "in the initial state"
+        alone = v.part.mode != "each" and not self.histories[v.readings[0]].taken(letter)
+        return f"after step {step}" if alone else f"at step {step}"
+
+    def _leads_on(self, v: Violated) -> bool:
+        """Whether the step of a finding leads away from the letter it was judged in."""
+        return v.violation.step in [step for step, _ in self.histories[v.readings[0]].taken(v.violation.letter + 1)]
+
     def _earlier_steps(self, v: Violated) -> list[Label]:
         """For a formula about actions: the last step before the violation that each of its action atoms matches."""
         assert self.checker.engine is not None
-        mirrors = {predicate: name for (_, name), predicate in self.checker.engine.mirrors.items()}
+        mirrors = {predicate: key for key, predicate in self.checker.engine.mirrors.items()}
         values = {p.slot: o for p, o in zip(v.part.parameters, v.violation.binding, strict=True)}
+        history = self.histories[v.readings[0]]
+        matched = v.violation.step if v.part.mode == "each" else 0
         out: dict[int, Label] = {}
         for read in reads(v.part.body):
             if not isinstance(read, model.Atom) or read.predicate not in mirrors:
                 continue
+            kind, name = mirrors[read.predicate]
             wanted = [a if a >= 0 else values.get(-1 - a) for a in read.arguments]
-            last = min(v.violation.step - (not v.violation.at_end), len(self.read.steps))
-            for step in range(last, max(last - 10_000, 0), -1):
-                taken = self.read.steps[step - 1]
-                if not isinstance(taken, Taken) or taken.action.name != mirrors[read.predicate]:
-                    continue
-                if all([w is None or w == o for w, o in zip(wanted, taken.objects, strict=True)]):
-                    span = self.span(step)
+            last = v.violation.letter + 1
+            for letter in range(last, max(last - 10_000, 0), -1):
+                fitting = [
+                    step
+                    for step, phase in history.taken(letter)
+                    if step != matched and (kind == "during" or phase == kind) and self._fits(step, name, wanted)
+                ]
+                if fitting:
+                    span = self.span(max(fitting))
                     if span is not None:
-                        out[step] = Label(self.plan.name, span, "this step counts for the rule", False)
+                        out[max(fitting)] = Label(self.plan.name, span, "this step counts for the rule", False)
                     break
         return [out[step] for step in sorted(out)]
+
+    def _fits(self, step: int, name: str, wanted: list[int | None]) -> bool:
+        """Whether a step is of this action, with these objects (``None``: any)."""
+        taken = self.read.steps[step - 1]
+        if not isinstance(taken, Taken) or taken.action.name != name:
+            return False
+        return all([w is None or w == o for w, o in zip(wanted, taken.objects, strict=True)])
 
     def _rule_label(self, rule: Rule, text: str) -> Label:
         node = rule.at.node
@@ -411,9 +443,10 @@ class Writer:
         node = self.task.goal_nodes[0] if self.task.goal_nodes else None
         if isinstance(node, list):
             related.append(self.checker.context.label(At(node), "the goal", False))
-        stopped = f" where the plan stops, before step {halt.failures[0].step}" if halt.failures else ""
+        stopped = f" where the plan stops, {self._stop(halt)}" if halt.failures else ""
         last = len(self.read.steps)
-        table = history.table(answer.facts, past, last, halt.letters, "unmet") if not halt.failures else None
+        letter = halt.letters
+        table = history.table(answer.facts, past, last, letter, "unmet", letter) if not halt.failures else None
         return Finding(
             "SC310",
             FindingClass.UNMET_GOAL,
@@ -426,6 +459,12 @@ class Writer:
             notes=tuple(missing),
             table=table,
         )
+
+    def _stop(self, halt: Outcome) -> str:
+        """Where a plan stops at a failed step. In a timed one, what failed may have begun before."""
+        if self.read.timed is None:
+            return f"before step {halt.failures[0].step}"
+        return f"after time {float(halt.end):g}" if halt.letters else "before anything happens"
 
     def undecided(self, halt: Outcome) -> list[Finding]:
         """Rule instances that could not be decided."""
@@ -460,9 +499,10 @@ class Writer:
         for fact in answer.facts:
             earlier = [change for change in past[fact].changes if change[0] <= letter]
             if earlier and earlier[-1][1]:
-                _, step, value = earlier[-1]
+                _, steps, value = earlier[-1]
                 word = "true" if value is True else "false" if value is False else str(value)
-                by_step.setdefault(step, []).append(f"`{self.histories['halt'].fact_text(fact)}` becomes {word}")
+                for step in steps:
+                    by_step.setdefault(step, []).append(f"`{self.histories['halt'].fact_text(fact)}` becomes {word}")
         out = []
         for step, texts in sorted(by_step.items()):
             span = self.span(step)

@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.verifier.compile.normal import reads
-from plansafe.verifier.engine.replay import MAX_CHANGES, Changes, Observer, Outcome, Run
+from plansafe.verifier.engine.actions import Happening
+from plansafe.verifier.engine.replay import MAX_CHANGES, Observer, Outcome, Run
 from plansafe.verifier.engine.state import Change, State
 from plansafe.verifier.engine.timed import TimedRun
 from plansafe.verifier.evaluate import Binding, Evaluator, Reason
@@ -44,11 +45,30 @@ class Answer(NamedTuple):
     state: tuple[str, ...] = ()
 
 
+Steps = tuple[int, ...]
+"""The steps that changed something together: one, or several of one happening; 0 is a timed literal."""
+
+
 class Past(NamedTuple):
-    """One fact over time: its value in S0, and each change as (letter, step, value)."""
+    """One fact over time: its value in S0, and each change as (letter, steps, value)."""
 
     initial: object
-    changes: list[tuple[int, int, object]]
+    changes: list[tuple[int, Steps, object]]
+
+    def around(self, letter: int, steps: Steps, own: int) -> tuple[object, object]:
+        """The value before and after some steps did what they did; of one letter, those with step ``own`` come last."""
+        before = now = self.initial
+        for at, others, value in self.changes:
+            if (at, own in others, others) > (letter, own in steps, steps):
+                break
+            before, now = now, value
+            if (at, others) != (letter, steps):
+                before = now
+        return before, now
+
+
+Told = tuple[int, Steps, list[Change]]
+"""A letter, the steps that led to it, and what they changed."""
 
 
 class History:
@@ -66,20 +86,24 @@ class History:
         self.read = read
         self.outcome = outcome
         self._before = before if outcome.trace is not None else None
-        self._trace: list[Changes] | None = None
+        self._trace: list[Told] | None = None
 
-    def _run(self, observer: Observer | None = None, only: set[Fact] | None = None) -> list[Changes]:
+    def _run(self, observer: Observer | None = None, only: set[Fact] | None = None) -> list[Told]:
         """Run the plan again; what changes (of ``only`` these facts) is returned, and kept if it is not too much."""
         run: Run
-        trace: list[Changes] = []
+        trace: list[Told] = []
         kept = 0
 
         def observe(run: Run, step: int, log: list[Change]) -> None:
             nonlocal kept
-            changes = [change for change in log if only is None or change[:2] in only]
-            kept += len(changes)
-            if changes and (kept <= MAX_CHANGES or only is not None):
-                trace.append((run.letter, step, changes))
+            made: dict[Steps, list[Change]] = {(step,): [*log]}
+            if isinstance(run, TimedRun):
+                made = _by_steps(log, run.effects, len(self.task.predicates))
+            for steps in sorted(made):
+                changes = [change for change in made[steps] if only is None or change[:2] in only]
+                kept += len(changes)
+                if changes and (kept <= MAX_CHANGES or only is not None):
+                    trace.append((run.letter, steps, changes))
             if observer is not None:
                 observer(run, step, log)
 
@@ -97,10 +121,11 @@ class History:
             self._trace = trace
         return trace
 
-    def changes(self, facts: set[Fact]) -> list[Changes]:
+    def changes(self, facts: set[Fact]) -> list[Told]:
         """What changes, and when; at least all changes of ``facts``."""
         if self._before is not None and self.outcome.trace is not None:
-            return [*self._before.changes(facts), *self.outcome.trace]
+            since = [(letter, (step,), log) for letter, step, log in self.outcome.trace]
+            return [*self._before.changes(facts), *since]
         return self._run(only=facts) if self._trace is None else self._trace
 
     def ask(self, questions: list[Question]) -> list[Answer]:
@@ -173,12 +198,12 @@ class History:
         now: dict[Fact, object] = {}
         for index, code in facts:
             now[index, code] = code in state.facts[index] if index < base else state.fluents[index - base].get(code)
-        changes: dict[Fact, list[tuple[int, int, object]]] = {fact: [] for fact in facts}
-        for letter, step, log in reversed(self.changes(facts)):
+        changes: dict[Fact, list[tuple[int, Steps, object]]] = {fact: [] for fact in facts}
+        for letter, steps, log in reversed(self.changes(facts)):
             before = {(index, code): (not value) if index < base else value for index, code, value in reversed(log)}
             for fact in before.keys() & facts if letter else ():
                 if before[fact] != now[fact]:
-                    changes[fact].append((letter, step, now[fact]))
+                    changes[fact].append((letter, steps, now[fact]))
                 now[fact] = before[fact]
         return {fact: Past(now[fact], changes[fact][::-1]) for fact in facts}
 
@@ -201,48 +226,63 @@ class History:
         written = step - 1 if self.read.timed is None else self.read.timed[step - 1].written
         return self.read.text.steps[written].tokens
 
+    def taken(self, letter: int) -> tuple[tuple[int, str], ...]:
+        """The steps that led to a letter, and whether they started or ended; none if there is no such letter."""
+        outcome = self.outcome
+        if not 1 <= letter <= outcome.letters:
+            return ()
+        if outcome.events is not None:
+            return outcome.events.get(letter, ())
+        return ((letter if outcome.step_of_letter is None else outcome.step_of_letter[letter], "start"),)
+
     def table(
-        self, facts: tuple[Fact, ...], past: dict[Fact, Past], step: int, letter: int, status: str
+        self, facts: tuple[Fact, ...], past: dict[Fact, Past], step: int, letter: int, status: str, judged: int
     ) -> Table | None:
-        """The rows where a fact changed, and the row of the finding."""
+        """The rows where a fact changed up to ``letter``, and behind them that of the finding's step.
+
+        ``judged``: the letter that the step led to, or would have.
+        """
         if not facts:
             return None
-        rows: dict[int, int] = {0: 0}
+        events = self.outcome.events
+        alone = events is not None and 0 < judged <= self.outcome.letters and not events.get(judged)  # literals alone
+        own: Steps = () if not judged else (0,) if alone else (step,)
+        found: set[tuple[int, Steps]] = {(0, ())}
         for fact in facts:
-            for at, number, _ in past[fact].changes:
-                if at <= letter:
-                    rows[at] = number  # noqa: PERF403 - a comprehension over two loops reads worse
-        # A step that was not, or not yet, taken has a row behind the letter it was judged in.
-        rows.setdefault(letter + 1 if step > letter else letter, step)
-        chosen = sorted(rows)
-        if len(chosen) > MAX_ROWS:
-            chosen = [chosen[0], *chosen[1 - MAX_ROWS :]]
+            found |= {
+                (at, steps) for at, steps, _ in past[fact].changes if at <= letter or (at == judged and step in steps)
+            }
+        rows = sorted(found, key=lambda row: (row[0], step in row[1], row[1]))
+        at, steps = rows[-1]
+        if not (at == judged and (not own or own[0] in steps)):
+            rows.append((judged, own))
+        if len(rows) > MAX_ROWS:
+            rows = [rows[0], *rows[1 - MAX_ROWS :]]
         out = []
-        for at in chosen:
-            cells = tuple([_cell(past[fact], at) for fact in facts])
-            last = at == chosen[-1]
+        for number, (at, steps) in enumerate(rows, 1):
+            values = [past[fact].around(at, steps, step) for fact in facts]
+            cells = tuple([Cell(_show(before), _show(now)) for before, now in values])
             changed = any([cell.before != cell.after for cell in cells])
-            out.append(
-                Row(
-                    rows[at],
-                    self.action_text(rows[at]) if at else "initial state",
-                    cells,
-                    status if last else "",
-                    changed or last,
-                )
-            )
+            last = number == len(rows)
+            text = " and ".join([self.action_text(n) if n else "timed literal" for n in steps]) or "initial state"
+            out.append(Row(max(steps, default=0), text, cells, status if last else "", changed or last))
         return Table(tuple([self.fact_text(fact) for fact in facts]), tuple(out))
 
 
-def _cell(past: Past, letter: int) -> Cell:
-    before: object = past.initial
-    now: object = past.initial
-    for at, _, value in past.changes:
-        if at > letter:
-            break
-        before = now if at == letter else value
-        now = value
-    return Cell(_show(before if letter else now), _show(now))
+def _by_steps(log: list[Change], effects: list[tuple[int, Happening]], base: int) -> dict[Steps, list[Change]]:
+    """The changes of one happening, apart by the steps that made them.
+
+    What follows from other changes, as derived facts do, was made by the steps that made those.
+    """
+    authors: dict[Fact, set[int]] = {}
+    for step, done in effects:
+        for fact in (*done.adds, *done.deletes, *[(base + u.function, u.code) for u in done.updates]):
+            authors.setdefault(fact, set()).add(step)
+    changing = {step for change in log for step in authors.get(change[:2], ())} or {step for step, _ in effects}
+    out: dict[Steps, list[Change]] = {}
+    for change in log:
+        out.setdefault(tuple(sorted(authors.get(change[:2], changing))), []).append(change)
+    return out
 
 
 def _show(value: object) -> str:

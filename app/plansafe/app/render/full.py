@@ -72,7 +72,7 @@ class FullRenderer:
         if finding.span is None:
             stopped = finding.step < result.report.steps
             end = "where the plan stops" if stopped else "at the end of the plan"
-            where = end if finding.at_end else "in the initial state"
+            where = end if finding.at_end else "before step 1" if result.report.steps else "in the initial state"
             name = visible(finding.source or result.plan)
             lines.append(f"{' ' * margin}{style.frame('-->')} {name}: {where}")
         lines += excerpt(labels, result.sources, margin, style, begun=finding.span is None)
@@ -295,9 +295,12 @@ def _table(table: Table, style: Style) -> list[str]:
         pad(head, size) for head, size in zip(heads, widths, strict=True)
     )
     out = [style.bold(title + "  rule")]
-    for row, shown in zip(table.rows, cells, strict=True):
+    for at, (row, shown) in enumerate(zip(table.rows, cells, strict=True)):
+        if at and [cell.after for cell in table.rows[at - 1].cells] != [cell.before for cell in row.cells]:
+            out.append(f"{'..':>{number}}")  # of many changes, the first are left out
         mark = ">" if row.important else " "
-        line = f"{mark}{row.step:>{number - 1}}  {pad(_cut(visible(row.action)), action_width)}  "
+        step = row.step if row.step or not at else ""  # a timed literal has no number
+        line = f"{mark}{step:>{number - 1}}  {pad(_cut(visible(row.action)), action_width)}  "
         line += "  ".join(centre(cell, size) for cell, size in zip(shown, widths, strict=True))
         status = visible(row.status)
         out.append(f"{line}  {style.error(status) if status.isupper() else status}")

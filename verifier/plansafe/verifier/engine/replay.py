@@ -70,8 +70,14 @@ class Outcome(NamedTuple):
     """Step -> the literals that kept a failed step's condition from holding."""
     trace: list[Changes] | None = None
     """Of a reading that went on after the failed step, all changes since; ``None``: they were not kept."""
+    step_of_letter: list[int] | None = None
+    """Of an untimed plan, the step that led to each letter; ``None``: step i led to letter i."""
+    events: Events | None = None
+    """Of a timed plan, what happened."""
 
 
+Events = dict[int, tuple[tuple[int, str], ...]]
+"""Letter -> the steps whose start (or ``end``) led to it."""
 Changes = tuple[int, int, list[Change]]
 """A letter, the step that led to it, and what it changed."""
 MAX_CHANGES = 1_000_000
@@ -234,6 +240,7 @@ class Run:
         self.told: frozenset[int] = frozenset()
         """Steps whose failure another reading has explained."""
         self.limit = engine.limit
+        self.events: Events | None = None
 
     def before_start(self) -> None:
         """What a timed run prepares before its monitors start."""
@@ -526,6 +533,8 @@ class Run:
             self.state,
             self.reasons,
             self.trace,
+            self.step_of_letter,
+            self.events,
         )
 
     def _placed(self, violation: Violation) -> list[Violation]:

@@ -88,6 +88,9 @@ class TimedRun(Run):
         self._remembered: dict[int, Remembered] = {}
         self._over: list[TimedStep] = []
         self._mirrored: dict[int, list[tuple[Mirror, int]]] = {}
+        self.events = {}
+        self.effects: list[tuple[int, Happening]] = []
+        """What each part of the present happening does, by the number of its step (0: a timed literal)."""
 
     def before_start(self) -> None:
         """Literals of time 0 are part of S0 already; those after the plan's end do not happen."""
@@ -220,6 +223,9 @@ class TimedRun(Run):
         self._shared = any([self._ends_at_once(step) for step in started])
         self.running = running
         numbers = [e.step.number for e in taking if e.step is not None]
+        assert self.events is not None
+        self.events[self.letter + 1] = tuple([(e.step.number, e.kind) for e in taking if e.step is not None])
+        self.effects = [(0 if e.step is None else e.step.number, effects) for e, effects in happenings]
         self._arrive(max(numbers, default=0))
         self.executed += sum([e.kind == START for e in taking]) - 1
         if self.reading != HALT:

@@ -1,0 +1,125 @@
+"""What the tables and labels of findings say, held against the traces that the kernel makes of the same plan."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from plansafe.grammar.diagnostics import Span
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker
+from plansafe.verifier.kernel import Kernel
+from plansafe.verifier.model import Action
+from plansafe.verifier.report import Finding, Report
+
+Fact = tuple[str, ...]
+
+
+class Replayed(NamedTuple):
+    """One reading of a plan: each change of each fact, and the steps that started or ended there.
+
+    ``changes[fact]`` are (letter, value before, value after), as a table prints them; ``taken[letter]`` the numbers of
+    the steps that led to it.
+    """
+
+    changes: dict[Fact, list[tuple[int, str, str]]]
+    taken: list[frozenset[int]]
+    initial: dict[Fact, str]
+
+
+def replayed(kernel: Kernel, plan: str, reading: str) -> Replayed:
+    """A reading of a plan, by the kernel."""
+    trace, _ = kernel._run(*kernel._ready(plan, None), reading, [])
+    taken = [
+        frozenset[int](),
+        *[frozenset(n for mode, n, _ in what if mode != "action-during") for what in trace.taken],
+    ]
+    changes: dict[Fact, list[tuple[int, str, str]]] = {}
+    initial: dict[Fact, str] = {}
+    for key, history in trace.history.items():
+        fact = key[1:] if key[0] == "#" else key  # a fluent
+        before = "undefined" if any(isinstance(value, Fraction) for _, value in history) else "F"
+        for letter, value in history:
+            now = shown(value)
+            if letter == 0:
+                initial[fact] = now
+            elif now != before:
+                changes.setdefault(fact, []).append((letter, before, now))
+            before = now
+    return Replayed(changes, taken, initial)
+
+
+def shown(value: Any) -> str:
+    """A value of the kernel's as a table prints it."""
+    return str(value) if isinstance(value, Fraction) else {0: "F", 2: "T"}[value]
+
+
+def words(text: str) -> Fact:
+    """The words of a printed fact or step."""
+    return tuple(text.strip("()").split())
+
+
+def untrue(checker: Checker, kernel: Kernel, plan: str, report: Report) -> list[str]:
+    """Rows of tables that name a step which did not change what they say it did, in that reading."""
+    readings: dict[str, Replayed] = {}
+    out = []
+    spans = checker.read(Source(report.plan, plan)).spans
+    for finding in report.findings:
+        reading = "skip" if finding.code == "SC306" else finding.readings[0]
+        if reading not in readings:
+            readings[reading] = replayed(kernel, plan, reading)
+        wrong = [*_rows(checker, finding, readings[reading]), *_labels(finding, spans, readings[reading])]
+        out += [f"{finding.message}: {what}" for what in wrong]
+    return out
+
+
+def _labels(finding: Finding, spans: tuple[Span, ...], replay: Replayed) -> Iterator[str]:
+    """Steps that are said to make something so, or to count for the rule, and do not, or were not taken."""
+    for label in finding.related:
+        if label.source != finding.source or label.span not in spans:
+            continue
+        step = spans.index(label.span) + 1
+        letters = [letter for letter, taken in enumerate(replay.taken) if step in taken]
+        for text, value in re.findall(r"`(\([^`]*)` becomes (\S+)", label.text):
+            wanted = {"true": "T", "false": "F", "None": "undefined"}.get(value, value)
+            if not any(at in letters and now == wanted for at, _, now in replay.changes.get(words(text), [])):
+                yield f"{text} does not become {value} at step {step}"
+        if "counts for the rule" in label.text and not letters:
+            yield f"step {step} was not taken and counts"
+
+
+def _rows(checker: Checker, finding: Finding, replay: Replayed) -> Iterator[str]:
+    if finding.table is None:
+        return
+    assert checker.engine is not None
+    actions = checker.engine.task.actions
+    for row in finding.table.rows:
+        for column, cell in zip(finding.table.columns, row.cells, strict=True):
+            if cell.before == cell.after:
+                continue
+            fact = words(column)
+            changed = [
+                letter
+                for letter, before, now in replay.changes.get(fact, [])
+                if (before, now) == (cell.before, cell.after)
+            ]
+            if row.step and not any(row.step in replay.taken[letter] for letter in changed):
+                yield f"step {row.step} did not change {column} from {cell.before} to {cell.after}"
+            for text in row.action.split(" and "):
+                if text != "timed literal" and not text:
+                    yield f"a row for {column} names no step"
+                elif text != "timed literal" and not touches(checker, actions[words(text)[0]], fact[0]):
+                    yield f"{text} has no effect on {fact[0]}"
+
+
+def touches(checker: Checker, action: Action, name: str) -> bool:
+    """Whether an action's effects mention a predicate or function, or it is derived."""
+    assert checker.engine is not None
+    task = checker.engine.task
+    if any(task.predicates[axiom.predicate].name == name for stratum in task.axioms for axiom in stratum):
+        return True
+    effects = [*action.start.effects, *(action.end.effects if action.end else ())]
+    facts = {task.predicates[atom.predicate].name for e in effects for atom in (*e.adds, *e.deletes)}
+    return name in facts | {task.functions[a.function].name for e in effects for a in e.assignments}
