@@ -1,4 +1,4 @@
-"""Findings say of a step what it did: their tables are held against the kernel's traces, in the reading they tell of."""
+"""What findings say of a step is held against the kernel's traces, in the reading that they tell of."""
 
 from __future__ import annotations
 
