@@ -1,8 +1,9 @@
-"""Hand-made reports for the renderers, and golden texts."""
+"""Hand-made reports for the renderers, and golden texts; makes this folder's modules importable by its tests."""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,6 +26,8 @@ from plansafe.verifier.report import (
     Table,
     Worlds,
 )
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 GOLDEN = Path(__file__).parent / "golden"
 

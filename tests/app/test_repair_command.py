@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from kitchen import DOMAIN, FIXED, PLAN, PROBLEM, RULES, SAFE
 
 from plansafe.app.main import app
 from plansafe.app.repairing import Wishes, examine
@@ -19,29 +20,6 @@ from plansafe.verifier.repair.model import RepairOptions, RepairStatus, Weights
 
 Run = Callable[..., tuple[int, str, str]]
 
-DOMAIN = """(define (domain kitchen) (:requirements :adl)
-  (:types room stove - object)
-  (:predicates (robot-in ?r - room) (in ?s - stove ?r - room) (on ?s - stove) (hot ?s - stove))
-  (:action switch-on :parameters (?s - stove ?r - room)
-    :precondition (and (robot-in ?r) (in ?s ?r) (not (on ?s))) :effect (and (on ?s) (hot ?s)))
-  (:action switch-off :parameters (?s - stove ?r - room)
-    :precondition (and (robot-in ?r) (in ?s ?r) (on ?s)) :effect (not (on ?s)))
-  (:action go :parameters (?from ?to - room)
-    :precondition (and (robot-in ?from) (not (= ?from ?to)))
-    :effect (and (not (robot-in ?from)) (robot-in ?to))))
-"""
-PROBLEM = """(define (problem tea) (:domain kitchen)
-  (:objects hob - stove kitchen hall - room)
-  (:init (robot-in kitchen) (in hob kitchen))
-  (:goal (and (robot-in hall) (hot hob))))
-"""
-RULES = """(define (safety kitchen)
-  (:process stove-off-before-leaving :on (go ?from ?to)
-    :forbid (exists (?s - stove) (and (in ?s ?from) (on ?s))) :message "a stove is on in {?from}"))
-"""
-PLAN = "; tea\n(switch-on hob kitchen) ; for the kettle\n\n; leave\n(go kitchen hall)\n"
-FIXED = "; tea\n(switch-on hob kitchen) ; for the kettle\n\n; leave\n(switch-off hob kitchen)\n(go kitchen hall)\n"
-SAFE = "(switch-on hob kitchen)\n(switch-off hob kitchen)\n(go kitchen hall)\n"
 HOPELESS = RULES.replace("safety kitchen)", "safety kitchen) (:trajectory cold :formula (always (not (hot hob))))")
 
 
@@ -240,12 +218,11 @@ def test_an_interrupt_leaves_nothing_half_written(run: Run, monkeypatch: pytest.
 # -- audit --fix and --diff -------------------------------------------------------------------------------------------
 
 
-def test_fix_writes_over_the_plan_after_the_report(run: Run) -> None:
+def test_fix_writes_over_the_plan_and_says_what_was_done(run: Run) -> None:
     Path("tea.plan").chmod(0o640)
     code, out, err = run("tea.plan", "safe.plan", "--fix")
-    assert code == 0
-    assert "error[SC201]" in out
-    assert err == "tea.plan: fixed: insert (switch-off hob kitchen) before step 2\n"
+    assert (code, out) == (0, "")
+    assert err == "tea.plan: fixed: insert (switch-off hob kitchen) before step 2\n1 fixed, 0 left\n"
     assert Path("tea.plan").read_text() == FIXED
     assert Path("tea.plan").stat().st_mode & 0o777 == 0o640
     assert Path("safe.plan").read_text() == SAFE
@@ -297,7 +274,7 @@ def test_fix_of_standard_input_prints_the_plan(run: Run, monkeypatch: pytest.Mon
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(PLAN.encode())))
     code, out, err = run("-", "--fix")
     assert (code, out) == (0, FIXED)
-    assert "error[SC201]" in err
+    assert err == "<stdin>: fixed: insert (switch-off hob kitchen) before step 2\n1 fixed, 0 left\n"
     Path("kitchen.safe").write_text(HOPELESS)
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(PLAN.encode())))
     assert run("-", "--fix")[:2] == (1, PLAN)

@@ -172,11 +172,11 @@ def test_no_certificate_leaves_the_file_alone(
 def test_a_certificate_that_cannot_be_written_is_no_success(
     run: Run, certified: Callable[..., list[Options]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(path: str, data: bytes) -> None:
+    def fail(descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 
     certified(Headline.SAFE, "proof")
-    monkeypatch.setattr("plansafe.app.certificate.replace_file", fail)
+    monkeypatch.setattr("os.fsync", fail)
     code, _, err = run("warm.plan", "--certificate", "warm.proof")
     assert code == 2
     assert "error[SC607]: cannot write warm.proof: no space left on device" in err

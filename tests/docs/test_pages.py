@@ -16,6 +16,7 @@ RUN = (
     "docs/kernel.md",
     "docs/labels.md",
     "docs/loose-text.md",
+    "docs/files.md",
     "docs/planners.md",
     "docs/unknown-worlds.md",
     "docs/certificates.md",

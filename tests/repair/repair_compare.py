@@ -153,7 +153,9 @@ def script_problems(task: Task, one: Repair) -> list[str]:
 
 
 def of_classes(theirs: set[str], ours: set[str], status: RepairStatus) -> list[str]:
-    """Where the classes disagree; *unsafe goal* takes a proof, which an enumeration is not."""
+    """Where the classes disagree; *irreparable* and *unsafe goal* take a proof, which an enumeration is not."""
+    if "irreparable" in theirs and status is RepairStatus.NOT_FOUND:
+        theirs = theirs - {"irreparable"} | {"unknown"}
     if ours - {"unsafe goal"} != theirs:
         return [f"classes: lacking {sorted(theirs - ours)}, excess {sorted(ours - theirs - {'unsafe goal'})}"]
     if "unsafe goal" in ours and ("irreparable" not in theirs or status is not RepairStatus.PROVED_NONE):

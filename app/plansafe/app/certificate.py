@@ -6,8 +6,10 @@ import os
 import sys
 
 from plansafe.app.render.text import visible
-from plansafe.app.running import complain, replace_file, unwritable
+from plansafe.app.running import complain, remark
 from plansafe.app.service import Result, Settings
+from plansafe.app.writing import Guard, NotWritten
+from plansafe.app.writing import save as write
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.verifier.report import Headline
 
@@ -15,8 +17,10 @@ _FOLDED = "constant folding"
 """What :attr:`WorldsReport.solver` says where no solver was asked."""
 
 
-def unusable(path: str, plans: int, settings: Settings, repairs: bool) -> Diagnostic | None:
-    """Why no certificate could be written; better known before a long search."""
+def unusable(path: str, plans: int, settings: Settings, repairs: bool, output: str | None) -> Diagnostic | None:
+    """Why no certificate could be written beside the report in ``output``; better known before a long search."""
+    if output is not None and os.path.realpath(output) == os.path.realpath(path):
+        return Diagnostic("SC607", "--certificate and --output name the same file", help="name two files")
     if repairs:
         return Diagnostic("SC607", "--certificate goes with neither --fix nor --diff")
     if plans != 1:
@@ -24,15 +28,10 @@ def unusable(path: str, plans: int, settings: Settings, repairs: bool) -> Diagno
     if settings.engine == "explicit":
         advice = "leave --engine explicit out; --engine sat takes a solver even where nothing is open"
         return Diagnostic("SC607", "the explicit engine asks no solver, so there is no certificate", help=advice)
-    folder = os.path.dirname(path) or "."
-    if os.path.isdir(path):
-        return Diagnostic("SC607", f"cannot write {visible(path)}: it is a folder", help="name a file in it")
-    if not os.path.isdir(folder):
-        return Diagnostic("SC607", f"cannot write {visible(path)}: there is no folder {visible(folder)}")
     return None
 
 
-def save(path: str, result: Result) -> int:
+def save(path: str, result: Result, kept: Guard) -> int:
     """Write the certificate of a result, if it has one, and say what was done. 2 if it cannot be written, else 0."""
     name, where, report = visible(result.plan), visible(path), result.report
     if report.certificate is None:
@@ -47,8 +46,8 @@ def save(path: str, result: Result) -> int:
         print(f"{name}: no certificate: {reason}{left}", file=sys.stderr)
         return 0
     try:
-        replace_file(path, report.certificate.encode("utf-8", "surrogateescape"))
-    except OSError as error:
-        return complain(unwritable(where, error))
+        remark(write(path, report.certificate, kept))
+    except NotWritten as refused:
+        return complain(refused.diagnostic)
     print(f"{name}: certificate written to {where}", file=sys.stderr)
     return 0

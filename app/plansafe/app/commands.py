@@ -41,16 +41,16 @@ from plansafe.app.running import (
     complain,
     guarded,
     limit_memory,
-    replace_file,
+    print_text,
+    remark,
     standard_output,
-    unwritable,
     wants_color,
 )
 from plansafe.app.scenarios import app as scenarios
-from plansafe.app.service import Settings, combined_exit_code, expand, usage_problem
+from plansafe.app.service import Settings, combined_exit_code, expand, guard, usage_problem, with_folders
 from plansafe.app.values import BadOption, read_cost, read_steps, read_weights
 from plansafe.app.verifying import verify_certificate
-from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.app.writing import STANDARD_OUTPUT, Guard, NotWritten, problem, save, unwritable
 from plansafe.verifier.repair.model import RepairOptions
 
 STDOUT = "-"
@@ -139,6 +139,7 @@ def repair(
     settings = _settings(
         domain, problem, spec, no_default_spec, gate, allow_no_rules, lenient_types, reading, form
     )._replace(world=world, scene=scene, goal=goal, task=task)
+    settings = with_folders(settings, plans)
     limit_memory(memory_limit)
 
     def work() -> int:
@@ -148,11 +149,12 @@ def repair(
             max_cost=read_cost("--max-cost", max_cost),
             time_limit_s=_seconds(time_limit),
         )
-        paths = _one_output("--output", output, plans, settings)
+        place = STDOUT if output in STANDARD_OUTPUT else output
+        paths, kept = _one_output("--output", place, plans, settings)
         examined = examine(paths, settings, Wishes(options))
-        stream = sys.stderr if output == STDOUT else standard_output()
+        stream = sys.stderr if place == STDOUT else standard_output()
         view = _view(form, settings, wants_color(color, stream), changes=True, every=every)
-        return _shown(examined, view, stream, output)
+        return _shown(examined, view, stream, place, kept)
 
     raise typer.Exit(guarded(lambda: _usable(settings, work)))
 
@@ -194,7 +196,7 @@ def _usable(settings: Settings, work: Callable[[], int]) -> int:
         return complain(problem)
     try:
         return work()
-    except BadOption as bad:
+    except (BadOption, NotWritten) as bad:
         return complain(bad.diagnostic)
     except BrokenPipeError:
         raise
@@ -202,19 +204,19 @@ def _usable(settings: Settings, work: Callable[[], int]) -> int:
         return complain(unwritable("standard output", error))
 
 
-def _one_output(flag: str, output: str | None, plans: list[str], settings: Settings) -> list[str]:
-    """The plans, of which there must be one where something is written for it; better known before a long search."""
+def _one_output(flag: str, output: str | None, plans: list[str], settings: Settings) -> tuple[list[str], Guard]:
+    """The plans, of which there must be one where something is written for it; better known before a long search.
+
+    With them, what may not be written over.
+    """
     paths = expand(plans, settings)
-    if output is None:
-        return paths
-    if len(paths) > 1:
+    kept = guard(paths, settings)
+    if output is not None and len(paths) > 1:
         raise BadOption(f"{flag} takes one plan, not {len(paths)}", "name one plan")
-    folder = os.path.dirname(output) or "."
-    if output != STDOUT and os.path.isdir(output):
-        raise BadOption(f"cannot write {output}: it is a folder", "name a file in it")
-    if output != STDOUT and not os.path.isdir(folder):
-        raise BadOption(f"cannot write {output}: there is no folder {folder}")
-    return paths
+    wrong = problem(output, kept)
+    if wrong is not None:
+        raise NotWritten(wrong)
+    return paths, kept
 
 
 class _View(Protocol):
@@ -234,8 +236,10 @@ def _view(form: Format, settings: Settings, color: bool, changes: bool, every: b
     return RepairRenderer(Style(color), changes, every)
 
 
-def _shown(results: Iterator[Examined], view: _View, stream: TextIO, output: str | None, graph: bool = False) -> int:
-    """Print what was found out; write the repaired plan, or else the graph, to ``output``."""
+def _shown(
+    results: Iterator[Examined], view: _View, stream: TextIO, output: str | None, kept: Guard, graph: bool = False
+) -> int:
+    """Print what was found out; write the repaired plan, or else the graph, to ``output``, over nothing ``kept``."""
     codes = set()
     tell(_SEARCHING)
     for examined in results:
@@ -243,9 +247,7 @@ def _shown(results: Iterator[Examined], view: _View, stream: TextIO, output: str
         code, saved = examined.exit_code, None
         text = examined.graph if graph else examined.text
         if output is not None and text is not None:
-            problem = _save(output, text)
-            if problem is not None:
-                return complain(problem)
+            _save(output, text, kept._replace(inputs={*kept.inputs, *[i.path for i in examined.result.inputs]}))
             saved = output
         codes.add(code)
         stream.write(view.plan(examined, saved))
@@ -259,6 +261,8 @@ def _shown(results: Iterator[Examined], view: _View, stream: TextIO, output: str
 
 def _is_other(path: str) -> bool:
     """Whether a file is there that is no graph in DOT."""
+    if not os.path.isfile(path):
+        return False
     try:
         with open(path, "rb") as file:
             return file.read(len(_DOT)) not in (_DOT, b"")
@@ -266,19 +270,12 @@ def _is_other(path: str) -> bool:
         return False
 
 
-def _save(output: str, text: str) -> Diagnostic | None:
-    data = text.encode("utf-8", "surrogateescape")
-    try:
-        if output == STDOUT:
-            sys.stdout.buffer.write(data)
-            sys.stdout.flush()
-        else:
-            replace_file(output, data)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        return unwritable("standard output" if output == STDOUT else output, error)
-    return None
+def _save(output: str, text: str, kept: Guard) -> None:
+    """Raises :class:`NotWritten`."""
+    if output == STDOUT:
+        print_text(text)
+    else:
+        remark(save(output, text, kept))
 
 
 @app.command()
@@ -328,16 +325,18 @@ def diagnose(
     settings = _settings(
         domain, problem, spec, no_default_spec, gate, allow_no_rules, lenient_types, reading, form
     )._replace(world=world, scene=scene, goal=goal, task=task)
+    settings = with_folders(settings, plans)
     limit_memory(memory_limit)
 
     def work() -> int:
         options = RepairOptions(max_cost=read_cost("--max-cost", max_cost), time_limit_s=_seconds(time_limit))
-        if graph is not None and graph != STDOUT and _is_other(graph):
+        place = STDOUT if graph in STANDARD_OUTPUT else graph
+        if place is not None and _is_other(place):
             # `audit --graph` reads a scene: here it would be lost.
-            message = f"cannot write {graph}: it is there already, and is no graph in DOT"
+            message = f"cannot write {place}: it is there already, and is no graph in DOT"
             raise BadOption(message, "--graph is where the graph is written; a scene is given with --scene")
-        paths = _one_output("--graph", graph, plans, settings)
-        stream = sys.stderr if graph == STDOUT else standard_output()
+        paths, kept = _one_output("--graph", place, plans, settings)
+        stream = sys.stderr if place == STDOUT else standard_output()
         view = _view(form, settings, wants_color(color, stream), changes=False)
         wishes = Wishes(
             options,
@@ -345,9 +344,9 @@ def diagnose(
             reference=reference,
             regret=regret,
             causes=cause,
-            graph=graph is not None,
+            graph=place is not None,
             labels=labels.value if labels else None,
         )
-        return _shown(examine(paths, settings, wishes), view, stream, graph, graph=True)
+        return _shown(examine(paths, settings, wishes), view, stream, place, kept, graph=True)
 
     raise typer.Exit(guarded(lambda: _usable(settings, work)))

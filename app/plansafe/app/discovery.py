@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from plansafe.app.folders import Folders, Sibling, above, place
 from plansafe.app.plans import Heading, Kind, heading
+from plansafe.app.writing import strays
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
 
@@ -81,10 +82,13 @@ class Discovery:
         self._found: dict[tuple[str | None, ...], Inputs] = {}
         self._stdin_taken = False
 
-    def read(self, path: str, role: str, how: str, keep: bool = True) -> Input | Diagnostic:
-        """Read a file, or standard input for ``-``. Returns a diagnostic (SC001, SC601, SC607) where that fails.
+    def read(
+        self, path: str, role: str, how: str, keep: bool = True, within: tuple[str, ...] | None = None
+    ) -> Input | Diagnostic:
+        """Read a file, or standard input for ``-``. Returns a diagnostic (SC001, SC601, SC607, SC641) where that fails.
 
-        ``keep`` remembers the text for the next plan; plans themselves are not kept.
+        ``keep`` remembers the text for the next plan; plans themselves are not kept. ``within``: folders that no link
+        may leave.
         """
         known = self._files.get(path)
         if known is not None:
@@ -104,6 +108,9 @@ class Discovery:
             name = path
             try:
                 with open(path, "rb") as file:
+                    stray = None if within is None else strays(path, within, file.fileno())
+                    if stray is not None:
+                        return stray
                     data = file.read()
             except (OSError, ValueError) as error:
                 return _unreadable(path, role, error)

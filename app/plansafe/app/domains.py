@@ -9,7 +9,8 @@ import typer
 
 from plansafe.app.options import DomainFile, GoalFile, ProblemFile, SceneFile, TaskName
 from plansafe.app.render.text import visible
-from plansafe.app.running import complain, guarded, replace_file, told, unwritable
+from plansafe.app.running import complain, guarded, remark, told
+from plansafe.app.writing import Guard, NotWritten, problem, save, unwritable
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
 
@@ -252,17 +253,25 @@ def _export(name: str, given: dict[str, str | None], task: str | None, output: s
         advice = "name a folder for the files with --output"
         return complain(Diagnostic("SC607", f"cannot write {visible(there[0])}: it is there already", help=advice))
     told(notes, sources)
-    folder = output if output is not None else "."
-    paths = []
+    return _save(output if output is not None else ".", written, [path for path in given.values() if path is not None])
+
+
+def _save(folder: str, files: dict[str, str], inputs: Sequence[str]) -> int:
+    """Write files (name: text) to a folder, none if one of them may not be written."""
+    kept = Guard(inputs)
+    paths = {os.path.join(folder, name): text for name, text in files.items()}
     try:
         os.makedirs(folder, exist_ok=True)
-        for file, content in written.items():
-            paths.append(os.path.join(folder, file))
-            replace_file(paths[-1], content.encode("utf-8", "surrogateescape"))
+        wrong = next((found for path in paths if (found := problem(path, kept)) is not None), None)
+        if wrong is not None:
+            return complain(wrong)
+        for path, text in paths.items():
+            remark(save(path, text, kept))
+            print(visible(path))
+    except NotWritten as refused:
+        return complain(refused.diagnostic)
     except OSError as error:
         return complain(unwritable(visible(folder), error))
-    for path in paths:
-        print(visible(path))
     return 0
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from plansafe.app.render.text import visible
-from plansafe.app.running import complain, guarded, standard_output, told, unwritable, written
+from plansafe.app.running import complain, guarded, print_text, remark, standard_output, told
+from plansafe.app.writing import STANDARD_OUTPUT, Guard, NotWritten, save
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 
 if TYPE_CHECKING:
@@ -127,11 +128,11 @@ def _detector(path: str, output: str | None) -> int:
         return told(made.diagnostics, {source.name: source})
     text = made.specification.text
 
-    def work(stream: object) -> int:
-        print(text, end="", file=stream)  # type: ignore[call-overload]
+    if output is None or output in STANDARD_OUTPUT:
+        print_text(text)
         return 0
-
     try:
-        return written(output, work)
-    except OSError as error:
-        return complain(unwritable(visible(output or "standard output"), error))
+        remark(save(output, text, Guard((source.name,))))
+    except NotWritten as refused:
+        return complain(refused.diagnostic)
+    return 0

@@ -307,18 +307,26 @@ def _audit(
     from plansafe.app.render import renderer  # noqa: PLC0415
     from plansafe.app.running import REPORT, complain, wants_color, written  # noqa: PLC0415
     from plansafe.app.service import audit as results  # noqa: PLC0415
-    from plansafe.app.service import combined_exit_code, expand, usage_problem  # noqa: PLC0415
+    from plansafe.app.service import combined_exit_code, expand, guard, usage_problem, with_folders  # noqa: PLC0415
+    from plansafe.app.writing import problem as unwritable  # noqa: PLC0415
 
     # Millions of small tuples, hardly any cycles: the default would spend a third of the time on looking.
     gc.set_threshold(200_000, 50, 100)
     problem = usage_problem(settings)
     if problem is not None:
         return complain(problem)
+    settings = with_folders(settings, plans)
     paths = expand(plans, settings)
+    kept = guard(paths, settings)
+    used = set(kept.inputs)  # and what the plans turn out to need
+    kept = kept._replace(inputs=used)
+    problem = unwritable(output, kept)
+    if problem is not None:
+        return complain(problem)
     if certificate is not None:
         from plansafe.app.certificate import save, unusable  # noqa: PLC0415 - where it is asked for
 
-        problem = unusable(certificate, len(paths), settings, fix or diff)
+        problem = unusable(certificate, len(paths), settings, fix or diff, output) or unwritable(certificate, kept)
         if problem is not None:
             return complain(problem)
     if settings.replay == "auto" and len(paths) > _MANY:
@@ -326,7 +334,7 @@ def _audit(
     if fix or diff:
         from plansafe.app.fixing import fix_plans  # noqa: PLC0415 - loads the search
 
-        return fix_plans(paths, settings, form, output, color, diff)
+        return fix_plans(paths, settings, form, output, color, diff, kept)
     progress = Progress(len(paths))
 
     def work(stream: TextIO) -> int:
@@ -334,20 +342,21 @@ def _audit(
         codes = set()
         for result in results(paths, settings):
             codes.add(result.exit_code)
+            used.update([file.path for file in result.inputs])
             text = view.plan(result)
             progress.clear()
             stream.write(text)
             if result.failure is not None:
                 print(result.failure + REPORT, file=sys.stderr)
             elif certificate is not None:
-                codes.add(save(certificate, result))
+                codes.add(save(certificate, result, kept))
             progress.step()
         progress.clear()
         stream.write(view.end())
         return combined_exit_code(codes)
 
     try:
-        return written(output, work)
+        return written(output, work, kept)
     finally:
         progress.clear()
 

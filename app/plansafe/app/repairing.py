@@ -40,7 +40,7 @@ class Wishes(NamedTuple):
     ``options``: how to search for repairs. ``classes``: tell the classes of error. ``where``: locate where the plan
     went wrong; with ``reference`` (a path), where it leaves that plan, and with ``regret`` what each step cost.
     ``causes``: find the minimal cause of each finding. ``graph``: draw the causal structure. ``labels``: one of
-    :data:`~plansafe.app.diagnosing.LABELS`; then only that label is found out.
+    :data:`~plansafe.app.diagnosing.LABELS`; then only that label is found out. ``after``: audit the repaired plan.
     """
 
     options: RepairOptions = RepairOptions()
@@ -51,6 +51,7 @@ class Wishes(NamedTuple):
     causes: bool = False
     graph: bool = False
     labels: str | None = None
+    after: bool = False
 
 
 class Examined(NamedTuple):
@@ -59,7 +60,7 @@ class Examined(NamedTuple):
     ``result`` is the audit of the original; ``original`` its steps as text. Where the plan could not be examined,
     ``repair`` is ``None`` and ``result`` says why. ``text`` is the repaired plan in the author's layout, itself
     replayed and found SAFE or VALID; of a plan that was safe already, the plan. ``outcome`` says why there is no
-    repair. ``graph`` is DOT text.
+    repair. ``graph`` is DOT text. ``after`` is the audit of ``text``.
     """
 
     result: Result
@@ -72,6 +73,7 @@ class Examined(NamedTuple):
     where: Localisation | None = None
     causes: tuple[Because, ...] = ()
     graph: str | None = None
+    after: Result | None = None
 
     @property
     def exit_code(self) -> int:
@@ -126,6 +128,9 @@ def _examine(session: Session, prepared: Prepared, wishes: Wishes) -> Examined:
     done = _repaired(session, prepared, read, wishes)._replace(original=original)
     if wishes.where and not isinstance(reference, tuple):
         done = done._replace(where=located(prepared, reference, wishes.regret, wishes.options.time_limit_s))
+    if wishes.after and done.best is not None and done.text is not None:
+        again = session.prepare(Source(prepared.inputs[0].source.name, done.text))
+        done = done._replace(after=again if isinstance(again, Result) else session.audit(again))
     return done
 
 

@@ -1,4 +1,4 @@
-"""What every command does around its work: limits, exit codes of what is no verdict, files that are whole or absent."""
+"""What every command does around its work: limits, exit codes of what is no verdict, where the report goes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import TextIO
 
+from plansafe.app.writing import STANDARD_OUTPUT, UNGUARDED, Guard, NotWritten, streamed, unwritable
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
 
@@ -70,64 +71,47 @@ def told(diagnostics: Iterable[Diagnostic], sources: dict[str, Source]) -> int:
     return 2
 
 
-def unwritable(where: str, error: OSError) -> Diagnostic:
-    """Say that something cannot be written."""
-    return Diagnostic("SC607", f"cannot write {where}: {(error.strerror or str(error)).lower()}")
-
-
-def replace_file(path: str, data: bytes) -> None:
-    """Put new bytes in the place of a file, at once or not at all. Links are followed; the mode stays. ``OSError``."""
-    path = os.path.realpath(path)
-    new = _beside(path)
-    with open(new, "xb") as file:
-        try:
-            file.write(data)
-            file.flush()
-            if os.path.exists(path):
-                os.chmod(new, os.stat(path).st_mode & 0o7777)
-            os.replace(new, path)
-        except BaseException:
-            os.unlink(new)
-            raise
-
-
-def _beside(path: str) -> str:
-    folder, name = os.path.split(path)
-    return os.path.join(folder, f".{name}.{os.getpid()}.tmp")
-
-
-def written(output: str | None, work: Callable[[TextIO], int]) -> int:
+def written(output: str | None, work: Callable[[TextIO], int], guard: Guard = UNGUARDED) -> int:
     """Do some work that writes to standard output, or to a file that is replaced only when all is written.
 
     An exit code: that of the work, or 2 where the output cannot be written.
     """
-    file = None
+    if output is not None and output not in STANDARD_OUTPUT:
+        try:
+            code, notes = streamed(output, work, guard)
+        except NotWritten as refused:
+            return complain(refused.diagnostic)
+        remark(notes)
+        return code
     try:
-        if output is None:
-            stream = standard_output()
-            code = work(stream)
-            stream.flush()
-        else:
-            file = _temporary(output)
-            code = work(file)
-            file.close()
-            os.replace(file.name, output)
-            file = None
+        stream = standard_output()
+        code = work(stream)
+        stream.flush()
+    except BrokenPipeError:
+        raise
     except OSError as error:
-        if isinstance(error, BrokenPipeError):
-            raise
-        where = output if output is not None else "standard output"
-        return complain(unwritable(where, error))
-    finally:
-        if file is not None:
-            file.close()
-            os.unlink(file.name)
+        return complain(unwritable("standard output", error))
     return code
 
 
-def _temporary(output: str) -> TextIO:
-    """Open a file beside ``output``, to be renamed when complete: a reader never sees half a report."""
-    return open(_beside(output), "x", encoding="utf-8", errors="backslashreplace", newline="\n")
+def remark(notes: Iterable[str]) -> None:
+    """Say on standard error what else has changed by writing a file."""
+    from plansafe.app.render.text import brief  # noqa: PLC0415 - where there is something to say
+
+    for note in notes:
+        print(f"note: {brief(note)}", file=sys.stderr)
+
+
+def print_text(text: str) -> None:
+    """Print a plan or another text with the user's words on standard output; what cannot be seen is escaped."""
+    from plansafe.app.render.text import escaped  # noqa: PLC0415 - where such a text is printed
+
+    shown = escaped(text)
+    sys.stdout.flush()
+    sys.stdout.buffer.write(shown.encode("utf-8", "backslashreplace"))
+    sys.stdout.flush()
+    if shown != text:
+        remark(("characters that cannot be seen were printed as escapes; a file gets them as they are",))
 
 
 def standard_output() -> TextIO:

@@ -13,10 +13,11 @@ import typer
 
 from plansafe.app.options import Color, ColorChoice, LenientTypes, MemoryLimit, NoDefaultSpec, SpecFiles
 from plansafe.app.progress import tell
-from plansafe.app.running import complain, guarded, limit_memory, standard_output, unwritable, wants_color
+from plansafe.app.running import complain, guarded, limit_memory, standard_output, wants_color
 from plansafe.app.scenario_files import Chosen, Found, ScenarioFiles, Unusable
 from plansafe.app.service import combined_exit_code
 from plansafe.app.values import BadOption
+from plansafe.app.writing import NotWritten, save_folder, unwritable
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.plan_text import near
 from plansafe.verifier.scenario.model import CRITERIA, PROFILES, Fixed, Limits, Profile
@@ -249,32 +250,12 @@ def _write(folder: str, fixed: Fixed) -> Diagnostic | None:
     scenario = fixed.scenario
     texts = [scenario.problem, *([scenario.domain] if scenario.domain is not None else [])]
     texts += [*scenario.plans, *[spec for spec in scenario.specs if _beside(spec, scenario.problem)]]
-    parent = os.path.dirname(os.path.abspath(folder))
-    new = os.path.join(parent, f".{os.path.basename(os.path.normpath(folder))}.{os.getpid()}.tmp")
     try:
-        os.makedirs(parent, exist_ok=True)
-        os.mkdir(new)
-        for text in texts:
-            with open(os.path.join(new, os.path.basename(text.name)), "xb") as file:
-                file.write(text.text.encode("utf-8", "surrogateescape"))
-        if os.path.isdir(folder):
-            os.rmdir(folder)  # it is empty
-        os.rename(new, folder)
-    except OSError as error:
-        _remove(new)
-        return unwritable(folder, error)
+        save_folder(folder, [(os.path.basename(text.name), text.text) for text in texts])
+    except NotWritten as refused:
+        return refused.diagnostic
     return None
 
 
 def _beside(text: Source, problem: Source) -> bool:
     return os.path.dirname(os.path.abspath(text.name)) == os.path.dirname(os.path.abspath(problem.name))
-
-
-def _remove(folder: str) -> None:
-    """Take away what was written so far, as far as that goes."""
-    try:
-        for name in os.listdir(folder):
-            os.unlink(os.path.join(folder, name))
-        os.rmdir(folder)
-    except OSError:
-        pass

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from plansafe.app.alarm import Alarm, OutOfTime
 from plansafe.app.discovery import Choice, Discovery, Input, Inputs
 from plansafe.app.plans import Kind, heading, plans_below
+from plansafe.app.writing import Guard
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.report import Headline, Report, Worlds
@@ -34,7 +35,10 @@ _NUMBER = re.compile(r"(?:\d{1,20}(?:\.\d{1,20})?|\.\d{1,20})\Z")
 
 
 class Settings(NamedTuple):
-    """What the user asked for. Every field has the default of the command line."""
+    """What the user asked for. Every field has the default of the command line.
+
+    ``folders`` hold the plans: under ``gate``, no link may lead out of them (out of a plan's own, if none is named).
+    """
 
     domain: str | None = None
     problem: str | None = None
@@ -61,6 +65,7 @@ class Settings(NamedTuple):
     scene: str | None = None
     goal: str | None = None
     task: str | None = None
+    folders: tuple[str, ...] = ()
 
 
 class Result(NamedTuple):
@@ -106,6 +111,18 @@ def expand(paths: Iterable[str], settings: Settings | None = None) -> list[str]:
     for path in paths:
         out += (list(_plans(path, settings)) if os.path.isdir(path) else []) or [path]
     return out
+
+
+def with_folders(settings: Settings, plans: Iterable[str]) -> Settings:
+    """Settings that know which folders the plans were given in; ``plans`` as the user named them."""
+    return settings._replace(folders=tuple([p if os.path.isdir(p) else os.path.dirname(p) or "." for p in plans]))
+
+
+def guard(plans: Iterable[str], settings: Settings) -> Guard:
+    """What an output must not touch: the files that are named, and under ``--gate`` what lies elsewhere."""
+    named = (settings.domain, settings.problem, *settings.specs, settings.scene, settings.goal)
+    inputs = {*plans, *[path for path in named if path is not None]}
+    return Guard(inputs, settings.folders if settings.gate else None)
 
 
 def _plans(folder: str, settings: Settings | None) -> Iterator[str]:
@@ -225,7 +242,8 @@ class Session:
         if isinstance(given, Source):
             plan: Input | Diagnostic = Input("plan", given.name, "given", given)
         else:
-            plan = self._discovery.read(given, "plan", "given", keep=False)
+            within = self._settings.folders if self._settings.gate else None
+            plan = self._discovery.read(given, "plan", "given", keep=False, within=within)
         if isinstance(plan, Diagnostic):
             if isinstance(given, str) and os.path.isdir(given):
                 plan = Diagnostic("SC604", f"no plan in the folder {given}", help="name the plan file itself")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import difflib
+import io
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from plansafe.app.render.text import Style, visible
+from plansafe.app.render.text import Style, escaped, visible
 from plansafe.verifier.model import Number
 from plansafe.verifier.repair.model import Edit, EditKind, Repair
 
@@ -139,3 +141,9 @@ def _place(repair: Repair, first: int, last: int, own: int = 0) -> str:
 def shown(number: Number) -> str:
     """A cost as people write it."""
     return str(number) if isinstance(number, int) else f"{float(number):g}"
+
+
+def unified(before: str, after: str, old: str, new: str) -> Iterator[str]:
+    """The lines of a unified diff between two texts called ``old`` and ``new``; what cannot be seen is escaped."""
+    for line in difflib.unified_diff(list(io.StringIO(before, "\n")), list(io.StringIO(after, "\n")), old, new):
+        yield escaped(line) if line.endswith("\n") else f"{escaped(line)}\n\\ No newline at end of file\n"

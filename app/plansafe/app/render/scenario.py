@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from plansafe.app.render.difference import unified
 from plansafe.app.render.full import FullRenderer
 from plansafe.app.render.json import diagnostic_object, dumps, without_surrogates
 from plansafe.app.render.text import Style, pad, visible
@@ -146,10 +146,8 @@ def difference(fixed: Fixed) -> str:
     for source in fixed.changed:
         before = fixed.originals.get(source.name)
         name = visible(source.name)
-        old = before.text.splitlines(keepends=True) if before is not None else []
         fromfile = f"a/{name}" if before is not None else "/dev/null"
-        lines = difflib.unified_diff(old, source.text.splitlines(keepends=True), fromfile, f"b/{name}")
-        out += [line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines]
+        out += unified("" if before is None else before.text, source.text, fromfile, f"b/{name}")
     return "".join(out)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -9,6 +10,11 @@ if TYPE_CHECKING:
 
 TAB = 4
 LONGEST = 1_000
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+"""What Unicode counts as printable although nothing is to be seen: fillers, joiners, selectors of variants, the empty
+braille pattern. A name with one of them looks like another name."""
 
 
 def visible(text: str) -> str:
@@ -17,7 +23,30 @@ def visible(text: str) -> str:
     Not printable are controls, marks for direction or without width, foreign blanks, surrogates, and what Unicode
     leaves undefined.
     """
-    return text if text.isprintable() else "".join([c if c.isprintable() else _picture(ord(c)) for c in text])
+    if not text.isprintable():
+        text = "".join([c if c.isprintable() else _picture(ord(c)) for c in text])
+    return text if text.isascii() else _UNSEEN.sub("\ufffd", text)
+
+
+def escaped(text: str) -> str:
+    r"""A text of several lines in which what :func:`visible` replaces stands as an escape, such as ``\u202e``.
+
+    Ends of lines and tabs stay, so that a plan is still a plan; bytes that are not UTF-8 are ``\xe9``.
+    """
+    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
+        return text
+    return "".join([_escape(c, text[at + 1 : at + 2]) for at, c in enumerate(text)])
+
+
+def _escape(character: str, following: str) -> str:
+    code = ord(character)
+    if character in "\n\t" or (character == "\r" and following == "\n"):
+        return character
+    if 0xDC80 <= code <= 0xDCFF:  # a byte that was not UTF-8
+        return f"\\x{code - 0xDC00:02x}"
+    if character.isprintable() and not _UNSEEN.match(character):
+        return character
+    return character.encode("unicode_escape").decode()
 
 
 def brief(text: str) -> str:

@@ -42,7 +42,7 @@ def diagnose(checker: Checker, plan: Source, options: RepairOptions = RepairOpti
     problem = unsupported(checker, read)
     if problem:
         result = RepairResult(RepairStatus.NOT_FOUND, detail=problem)
-        witnesses = (Witness(ErrorClass.IRREPARABLE, (), f"NOT FOUND: {problem}"),)
+        witnesses = (_unknown(problem),)
         if report.headline is None:
             witnesses = (Witness(ErrorClass.GRAMMAR, (), "the plan cannot be read"),)
         return Diagnosis(plan.name, report, (*witnesses, *_flags(report)), result)
@@ -125,7 +125,7 @@ class _Classes:
 
     def _no_repair(self) -> list[Witness]:
         if self.result.status is RepairStatus.NOT_FOUND:
-            return [Witness(ErrorClass.IRREPARABLE, (), f"NOT FOUND: {self.result.detail}")]
+            return [_unknown(self.result.detail)]
         if self.result.status is not RepairStatus.PROVED_NONE:
             return []
         out = [Witness(ErrorClass.IRREPARABLE, (), f"PROVED: {self.result.detail}")]
@@ -133,6 +133,12 @@ class _Classes:
             text = "PROVED: a plan reaches the goal if the rules are ignored, none if they are kept"
             out.append(Witness(ErrorClass.UNSAFE_GOAL, (), text))
         return out
+
+
+def _unknown(detail: str) -> Witness:
+    """A search that ended at a limit says nothing about whether the plan can be repaired."""
+    reason = f": {detail}" if detail else ""
+    return Witness(ErrorClass.UNKNOWN, (), f"NOT FOUND: no repair within the limits, and none ruled out{reason}")
 
 
 def phrase(edit: Edit) -> str:

@@ -24,6 +24,7 @@ class ErrorClass(Enum):
     TERMINATION_HAZARD = "termination hazard"
     UNSAFE_GOAL = "unsafe goal"
     IRREPARABLE = "irreparable"
+    UNKNOWN = "unknown"
 
 
 FLAGS = frozenset(
