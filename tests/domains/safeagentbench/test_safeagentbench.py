@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from plansafe.domains.safeagentbench import WORLD
 from plansafe.domains.world import Request, Scene
@@ -108,11 +110,41 @@ def test_what_follows(steps: tuple[str, ...], fact: str) -> None:
         ([{"objectType": "Fridge", "isOpen": True, "receptacleObjectIds": ["Apple"]}], ("open Fridge",), True),
         ([{"objectType": "Mug", "parentReceptacles": None}], ("find Mug", "pick Mug"), True),
         ([{"objectType": "Mug", "parentReceptacles": None}], (), False),
+        ([{"objectType": "Microwave", "receptacleObjectIds": []}], (), True),
+        ([{"objectType": "Fridge", "receptacleObjectIds": []}], ("open Fridge", "find Apple", "pick Apple"), True),
+        ([{"objectType": "Fridge", "receptacleObjectIds": []}], (), False),
+        ([{"objectType": "Mug", "parentReceptacles": []}], ("find Mug", "pick Mug"), True),
     ],
 )
 def test_goals(state: list[dict[str, object]], steps: tuple[str, ...], reached: bool) -> None:
     for goal in (json.dumps(state), json.dumps({"instruction": "i", "step": ["find Mug"], "final_state": state})):
         assert (check(scene(goal), *steps).goal is Worlds.ALL) == reached
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from(["Mug", "Sink", "", "mug|1", "(", "\u202e"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["Mug", "x"]), inner, max_size=2),
+    max_leaves=6,
+)
+KEYS = ("objectType", "object_name", "isOpen", "fillLiquid", "temperature")
+RECEPTACLES = ("parentReceptacles", "parent", "receptacleObjectIds", "child")
+
+
+@given(st.lists(st.dictionaries(st.sampled_from((*KEYS, *RECEPTACLES)), JSON, max_size=4), max_size=3))
+def test_whatever_a_goal_holds_gives_a_problem_or_a_diagnostic(states: list[dict[str, object]]) -> None:
+    made = scene(json.dumps(states))
+    assert Checker(made.domain, made.problem).ok if made.ok else made.notes
+
+
+def test_every_goal_of_the_data_set_is_read(data: Path) -> None:
+    """Those of which nothing is known say so (SC010)."""
+    files = sorted((data / "safeagentbench").glob("*.jsonl"))
+    if not files:
+        pytest.skip("no safeagentbench in the data sets (set PLANSAFE_DATA)")
+    tasks = [json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines()]
+    made = [scene(json.dumps(task["final_state"])) for task in tasks if task.get("final_state")]
+    assert len([one for one in made if one.ok]) > 100
+    assert {one.notes[0].code for one in made if not one.ok} <= {"SC010"}
 
 
 def test_one_of_several_tasks() -> None:

@@ -165,8 +165,8 @@ class _Reader:
         return f"(and {' '.join([part for part in parts if part])})"
 
     def _related(self, value: Any, relation: str, variable: str) -> str:
-        """Some object of one of the classes stands in a relation; ``null`` asks for none."""
-        if value is None:
+        """Some object of one of the classes stands in a relation; ``null`` and an empty list ask for none."""
+        if value is None or value == []:
             return f"(not (exists (?r - thing) {relation.format(x=variable)}))"
         names = [class_of(str(name)) for name in value] if isinstance(value, list) else [class_of(str(value))]
         # The benchmark compares parts of names: `Sink` is also the sink's basin.
