@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-import jsonschema
 import pytest
+from format_checks import json_lines
 
 from plansafe.app.discovery import Input
 from plansafe.app.render import renderer
@@ -220,12 +220,9 @@ def test_golden_colour(golden: Golden) -> None:
     golden("worlds-color.txt", rendered("full", CASES["worlds-two"], color=True))
 
 
-def test_golden_json_and_its_schema(golden: Golden, root) -> None:
-    schema = json.loads((root / "app/plansafe/app/schema/report-1.json").read_text())
-    jsonschema.Draft202012Validator.check_schema(schema)
+def test_golden_json_and_its_schema(golden: Golden) -> None:
     text = "".join([rendered("json", one) for one in CASES.values()])
-    for line in text.splitlines():
-        jsonschema.Draft202012Validator(schema).validate(json.loads(line))
+    assert len(json_lines(text, "report-1")) == len(CASES)
     golden("worlds-json.txt", text)
 
 

@@ -20,6 +20,7 @@ RUN = (
     "docs/planners.md",
     "docs/unknown-worlds.md",
     "docs/certificates.md",
+    "docs/formats.md",
     "docs/importing.md",
     "docs/scenarios.md",
     "docs/lint.md",

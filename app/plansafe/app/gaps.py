@@ -1,8 +1,10 @@
-"""``lint --gaps``: holes of a specification, each with a plan that goes through it and a rule that would stop it."""
+"""``lint --gaps``: holes of a specification, each with a plan that goes through it and a rule that would stop it.
+
+The schema of the JSON line is ``schema/gaps-1.json``.
+"""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -13,6 +15,8 @@ from plansafe.grammar.source import Source
 if TYPE_CHECKING:
     from plansafe.app.linting import Gathered
     from plansafe.verifier.lint.gaps_model import Gap, GapsResult
+
+SCHEMA = 1
 
 
 def look(gathered: Gathered, examples: tuple[str, ...], seconds: float | None) -> GapsResult | Diagnostic:
@@ -69,8 +73,10 @@ def _domains() -> tuple[str, ...]:
 def shown(result: GapsResult, form: str, color: bool) -> str:
     """The gaps as text, in one of the formats of ``lint``."""
     if form == "json":
+        from plansafe.app.render.json import json_line  # noqa: PLC0415 - for this format alone
+
         notes = [{"code": d.code, "message": d.message, "in": _where(d)} for d in result.diagnostics]
-        return json.dumps({"gaps": [_data(gap) for gap in result.gaps], "notes": notes}, ensure_ascii=False) + "\n"
+        return json_line({"schema": SCHEMA, "gaps": [_data(gap) for gap in result.gaps], "notes": notes})
     if form == "concise":
         said = [f"{visible(_where(d))}: {d.code} {visible(d.message)}\n" for d in result.diagnostics]
         return "".join([*said, *[f"{visible(gap.problem)}: {gap.code} {_first(gap)}\n" for gap in result.gaps]])

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 Done = TypeVar("Done")
 INTERNAL = 4
 _CHECKERS_KEPT = 4
-_USELESS = frozenset(("SC605", "SC620"))
-"""What is said of rules that check nothing, where the user asked not to take that for a verdict."""
 _NUMBER = re.compile(r"(?:\d{1,20}(?:\.\d{1,20})?|\.\d{1,20})\Z")
 
 
@@ -72,7 +70,7 @@ class Result(NamedTuple):
     """What came of one plan.
 
     ``inputs`` are the files that were used, the plan first; ``sources`` the texts that labels refer to, by name.
-    ``failure`` is the traceback of a bug; then the report says nothing.
+    ``failure`` is the traceback of a bug; then the report says that there was one (SC900).
     """
 
     plan: str
@@ -83,14 +81,7 @@ class Result(NamedTuple):
 
     @property
     def exit_code(self) -> int:
-        """The exit code of this plan alone: that of its report, 4 for a bug, 2 where rules are missing."""
-        if self.failure is not None:
-            return INTERNAL
-        codes = [d.code for d in self.report.diagnostics if d.severity is Severity.ERROR]
-        if any(code.startswith("SC9") for code in codes):
-            return INTERNAL
-        if _USELESS.intersection(codes):
-            return 2
+        """The exit code of this plan alone: that of its report."""
         return self.report.exit_code
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from plansafe.grammar.diagnostics import Diagnostic, Label, Span
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 
 if TYPE_CHECKING:
     from plansafe.verifier.symbolic.model import WorldsReport
+
+_USELESS = frozenset(("SC605", "SC620"))
+"""What is said of rules that check nothing, where the user asked not to take that for a verdict."""
 
 
 class Worlds(Enum):
@@ -185,7 +188,15 @@ class Report(NamedTuple):
 
     @property
     def exit_code(self) -> int:
-        """0 SAFE or VALID, 1 INVALID or UNSAFE, 2 unreadable or ill-formed, 3 UNKNOWN."""
-        if self.headline is None or any(f.finding_class is FindingClass.ILL_FORMED for f in self.findings):
+        """0 SAFE or VALID, 1 INVALID or UNSAFE, 2 unreadable or ill-formed, 3 UNKNOWN, 4 a bug (SC9..).
+
+        2 is also that there was nothing to check although there had to be. The command returns the same.
+        """
+        errors = {d.code for d in self.diagnostics if d.severity is Severity.ERROR}
+        if any(code.startswith("SC9") for code in errors):
+            return 4
+        if self.headline is None or _USELESS & errors:
+            return 2
+        if any(f.finding_class is FindingClass.ILL_FORMED for f in self.findings):
             return 2
         return {"INVALID": 1, "UNSAFE": 1, "UNKNOWN": 3, "SAFE": 0, "VALID": 0}[self.headline.value]

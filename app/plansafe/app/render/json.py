@@ -36,8 +36,7 @@ class JsonRenderer:
 
     def plan(self, result: Result) -> str:
         """Render one result as a line."""
-        line = self.object(result) + "\n"
-        return line if "\\ud" not in line else without_surrogates(line)
+        return safe_line(self.object(result))
 
     def object(self, result: Result) -> str:
         """Render one result as an object, in which bytes that were not UTF-8 are still lone surrogates."""
@@ -92,10 +91,17 @@ def _encode_inputs(inputs: tuple[Input, ...]) -> str:
     return ",".join(dumps({"role": i.role, "path": i.path, "how": i.how, "sha256": i.sha256}) for i in inputs)
 
 
-def without_surrogates(line: str) -> str:
-    """Replace bytes that were not UTF-8 by U+FFFD: a lone surrogate is no valid Unicode, and readers refuse it."""
-    text = json.dumps(json.loads(line), separators=(",", ":"), ensure_ascii=False)
-    return json.dumps(json.loads(text.encode("utf-8", "replace")), separators=(",", ":")) + "\n"
+def json_line(content: Mapping[str, Any]) -> str:
+    """An object as one line, in ASCII and without lone surrogates, whatever is in its texts."""
+    return safe_line(dumps(content))
+
+
+def safe_line(encoded: str) -> str:
+    """End a line of JSON; bytes that were not UTF-8 become U+FFFD: readers refuse lone surrogates."""
+    if "\\ud" not in encoded:
+        return encoded + "\n"
+    text = json.dumps(json.loads(encoded), separators=(",", ":"), ensure_ascii=False)
+    return dumps(json.loads(text.encode("utf-8", "replace"))) + "\n"
 
 
 def _worlds(worlds: WorldsReport) -> dict[str, Any]:

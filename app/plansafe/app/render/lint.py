@@ -1,4 +1,4 @@
-"""Findings about specifications: for people, one on a line for editors, or as JSON (``schema`` 1)."""
+"""Findings about specifications: for people, one on a line for editors, or as JSON (``schema/lint-1.json``)."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class JsonLint:
     def result(self, result: Lint, used: Gathered, ignore: frozenset[str]) -> str:
         """Render it."""
         from plansafe.app.render import version  # noqa: PLC0415 - for this format alone
-        from plansafe.app.render.json import diagnostic_object, dumps, without_surrogates  # noqa: PLC0415
+        from plansafe.app.render.json import diagnostic_object, json_line  # noqa: PLC0415
 
         def fault(found: Fault) -> dict[str, Any]:
             return {
@@ -114,7 +114,7 @@ class JsonLint:
             *[("problem", problem.name, "given") for problem in used.problems],
             *[("specification", spec.path, spec.how) for spec in used.specs],
         ]
-        line = dumps(
+        return json_line(
             {
                 "schema": SCHEMA,
                 "version": version(),
@@ -128,7 +128,6 @@ class JsonLint:
                 "inputs": [{"role": role, "path": path, "how": how} for role, path, how in files],
             }
         )
-        return without_surrogates(line + "\n")
 
 
 def _verdict(result: Lint, code: int) -> str:

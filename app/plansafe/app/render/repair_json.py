@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from plansafe.app.diagnosing import Because
-from plansafe.app.render.json import JsonRenderer, diagnostic_object, dumps, without_surrogates
+from plansafe.app.render.json import JsonRenderer, diagnostic_object, dumps, safe_line
 from plansafe.app.repairing import Examined
 from plansafe.app.service import Settings
 from plansafe.verifier.diagnose.model import Witness
@@ -47,8 +47,7 @@ class RepairJsonRenderer:
             "written": written,
             "outcome": diagnostic_object(outcome, examined.result.sources) if outcome is not None else None,
         }
-        line = f'{dumps(head)[:-1]},"report":{self._reports.object(examined.result)}}}\n'
-        return line if "\\ud" not in line else without_surrogates(line)
+        return safe_line(f'{dumps(head)[:-1]},"report":{self._reports.object(examined.result)}}}')
 
 
 def _witness(witness: Witness) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""Verdicts on scenarios, and corrections: for people, and as JSON lines."""
+"""Verdicts on scenarios, and corrections: for people, and as JSON lines.
+
+Their schemas are ``schema/scenario-check-1.json`` and ``schema/scenario-fix-1.json``.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import Any
 
 from plansafe.app.render.difference import unified
 from plansafe.app.render.full import FullRenderer
-from plansafe.app.render.json import diagnostic_object, dumps, without_surrogates
+from plansafe.app.render.json import diagnostic_object, json_line
 from plansafe.app.render.text import Style, pad, visible
 from plansafe.app.scenario_files import Found
 from plansafe.app.service import Result, unjudged
@@ -112,7 +115,7 @@ class ScenarioRenderer:
 
 def checked_object(found: Found, report: ScenarioReport) -> str:
     """The verdict on a scenario as a line of JSON."""
-    return _line({**_head(found), **_report(report)})
+    return json_line({**_head(found), **_report(report)})
 
 
 def fixed_object(found: Found, fixed: Fixed, written: str | None) -> str:
@@ -137,7 +140,7 @@ def fixed_object(found: Found, fixed: Fixed, written: str | None) -> str:
     left = [diagnostic_object(diagnostic, fixed.report.sources) for diagnostic in fixed.left]
     changed = [{"path": source.name, "text": source.text} for source in fixed.changed]
     head = {**_head(found), "corrections": corrections, "left": left, "changed": changed, "written": written}
-    return _line({**head, **_report(fixed.report)})
+    return json_line({**head, **_report(fixed.report)})
 
 
 def difference(fixed: Fixed) -> str:
@@ -171,11 +174,6 @@ def _report(report: ScenarioReport) -> dict[str, Any]:
     ]
     notes = [diagnostic_object(diagnostic, report.sources) for diagnostic in report.notes]
     return {"profile": report.profile.name, "exit_code": report.exit_code, "criteria": criteria, "notes": notes}
-
-
-def _line(content: dict[str, Any]) -> str:
-    line = dumps(content) + "\n"
-    return line if "\\ud" not in line else without_surrogates(line)
 
 
 def _witnesses(report: ScenarioReport) -> list[Witness]:

@@ -1,0 +1,320 @@
+"""Every format of every command over the examples, the conformance cases and mistakes; the exit code, told once.
+
+What the command says is compared with the schemas that are shipped, with the exit code of the process, and with
+``Report.exit_code`` of the library.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from format_checks import concise_lines, full_text, json_lines, sarif_log
+from format_checks import schema as json_schema
+from jsonschema import ValidationError
+
+from plansafe.app.main import app
+from plansafe.app.render import renderer
+from plansafe.app.service import Settings, audit, combined_exit_code
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples"
+HOSTILE = '<b>"q\\u202e\\ud800&amp;\u202e\u2066\x1b[31m\u200b'
+"""A name with markup, quotes, escapes of JSON, and characters that turn the text around or drive a terminal."""
+
+DOMAIN = """(define (domain kitchen) (:requirements :adl)
+  (:types room stove - object)
+  (:predicates (robot-in ?r - room) (in ?s - stove ?r - room) (on ?s - stove))
+  (:action switch-on :parameters (?s - stove ?r - room)
+    :precondition (and (robot-in ?r) (in ?s ?r) (not (on ?s))) :effect (on ?s))
+  (:action switch-off :parameters (?s - stove ?r - room)
+    :precondition (and (robot-in ?r) (in ?s ?r) (on ?s)) :effect (not (on ?s)))
+  (:action go :parameters (?from ?to - room)
+    :precondition (robot-in ?from) :effect (and (not (robot-in ?from)) (robot-in ?to))))
+"""
+PROBLEM = """(define (problem tea) (:domain kitchen) (:objects hob - stove kitchen hall - room)
+  (:init (robot-in kitchen) (in hob kitchen)) (:goal (robot-in hall)))
+"""
+RULES = """(define (safety kitchen)
+  (:process off-before-leaving :on (go ?from ?to) :forbid (exists (?s - stove) (and (in ?s ?from) (on ?s)))
+    :message "a <b>stove</b> is on in {?from}" :hazard fire :target human :severity critical))
+"""
+TIMED = """(define (domain lab) (:requirements :durative-actions :numeric-fluents)
+  (:predicates (hot) (clear) (lamp)) (:functions (level))
+  (:durative-action heat :parameters () :duration (and (>= ?duration 1) (<= ?duration 9))
+    :condition (and (at start (clear)) (over all (not (lamp))))
+    :effect (and (at end (hot)) (at start (increase (level) 2)))))
+"""
+TIMED_PROBLEM = """(define (problem l) (:domain lab) (:init (clear) (= (level) 1)) (:goal (hot)))
+"""
+FLAGS = {"specs": "--spec", "loose": "--from text", "default_spec": "--no-default-spec"}
+"""Settings whose flags are called otherwise."""
+
+
+class Case(NamedTuple):
+    """Plans, and the flags that they are judged with, in the command's words and as settings."""
+
+    plans: tuple[str, ...]
+    flags: tuple[str, ...]
+    settings: Settings
+
+
+def case(*plans: str | Path, **settings: Any) -> Case:
+    flags: list[str] = []
+    for name, value in settings.items():
+        flag = FLAGS.get(name, "--" + name.replace("_", "-"))
+        for one in value if isinstance(value, tuple) else (value,):
+            flags += flag.split() if isinstance(one, bool) else [flag, str(one)]
+    return Case(tuple([str(plan) for plan in plans]), tuple(flags), Settings(**settings))
+
+
+def given(**settings: Any) -> dict[str, Any]:
+    return {"domain": "d.pddl", "problem": "p.pddl", "specs": ("r.safe",), **settings}
+
+
+EXAMPLE_CASES = {
+    **{path.relative_to(EXAMPLES).as_posix(): case(path) for path in sorted(EXAMPLES.rglob("*.plan"))},
+    "virtualhome": case(
+        EXAMPLES / "virtualhome/warm-milk.txt", world="virtualhome", scene=str(EXAMPLES / "virtualhome/home.json")
+    ),
+}
+CONFORMANCE_CASES = {
+    folder.name: case(folder / "plan", domain=str(folder / "domain.pddl"), problem=str(folder / "problem.pddl"))
+    for folder in sorted((ROOT / "tests" / "conformance").iterdir())
+}
+MISTAKES = {
+    "gone": case("gone.plan", **given()),
+    "gone-domain": case("safe.plan", **given(domain="gone.pddl")),
+    "gone-rules": case("safe.plan", **given(specs=("gone.safe",))),
+    "a-folder": case("empty", **given()),
+    "no-plan": case("d.pddl", **given()),
+    "closed": case("closed.plan", **given()),
+    "no-utf8": case("bytes.plan", **given()),
+    "no-text": case("zipped.plan", **given()),
+    "ill-formed": case("ill.plan", **given()),
+    "hostile": case("hostile.plan", **given()),
+    "hostile-file": case(f"{HOSTILE}.plan", **given()),
+    "hostile-objects": case("names.plan", **given(problem="names.pddl", specs=("names.safe",))),
+    "wrong-domain": case("safe.plan", **given(domain="r.safe")),
+    "wrong-problem": case("safe.plan", **given(problem="bytes.plan")),
+    "wrong-rules": case("safe.plan", **given(specs=("wrong.safe",))),
+    "unsafe": case("unsafe.plan", **given(full_state=True)),
+    "one-finding": case("skipped.plan", **given(max_findings=1)),
+    "readings": case("skipped.plan", **given()),
+    "no-rules": case("safe.plan", domain="d.pddl", problem="p.pddl", default_spec=False),
+    "required-rules": case("safe.plan", domain="d.pddl", problem="p.pddl", require_rules=True),
+    "idle-rules": case("safe.plan", **given(specs=("idle.safe",))),
+    "late": case("safe.plan", **given(time_limit=1e-9)),
+    "text": case("prose.txt", **given(loose=True)),
+    "no-text-plan": case("riddle.txt", **given(loose=True)),
+    "no-world": case("safe.plan", world="narnia"),
+    "no-scene": case("safe.plan", world="virtualhome"),
+    "broken-scene": case("safe.plan", world="virtualhome", scene="bytes.plan"),
+    "batch": case("safe.plan", "unsafe.plan", "gone.plan", **given()),
+    "open": case("unsafe.plan", **given(specs=("r.safe", "open.safe"))),
+    "open-sat": case("safe.plan", **given(specs=("r.safe", "open.safe"), engine="sat")),
+    "open-smt": case("unsafe.plan", **given(specs=("r.safe", "open.safe"), engine="smt", double_check=True)),
+    "open-explicit": case("unsafe.plan", **given(specs=("r.safe", "open.safe"), engine="explicit")),
+    "timed": case("timed.plan", domain="td.pddl", problem="tp.pddl"),
+    "timed-open": case("timed.plan", domain="td.pddl", problem="tp.pddl", specs=("timed.safe",)),
+    "timed-tolerance": case("elastic.plan", domain="td.pddl", problem="tp.pddl", specs=("timed.safe",)),
+}
+FILES = {
+    "d.pddl": DOMAIN,
+    "p.pddl": PROBLEM,
+    "unsolvable.pddl": PROBLEM.replace("(robot-in hall)", "(and (robot-in hall) (not (robot-in hall)))"),
+    "r.safe": RULES,
+    "td.pddl": TIMED,
+    "tp.pddl": TIMED_PROBLEM,
+    "safe.plan": "(switch-on hob kitchen)\n(switch-off hob kitchen)\n(go kitchen hall)\n",
+    "unsafe.plan": "(switch-on hob kitchen)\n(go kitchen hall)\n",
+    "skipped.plan": "(switch-off hob kitchen)\n(switch-on hob kitchen)\n(go kitchen hall)\n(go kitchen hall)\n",
+    "closed.plan": "(go kitchen hall",
+    "ill.plan": "(go kitchen)\n(swich-on hob kitchen)\n(go hob hall)\n(go kitchen attic)\n",
+    "hostile.plan": f'(go {HOSTILE.replace(chr(27), "")} hall)\n("{HOSTILE}" \u202e)\n',
+    f"{HOSTILE}.plan": f"(go kitchen hall) ; {HOSTILE}\n(go {HOSTILE})\n",
+    "names.pddl": PROBLEM.replace("hob", '<b>"hob\\u202e\u202e'),
+    "names.plan": '(switch-on <b>"hob\\u202e\u202e kitchen)\n(go kitchen hall)\n',
+    "names.safe": RULES.replace("off-before", "off-\u202e\u2066<b>&amp;-before").replace("is on", "\u202eis \\ on"),
+    "wrong.safe": RULES.replace("stove)", "stvoe)"),
+    "idle.safe": RULES.replace("safety kitchen", "safety idle").replace("(go ?from ?to)", "(fly ?from ?to)"),
+    "open.safe": "(define (safety o) (:open (on ?s)))",
+    "timed.safe": "(define (safety t) (:open (clear)) (:trajectory cool :formula (always (not (hot)))))",
+    "timed.plan": "0.000: (heat) [5.000]\n",
+    "elastic.plan": "0.000: (heat) [5.000]\n10.000: (heat) [20.000]\n",
+    "prose.txt": "First, go from kitchen to hall.\n",
+    "riddle.txt": "I would rather not say.\n",
+}
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in FILES.items():
+        Path(name).write_bytes(text.encode("utf-8", "surrogateescape"))
+    Path("bytes.plan").write_bytes(b"(go kitch\xe9n hall) ; \xff\xfe\x00\n")
+    Path("zipped.plan").write_bytes(b"PK\x03\x04 and so on")
+    Path("empty").mkdir()
+
+
+def command(*arguments: str) -> tuple[int, str]:
+    """The command in this process: exit code and standard output."""
+    out = StringIO()
+    with redirect_stdout(out), redirect_stderr(StringIO()), pytest.raises(SystemExit) as stop:
+        app([*arguments, "--memory-limit", "0"], prog_name="safecheck")
+    return int(str(stop.value.code)), out.getvalue()
+
+
+def check(one: Case) -> None:
+    """All formats; in JSON, the command itself, with its exit code."""
+    results = list(audit(one.plans, one.settings))
+    shown = {}
+    for form in ("full", "concise", "json", "sarif"):
+        view = renderer(form, one.settings, False)
+        shown[form] = "".join([*[view.plan(result) for result in results], view.end()])
+    full_text(shown["full"])
+    concise_lines(shown["concise"])
+    sarif_log(shown["sarif"])
+    objects = json_lines(shown["json"], "report-1")
+    assert [found["exit_code"] for found in objects] == [result.report.exit_code for result in results]
+    code, out = command(*one.plans, *one.flags, "--format", "json")
+    assert code == combined_exit_code([result.report.exit_code for result in results])
+    assert [found["exit_code"] for found in json_lines(out, "report-1")] == [r.report.exit_code for r in results]
+
+
+@pytest.mark.parametrize("name", EXAMPLE_CASES)
+def test_examples(name: str) -> None:
+    check(EXAMPLE_CASES[name])
+
+
+@pytest.mark.parametrize("name", CONFORMANCE_CASES)
+def test_conformance_cases(name: str) -> None:
+    check(CONFORMANCE_CASES[name])
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_mistakes(files: None, name: str) -> None:
+    check(MISTAKES[name])
+
+
+@pytest.mark.parametrize("name", ["unsafe", "hostile-objects", "no-utf8", "ill-formed", "gone", "text", "open"])
+@pytest.mark.parametrize("verb", ["repair", "diagnose"])
+def test_repairs_and_diagnoses_of_mistakes(files: None, verb: str, name: str) -> None:
+    flags = [flag for flag in MISTAKES[name].flags if flag != "--full-state"]
+    wishes = ["--cause", "--regret"] if verb == "diagnose" else ["--output", "repaired.plan"]
+    code, out = command(verb, *MISTAKES[name].plans, *flags, *wishes, "--format", "json")
+    (found,) = json_lines(out, "repair-1")
+    assert found["exit_code"] == code
+    (report,) = json_lines(command(*MISTAKES[name].plans, *flags, "--format", "json")[1], "report-1")
+    assert found["report"] == report or (name == "open" and found["report"]["diagnostics"][0]["code"] == "SC507")
+
+
+@pytest.mark.parametrize("scheme", ["safel", "eai-virtualhome", "eai-behavior"])
+def test_published_labels(files: None, scheme: str) -> None:
+    plans = ["unsafe.plan", "safe.plan", "ill.plan", "gone.plan"]
+    flags = MISTAKES["closed"].flags
+    code, out = command("diagnose", *plans, *flags, "--labels", scheme, "--format", "json")
+    objects = json_lines(out, "repair-1")
+    assert combined_exit_code([found["exit_code"] for found in objects]) == code
+    assert any([found["label"] for found in objects])
+
+
+@pytest.mark.parametrize("folder", sorted(path.name for path in EXAMPLES.iterdir() if list(path.glob("*.plan"))))
+def test_repairs_of_the_examples(folder: str) -> None:
+    plans = [str(path) for path in sorted((EXAMPLES / folder).glob("*.plan"))]
+    code, out = command("diagnose", *plans, "--time-limit", "1", "--format", "json")
+    objects = json_lines(out, "repair-1")
+    assert [found["plan"] for found in objects] == plans
+    assert combined_exit_code([found["exit_code"] for found in objects]) == code
+
+
+def test_a_repair_in_another_world() -> None:
+    home = EXAMPLES / "virtualhome"
+    flags = ["--world", "virtualhome", "--scene", str(home / "home.json"), "--max-cost", "2", "--time-limit", "1"]
+    code, out = command("repair", str(home / "warm-milk.txt"), *flags, "--format", "json")
+    (found,) = json_lines(out, "repair-1")
+    assert found["exit_code"] == code
+    assert "scene" in {given["role"] for given in found["report"]["inputs"]}
+
+
+@pytest.mark.parametrize("flag", ["--fix", "--diff"])
+def test_reports_of_plans_that_are_fixed(files: None, flag: str) -> None:
+    """``--fix`` reports what was there before it; ``--diff`` prints no report."""
+    code, out = command("unsafe.plan", *MISTAKES["closed"].flags, flag, "--format", "json")
+    assert code == 0
+    if flag == "--fix":
+        (found,) = json_lines(out, "report-1")
+        assert found["headline"] == "UNSAFE"
+        assert Path("unsafe.plan").read_text() == FILES["safe.plan"]
+    else:
+        assert out.startswith("--- unsafe.plan\n+++ unsafe.plan\n")
+
+
+def test_a_certificate_beside_a_report(files: None) -> None:
+    plan = str(EXAMPLES / "metal-cup/milk-in-the-glass.plan")
+    code, out = command(plan, "--certificate", "safe.cert", "--format", "json")
+    (found,) = json_lines(out, "report-1")
+    assert (code, found["headline"], Path("safe.cert").exists()) == (0, "SAFE", True)
+
+
+LINTED = {
+    "examples": [str(EXAMPLES / "adults-only.safe")],
+    "own-rules": [str(EXAMPLES / "oven/dishes.safe"), "--problem", str(EXAMPLES / "oven/problem.pddl")],
+    "mistaken": ["wrong.safe", "--domain", "d.pddl"],
+    "hostile": ["names.safe", "--domain", "d.pddl", "--problem", "names.pddl"],
+    "gone": ["gone.safe", "--domain", "d.pddl"],
+    "gaps": ["r.safe", "--domain", "d.pddl", "--problem", "p.pddl", "--gaps"],
+    "gaps-hostile": ["r.safe", "--domain", "d.pddl", "--problem", "names.pddl", "--gaps", "--example", "unsafe.plan"],
+    "gaps-without-a-plan": ["r.safe", "--domain", "d.pddl", "--problem", "unsolvable.pddl", "--gaps"],
+}
+
+
+@pytest.mark.parametrize("name", LINTED)
+def test_lint(files: None, name: str) -> None:
+    code, out = command("lint", *LINTED[name], "--time-limit", "5", "--format", "json")
+    first, *rest = out.splitlines(keepends=True)
+    (found,) = json_lines(first, "lint-1")
+    gaps = [found for line in rest for found in json_lines(line, "gaps-1")]
+    assert len(gaps) == ("--gaps" in LINTED[name] and found["exit_code"] != 2)
+    codes = [found["exit_code"], *[1 if one["gaps"] else 3 if one["notes"] else 0 for one in gaps]]
+    assert combined_exit_code(codes) == code
+    concise_lines_of_lint = command("lint", *LINTED[name], "--time-limit", "5", "--format", "concise")[1]
+    assert all([line.isprintable() for line in concise_lines_of_lint.splitlines()])
+
+
+SCENARIOS = ROOT / "tests" / "scenario"
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in (SCENARIOS / "cases").iterdir()))
+def test_scenarios(name: str) -> None:
+    flags = ["--base", str(SCENARIOS / "base.pddl"), "--time-limit", "2", "--format", "json"]
+    for verb in ("check", "fix"):
+        code, out = command("scenario", verb, str(SCENARIOS / "cases" / name), *flags)
+        if code == 2:
+            assert out == ""
+        else:
+            (found,) = json_lines(out, f"scenario-{verb}-1")
+            assert found["exit_code"] == code
+
+
+def test_a_scenario_that_is_written_and_hostile_names(files: None) -> None:
+    Path("scene").mkdir()
+    Path("scene/problem.pddl").write_text(FILES["names.pddl"].replace("kitchen hall", "kithcen hall"), "utf-8")
+    for verb, flags in (("check", []), ("fix", ["--output", "new"])):
+        _, out = command("scenario", verb, "scene", "--base", "d.pddl", *flags, "--format", "json")
+        (found,) = json_lines(out, f"scenario-{verb}-1")
+    assert found["written"] == "new"
+
+
+@pytest.mark.parametrize("key", json_schema("report-1")["required"])
+def test_a_schema_that_says_something(files: None, key: str) -> None:
+    """A report without one of its keys, or with one more, does not fit."""
+    (line,) = command("unsafe.plan", *MISTAKES["closed"].flags, "--format", "json")[1].splitlines()
+    found = json.loads(line)
+    for wrong in ({k: v for k, v in found.items() if k != key}, {**found, f"{key}2": 1}, {**found, key: {"x": []}}):
+        with pytest.raises(ValidationError):
+            json_lines(json.dumps(wrong) + "\n", "report-1")
