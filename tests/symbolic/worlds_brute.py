@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from worlds_case import WorldsCase
 
 from plansafe.verifier.kernel import Judgement, Kernel, KernelLimit, KernelRejects, World
-from plansafe.verifier.kernel.kernel import parse
+from plansafe.verifier.kernel.plan import parse
 
 Value: TypeAlias = Literal["ALL", "SOME", "NONE", "UNKNOWN"]
 Fact: TypeAlias = tuple[str, ...]

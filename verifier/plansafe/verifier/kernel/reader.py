@@ -1,13 +1,18 @@
 """Text to nested tuples of lower-case tokens, without recursion (docs/language.md, section 1)."""
 
-# fmt: off
-# ruff: noqa: D103, E701, E702, RUF021
 import re
+from collections.abc import Iterable
 from fractions import Fraction
+from re import Pattern
 from typing import Any
 
-Sexp = Any  # a token (str), or a tuple of Sexp
-BITS, DEPTH = 65_536, 150  # deeper nesting is not judged: what follows recurses
+Sexp = Any
+"""A token (``str``), or a tuple of ``Sexp``."""
+
+BITS = 65_536
+DEPTH = 150  # deeper nesting is not judged: what follows recurses
+DIGITS = 4000  # Python refuses to convert many more at once
+
 NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?|\.[0-9]+")
 NAME = re.compile(r"[a-z_\x80-\U0010ffff][^?]*")
 OBJECT = re.compile(r"[a-z0-9_\x80-\U0010ffff][^?]*")
@@ -15,53 +20,115 @@ VARIABLE = re.compile(r"\?[a-z0-9_\x80-\U0010ffff][^?]*")
 TOKEN = re.compile(r'\s+|;[^\r\n]*|([()]|"(?:[^"\\]|\\["\\])*"|[^\s();"]+)')
 BYTE = re.compile("[\ud800-\udfff]")  # one that is not UTF-8, read with "surrogateescape"; allowed in comments alone
 
+
 class KernelRejects(ValueError):
     """The text is not in the language, or uses what the kernel does not support."""
+
+
 class KernelLimit(KernelRejects):
-    """Nested too deeply, or numbers too long, to be judged here: no verdict."""
+    """Nested too deeply, numbers too long, or more work than was allowed: no verdict."""
+
 
 def need(condition: object, message: str, error: type[KernelRejects] = KernelRejects) -> None:
-    if not condition: raise error(message)
+    """Raise unless the condition holds."""
+    if not condition:
+        raise error(message)
 
-def read(text: str, strings: bool = False) -> tuple[Sexp, ...]:  # every expression of the text
-    stack, place, deepest = list[list[Sexp]]([[]]), int(text.startswith("\ufeff")), 0
-    while place < len(text):
-        found = TOKEN.match(text, place)
-        if found is None: raise KernelRejects("a string that does not end")
-        place, token, deepest = found.end(), found[1], max(deepest, len(stack))
-        if token == "(": stack.append([])
+
+def read(text: str, strings: bool = False) -> tuple[Sexp, ...]:
+    """Every expression of the text. Strings are kept with their quotes, where they are allowed."""
+    stack: list[list[Sexp]] = [[]]
+    deepest = 0
+    for token in _tokens(text):
+        if token == "(":
+            stack.append([])
+            deepest = max(deepest, len(stack) - 1)
         elif token == ")":
             need(len(stack) > 1, "a closing parenthesis too many")
-            inner = tuple(stack.pop()); stack[-1].append(inner)
-        elif token:
-            need(not BYTE.search(token) and (strings or token[0] != '"'), "an undecodable byte, or a string")
+            inner = tuple(stack.pop())
+            stack[-1].append(inner)
+        else:
+            need(strings or token[0] != '"', "a string")
             stack[-1].append(token if token[0] == '"' else token.lower())
-    need(len(stack) == 1, "a closing parenthesis is missing"); need(deepest < DEPTH, "nested too deeply", KernelLimit)
+    need(len(stack) == 1, "a closing parenthesis is missing")
+    need(deepest < DEPTH, "nested too deeply", KernelLimit)
     return tuple(stack[0])
 
+
+def _tokens(text: str) -> Iterable[str]:
+    place = int(text.startswith("\ufeff"))
+    while place < len(text):
+        found = TOKEN.match(text, place)
+        if found is None:
+            raise KernelRejects("a string that does not end")
+        place = found.end()
+        token = found[1]
+        if token:
+            need(not BYTE.search(token), "an undecodable byte")
+            yield token
+
+
 def definition(items: tuple[Sexp, ...], kind: str, once: str, many: str) -> dict[str, list[tuple[Sexp, ...]]]:
-    match items:  # the bodies of the sections of (define (kind name) (section ..) ..), by the section's name
+    """The bodies of the sections of ``(define (kind name) (section ..) ..)``, by the section's name.
+
+    ``once`` names the sections that may occur once, ``many`` those that may be repeated.
+    """
+    match items:
         case (("define", (str(found), str()), *sections),) if found == kind:
             result = dict[str, list[tuple[Sexp, ...]]]()
             for section in sections:
                 key = section[0] if isinstance(section, tuple) and section else ""
-                need(key in many.split() or key in once.split() and key not in result, "a section unknown or repeated")
+                new = key in once.split() and key not in result
+                need(key in many.split() or new, "a section unknown or repeated")
                 result.setdefault(key, []).append(section[1:])
             return result
     raise KernelRejects(f"not one (define ({kind} ..) ..)")
 
-def keywords(items: tuple[Sexp, ...], allowed: str) -> dict[str, Sexp]:  # ":key value" pairs, each key once
-    need(len(items) % 2 == 0 and all(k in allowed.split() for k in items[::2]), "an unknown keyword, or no value")
-    need(len({*items[::2]}) == len(items) // 2, "a keyword repeated")
-    return dict(zip(items[::2], items[1::2], strict=True))
 
-def number(token: Sexp) -> Fraction:  # exact; digits are taken in chunks, as Python refuses to convert many at once
+def keywords(items: tuple[Sexp, ...], allowed: str) -> dict[str, Sexp]:
+    """The ``:key value`` pairs, each key once."""
+    keys = items[::2]
+    need(len(items) % 2 == 0 and all(k in allowed.split() for k in keys), "an unknown keyword, or no value")
+    need(len({*keys}) == len(keys), "a keyword repeated")
+    return dict(zip(keys, items[1::2], strict=True))
+
+
+def typed_list(items: Sexp, pattern: Pattern[str]) -> list[tuple[str, tuple[str, ...]]]:
+    """The names of a typed list, each with the alternatives of its type (``object`` where none is given)."""
+    need(isinstance(items, tuple), "not a list")
+    result = list[tuple[str, tuple[str, ...]]]()
+    pending = list[str]()
+    rest = iter(items)
+    for item in rest:
+        if item == "-" and pending:
+            types = _alternatives(next(rest, ()))
+            result += [(name, types) for name in pending]
+            pending = []
+        else:
+            need(isinstance(item, str) and pattern.fullmatch(item), "not a typed list")
+            pending.append(item)
+    return result + [(name, ("object",)) for name in pending]
+
+
+def _alternatives(kind: Sexp) -> tuple[str, ...]:
+    types = kind[1:] if isinstance(kind, tuple) and kind[:1] == ("either",) else (kind,)
+    need(types and all(isinstance(t, str) for t in types), "not a type")
+    return types
+
+
+def number(token: Sexp) -> Fraction:
+    """The exact value of a number."""
     need(isinstance(token, str) and NUMBER.fullmatch(token), "not a number")
-    whole, _, part = token.lstrip("+-").partition("."); digits, value = whole + part, 0
+    whole, _, part = token.lstrip("+-").partition(".")
+    digits, value = whole + part, 0
     need(len(digits) <= BITS, "a number too long", KernelLimit)
-    for i in range(0, len(digits), 4000): value = value * 10 ** len(digits[i:i + 4000]) + int(digits[i:i + 4000])
+    for i in range(0, len(digits), DIGITS):
+        chunk = digits[i : i + DIGITS]
+        value = value * 10 ** len(chunk) + int(chunk)
     return bounded(Fraction(-value if token[0] == "-" else value, 10 ** len(part)))
 
+
 def bounded(value: Fraction) -> Fraction:
+    """The value, if it is not too long. Raises ``KernelLimit``."""
     need(max(value.numerator.bit_length(), value.denominator.bit_length()) <= BITS, "a number too long", KernelLimit)
     return value

@@ -1,0 +1,37 @@
+"""The shortcuts of the kernel change nothing: it judges as it does where every definition is executed as it stands."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from case import plan_text
+from generate import STREAMS, case
+
+from plansafe.verifier.kernel import Judgement, Kernel, KernelLimit, KernelRejects
+
+SEED = 1971
+TASKS = 3
+
+
+def judged(kernel: Kernel, plan: str) -> Judgement | str:
+    try:
+        return replace(kernel.judge(plan), work=0)
+    except KernelLimit as limit:
+        return str(limit)
+
+
+@pytest.mark.parametrize("number", range(TASKS))
+@pytest.mark.parametrize("stream", STREAMS)
+def test_shortcuts_change_no_judgement(stream: str, number: int) -> None:
+    task = case(stream, SEED, number)
+    safety = [task.safety_text()] if task.safety_text() else []
+    try:
+        kernels = [
+            Kernel(task.domain_text(), task.problem_text(), safety, literal=literal) for literal in (False, True)
+        ]
+    except KernelRejects as rejection:
+        pytest.fail(f"a random task is rejected: {rejection}")
+    for plan in task.plans:
+        short, literal = (judged(kernel, plan_text(plan)) for kernel in kernels)
+        assert short == literal, plan_text(plan)
