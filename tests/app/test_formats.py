@@ -106,6 +106,7 @@ MISTAKES = {
     "one-finding": case("skipped.plan", **given(max_findings=1)),
     "readings": case("skipped.plan", **given()),
     "no-rules": case("safe.plan", domain="d.pddl", problem="p.pddl", default_spec=False),
+    "gate-without-rules": case("safe.plan", domain="d.pddl", problem="p.pddl", gate=True, default_spec=False),
     "required-rules": case("safe.plan", domain="d.pddl", problem="p.pddl", require_rules=True),
     "idle-rules": case("safe.plan", **given(specs=("idle.safe",))),
     "late": case("safe.plan", **given(time_limit=1e-9)),
@@ -243,12 +244,12 @@ def test_a_repair_in_another_world() -> None:
 
 @pytest.mark.parametrize("flag", ["--fix", "--diff"])
 def test_reports_of_plans_that_are_fixed(files: None, flag: str) -> None:
-    """``--fix`` reports what was there before it; ``--diff`` prints no report."""
+    """``--fix`` reports what remains; ``--diff`` prints no report."""
     code, out = command("unsafe.plan", *MISTAKES["closed"].flags, flag, "--format", "json")
     assert code == 0
     if flag == "--fix":
         (found,) = json_lines(out, "report-1")
-        assert found["headline"] == "UNSAFE"
+        assert found["headline"] == "SAFE"
         assert Path("unsafe.plan").read_text() == FILES["safe.plan"]
     else:
         assert out.startswith("--- unsafe.plan\n+++ unsafe.plan\n")
