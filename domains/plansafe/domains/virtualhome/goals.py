@@ -179,5 +179,6 @@ def _action(path: Path, item: Any) -> Moment:
     if unknown:
         raise _Bad("SC015", path, f"the domain does not know the action {unknown[0]:.40}")
     moment = Moment((Taken(names),))
-    assert moment.text(None) == FALSE
+    if moment.text(None) != FALSE:
+        raise AssertionError("an action that is not taken is false")
     return moment

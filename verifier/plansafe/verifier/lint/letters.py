@@ -40,7 +40,8 @@ def over_the_trace(part: Part) -> Formula:
     """A part about states, or about the end, as a formula over the trace."""
     if part.mode == "whole":
         return part.body
-    assert part.mode in ("always", "end")
+    if part.mode not in ("always", "end"):
+        raise AssertionError("parts about steps are no formulas over the trace")
     return Temporal("always" if part.mode == "always" else "at-end", (part.body,))
 
 

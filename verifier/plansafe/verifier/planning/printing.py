@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from fractions import Fraction
 from typing import NamedTuple
 
 from plansafe.verifier import model
@@ -106,7 +105,6 @@ def decimal(value: Number) -> str:
     if denominator != 1:
         raise Unprintable(f"the number {value} has no exact decimal")
     scaled = abs(value) * 10**digits
-    assert Fraction(scaled).denominator == 1
     text = str(int(scaled)).rjust(digits + 1, "0")
     return f"{'-' if value < 0 else ''}{text[:-digits]}.{text[-digits:]}"
 

@@ -228,7 +228,8 @@ class _Search:
         run, outcome = self._replay(values, frozenset())
         if run.tied():
             run, outcome = self._replay(values, frozenset(run.batches[-1]))
-            assert not run.tied(), "what fails does so whatever else is taken at that time"
+            if run.tied():
+                raise AssertionError("what fails does so whatever else is taken at that time")
         run.note_order()
         judged = Judged(None, None, None) if outcome is None else self._judged(outcome)
         whole = cell_of(run.marks(), self.box)

@@ -54,8 +54,9 @@ class Monitors(Runtime):
                 self._acting_due[number] = None
             elif isinstance(monitor, Automaton) and monitor.program.timed and monitor.part not in self.counting:
                 if monitor._touched or monitor._candidates or monitor._global_dirty:
-                    for time in self.together:
-                        assert time == moment.time  # noted: the letter's time is that of one of them
+                    same = [time == moment.time for time in self.together]  # noted: the letter's time is that of each
+                    if not all(same):
+                        raise AssertionError("the events of a happening have one time")
                     monitor._awake.clear()
                     monitor._default_awake = False
                     monitor._time_bits = monitor.program.time_bits(moment)

@@ -292,7 +292,8 @@ class DurationRun(TimedRun):
         if item.never is not None:
             with suppress(TooMany):
                 found = self.spans.reason(item.never, item.within and Span(item.within[0], item.within[1:]))
-                assert found.kept is kept, "the monitors and the spans of facts say the same"
+                if found.kept is not kept:
+                    raise AssertionError("the monitors and the spans of facts say the same")
                 orders = found.orders
         for one, other in item.pairs if orders is None else item.turning:
             out |= known.get(("order", one, other), {})

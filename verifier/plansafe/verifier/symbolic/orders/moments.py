@@ -306,7 +306,8 @@ class Moments:
 
     def _action(self, mirror: Fact, moment: Moment) -> Literal:
         """Whether the step that leaves a letter is one of those with this mirror fact."""
-        assert moment <= self.order.size, "letters that mention actions are moments before steps, and the end"
+        if moment > self.order.size:
+            raise AssertionError("letters that mention actions are moments before steps, and the end")
         if moment not in self._actions[mirror]:
             return FALSE
         return self.able(moment)

@@ -1,0 +1,81 @@
+"""Reports are the same with and without assertions: no verdict rests on what ``python -O`` leaves out."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SHIPPED = ("grammar", "verifier", "specs", "domains", "llm", "align", "app")
+RUN = """import json, sys
+from plansafe.app.main import app
+for arguments in json.loads(sys.argv[1]):
+    try:
+        app(arguments, prog_name="safecheck")
+    except SystemExit as stop:
+        print("exit", stop.code, flush=True)
+"""
+DOMAIN = """(define (domain kitchen) (:types dish) (:predicates (hot ?d - dish) (door-open))
+  (:durative-action bake :parameters (?d - dish) :duration (>= ?duration 1) :condition (and) :effect (at end (hot ?d)))
+  (:action open-door :effect (door-open)))"""
+PROBLEM = """(define (problem p) (:domain kitchen) (:objects a - dish) (:init) (:goal (and))
+  (:constraints (at-most-once (and (hot a) (door-open)))))"""
+RULE = "(define (safety s) (:trajectory r :formula (or (within 3 (hot a)) (not (within 3.5 (hot a))))))"
+
+
+def printed(*commands: list[str], optimised: bool) -> str:
+    """What the commands print, one after the other in one process."""
+    flags = ["-O"] if optimised else []
+    done = subprocess.run(
+        [sys.executable, *flags, "-c", RUN, json.dumps(commands)], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return done.stdout + done.stderr
+
+
+def test_all_examples() -> None:
+    commands = [["examples", "--format", "json"], ["examples", "--replay", "always"]]
+    plain = printed(*commands, optimised=False)
+    assert plain.count('"headline"') >= 18
+    assert printed(*commands, optimised=True) == plain
+
+
+def test_a_deadline_that_two_events_of_one_time_meet(tmp_path: Path) -> None:
+    files = {"d.pddl": DOMAIN, "p.pddl": PROBLEM, "s.safe": RULE, "x.plan": "0: (bake a) [3 +- 1]\n3: (open-door)\n"}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    at = {name: str(tmp_path / name) for name in files}
+    command = [at["x.plan"], "--domain", at["d.pddl"], "--problem", at["p.pddl"], "--spec", at["s.safe"]]
+    plain = printed(command, optimised=False)
+    assert "safe SOME" in plain
+    assert printed(command, optimised=True) == plain
+
+
+def narrows(test: ast.expr) -> bool:
+    """Whether an assertion only says of what type something is, which is for type checkers."""
+    match test:
+        case ast.BoolOp():
+            return all(map(narrows, test.values))
+        case ast.UnaryOp():
+            return narrows(test.operand)
+        case ast.Compare(ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant()]):
+            return narrows(test.left)
+        case ast.Call(func=ast.Name(id="isinstance")):
+            return narrows(test.args[0])
+        case ast.Attribute():
+            return narrows(test.value)
+    return isinstance(test, ast.Name)
+
+
+def test_assertions_compute_nothing() -> None:
+    assert not narrows(ast.parse("now == later", mode="eval").body)
+    files = [file for folder in SHIPPED for file in (ROOT / folder).rglob("*.py")]
+    asserted = [
+        (f"{file.relative_to(ROOT)}:{node.lineno}: {ast.unparse(node)}", node)
+        for file in files
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Assert)
+    ]
+    assert [where for where, node in asserted if not narrows(node.test)] == []
