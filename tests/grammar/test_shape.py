@@ -73,6 +73,12 @@ FRAMES = {"domain": DOMAIN, "problem": PROBLEM, "specification": SAFETY, "plan":
 TASK = Task(DOMAIN.format("(:functions (f) (g ?x))"), PROBLEM.format(""))
 
 RIGHT = (
+    ("problem", "(:init (and (q) (and) (and (unknown f))) (p a))"),
+    ("problem", "(:objects (:private me a x -object) b (:private a - object) b2) (:objects c)"),
+    ("domain", "(:functions (f) -number (:private ?a - object (g ?x ?x)) (h))"),
+    ("domain", "(:types a -b b - c)"),
+    ("domain", "(:action a :agent ?a - object ?b :vars (?c -object) :parameters (?d) :effect (p ?c))"),
+    ("domain", "(:action a :agent (?a) :precondition (forall (?b -object) (p ?b)))"),
     ("domain", "(:functions (f) - number (g ?x))"),
     ("domain", "(:action at :parameters (?at ?5 - object) :effect (at ?at a))"),
     ("domain", "(:types start end - all all either - at at)"),
@@ -119,7 +125,6 @@ WRONG = (
     ("domain", "(:event e)"),
     ("domain", '(:constants "a")'),
     ("domain", "(:constants \ud812)"),
-    ("problem", "(:init (and (q)))"),
     ("problem", "(:init (unknown (not (q))))"),
     ("problem", "(:init (unknown (q) (q)))"),
     ("problem", "(:init (or (or (q))))"),

@@ -43,8 +43,8 @@ _MEANINGS = {
     "TOKEN": "a name",
     "$END": "the end of the text",
 }
-_UNSAID = frozenset(("PARAMETER",))
-"""A parameter of a template may stand in too many places to be worth a mention."""
+_UNSAID = frozenset(("PARAMETER", "GLUED", "GLUED_NUMBER", "VARS", "AGENT", "PRIVATE"))
+"""A parameter of a template may stand in too many places to be worth a mention; dialects are read, not advised."""
 
 
 class Refusal(NamedTuple):

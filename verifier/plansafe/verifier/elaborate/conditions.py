@@ -272,7 +272,7 @@ class Conditions:
         if number >= self.symbols.constants:
             message = f"the domain names `{token}`, an object of the problem"
             help = "declare it in the domain's `:constants`"
-            self.context.error("SC108", message, At(node, child), "not a constant", help=help)
+            self.context.dialect("objects", message, At(node, child), "read as a constant", help=help, name=token)
         return number, self.symbols.object_types[number]
 
     def arguments(self, node: list[Node], declared: model.Predicate, what: str) -> tuple[int, ...] | None:

@@ -35,6 +35,7 @@ class Context:
         self._alive: list[list[Node]] = []  # an identity that came up again would lead to a wrong place
         self.diagnostics: list[Diagnostic] = []
         self.errors = 0
+        self._dialects: set[tuple[str, str]] = set()
 
     def made(self, made: list[Node], origin: At) -> list[Node]:
         """Note what a list that was made stands for, as in ``origin``; it lives as long as places are asked for."""
@@ -82,6 +83,22 @@ class Context:
         """Report something that does not stop the check."""
         self._report(Severity.WARNING, code, message, at, text, other, help)
 
+    def dialect(
+        self,
+        feature: str,
+        message: str,
+        at: At,
+        text: str,
+        *,
+        help: str,
+        other: tuple[At, str] | None = None,
+        name: str = "",
+    ) -> None:
+        """Say, once for each feature (and name), that something is read as a dialect means it; ``text`` is as what."""
+        if (feature, name) not in self._dialects:
+            self._dialects.add((feature, name))
+            self.warning("SC706", f"{message}: {text}", at, "dialect", other=other, help=help)
+
     def note(self, code: str, message: str, at: At, text: str = "", *, help: str | None = None) -> None:
         """Report something that is as it should be, and that a reader may not expect."""
         self._report(Severity.NOTE, code, message, at, text, None, help)
@@ -122,6 +139,19 @@ def as_written(text: str) -> str:
 def word(node: object) -> str:
     """A token as it is, anything else as ``(..)``: lists may nest too deep to be printed."""
     return node if isinstance(node, str) else "(..)"
+
+
+def tokens(node: Node) -> frozenset[str]:
+    """All tokens of a node, at any depth."""
+    found: set[str] = set()
+    stack = [node]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, str):
+            found.add(part)
+        else:
+            stack += part
+    return frozenset(found)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:

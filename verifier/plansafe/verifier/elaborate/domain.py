@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier import model
+from plansafe.verifier.elaborate import dialects
 from plansafe.verifier.elaborate.conditions import RESERVED, Conditions, Scope, Symbols
-from plansafe.verifier.elaborate.context import At, Context, is_name, is_object_name, is_variable, word
-from plansafe.verifier.elaborate.effects import Effects
-from plansafe.verifier.elaborate.types import Typed, typed_list
+from plansafe.verifier.elaborate.context import At, Context, is_name, is_object_name, is_variable, tokens, word
+from plansafe.verifier.elaborate.effects import Around, Effects
+from plansafe.verifier.elaborate.types import Typed, typed_list, unglued
 from plansafe.verifier.model import TRUE, And, Formula, Quantified, Snap
 
 REQUIREMENTS = frozenset(
@@ -41,6 +42,8 @@ REQUIREMENTS = frozenset(
         ":typed-objects",
         ":timed-effects",
         ":multi-agent",
+        ":unfactored-privacy",
+        ":factored-privacy",
         ":non-deterministic",
         ":contingent",
     ]
@@ -51,6 +54,23 @@ UNSUPPORTED = {
     ":axiom": "`:axiom` (write `:derived`)",
     ":method": "hierarchical methods",
     ":task": "hierarchical tasks",
+    ":sensor": "observations (`:sensor`)",
+    ":sense": "observations (`:sense`)",
+    ":observe": "observations (`:observe`)",
+    ":control-variable": "control variables (`:control-variable`)",
+    ":control-variable-vector": "control variables (`:control-variable-vector`)",
+    ":observation": "observations (`:observation`)",
+    ":goal-probability": "probabilities (`:goal-probability`)",
+    ":goal-reward": "rewards (`:goal-reward`)",
+    ":reward": "rewards (`:reward`)",
+}
+UNSUPPORTED_FIELDS = {
+    ":observe": "observations (`:observe`)",
+    ":sense": "observations (`:sense`)",
+    ":sensor": "observations (`:sensor`)",
+    ":control": "control variables (`:control`)",
+    ":expansion": "hierarchical expansions (`:expansion`)",
+    ":probability": "probabilities (`:probability`)",
 }
 SINGLE = frozenset((":requirements", ":types", ":constants", ":predicates", ":functions", ":constraints"))
 MANY = frozenset((":action", ":durative-action", ":derived"))
@@ -99,7 +119,9 @@ def sections(
         elif head in many:
             found.many.append((head, At(section)))
         elif head in single:
-            if head in found.single:
+            if head in found.single and head == ":objects":
+                found.single[head] = dialects.united(context, found.single[head], At(section))
+            elif head in found.single:
                 context.error(
                     "SC105",
                     f"section `{head}` occurs twice",
@@ -201,6 +223,10 @@ def declare_functions(symbols: Symbols, at: At) -> None:
     child = 1
     while child < len(at.node):
         node = at.node[child]
+        if node == "-number":
+            unglued(context, node, At(at.node, child))
+            child += 1
+            continue
         if node == "-":
             kind = at.node[child + 1] if child + 1 < len(at.node) else None
             if kind != "number":
@@ -236,7 +262,9 @@ def _signature(
     for entry in entries:
         if entry.name in seen:
             message = f"variable `{entry.name}` is declared twice"
-            context.error("SC105", message, entry.at, "again here", other=(seen[entry.name], "first here"))
+            help = "name each argument differently"
+            other = (seen[entry.name], "first here")
+            context.dialect("repeated", message, entry.at, "read as another argument", help=help, other=other)
         seen.setdefault(entry.name, entry.at)
     if name in index:
         first = table[index[name]].node
@@ -262,7 +290,9 @@ def read_fields(context: Context, node: list[Node], start: int, known: tuple[str
             context.error("SC003", f"expected one of {', '.join(known)}", At(node, child), f"not a field of {what}")
             child += 1
             continue
-        if key not in known:
+        if key in UNSUPPORTED_FIELDS:
+            context.error("SC004", f"{UNSUPPORTED_FIELDS[key]} are not supported", At(node, child), "not supported")
+        elif key not in known:
             from plansafe.verifier.elaborate.context import did_you_mean  # noqa: PLC0415
 
             context.error(
@@ -316,16 +346,14 @@ class Actions:
         known = (
             (":parameters", ":duration", ":condition", ":effect")
             if durative
-            else (":parameters", ":precondition", ":effect")
+            else (":parameters", ":vars", ":precondition", ":effect")
         )
-        fields = read_fields(context, node, 2, known, "a durative action" if durative else "an action")
+        agent, plain = dialects.split_agent(context, node)
+        fields = read_fields(context, plain, 2, known, "a durative action" if durative else "an action")
         scope = Scope()
         conditions = Conditions(self.symbols, scope)
-        parameters = (
-            tuple(conditions.bind(value_of(fields[":parameters"]), fields[":parameters"]))
-            if ":parameters" in fields
-            else ()
-        )
+        given = dialects.all_parameters(context, agent, fields.get(":parameters"))
+        parameters = tuple(conditions.bind(value_of(given), given)) if given is not None else ()
         types = tuple([scope.visible[v.name][1] for v in parameters])
         if name in self.symbols.actions:
             first = self.symbols.actions[name].node
@@ -353,6 +381,8 @@ class Actions:
         parameters: tuple[model.Variable, ...],
         conditions: Conditions,
     ) -> model.Action:
+        if ":vars" in fields:
+            return model.Action(name, parameters, self._with_locals(fields, conditions), None, (), (), (), node)
         conditions.preferences = []
         condition: tuple[Formula, ...] = ()
         if ":precondition" in fields:
@@ -365,6 +395,44 @@ class Actions:
             effects.read(value_of(fields[":effect"]), fields[":effect"])
         snap = Snap(condition, effects.result())
         return model.Action(name, parameters, snap, None, (), (), preferences, node)
+
+    def _with_locals(self, fields: dict[str, At], conditions: Conditions) -> Snap:
+        """An action with ``:vars``: its precondition binds them, and they must be clear where the effect names them."""
+        context, scope = self.context, conditions.scope
+        help = "make them parameters"
+        context.dialect("vars", "`:vars`", fields[":vars"], "read as bound by the precondition", help=help)
+        mark, errors, told = scope.mark(), context.errors, len(context.diagnostics)
+
+        def choice() -> tuple[dict[str, model.Variable], Formula]:
+            scope.restore(mark)
+            variables = conditions.bind(value_of(fields[":vars"]), fields[":vars"])
+            at = fields.get(":precondition")
+            formula = TRUE if at is None else conditions.formula(value_of(at), at)
+            return {v.name: v for v in variables}, formula
+
+        variables, formula = choice()
+        if context.errors > errors:
+            return Snap((), ())
+        told = len(context.diagnostics)
+        named = tokens(value_of(fields[":effect"])) if ":effect" in fields else frozenset()
+        condition = [Quantified(False, tuple(variables.values()), formula)]
+        chosen = [name for name in variables if name in named]
+        if chosen:
+            first, second = choice(), choice()
+            copies = [v._replace(name=f"{v.name}'") for v in second[0].values()]
+            same = [model.Equal(-1 - first[0][name].slot, -1 - second[0][name].slot) for name in chosen]
+            body = model.Or((model.Not(first[1]), model.Not(second[1]), And(tuple(same))))
+            condition.append(Quantified(True, (*first[0].values(), *copies), body))
+        variables, formula = choice()
+        del context.diagnostics[told:]  # what was read again was reported the first time
+        effects = Effects(conditions, self.derived)
+        others = tuple([v for name, v in variables.items() if name not in named])
+        guard = Quantified(False, others, formula) if others else formula
+        around = Around(tuple([variables[name] for name in chosen]), ((None, guard),) if chosen else (), (), "start")
+        if ":effect" in fields:
+            effects.read(value_of(fields[":effect"]), fields[":effect"], around)
+        scope.restore(mark)
+        return Snap(tuple(condition), effects.result())
 
     def _durative(
         self,

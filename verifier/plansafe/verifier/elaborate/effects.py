@@ -7,7 +7,7 @@ from typing import NamedTuple
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier import model
 from plansafe.verifier.elaborate.conditions import RESERVED, Conditions
-from plansafe.verifier.elaborate.context import At, word
+from plansafe.verifier.elaborate.context import At, tokens, word
 from plansafe.verifier.model import TRUE, And, Assignment, Atom, Choice, Effect, Formula, Variable
 
 ASSIGNMENTS = frozenset(("assign", "increase", "decrease", "scale-up", "scale-down"))
@@ -18,7 +18,7 @@ Guard = tuple["str | None", Formula]
 """When a condition is read (``None``: with its effect), and the condition."""
 
 
-class _Around(NamedTuple):
+class Around(NamedTuple):
     """What lies around an effect: quantifiers, conditions, alternatives of ``oneof``, and when it happens."""
 
     variables: tuple[Variable, ...]
@@ -30,7 +30,7 @@ class _Around(NamedTuple):
 class _Group:
     """Primitive effects under the same quantifiers, conditions and choices."""
 
-    def __init__(self, around: _Around, condition: Formula, at_start: Formula) -> None:
+    def __init__(self, around: Around, condition: Formula, at_start: Formula) -> None:
         self.variables = around.variables
         self.choices = around.choices
         self.condition = condition
@@ -62,10 +62,10 @@ class Effects:
         self.groups: dict[str, list[_Group]] = {"start": [], "end": []}
         self.choices = 0
 
-    def read(self, node: Node, at: At) -> None:
-        """Read an effect expression."""
+    def read(self, node: Node, at: At, around: Around | None = None) -> None:
+        """Read an effect expression, with what lies ``around`` it."""
         self.conditions.operators = OPERATORS
-        self._effect(node, at, _Around((), (), (), None if self.durative else "start"), {})
+        self._effect(node, at, around or Around((), (), (), None if self.durative else "start"), {})
         self.conditions.operators = RESERVED
 
     def result(self, moment: str = "start") -> tuple[Effect, ...]:
@@ -74,7 +74,7 @@ class Effects:
             [group.effect() for group in self.groups[moment] if group.adds or group.deletes or group.assignments]
         )
 
-    def _group(self, around: _Around, moment: str, own: dict[str, _Group]) -> _Group:
+    def _group(self, around: Around, moment: str, own: dict[str, _Group]) -> _Group:
         if moment not in own:
             now = tuple([guard for when, guard in around.guards if when in (None, moment)])
             earlier = tuple([guard for when, guard in around.guards if when not in (None, moment)])
@@ -82,7 +82,7 @@ class Effects:
             self.groups[moment].append(own[moment])
         return own[moment]
 
-    def _effect(self, node: Node, at: At, around: _Around, own: dict[str, _Group]) -> None:
+    def _effect(self, node: Node, at: At, around: Around, own: dict[str, _Group]) -> None:
         context, moment = self.context, around.moment
         if not isinstance(node, list):
             context.error("SC003", f"expected an effect, found `{node}`", at, "expected an effect in parentheses")
@@ -112,7 +112,7 @@ class Effects:
             scope = self.conditions.scope
             mark = scope.mark()
             bound = tuple(self.conditions.bind(node[1], At(node, 1)))
-            inner = _Around((*around.variables, *bound), around.guards, around.choices, moment)
+            inner = Around((*around.variables, *bound), around.guards, around.choices, moment)
             self._effect(node[2], At(node, 2), inner, {})
             scope.restore(mark)
         elif head == "when" and len(node) == 3:
@@ -122,6 +122,9 @@ class Effects:
         elif head in ("forall", "when"):
             needs = "typed variables and one effect" if head == "forall" else "one condition and one effect"
             context.error("SC003", f"`{head}` takes {needs}", At(node), f"expected {needs}")
+        elif moment is None and head in ASSIGNMENTS and "#t" in tokens(node):
+            message = "continuous effects (`#t`) are not supported"
+            context.error("SC004", message, At(node), "changes while the action runs")
         elif moment is None:
             context.error(
                 "SC003", "an effect of a durative action needs `at start` or `at end`", At(node), "when does it happen?"
@@ -138,7 +141,9 @@ class Effects:
             code = "SC004" if head == "probabilistic" else "SC003"
             context.error(
                 code,
-                f"`{head}` is not an effect",
+                f"`{head}` is not an effect"
+                if code == "SC003"
+                else "probabilities (`probabilistic`) are not supported",
                 At(node, 0),
                 "not supported in an effect" if code == "SC004" else "not allowed in an effect",
             )
@@ -147,10 +152,10 @@ class Effects:
             if atom is not None:
                 self._group(around, moment, own).adds.append(atom)
 
-    def _when(self, node: list[Node], around: _Around) -> None:
+    def _when(self, node: list[Node], around: Around) -> None:
         found: list[Guard] = []
         self._guards(node[1], At(node, 1), around.moment, found)
-        inner = _Around(around.variables, (*around.guards, *found), around.choices, around.moment)
+        inner = Around(around.variables, (*around.guards, *found), around.choices, around.moment)
         self._effect(node[2], At(node, 2), inner, {})
 
     def _is_choice(self, node: list[Node]) -> bool:
@@ -159,7 +164,7 @@ class Effects:
             return True
         return len(node) > 1 and all([isinstance(child, list) for child in node[1:]])
 
-    def _choice(self, node: list[Node], around: _Around) -> None:
+    def _choice(self, node: list[Node], around: Around) -> None:
         count = len(node) - 1
         number, self.choices = self.choices, self.choices + 1
         if len(around.choices) >= MAX_CHOICES:

@@ -92,13 +92,27 @@ class Initial:
         elif head == "at" and len(fact) == 3 and parse_number(fact[1]) is not None and isinstance(fact[2], list):
             self._timed(fact)
         elif head == "and":
-            context.error("SC003", "`and` is not allowed in `:init`", At(fact, 0), "list the facts one by one")
+            self._conjunction(fact)
         elif self._statements.is_statement(fact):
             self._statements.read(fact)
         else:
             found = self.atom(fact, at)
             if found is not None:
                 self.facts[found[0]].add(found[1])
+
+    def _conjunction(self, node: list[Node]) -> None:
+        """``(and ..)``, also below another: what is in it, one by one."""
+        help = "list the facts one by one"
+        self.context.dialect("init-and", "`and` in `:init`", At(node, 0), "read as what is in it", help=help)
+        stack = [At(node, child) for child in range(len(node) - 1, 0, -1)]
+        while stack:
+            at = stack.pop()
+            assert at.child is not None
+            item = at.node[at.child]
+            if isinstance(item, list) and item[:1] == ["and"]:
+                stack += [At(item, child) for child in range(len(item) - 1, 0, -1)]
+            else:
+                self._closely(item, at)
 
     def atom(self, node: Node, at: At) -> tuple[int, int] | None:
         """The predicate and code of a ground fact; ``None`` after a diagnostic."""

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier import model
+from plansafe.verifier.elaborate import dialects
 from plansafe.verifier.elaborate import domain as domains
 from plansafe.verifier.elaborate import problem as problems
 from plansafe.verifier.elaborate.conditions import Conditions, Scope, Symbols
@@ -40,9 +41,14 @@ def elaborate(context: Context, domain_top: list[Node], problem_top: list[Node])
     ``None`` if one of them is not even a definition; otherwise see ``context.errors``.
     """
     in_domain = domains.sections(context, domain_top, "domain", domains.SINGLE, domains.MANY, domains.UNSUPPORTED)
-    in_problem = domains.sections(context, problem_top, "problem", problems.SINGLE, frozenset(), {})
+    in_problem = domains.sections(context, problem_top, "problem", problems.SINGLE, frozenset(), domains.UNSUPPORTED)
     if in_domain is None or in_problem is None:
         return None
+    required = in_domain.single.get(":requirements")
+    factored = required is not None and ":factored-privacy" in required.node
+    for found in (in_domain, in_problem):
+        for section in dialects.PRIVATE & found.single.keys():
+            found.single[section] = dialects.without_privacy(context, found.single[section], factored)
     domains.requirements(context, in_domain)
     domains.requirements(context, in_problem)
     types = TypeTable(context)
@@ -81,6 +87,7 @@ def elaborate(context: Context, domain_top: list[Node], problem_top: list[Node])
     initial = problems.Initial(symbols, derived)
     if ":init" in in_problem.single:
         initial.read(in_problem.single[":init"].node)
+    _free_cost(symbols, initial, (domain_top, problem_top))
     goal, nodes, preferences = _goal(context, symbols, in_problem, problem_top)
     constraints = _constraints(symbols, (in_domain, in_problem))
     metric = None
@@ -118,6 +125,19 @@ def elaborate(context: Context, domain_top: list[Node], problem_top: list[Node])
         frozenset(initial.denied),
     )
     return Elaborated(task, symbols, constraints)
+
+
+def _free_cost(symbols: Symbols, initial: problems.Initial, tops: tuple[list[Node], list[Node]]) -> None:
+    """Let ``total-cost`` begin at 0 where that is all that its missing value can mean."""
+    function = symbols.function_index.get(dialects.TOTAL_COST)
+    if function is None or initial.fluents[function] or dialects.free_cost(symbols, tops) is None:
+        return
+    initial.fluents[function][0] = 0
+    declared = symbols.functions[function].node
+    if isinstance(declared, list):
+        message = "`(total-cost)` has no initial value"
+        help = "write `(= (total-cost) 0)` in `:init`"
+        symbols.context.dialect("cost", message, At(declared), "read as 0", help=help)
 
 
 def _names_match(context: Context, in_domain: domains.Sections, in_problem: domains.Sections) -> None:

@@ -31,6 +31,16 @@ def typed_list(
     wrong = False
     while position < len(node):
         item = node[position]
+        glued = (pending or wrong) and isinstance(item, str) and item[0] == "-" and is_name(item[1:] or None)
+        if glued:
+            assert isinstance(item, str)
+            here = At(node, position)
+            unglued(context, item, here)
+            out += [Typed(name, at, (item[1:],), here) for name, at in pending]
+            pending = []
+            wrong = False
+            position += 1
+            continue
         if item == "-":
             if not pending and not wrong:
                 context.error(
@@ -62,6 +72,12 @@ def typed_list(
         position += 1
     out += [Typed(name, at, None, None) for name, at in pending]
     return out
+
+
+def unglued(context: Context, item: str, at: At) -> None:
+    """Say that ``-t`` is read as ``- t``."""
+    help = f"write `- {item[1:]}`"
+    context.dialect("hyphens", f"no space between `-` and `{item[1:]}`", at, "read as a type", help=help)
 
 
 def _alternatives(context: Context, node: Node, at: At) -> tuple[str, ...]:
@@ -106,12 +122,8 @@ class TypeTable:
             own = self.index[entry.name]
             for parent in entry.types or ():
                 if parent not in self.index:
-                    if self.context.lenient_types:
-                        self._new(parent, entry.types_at)
-                    else:
-                        assert entry.types_at is not None
-                        self.unknown(parent, entry.types_at)
-                        continue
+                    assert entry.types_at is not None
+                    self._implied(parent, entry.types_at)
                 if not (own == 0 and self.index[parent] == 0):
                     self.parents[own].setdefault(self.index[parent], entry.types_at)
         self._close()
@@ -123,6 +135,13 @@ class TypeTable:
         self.declared_at.append(at)
         self.ancestors.append(frozenset((0, self.index[name])))
         return self.index[name]
+
+    def _implied(self, name: str, at: At) -> None:
+        """Declare a type that only stands behind ``-``."""
+        help = did_you_mean(name, self.index) or "declare it in `:types`"
+        message = f"type `{name}` is declared as a supertype alone"
+        self.context.dialect("supertype", message, at, "read as a subtype of `object`", help=help, name=name)
+        self._new(name, at)
 
     def unknown(self, name: str, at: At) -> None:
         """Report a type that is not declared."""

@@ -1,7 +1,7 @@
 """Text to nested tuples of lower-case tokens, without recursion (docs/language.md, section 1)."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from re import Pattern
 from typing import Any
@@ -98,7 +98,7 @@ def typed_list(items: Sexp, pattern: Pattern[str]) -> list[tuple[str, tuple[str,
     need(isinstance(items, tuple), "not a list")
     result = list[tuple[str, tuple[str, ...]]]()
     pending = list[str]()
-    rest = iter(items)
+    rest = unglued(items)
     for item in rest:
         if item == "-" and pending:
             types = _alternatives(next(rest, ()))
@@ -108,6 +108,20 @@ def typed_list(items: Sexp, pattern: Pattern[str]) -> list[tuple[str, tuple[str,
             need(isinstance(item, str) and pattern.fullmatch(item), "not a typed list")
             pending.append(item)
     return result + [(name, ("object",)) for name in pending]
+
+
+def unglued(items: Sexp) -> Iterator[Sexp]:
+    """A typed list in which ``-t`` behind a name or variable is ``- t``."""
+    before = False
+    for item in items:
+        if before and isinstance(item, str) and item[0] == "-" and NAME.fullmatch(item[1:]):
+            yield from ("-", item[1:])
+            before = False
+        else:
+            yield item
+            before = item != "-" and (
+                isinstance(item, str) and bool(OBJECT.fullmatch(item) or VARIABLE.fullmatch(item))
+            )
 
 
 def _alternatives(kind: Sexp) -> tuple[str, ...]:

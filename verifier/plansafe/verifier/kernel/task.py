@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from .conditions import DURATION, Conditions
 from .derived import Axiom, Axioms
+from .dialects import plain
 from .formulas import (
     END,
     OVER_ALL,
@@ -68,8 +69,9 @@ class Task:
     """A domain with a problem. Nothing changes after the constructor."""
 
     def __init__(self, domain: str, problem: str, lenient: bool, tolerance: Fraction) -> None:
-        d = definition(read(domain), "domain", DOMAIN, DOMAIN_MANY)
-        p = definition(read(problem), "problem", PROBLEM, "")
+        texts = plain(read(domain), read(problem))
+        d = definition(texts[0], "domain", DOMAIN, DOMAIN_MANY)
+        p = definition(texts[1], "problem", PROBLEM, "")
         self.tolerance = tolerance
         self.vocabulary = v = Vocabulary(_body(d, ":types"), _body(d, ":constants"), _body(p, ":objects"), lenient)
         v.predicates = v.signatures(_body(d, ":predicates"), RESERVED)
@@ -83,7 +85,6 @@ class Task:
                 self._declare(body, key == ":durative-action")
         self.conditions.actions = {name: action.params for name, action in self.actions.items()}
         self.constraints = self._constraints(d)
-        v.all_objects()
         self.constraints += self._constraints(p)
         need(len(p.get(":goal", [()])[0]) == 1, "not one goal")
         self.goal = self.conditions.formula(p[":goal"][0][0], {}, "goal")

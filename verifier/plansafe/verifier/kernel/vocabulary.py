@@ -15,7 +15,7 @@ RESERVED |= {"sometime-before", "always-within", "hold-during", "hold-after", *C
 
 
 class Vocabulary:
-    """What formulas may name. Until ``all_objects`` is called, they may name the constants alone."""
+    """What formulas may name."""
 
     def __init__(self, types: Sexp, constants: Sexp, objects: Sexp, lenient: bool) -> None:
         self.lenient = lenient
@@ -24,20 +24,16 @@ class Vocabulary:
             itself = (name, above) == ("object", ("object",))
             self.parents.setdefault(name, set()).update(() if itself else above)
         self.supers = self._all_supers() | {"": {""}}  # "": the type of ?duration
-        self.objects = self.declared(constants, OBJECT)
+        fixed = self.declared(constants, OBJECT)
         more = self.declared(objects, OBJECT)
-        again = all(self.objects.get(o, types) == types for o, types in more.items())
+        again = all(fixed.get(o, types) == types for o, types in more.items())
         need(again, "a constant again, of another type")
-        self.every = self.objects | more
+        self.objects = fixed | more
         self.predicates: dict[str, Params] = {}
         self.functions: dict[str, Params] = {}
         self._extensions: dict[tuple[tuple[str, ...], ...], Objects] = {}
-        self._own: list[set[str]] = []  # the types of each object that may be named, and all those above
-
-    def all_objects(self) -> None:
-        """From here on formulas may name the objects of the problem, too."""
-        self.objects = self.every
-        self._own = [{above for t in types for above in self.supers[t]} for types in self.every.values()]
+        # The types of each object, and all those above.
+        self._own = [{above for t in types for above in self.supers[t]} for types in self.objects.values()]
 
     def _all_supers(self) -> dict[str, set[str]]:
         result: dict[str, set[str]] = {}
@@ -93,13 +89,13 @@ class Vocabulary:
 
     def _extension(self, kinds: tuple[tuple[str, ...], ...]) -> Objects:
         if kinds not in self._extensions:
-            found = {o: None for o in self.every if all(self._is(o, types) for types in kinds)}
+            found = {o: None for o in self.objects if all(self._is(o, types) for types in kinds)}
             self._extensions[kinds] = found
         return self._extensions[kinds]
 
     def _is(self, o: str, types: tuple[str, ...]) -> bool:
         """One type of the object has to be below one of the alternatives."""
-        return any(t in self.supers[own] for own in self.every[o] for t in types)
+        return any(t in self.supers[own] for own in self.objects[o] for t in types)
 
     def _fits(self, term: str, types: tuple[str, ...], env: Params) -> bool:
         """Of an object, as ``_is``; each alternative of a variable has to be below or above one of the types."""

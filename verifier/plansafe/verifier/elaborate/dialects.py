@@ -1,0 +1,137 @@
+"""Older, younger and looser PDDL, rewritten on the tree into what it stands for (docs/language.md, Dialects).
+
+What a reader can take on its way is read there (typed lists, ``:init``, single names); here is what changes the shape
+of a section. Lists that are made remember what they were made from, so diagnostics point at the user's text.
+"""
+
+from __future__ import annotations
+
+from plansafe.grammar.sexpr import Node
+from plansafe.verifier.elaborate.conditions import Symbols
+from plansafe.verifier.elaborate.context import At, Context, is_object_name, is_variable, word
+
+PRIVATE = frozenset((":predicates", ":functions", ":constants", ":objects"))
+"""The sections that may have ``(:private ..)`` blocks."""
+TOTAL_COST = "total-cost"
+_OWNED_BY_NAME = frozenset((":constants", ":objects"))
+
+
+def united(context: Context, first: At, second: At) -> At:
+    """Two sections of one kind as one."""
+    message = f"section `{first.node[0]}` occurs several times"
+    text, help = "read as one with the first", "write one section"
+    other = (At(first.node, 0), "first here")
+    context.dialect("sections", message, At(second.node, 0), text, help=help, other=other)
+    children = typed_apart([At(first.node, child) for child in range(len(first.node))], 1)
+    return At(rebuilt(context, [*children, *[At(second.node, child) for child in range(1, len(second.node))]]))
+
+
+def without_privacy(context: Context, at: At, factored: bool) -> At:
+    """A section with the contents of its ``(:private ..)`` blocks in their place.
+
+    ``factored``: whether the domain says that blocks have no owner.
+    """
+    node = at.node
+    if not any([isinstance(child, list) and child[:1] == [":private"] for child in node]):
+        return at
+    children: list[At] = []
+    for child in range(len(node)):
+        block = node[child]
+        if not isinstance(block, list) or block[:1] != [":private"]:
+            children.append(At(node, child))
+            continue
+        message = "`:private` declares for one agent"
+        several_agents(context, message, At(block, 0), "read as declared for all")
+        start = 1
+        objects = word(node[0]) in _OWNED_BY_NAME
+        if objects:
+            named = len(block) > 1 and is_object_name(block[1]) and block[2:3] != ["-"]
+            start = 2 if named and not factored else 1
+        elif len(block) > 1 and is_variable(block[1]):
+            start = 4 if block[2:3] == ["-"] else 2
+        inside = [At(block, inner) for inner in range(start, len(block))]
+        children = [*typed_apart(children, 1), *typed_apart(inside)] if objects else [*children, *inside]
+    return At(rebuilt(context, children))
+
+
+def several_agents(context: Context, message: str, at: At, text: str) -> None:
+    """Say once that the agents of a domain are judged as one."""
+    context.dialect("agents", message, at, text, help="the agents are judged as one; their privacy is not checked")
+
+
+def split_agent(context: Context, node: list[Node]) -> tuple[list[At], list[Node]]:
+    """The typed variables of an action's ``:agent``, and the action without it."""
+    if ":agent" not in node:
+        return [], node
+    start = node.index(":agent")
+    several_agents(context, "an action with an `:agent`", At(node, start), "read as its first parameter")
+    end = start + 1
+    while end < len(node) and not str(node[end]).startswith(":"):
+        end += 1
+    if end == start + 1:
+        context.error("SC003", "`:agent` has no value", At(node, start), "expected a value after this")
+    listed = node[start + 1] if end == start + 2 else None
+    if isinstance(listed, list):
+        agent = [At(listed, child) for child in range(len(listed))]
+    else:
+        agent = [At(node, child) for child in range(start + 1, end)]
+    return agent, rebuilt(context, [At(node, child) for child in range(len(node)) if not start <= child < end])
+
+
+def all_parameters(context: Context, agent: list[At], parameters: At | None) -> At | None:
+    """The parameters of an action, its agent first."""
+    if not agent:
+        return parameters
+    given: Node = [] if parameters is None or parameters.child is None else parameters.node[parameters.child]
+    if not isinstance(given, list):  # wrong, and said to be so where it is read
+        return parameters
+    made = rebuilt(context, [*typed_apart(agent), *[At(given, child) for child in range(len(given))]])
+    return At(context.made([made], agent[0]), 0)
+
+
+def typed_apart(children: list[At], start: int = 0) -> list[At]:
+    """A typed list behind which another one may stand: names at its end without a type are objects."""
+    if len(children) <= start:
+        return children
+    last, before = _item(children[-1]), _item(children[-2]) if len(children) > start + 1 else None
+    typed = before == "-" or last == "-" or word(last).startswith("-")
+    return children if typed else [*children, At(["-"], 0), At(["object"], 0)]
+
+
+def _item(at: At) -> Node:
+    assert at.child is not None
+    return at.node[at.child]
+
+
+def free_cost(symbols: Symbols, tops: tuple[list[Node], ...]) -> int | None:
+    """``total-cost``, if nothing but increases and the metric name it; linear in the texts."""
+    function = symbols.function_index.get(TOTAL_COST)
+    if function is None or symbols.functions[function].types:
+        return None
+    stack: list[Node] = [section for top in tops for section in _sections(top)]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, str):
+            if part == TOTAL_COST:
+                return None
+        elif part[:1] == ["increase"] and len(part) == 3 and part[1] in (TOTAL_COST, [TOTAL_COST]):
+            stack.append(part[2])
+        else:
+            stack += part
+    return function
+
+
+def _sections(top: list[Node]) -> list[Node]:
+    """The sections of a definition that may not name ``total-cost``."""
+    form = top[0]
+    sections = form[2:] if isinstance(form, list) else []
+    return [s for s in sections if isinstance(s, list) and s[:1] not in ([":functions"], [":metric"])]
+
+
+def rebuilt(context: Context, children: list[At]) -> list[Node]:
+    """A list of nodes that stand elsewhere; each keeps its place."""
+    made: list[Node] = []
+    for number, at in enumerate(children):
+        made.append(_item(at))
+        context.replaced[id(made), number] = at
+    return context.made(made, At(children[0].node) if children else At([]))
