@@ -417,6 +417,17 @@ def test_fix_counts_and_prints_only_what_remains(run: Run) -> None:
     assert err.splitlines()[-1] == "1 fixed, 1 left"
 
 
+@pytest.mark.parametrize("form", ["full", "json"])
+def test_fix_out_of_time_is_unknown(run: Run, form: str) -> None:
+    code, out, err = run("tea.plan", "--fix", "--time-limit", "0.00001", "--format", form)
+    assert code == 3
+    assert "UNKNOWN" in out
+    assert "irreparable" not in out + err
+    assert "tea.plan: not fixed [SC801]: no repair was found within the limits" in err
+    assert err.endswith("\n0 fixed, 1 left\n")
+    assert Path("tea.plan").read_text() == PLAN
+
+
 def test_fix_for_programs_reports_on_the_plan_that_is_there_now(run: Run) -> None:
     import hashlib
     import json

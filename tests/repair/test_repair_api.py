@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
 from plansafe.grammar.source import Source
-from plansafe.verifier.api import Checker
+from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.diagnose.api import diagnose
 from plansafe.verifier.diagnose.model import ErrorClass
 from plansafe.verifier.engine.steps import Taken
@@ -189,3 +191,18 @@ def test_a_dearer_kind_is_avoided_where_another_does(kind: str) -> None:
     result = repair(checker(), faulty, RepairOptions(weights=weights))
     assert result.optimal
     assert kind not in {k.value for k in result.repairs[0].kinds}
+
+
+def test_a_search_that_ends_at_a_limit_is_unknown_and_not_irreparable() -> None:
+    found = diagnose(checker(), plan(*WHOLE[1:]), RepairOptions(max_cost=Fraction(1, 2)))
+    assert found.repair.status is RepairStatus.NOT_FOUND
+    assert ErrorClass.IRREPARABLE not in found.classes
+    [witness] = [witness for witness in found.witnesses if witness.error is ErrorClass.UNKNOWN]
+    assert witness.text.startswith("NOT FOUND: no repair within the limits, and none ruled out")
+
+
+def test_an_audit_that_ends_at_a_limit_judges_no_repair_and_is_no_bug() -> None:
+    slow = Checker(Source("d", DOMAIN), Source("p", PROBLEM), [Source("s", RULES)], Options(time_limit_s=1e-9))
+    for limit in (30.0, 1e-9):
+        result = diagnose(slow, plan(*WHOLE[1:]), RepairOptions(time_limit_s=limit)).repair
+        assert (result.status, result.repairs) == (RepairStatus.NOT_FOUND, ())

@@ -81,12 +81,12 @@ def _shown(
     counts = f"{len(applicable)} of {len(checker.rules)} rules of `{_LIBRARY}`"
     yield f"{counts} apply to {domain}  ({visible(taxonomies.table.name)})"
     for taxonomy in chosen:
-        yield f"\n{taxonomy.name}: {taxonomy.title}"
+        yield f"\n{visible(taxonomy.name)}: {visible(taxonomy.title)}"
         for covered in coverage(taxonomy, applicable, domain):
             names = covered.rules if every else covered.rules[:_RULES_SHOWN]
             more = f", and {len(covered.rules) - len(names)} more" if len(names) < len(covered.rules) else ""
             what = ", ".join(names) + more if names else f"no rule: {covered.reason or 'no reason is given'}"
-            yield f"  {covered.category.name:<32} {len(covered.rules):>3}  {what}"
+            yield f"  {visible(covered.category.name):<32} {len(covered.rules):>3}  {visible(what)}"
 
 
 def detector(

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
@@ -91,6 +93,19 @@ class Replay(StrEnum):
     NEVER = "never"
 
 
+@contextmanager
+def _legible() -> Iterator[None]:
+    """Mistakes on the command line may repeat the name of a file that somebody else has chosen."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(getattr(error, "message", None), str):
+            from plansafe.app.render.text import visible  # noqa: PLC0415 - for a mistake alone
+
+            error.message = visible(error.message)  # type: ignore[attr-defined]
+        raise
+
+
 class _Commands(TyperGroup):
     """``safecheck PLAN..`` is short for ``safecheck audit PLAN..``; the name of a command wins over a file's."""
 
@@ -122,6 +137,14 @@ class _Commands(TyperGroup):
             with audit_command.make_context("audit", [], parent=ctx, resilient_parsing=True) as inner:
                 return [*super().shell_complete(ctx, incomplete), *audit_command.shell_complete(inner, incomplete)]
         return super().shell_complete(ctx, incomplete)
+
+    def make_context(self, *args: Any, **extra: Any) -> Any:
+        with _legible():
+            return super().make_context(*args, **extra)
+
+    def invoke(self, ctx: Any) -> Any:
+        with _legible():
+            return super().invoke(ctx)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name in _LAZY:

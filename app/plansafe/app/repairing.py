@@ -31,6 +31,7 @@ _EXIT_CODES = {
 }
 _GRACE = 60.0
 """Seconds that loading, replaying and explaining may take beside the search, before all is given up."""
+_UNJUDGED = "the audit ended at one of its limits"
 _SAFE = (Headline.SAFE, Headline.VALID)
 
 
@@ -164,7 +165,12 @@ def _repaired(session: Session, prepared: Prepared, read: ReadSteps, wishes: Wis
     if not wishes.classes:
         from plansafe.verifier.repair.api import repair  # noqa: PLC0415 - loads the search
 
-        report, found = checker.check(plan), repair(checker, plan, wishes.options)
+        report = checker.check(plan)
+        if report.headline is Headline.UNKNOWN and report.limits:  # another look might end within them: which is true?
+            found = RepairResult(RepairStatus.NOT_FOUND, detail=_UNJUDGED)
+            outcome = _outcome(found, wishes.options, report)
+            return Examined(session.result(prepared, report), repair=found, outcome=outcome)
+        found = repair(checker, plan, wishes.options)
         return _with_text(Examined(session.result(prepared, report), repair=found), prepared, wishes.options)
     from plansafe.verifier.diagnose.api import diagnose  # noqa: PLC0415 - loads the search
 
@@ -190,6 +196,9 @@ def _with_text(done: Examined, prepared: Prepared, options: RepairOptions) -> Ex
         return done._replace(text=prepared.write(prepared, done.best))
     text = patched(plan, done.best)
     verdict = checker.check(Source(plan.name, text))
+    if verdict.headline is Headline.UNKNOWN and verdict.limits:
+        found = RepairResult(RepairStatus.NOT_FOUND, bound=done.repair.bound, detail=_UNJUDGED)
+        return done._replace(repair=found, outcome=_outcome(found, options, done.result.report))
     if verdict.headline not in _SAFE:
         raise RuntimeError(f"a repair of {plan.name} was {verdict.headline} when its text was read again")
     return done._replace(text=text)

@@ -38,8 +38,9 @@ def guarded(work: Callable[[], int]) -> int:
             return complain(unwritable("standard output", error))
         import traceback  # noqa: PLC0415 - for bugs alone
 
-        traceback.print_exc()
-        print(REPORT, file=sys.stderr)
+        from plansafe.app.render.text import escaped  # noqa: PLC0415
+
+        print(escaped(traceback.format_exc()) + REPORT, file=sys.stderr)
         return 4
 
 

@@ -205,8 +205,10 @@ class Session:
         except Exception:
             import traceback  # noqa: PLC0415 - for bugs alone
 
+            from plansafe.app.render.text import escaped  # noqa: PLC0415
+
             bug = Diagnostic("SC900", "internal error: this is a bug in safecheck, not in the plan")
-            return Result(name, unjudged(name, bug), (), {}, traceback.format_exc())
+            return Result(name, unjudged(name, bug), (), {}, escaped(traceback.format_exc()))
 
     def audit(self, prepared: Prepared) -> Result:
         """The verdict on a plan."""

@@ -72,8 +72,12 @@ class OwnSearch:
             return Solution(Answer.NOT_FOUND, detail="the prefix passes a limit of the engine", planner=self.name)
         left = query.time_limit_s - (monotonic() - started)
         found = self.solve_from(start, shortest=query.shortest, time_limit_s=left)
-        if found.answer is Answer.SOLVED and not replayed(query, found.steps):
-            raise AssertionError("a plan that the search found does not replay: this is a bug in plansafe")
+        if found.answer is Answer.SOLVED:
+            verdict = replayed(query, found.steps)
+            if verdict is None:
+                return Solution(Answer.NOT_FOUND, detail="what was found is not judged in time", planner=self.name)
+            if not verdict:
+                raise AssertionError("a plan that the search found does not replay: this is a bug in plansafe")
         return found
 
     def solve_from(self, start: Execution, *, shortest: bool = False, time_limit_s: float = 10.0) -> Solution:
@@ -117,12 +121,17 @@ def unsupported(checker: Checker, rules: bool) -> str:
     return ""
 
 
-def replayed(query: Query, steps: tuple[Taken, ...]) -> bool:
-    """Whether the checker finds a prefix with its continuation SAFE or VALID (without rules: reaching the goal)."""
+def replayed(query: Query, steps: tuple[Taken, ...]) -> bool | None:
+    """Whether the checker finds a prefix with its continuation SAFE or VALID (without rules: reaching the goal).
+
+    ``None`` where one of its limits ends the replay.
+    """
     assert query.checker.engine is not None
     objects = query.checker.engine.task.objects
     text = "".join([step_text(step, objects) + "\n" for step in (*query.prefix, *steps)])
     report = query.checker.check(Source("<search>", text))
+    if report.headline is Headline.UNKNOWN and report.limits:
+        return None
     if not query.rules:
         return report.executable is Worlds.ALL and report.goal is Worlds.ALL
     return report.headline in (Headline.SAFE, Headline.VALID)

@@ -91,9 +91,14 @@ class Repairer:
         before = gc.get_threshold()
         gc.set_threshold(max(before[0], 500_000), *before[1:])  # many small objects, few of them garbage
         try:
-            return self._run()
+            result = self._run()
         finally:
             gc.set_threshold(*before)
+        if result.status is RepairStatus.FOUND and not result.repairs:
+            self.ties = []
+            detail = "the audit of what was found ended at one of its limits"
+            return RepairResult(RepairStatus.NOT_FOUND, (), result.bound, False, False, detail, result.expanded)
+        return result
 
     def _run(self) -> RepairResult:
         options = self.options
@@ -263,6 +268,9 @@ class Repairer:
             steps = tuple([step_text(step, self.engine.task.objects) for step in aligned.steps])
             source = Source(self.plan.name, "".join([step + "\n" for step in steps]))
             report = self.checker.check(source)
+            if report.headline is Headline.UNKNOWN and report.limits:
+                self.all_listed = False
+                continue
             if report.headline not in SAFE:
                 raise AssertionError("a repair was found that the checker does not call safe")
             replayed = self.checker.confirmer().is_safe(source, report.steps) if len(out) < _REPLAYED else None
