@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from plansafe.app.discovery import Input
 from plansafe.app.render import FORMATS, renderer
-from plansafe.app.render.excerpt import MAX_COLUMNS, excerpt
-from plansafe.app.render.text import Style, visible, width
+from plansafe.app.render.excerpt import excerpt
+from plansafe.app.render.text import WIDE, Style, visible, width
 from plansafe.app.service import Result, Settings, unjudged
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
@@ -24,7 +24,7 @@ PLAIN = Style(False)
 
 
 def rendered(form: str, *results: Result, color: bool = False) -> str:
-    view = renderer(form, Settings(), color)
+    view = renderer(form, Settings(), Style(color))
     return "".join(view.plan(result) for result in results) + view.end()
 
 
@@ -39,9 +39,9 @@ def test_golden_color(golden: Golden, unsafe: Result) -> None:
 
 def test_formats_are_all_known() -> None:
     for form in FORMATS:
-        assert renderer(form, Settings(), False)
+        assert renderer(form, Settings(), Style(False))
     with pytest.raises(ValueError, match="no such format"):
-        renderer("xml", Settings(), False)
+        renderer("xml", Settings(), Style(False))
 
 
 def excerpt_of(text: str, *labels: tuple[int, int, str, bool]) -> str:
@@ -121,7 +121,7 @@ def test_long_lines_are_cut_around_the_mark(start: int, size: int, text: str) ->
     start = min(start, len(text))
     lines = excerpt_of(text, (start, min(start + size, len(text)), "here", True)).splitlines()
     assert len(lines) == 4
-    assert all(width(line) <= MAX_COLUMNS + 20 for line in lines)
+    assert all(width(line) <= WIDE + 20 for line in lines)
     assert "^" in lines[3]
 
 
@@ -168,7 +168,7 @@ def test_json_is_valid_unicode_whatever_the_bytes() -> None:
 
 
 def test_json_of_a_passing_plan_is_cheap(passing: Result) -> None:
-    view = renderer("json", Settings(), False)
+    view = renderer("json", Settings(), Style(False))
     view.plan(passing)
     best = min(_seconds(lambda: view.plan(passing), 200) for _ in range(5))
     assert best < 500e-6, "ten times the aim, for slow machines"

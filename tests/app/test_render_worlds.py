@@ -10,6 +10,7 @@ from format_checks import json_lines
 
 from plansafe.app.discovery import Input
 from plansafe.app.render import renderer
+from plansafe.app.render.text import Style
 from plansafe.app.render.worlds import asking, lines, notes, of_finding, outcome, scenes, where
 from plansafe.app.service import Result, Settings
 from plansafe.grammar.diagnostics import Label, Span
@@ -207,7 +208,7 @@ CASES: dict[str, Result] = {
 
 
 def rendered(form: str, one: Result, color: bool = False) -> str:
-    view = renderer(form, Settings(), color)
+    view = renderer(form, Settings(), Style(color))
     return view.plan(one) + view.end()
 
 
@@ -227,7 +228,7 @@ def test_golden_json_and_its_schema(golden: Golden) -> None:
 
 
 def test_golden_sarif(golden: Golden) -> None:
-    view = renderer("sarif", Settings(), False)
+    view = renderer("sarif", Settings(), Style(False))
     for one in CASES.values():
         view.plan(one)
     text = view.end()

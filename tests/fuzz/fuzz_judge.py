@@ -27,6 +27,7 @@ from jsonschema import Draft202012Validator
 
 from plansafe.app.discovery import Input
 from plansafe.app.render import FORMATS, renderer
+from plansafe.app.render.text import Style
 from plansafe.app.service import Result, Settings
 from plansafe.grammar.diagnostics import Label, Severity
 from plansafe.grammar.source import Source
@@ -173,7 +174,7 @@ def _render_problems(report: Report, known: dict[str, Source], seconds: float) -
         started = time.process_time()
         try:
             with watchdog(seconds):
-                view = renderer(form, Settings(), color=False)
+                view = renderer(form, Settings(), Style(False))
                 text = view.plan(result) + view.end()
         except TooSlow:
             yield Problem(f"rendering ({form}) over {seconds:g} s in {_innermost()}", traceback.format_exc(limit=-8))

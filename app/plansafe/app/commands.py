@@ -35,6 +35,7 @@ from plansafe.app.options import (
     WorldName,
 )
 from plansafe.app.progress import tell
+from plansafe.app.render.text import Style
 from plansafe.app.repairing import Examined, Wishes, examine
 from plansafe.app.running import (
     REPORT,
@@ -44,7 +45,7 @@ from plansafe.app.running import (
     print_text,
     remark,
     standard_output,
-    wants_color,
+    terminal,
 )
 from plansafe.app.scenarios import app as scenarios
 from plansafe.app.service import Settings, combined_exit_code, expand, guard, usage_problem, with_folders
@@ -153,7 +154,7 @@ def repair(
         paths, kept = _one_output("--output", place, plans, settings)
         examined = examine(paths, settings, Wishes(options))
         stream = sys.stderr if place == STDOUT else standard_output()
-        view = _view(form, settings, wants_color(color, stream), changes=True, every=every)
+        view = _view(form, settings, terminal(color, stream), changes=True, every=every)
         return _shown(examined, view, stream, place, kept)
 
     raise typer.Exit(guarded(lambda: _usable(settings, work)))
@@ -224,16 +225,15 @@ class _View(Protocol):
         """Render one plan."""
 
 
-def _view(form: Format, settings: Settings, color: bool, changes: bool, every: bool = False) -> _View:
+def _view(form: Format, settings: Settings, style: Style, changes: bool, every: bool = False) -> _View:
     if form is Format.JSON:
         from plansafe.app.render import version  # noqa: PLC0415
         from plansafe.app.render.repair_json import RepairJsonRenderer  # noqa: PLC0415
 
         return RepairJsonRenderer(settings, version())
     from plansafe.app.render.repair import RepairRenderer  # noqa: PLC0415
-    from plansafe.app.render.text import Style  # noqa: PLC0415
 
-    return RepairRenderer(Style(color), changes, every)
+    return RepairRenderer(style, changes, every)
 
 
 def _shown(
@@ -337,7 +337,7 @@ def diagnose(
             raise BadOption(message, "--graph is where the graph is written; a scene is given with --scene")
         paths, kept = _one_output("--graph", place, plans, settings)
         stream = sys.stderr if place == STDOUT else standard_output()
-        view = _view(form, settings, wants_color(color, stream), changes=False)
+        view = _view(form, settings, terminal(color, stream), changes=False)
         wishes = Wishes(
             options,
             where=True,

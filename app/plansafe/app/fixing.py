@@ -17,7 +17,7 @@ from plansafe.app.render import renderer
 from plansafe.app.render.difference import sentence, unified
 from plansafe.app.render.text import visible
 from plansafe.app.repairing import Examined, Wishes, examine
-from plansafe.app.running import REPORT, complain, print_text, remark, wants_color, written
+from plansafe.app.running import REPORT, complain, print_text, remark, terminal, written
 from plansafe.app.service import Result, Settings, combined_exit_code
 from plansafe.app.writing import STANDARD_OUTPUT, Guard, NotWritten, save, unwritable
 from plansafe.grammar.diagnostics import Diagnostic, Severity
@@ -65,7 +65,7 @@ def _reported(
     results: Iterator[Examined], settings: Settings, form: str, color: str, kept: Guard, stream: TextIO
 ) -> int:
     """Fix plan by plan, and report what remains; people are told nothing of a plan that is safe now."""
-    view = renderer(form, settings, wants_color(color, stream))
+    view = renderer(form, settings, terminal(color, stream))
     codes = set()
     fixed = left = 0
     for examined in results:

@@ -70,7 +70,7 @@ def _domains() -> tuple[str, ...]:
     return domain_names()
 
 
-def shown(result: GapsResult, form: str, color: bool) -> str:
+def shown(result: GapsResult, form: str, style: Style) -> str:
     """The gaps as text, in one of the formats of ``lint``."""
     if form == "json":
         from plansafe.app.render.json import json_line  # noqa: PLC0415 - for this format alone
@@ -80,7 +80,6 @@ def shown(result: GapsResult, form: str, color: bool) -> str:
     if form == "concise":
         said = [f"{visible(_where(d))}: {d.code} {visible(d.message)}\n" for d in result.diagnostics]
         return "".join([*said, *[f"{visible(gap.problem)}: {gap.code} {_first(gap)}\n" for gap in result.gaps]])
-    style = Style(color)
     blocks = ["\n".join(_block(gap, style)) for gap in result.gaps]
     errors = [f"{_severity(d, style)}[{d.code}]: {visible(d.message)}" for d in result.diagnostics]
     count = f"{len(result.gaps)} gap{'' if len(result.gaps) == 1 else 's'}"

@@ -14,7 +14,7 @@ import typer
 from plansafe.app.discovery import Choice, Discovery, Input, shipped_domain, shipped_or_file, shipped_spec
 from plansafe.app.options import Color, ColorChoice, DomainFile, GoalFile, LenientTypes, MemoryLimit, TaskName
 from plansafe.app.plans import Heading, Kind, heading
-from plansafe.app.running import complain, guarded, limit_memory, standard_output, wants_color
+from plansafe.app.running import complain, guarded, limit_memory, standard_output, terminal
 from plansafe.app.service import combined_exit_code
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
@@ -284,7 +284,7 @@ def _lint(gathered: Gathered, ignore: frozenset[str], options: LintOptions, form
             result = result._replace(usable=False)
         result = result._replace(diagnostics=(*notes, *result.diagnostics), sources={**read, **result.sources})
     stream = standard_output()
-    stream.write(renderer(form.value, wants_color(color, stream)).result(shown(result, ignore), gathered, ignore))
+    stream.write(renderer(form.value, terminal(color, stream)).result(shown(result, ignore), gathered, ignore))
     stream.flush()
     return result.exit_code(ignore)
 
@@ -296,7 +296,7 @@ def _gaps(gathered: Gathered, examples: tuple[str, ...], seconds: float | None, 
     if isinstance(found, Diagnostic):
         return complain(found)
     stream = standard_output()
-    stream.write(gaps.shown(found, form.value, wants_color(color, stream)))
+    stream.write(gaps.shown(found, form.value, terminal(color, stream)))
     stream.flush()
     if gaps.failed(found):
         return UNUSABLE

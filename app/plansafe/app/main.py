@@ -328,7 +328,7 @@ def _audit(
 
     from plansafe.app.progress import Progress  # noqa: PLC0415
     from plansafe.app.render import renderer  # noqa: PLC0415
-    from plansafe.app.running import REPORT, complain, wants_color, written  # noqa: PLC0415
+    from plansafe.app.running import REPORT, complain, terminal, written  # noqa: PLC0415
     from plansafe.app.service import audit as results  # noqa: PLC0415
     from plansafe.app.service import combined_exit_code, expand, guard, usage_problem, with_folders  # noqa: PLC0415
     from plansafe.app.writing import problem as unwritable  # noqa: PLC0415
@@ -361,7 +361,7 @@ def _audit(
     progress = Progress(len(paths))
 
     def work(stream: TextIO) -> int:
-        view = renderer(form, settings, wants_color(color, stream))
+        view = renderer(form, settings, terminal(color, stream))
         codes = set()
         for result in results(paths, settings):
             codes.add(result.exit_code)

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import TextIO
 
+from plansafe.app.render.text import WIDE, Style
 from plansafe.app.writing import STANDARD_OUTPUT, UNGUARDED, Guard, NotWritten, streamed, unwritable
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
@@ -15,6 +16,7 @@ from plansafe.grammar.source import Source
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 _FULL = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF))
+_OFF = ("", "0", "false")
 REPORT = """
 safecheck: internal error. This is a bug in safecheck, not in your files.
 Please report it with the text above, the command line, and the files if you can share them;
@@ -62,7 +64,6 @@ def complain(problem: Diagnostic) -> int:
 def told(diagnostics: Iterable[Diagnostic], sources: dict[str, Source]) -> int:
     """Say what is wrong with a file of the user, with its places, on standard error; the exit code of that."""
     from plansafe.app.render.full import FullRenderer  # noqa: PLC0415 - for a mistake alone
-    from plansafe.app.render.text import Style  # noqa: PLC0415
     from plansafe.app.service import Result, unjudged  # noqa: PLC0415
 
     view = FullRenderer(Style(False), False)
@@ -122,11 +123,36 @@ def standard_output() -> TextIO:
     return sys.stdout
 
 
-def wants_color(choice: str, stream: TextIO) -> bool:
-    """Whether to colour what goes to ``stream``."""
-    if choice == "auto":
-        return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return choice == "always"
+def terminal(choice: str, stream: TextIO) -> Style:
+    """What can be shown on ``stream``: colours or none, and how many columns."""
+    color = _wants_color(choice, stream)
+    return Style(color, _columns(stream) if color or stream.isatty() else WIDE)
+
+
+def _wants_color(choice: str, stream: TextIO) -> bool:
+    """The flag wins; then NO_COLOR; then FORCE_COLOR or CLICOLOR_FORCE; else it takes a terminal that has colours."""
+    said = os.environ.get
+    if choice != "auto":
+        return choice == "always"
+    if said("NO_COLOR"):
+        return False
+    if said("FORCE_COLOR", "0") not in _OFF or said("CLICOLOR_FORCE", "0") not in _OFF:
+        return True
+    return stream.isatty() and said("CLICOLOR") != "0" and said("TERM") != "dumb"
+
+
+def _columns(stream: TextIO) -> int:
+    """The width of the terminal that ``stream`` is, or is meant for; COLUMNS wins.
+
+    Elsewhere COLUMNS says nothing: whoever loads readline sets it for all that it starts.
+    """
+    given = os.environ.get("COLUMNS", "")
+    if given.isdecimal() and 0 < len(given) < 6 and int(given) > 0:
+        return int(given)
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or WIDE
+    except (OSError, ValueError):
+        return WIDE
 
 
 def limit_memory(mebibytes: int) -> None:

@@ -13,7 +13,7 @@ import typer
 
 from plansafe.app.options import Color, ColorChoice, LenientTypes, MemoryLimit, NoDefaultSpec, SpecFiles
 from plansafe.app.progress import tell
-from plansafe.app.running import complain, guarded, limit_memory, standard_output, wants_color
+from plansafe.app.running import complain, guarded, limit_memory, standard_output, terminal
 from plansafe.app.scenario_files import Chosen, Found, ScenarioFiles, Unusable
 from plansafe.app.service import combined_exit_code
 from plansafe.app.values import BadOption
@@ -89,13 +89,12 @@ def check(
 
     def work() -> int:
         from plansafe.app.render.scenario import ScenarioRenderer, checked_object  # noqa: PLC0415 - not for --help
-        from plansafe.app.render.text import Style  # noqa: PLC0415
         from plansafe.verifier.scenario.check import check as judge  # noqa: PLC0415
 
         wanted = _profile(profile, skip, min_steps, max_ways)
         files = ScenarioFiles(Chosen(base, tuple(spec or ()), not no_default_spec))
         stream = standard_output()
-        view = ScenarioRenderer(Style(wants_color(color.value, stream)))
+        view = ScenarioRenderer(terminal(color.value, stream))
 
         def one(found: Found) -> int:
             report = judge(found.scenario, wanted, _limits(time_limit), files.resolve, lenient_types=lenient_types)
@@ -147,7 +146,6 @@ def fix(
 
     def work() -> int:
         from plansafe.app.render.scenario import ScenarioRenderer, difference, fixed_object  # noqa: PLC0415 - as above
-        from plansafe.app.render.text import Style  # noqa: PLC0415
         from plansafe.verifier.scenario.fix import fix as correct  # noqa: PLC0415
 
         if output is not None and diff:
@@ -157,7 +155,7 @@ def fix(
         found_all = list(files.find(scenarios))
         folders = _folders(output, [found for found in found_all if isinstance(found, Found)])
         stream = standard_output()
-        view = ScenarioRenderer(Style(wants_color(color.value, stream)))
+        view = ScenarioRenderer(terminal(color.value, stream))
 
         def one(found: Found) -> int:
             new = os.path.join(found.folder, "domain.pddl")

@@ -6,6 +6,7 @@ import os
 import sys
 from typing import Protocol
 
+from plansafe.app.render.text import Style
 from plansafe.app.service import Result, Settings
 
 FORMATS = ("full", "concise", "json", "sarif")
@@ -21,18 +22,17 @@ class Renderer(Protocol):
         """Render what had to wait for the last result."""
 
 
-def renderer(form: str, settings: Settings, color: bool) -> Renderer:
+def renderer(form: str, settings: Settings, style: Style) -> Renderer:
     """Choose the renderer of a format; only that one is imported. Raises ``ValueError`` for an unknown format."""
     match form:
         case "full":
             from plansafe.app.render.full import FullRenderer  # noqa: PLC0415
-            from plansafe.app.render.text import Style  # noqa: PLC0415
 
-            return FullRenderer(Style(color), settings.full_state)
+            return FullRenderer(style, settings.full_state)
         case "concise":
             from plansafe.app.render.concise import ConciseRenderer  # noqa: PLC0415
 
-            return ConciseRenderer()
+            return ConciseRenderer(style)
         case "json":
             from plansafe.app.render.json import JsonRenderer  # noqa: PLC0415
 

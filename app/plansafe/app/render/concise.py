@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plansafe.app.render.excerpt import place
-from plansafe.app.render.text import brief, visible
+from plansafe.app.render.text import Style, brief, visible
 from plansafe.app.service import Result
 from plansafe.grammar.diagnostics import Severity
 from plansafe.verifier.report import FindingClass, Worlds
@@ -11,6 +11,9 @@ from plansafe.verifier.report import FindingClass, Worlds
 
 class ConciseRenderer:
     """Prints ``place: kind[code] message`` lines, then the verdict."""
+
+    def __init__(self, style: Style) -> None:
+        self._style = style
 
     def plan(self, result: Result) -> str:
         """Render one result."""
@@ -20,7 +23,8 @@ class ConciseRenderer:
         for diagnostic in report.diagnostics:
             label = diagnostic.labels[0] if diagnostic.labels else None
             where = place(label.source, label.span, result.sources) if label else name
-            out.append(f"{where}: {diagnostic.severity.value}[{diagnostic.code}] {brief(diagnostic.message)}")
+            kind = self._style.said(diagnostic.severity.value, f"{diagnostic.severity.value}[{diagnostic.code}]")
+            out.append(f"{self._style.bold(where)}: {kind} {brief(diagnostic.message)}")
         for finding in report.findings:
             where = place(finding.source or result.plan, finding.span, result.sources)
             kind = "undecided" if finding.finding_class is FindingClass.UNDECIDED else "error"
@@ -28,8 +32,9 @@ class ConciseRenderer:
             if finding.worlds is not None:
                 remarks.append("in every world" if finding.worlds is Worlds.ALL else "in some worlds")
             remark = f" ({', '.join(remarks)})" if remarks else ""
-            out.append(f"{where}: {kind}[{finding.code}] {brief(finding.message)}{remark}")
-        out.append(f"{name}: {self._verdict(result)}")
+            kind = self._style.said(kind, f"{kind}[{finding.code}]")
+            out.append(f"{self._style.bold(where)}: {kind} {brief(finding.message)}{remark}")
+        out.append(f"{self._style.bold(name)}: {self._verdict(result)}")
         return "\n".join(out) + "\n"
 
     def _verdict(self, result: Result) -> str:
@@ -37,18 +42,19 @@ class ConciseRenderer:
         if report.headline is None:
             errors = sum(1 for d in report.diagnostics if d.severity is Severity.ERROR)
             word = "INTERNAL ERROR" if result.exit_code == 4 else "NOT CHECKED"
-            return f"{word} ({errors} error{'' if errors == 1 else 's'})"
+            return f"{self._style.error(word)} ({errors} error{'' if errors == 1 else 's'})"
+        head = self._style.verdict(report.headline.value)
         idle = sum(1 for rule in report.rules if rule.status in ("never applied", "not applicable"))
         findings = len(report.findings) + report.suppressed
         counts = [_count(findings, "finding"), _count(report.steps, "step")]
         counts.append("safe: not checked, no rules" if report.safety is None else _count(len(report.rules), "rule"))
         text = f"({', '.join(counts)}{f', {idle} of them idle' if idle else ''}"
         if report.worlds is None:
-            return f"{report.headline.value} {text})"
+            return f"{head} {text})"
         from plansafe.app.render.worlds import asking, where  # noqa: PLC0415 - where something is open
 
         worlds, asked = where(report), visible(asking(report.worlds))
-        return f"{report.headline.value}{worlds and f' {worlds}'} {text}{asked and f'; worth asking: {asked}'})"
+        return f"{head}{worlds and f' {worlds}'} {text}{asked and f'; worth asking: {asked}'})"
 
     def end(self) -> str:
         """Nothing is left to say."""

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from plansafe.app.render.text import TAB, Style, brief, visible, width
+from plansafe.app.render.text import TAB, Style, brief, folded, visible, width
 from plansafe.grammar.diagnostics import Label, Span
 from plansafe.grammar.source import Source
 
-MAX_COLUMNS = 120
+_LEAST_ROOM = 30
+"""Columns that the words of a mark get at least, further left than the mark if need be."""
 _LONG = 1_000
 _BARE = re.compile(r"[\s\[\](){},]*\n[^\S\n]*")
 _CONTEXT = 20  # columns kept before the first mark of a line that is cut
@@ -78,7 +79,7 @@ def _telling(label: Label, source: Source) -> Label:
 
 
 def _line(source: Source, number: int, margin: int, style: Style) -> str:
-    shown, _ = _window(_expand(source.line(number)[:_LONG])[0], [])
+    shown, _ = _window(_expand(source.line(number)[:_LONG])[0], [], _room(margin, style))
     return f"{style.frame(f'{number:>{margin}} |')} {shown}".rstrip()
 
 
@@ -103,10 +104,11 @@ def _marked_line(source: Source, number: int, labels: Sequence[Label], margin: i
             if line > number:  # and not a long line that is cut
                 what = f"{what} (up to line {line})" if what else f"up to line {line}"
         marks.append(_Mark(first, max(last, first + 1), what, label.primary))
-    shown, marks = _window(text, marks)
+    room = _room(margin, style)
+    shown, marks = _window(text, marks, room)
     out = [f"{style.frame(f'{number:>{margin}} |')} {shown}".rstrip()]
     bar = style.frame(" " * margin + " |")
-    return out + [f"{bar} {row}".rstrip() for row in _mark_rows(marks, style)]
+    return out + [f"{bar} {row}".rstrip() for row in _mark_rows(marks, room, style)]
 
 
 def _expand(raw: str) -> tuple[str, list[int]]:
@@ -129,9 +131,14 @@ def _identity(size: int) -> list[int]:
     return list(range(size))
 
 
-def _window(text: str, marks: list[_Mark]) -> tuple[str, list[_Mark]]:
+def _room(margin: int, style: Style) -> int:
+    """The columns right of the bar."""
+    return style.columns - margin - 3
+
+
+def _window(text: str, marks: list[_Mark], limit: int) -> tuple[str, list[_Mark]]:
     """Cut a long line around its marks. Marks outside the window move to its edge."""
-    if width(text) <= MAX_COLUMNS:
+    if width(text) <= limit:
         return text, marks
     first = next((mark.start for mark in marks if mark.primary), marks[0].start if marks else 0)
     begin = max(first - _CONTEXT, 0)
@@ -140,18 +147,17 @@ def _window(text: str, marks: list[_Mark]) -> tuple[str, list[_Mark]]:
     offset = begin
     for character in text:
         size = width(character)
-        if at >= begin + MAX_COLUMNS - 1:
+        if at >= begin + limit - 1:
             kept.append("\u2026")
             break
         if at == begin and begin:
             kept.append("\u2026" + " " * (size - 1))
         elif at > begin or not begin:
-            if not kept:  # a wide character straddled the edge
+            if begin and not kept:  # a wide character straddled the edge
                 offset = at - 1
                 kept.append("\u2026")
             kept.append(character)
         at += size
-    limit = MAX_COLUMNS
     moved = []
     for mark in marks:
         start = min(max(mark.start - offset, 0), limit - 1)
@@ -159,24 +165,26 @@ def _window(text: str, marks: list[_Mark]) -> tuple[str, list[_Mark]]:
     return "".join(kept), moved
 
 
-def _mark_rows(marks: list[_Mark], style: Style) -> list[str]:
-    """Underline all marks in one row; the last one is explained beside it, the others on rows of their own."""
+def _mark_rows(marks: list[_Mark], room: int, style: Style) -> list[str]:
+    """Underline all marks in one row; the last one is explained beside it, if it fits, the others on rows below."""
     marks = sorted(marks, key=lambda mark: (mark.start, mark.end))
     size = max(mark.end for mark in marks)
     row = [" "] * size
     for mark in sorted(marks, key=lambda mark: mark.primary):
         row[mark.start : mark.end] = ("^" if mark.primary else "-") * (mark.end - mark.start)
     last = marks[-1]
-    inline = last.text if last.end == size else ""
+    inline = last.text if last.end == size and size + 1 + width(last.text) <= room else ""
     pending = [mark for mark in marks if mark.text and not (inline and mark is last)]
-    rows = [_coloured(row, style) + (f" {_said(last, style)}" if inline else "")]
+    rows = [_coloured(row, style) + (f" {_said(last.text, last, style)}" if inline else "")]
     while pending:
         mark = pending.pop()
-        before = [" "] * mark.start
+        start = max(min(mark.start, room - min(_LEAST_ROOM, width(mark.text))), 0)
+        before = [" "] * start
         for other in pending:
-            if other.start < mark.start:
+            if other.start < start:
                 before[other.start] = "|"
-        rows.append(style.frame("".join(before)) + _said(mark, style))
+        bars = style.frame("".join(before))
+        rows += [bars + _said(line, mark, style) for line in folded(mark.text, room - start)]
     return rows
 
 
@@ -186,13 +194,13 @@ def _coloured(row: list[str], style: Style) -> str:
     for at in range(1, len(row) + 1):
         if at == len(row) or row[at] != row[begin]:
             run = "".join(row[begin:at])
-            out.append(style.error(run) if run[0] == "^" else style.frame(run) if run[0] == "-" else run)
+            out.append(style.mark(run) if run[0] == "^" else style.frame(run) if run[0] == "-" else run)
             begin = at
     return "".join(out)
 
 
-def _said(mark: _Mark, style: Style) -> str:
-    return style.error(mark.text) if mark.primary else style.frame(mark.text)
+def _said(text: str, mark: _Mark, style: Style) -> str:
+    return style.mark(text) if mark.primary else style.frame(text)
 
 
 def place(source: str | None, span: Span | None, sources: Mapping[str, Source]) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from plansafe.app.render.excerpt import excerpt, gutter
-from plansafe.app.render.text import Style, brief, centre, pad, values, visible, width
+from plansafe.app.render.table import changing, drawn
+from plansafe.app.render.text import Style, brief, pad, values, visible
 from plansafe.app.service import Result
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
-from plansafe.verifier.report import Blame, Change, Finding, FindingClass, Headline, Report, Table
+from plansafe.verifier.report import Blame, Finding, FindingClass, Report, Table
 
-_MAX_CELL = 40
+_FEW = 3
+"""Lines about the input that may stand before what is wrong."""
 _NAMES = 6
 
 
@@ -24,12 +26,23 @@ class FullRenderer:
 
     def plan(self, result: Result) -> str:
         """Render one result."""
-        blocks = [self.inputs(result)]
-        blocks += [self.diagnostic(d, result) for d in result.report.diagnostics]
-        blocks += [self._finding(f, result) for f in result.report.findings]
-        blocks += self._worlds(result.report)
-        blocks.append(self._summary(result))
+        found = [*(self._finding(f, result) for f in result.report.findings), *self._worlds(result.report)]
+        blocks = [*self.arranged(result, found), self._summary(result)]
         return "\n\n".join(block for block in blocks if block) + "\n\n"
+
+    def arranged(self, result: Result, found: Sequence[str]) -> list[str]:
+        """What was used, what is said about the input, and what was found.
+
+        Where something is wrong, more than a few lines about the input come after it: what is wrong is read first.
+        """
+        name, *used = self._inputs(result)
+        told = [(d.severity is Severity.ERROR, self.diagnostic(d, result)) for d in result.report.diagnostics]
+        wrong = [block for is_error, block in told if is_error] + list(found)
+        notes = [block for is_error, block in told if not is_error]
+        about = ["\n".join(used), *notes]
+        if wrong and 1 + sum([block.count("\n") + 1 for block in about if block]) > _FEW:
+            return [name, *wrong, *about]
+        return ["\n".join([name, *used]), *(block for _, block in told), *found]
 
     def end(self) -> str:
         """Nothing is left to say."""
@@ -37,7 +50,7 @@ class FullRenderer:
 
     # -- what was used
 
-    def inputs(self, result: Result) -> str:
+    def _inputs(self, result: Result) -> list[str]:
         """Show the plan, and what it is checked with where that is not what it was for the plan before."""
         used = [i for i in result.inputs if i.role != "plan"]
         key = tuple((i.path, i.how) for i in used)
@@ -50,7 +63,7 @@ class FullRenderer:
             for (role, how), paths in alike.items():
                 names = [paths[0], *(_short(path, paths[0]) for path in paths[1:])]
                 lines.append(f"{self._style.bold(pad(role, 14))} {visible(', '.join(names))}  ({visible(how)})")
-        return "\n".join(lines)
+        return lines
 
     # -- diagnostics and findings
 
@@ -59,7 +72,7 @@ class FullRenderer:
         style = self._style
         margin = gutter(diagnostic.labels, result.sources)
         lines = [self._title(diagnostic.severity.value, diagnostic.code, diagnostic.message)]
-        lines += excerpt(diagnostic.labels, result.sources, margin, style)
+        lines += excerpt(diagnostic.labels, result.sources, margin, style.about(diagnostic.severity.value))
         lines += self._remarks([("note", note) for note in diagnostic.notes] + _help(diagnostic.help), margin)
         return "\n".join(lines)
 
@@ -75,19 +88,18 @@ class FullRenderer:
             where = end if finding.at_end else "before step 1" if result.report.steps else "in the initial state"
             name = visible(finding.source or result.plan)
             lines.append(f"{' ' * margin}{style.frame('-->')} {name}: {where}")
-        lines += excerpt(labels, result.sources, margin, style, begun=finding.span is None)
-        table = None if finding.table is None else finding.table if self._full_state else _changing(finding.table)
+        lines += excerpt(labels, result.sources, margin, style.about(kind), begun=finding.span is None)
+        table = None if finding.table is None else finding.table if self._full_state else changing(finding.table)
         if table is not None and table.columns and table.rows:
             bar = style.frame(" " * margin + " |")
-            lines += [bar, *(f"{bar} {row}".rstrip() for row in _table(table, style))]
+            lines += [bar, *(f"{bar} {row}".rstrip() for row in drawn(table, style, style.columns - margin - 3))]
         lines += self._remarks(_in_worlds(finding, result.report) + _facts(finding, table), margin)
         if finding.state:
             lines += self._remarks([("state", " ".join(visible(fact) for fact in finding.state))], margin)
         return "\n".join(lines)
 
     def _title(self, kind: str, code: str, message: str) -> str:
-        paint = {"warning": self._style.warning, "undecided": self._style.warning, "note": self._style.bold}
-        return paint.get(kind, self._style.error)(f"{kind}[{code}]") + self._style.bold(f": {brief(message)}")
+        return self._style.said(kind, f"{kind}[{code}]") + self._style.bold(f": {brief(message)}")
 
     def _remarks(self, remarks: Sequence[tuple[str, str]], margin: int) -> list[str]:
         out = []
@@ -123,14 +135,12 @@ class FullRenderer:
             word = "INTERNAL ERROR" if result.exit_code == 4 else "NOT CHECKED"
             lines = [f"{style.error(word)}   {_count(errors, 'error')}{self._explain(report)}"]
             return "\n".join(lines)
-        good = report.headline in (Headline.SAFE, Headline.VALID)
-        paint = style.good if good else style.warning if report.headline is Headline.UNKNOWN else style.error
         head = report.headline.value
         parts = [_count(len(report.findings) + report.suppressed, "finding") if report.findings else "no findings"]
         parts += [_count(report.steps, "step"), _rules(report)]
         indent = " " * (len(head) + 3)
         worlds = _where(report)
-        lines = [f"{paint(head)}   {worlds}{', '.join(parts)}{self._explain(report)}", indent + values(report)]
+        lines = [f"{style.verdict(head)}   {worlds}{', '.join(parts)}{self._explain(report)}", indent + values(report)]
         lines += [indent + line for line in _summary_notes(report)]
         return "\n".join(lines)
 
@@ -267,51 +277,3 @@ def _few(names: Sequence[str]) -> str:
 
 def _count(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
-# -- the table of facts
-
-
-def _changing(table: Table) -> Table | None:
-    """Keep the columns whose value changes; ``None`` if there is none. What stays the same is said in the notes."""
-    columns = range(len(table.columns))
-    kept = [at for at in columns if len({value for row in table.rows for value in row.cells[at]}) > 1]
-    if not kept:
-        return None
-    rows = tuple(row._replace(cells=tuple(row.cells[at] for at in kept)) for row in table.rows)
-    return Table(tuple(table.columns[at] for at in kept), rows)
-
-
-def _table(table: Table, style: Style) -> list[str]:
-    heads = [_cut(visible(column)) for column in table.columns]
-    actions = ["action", *(_cut(visible(row.action)) for row in table.rows)]
-    action_width = max(width(a) for a in actions)
-    cells = [[_cell(change) for change in row.cells] for row in table.rows]
-    widths = [
-        max(width(head), *(width(row[at]) if at < len(row) else 0 for row in cells)) for at, head in enumerate(heads)
-    ]
-    number = max(4, *(len(str(row.step)) + 2 for row in table.rows))
-    title = f"{'step':>{number}}  {pad('action', action_width)}  " + "  ".join(
-        pad(head, size) for head, size in zip(heads, widths, strict=True)
-    )
-    out = [style.bold(title + "  rule")]
-    for at, (row, shown) in enumerate(zip(table.rows, cells, strict=True)):
-        if at and [cell.after for cell in table.rows[at - 1].cells] != [cell.before for cell in row.cells]:
-            out.append(f"{'..':>{number}}")  # of many changes, the first are left out
-        mark = ">" if row.important else " "
-        step = row.step if row.step or not at else ""  # a timed literal has no number
-        line = f"{mark}{step:>{number - 1}}  {pad(_cut(visible(row.action)), action_width)}  "
-        line += "  ".join(centre(cell, size) for cell, size in zip(shown, widths, strict=True))
-        status = visible(row.status)
-        out.append(f"{line}  {style.error(status) if status.isupper() else status}")
-    return out
-
-
-def _cell(change: Change) -> str:
-    if change.before == change.after:
-        return _cut(visible(change.after))
-    return _cut(f"{visible(change.before)} -> {visible(change.after)}")
-
-
-def _cut(text: str) -> str:
-    return text if width(text) <= _MAX_CELL else text[: _MAX_CELL - 1] + "\u2026"

@@ -12,6 +12,7 @@ from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.verifier.lint.model import Fault, Lint
 
 SCHEMA = 1
+_KINDS = {0: "good", 3: "warning"}
 
 
 class LintRenderer(Protocol):
@@ -21,13 +22,13 @@ class LintRenderer(Protocol):
         """Render it, with what was read."""
 
 
-def renderer(form: str, color: bool) -> LintRenderer:
+def renderer(form: str, style: Style) -> LintRenderer:
     """Choose the renderer of a format. Raises ``ValueError`` for an unknown format."""
     match form:
         case "full":
-            return FullLint(Style(color))
+            return FullLint(style)
         case "concise":
-            return ConciseLint()
+            return ConciseLint(style)
         case "json":
             return JsonLint()
     raise ValueError(f"no such format: {form}")
@@ -57,38 +58,42 @@ class FullLint:
 
     def _block(self, diagnostic: Diagnostic, result: Lint) -> str:
         style = self._style
-        paint = {Severity.ERROR: style.error, Severity.WARNING: style.warning, Severity.NOTE: style.bold}
-        title = paint[diagnostic.severity](f"{diagnostic.severity.value}[{diagnostic.code}]")
+        kind = diagnostic.severity.value
+        title = style.said(kind, f"{kind}[{diagnostic.code}]")
         margin = gutter(diagnostic.labels, result.sources)
         lines = [title + style.bold(f": {visible(diagnostic.message)}")]
-        lines += excerpt(diagnostic.labels, result.sources, margin, style)
+        lines += excerpt(diagnostic.labels, result.sources, margin, style.about(kind))
         remarks = [("note", note) for note in diagnostic.notes]
         remarks += [("help", diagnostic.help)] if diagnostic.help else []
         lines += [f"{' ' * margin} {style.frame('=')} {style.bold(word)}: {visible(text)}" for word, text in remarks]
         return "\n".join(lines)
 
     def _summary(self, result: Lint, ignore: frozenset[str]) -> str:
-        style, code = self._style, result.exit_code(ignore)
-        paint = {0: style.good, 1: style.error, 3: style.warning}.get(code, style.error)
-        return paint(_verdict(result, code)) + _counts(result)
+        code = result.exit_code(ignore)
+        return self._style.said(_KINDS.get(code, "error"), _verdict(result, code)) + _counts(result)
 
 
 class ConciseLint:
     """``place: severity[code] message (reason)`` lines, then the verdict."""
 
+    def __init__(self, style: Style) -> None:
+        self._style = style
+
     def result(self, result: Lint, used: Gathered, ignore: frozenset[str]) -> str:
         """Render it."""
         name = visible(used.specs[0].path) if used.specs else "lint"
-        out = [_line(d, name, result) for d in (*result.diagnostics, *[f.diagnostic for f in result.faults])]
+        out = [self._line(d, name, result) for d in (*result.diagnostics, *[f.diagnostic for f in result.faults])]
         code = result.exit_code(ignore)
-        return "\n".join([*out, f"{name}: {_verdict(result, code)}{_counts(result)}"]) + "\n"
+        verdict = self._style.said(_KINDS.get(code, "error"), _verdict(result, code))
+        return "\n".join([*out, f"{self._style.bold(name)}: {verdict}{_counts(result)}"]) + "\n"
 
-
-def _line(diagnostic: Diagnostic, name: str, result: Lint) -> str:
-    label = diagnostic.labels[0] if diagnostic.labels else None
-    where = place(label.source, label.span, result.sources) if label else name
-    because = f" ({visible('; '.join(diagnostic.notes))})" if diagnostic.notes else ""
-    return f"{where}: {diagnostic.severity.value}[{diagnostic.code}] {visible(diagnostic.message)}{because}"
+    def _line(self, diagnostic: Diagnostic, name: str, result: Lint) -> str:
+        label = diagnostic.labels[0] if diagnostic.labels else None
+        where = place(label.source, label.span, result.sources) if label else name
+        because = f" ({visible('; '.join(diagnostic.notes))})" if diagnostic.notes else ""
+        kind = diagnostic.severity.value
+        said = self._style.said(kind, f"{kind}[{diagnostic.code}]")
+        return f"{self._style.bold(where)}: {said} {visible(diagnostic.message)}{because}"
 
 
 class JsonLint:

@@ -10,7 +10,7 @@ from plansafe.app.render.full import FullRenderer
 from plansafe.app.render.text import Style, pad, values, visible
 from plansafe.app.repairing import Examined
 from plansafe.verifier.repair.model import Repair, RepairResult, RepairStatus
-from plansafe.verifier.report import Headline, Report
+from plansafe.verifier.report import Report
 
 if TYPE_CHECKING:
     from plansafe.verifier.diagnose.labels import PublishedLabel
@@ -37,12 +37,11 @@ class RepairRenderer:
             return _label_line(examined.result.plan, examined.label)
         if examined.repair is None:
             return self._full.plan(examined.result)
-        blocks = [self._full.inputs(examined.result)]
-        blocks += [self._full.diagnostic(d, examined.result) for d in examined.result.report.diagnostics]
-        blocks += [self._verdict(examined.result.report), self._classes(examined)]
-        blocks += [self._where(examined), self._causes(examined), *self._repairs(examined)]
+        found = [self._verdict(examined.result.report), self._classes(examined)]
+        found += [self._where(examined), self._causes(examined), *self._repairs(examined)]
         if examined.outcome is not None:
-            blocks.append(self._full.diagnostic(examined.outcome, examined.result))
+            found.append(self._full.diagnostic(examined.outcome, examined.result))
+        blocks = self._full.arranged(examined.result, found)
         if self._changes:
             blocks.append(self._end(examined, written))
         elif written is not None:
@@ -55,13 +54,11 @@ class RepairRenderer:
         style = self._style
         assert report.headline is not None
         head = report.headline.value
-        good = report.headline in (Headline.SAFE, Headline.VALID)
-        paint = style.good if good else style.warning if report.headline is Headline.UNKNOWN else style.error
         if not report.findings:
-            return f"{paint(head)}   {_count(report.steps, 'step')}"
+            return f"{style.verdict(head)}   {_count(report.steps, 'step')}"
         first, others = report.findings[0], len(report.findings) + report.suppressed - 1
         more = style.faint(f"   and {_count(others, 'more finding')}: safecheck audit") if others else ""
-        return f"{paint(head)}   {visible(first.message)}{more}"
+        return f"{style.verdict(head)}   {visible(first.message)}{more}"
 
     def _classes(self, examined: Examined) -> str:
         rows = []

@@ -9,12 +9,17 @@ if TYPE_CHECKING:
     from plansafe.verifier.report import Report
 
 TAB = 4
+WIDE = 120
+"""Columns where nobody says how wide the terminal is: in a file, in a pipe."""
+_NARROWEST = 40
 LONGEST = 1_000
 _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
 """What Unicode counts as printable although nothing is to be seen: fillers, joiners, selectors of variants, the empty
 braille pattern. A name with one of them looks like another name."""
+_KINDS = {"error": "1;31", "warning": "1;33", "undecided": "1;33", "note": "1;36", "good": "1;32"}
+_GOOD = ("SAFE", "VALID")
 
 
 def visible(text: str) -> str:
@@ -86,11 +91,53 @@ def values(report: Report) -> str:
     return f"executable {report.executable.value}, goal {report.goal.value}, {safe}"
 
 
-class Style:
-    """Terminal colours, or none."""
+def cut(text: str, columns: int) -> str:
+    """A visible text that takes at most so many columns."""
+    if width(text) <= columns:
+        return text
+    kept, taken = [], 1
+    for character in text:
+        taken += width(character)
+        if taken > columns:
+            break
+        kept.append(character)
+    return "".join(kept) + "\u2026"
 
-    def __init__(self, enabled: bool) -> None:
+
+def folded(text: str, columns: int) -> list[str]:
+    """A visible text in lines of at most so many columns, broken at blanks; a longer word stays whole."""
+    lines: list[str] = []
+    for word in text.split(" "):
+        if lines and width(lines[-1]) + 1 + width(word) <= columns:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines
+
+
+class Style:
+    """What a terminal can show: its columns, and colours or none. ``kind`` says what is being pointed at."""
+
+    def __init__(self, enabled: bool, columns: int = WIDE, kind: str = "error") -> None:
         self._enabled = enabled
+        self.columns = max(columns, _NARROWEST)
+        self._kind = kind
+
+    def about(self, kind: str) -> Style:
+        """The style of an excerpt that goes with an ``error``, a ``warning``, a ``note`` or what is ``undecided``."""
+        return Style(self._enabled, self.columns, kind)
+
+    def mark(self, text: str) -> str:
+        """Colour the caret and its words in the colour of what they are about."""
+        return self.said(self._kind, text)
+
+    def said(self, kind: str, text: str) -> str:
+        """Colour an ``error``, a ``warning``, a ``note``, what is ``undecided`` and what is ``good``."""
+        return self.paint(text, _KINDS.get(kind, _KINDS["error"]))
+
+    def verdict(self, text: str) -> str:
+        """Colour a headline by what it says."""
+        return self.said("good" if text in _GOOD else "warning" if text == "UNKNOWN" else "error", text)
 
     def paint(self, text: str, code: str) -> str:
         """Wrap a text in an SGR sequence."""
