@@ -175,7 +175,7 @@ def check(one: Case) -> None:
     results = list(audit(one.plans, one.settings))
     shown = {}
     for form in ("full", "concise", "json", "sarif"):
-        view = renderer(form, one.settings, False)
+        view = renderer(form, one.settings)
         shown[form] = "".join([*[view.plan(result) for result in results], view.end()])
     full_text(shown["full"])
     concise_lines(shown["concise"])

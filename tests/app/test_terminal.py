@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable
+from itertools import pairwise
 
 import pytest
 
@@ -37,7 +38,7 @@ def table(columns: int, rows: int = 3) -> Table:
     """So many facts, of 20 to 40 letters, that become true one after the other."""
     names = tuple(f"(on-top-of box{at:02} shelf{'x' * at * 4})" for at in range(columns))
     values = [["T" if at < row else "F" for at in range(columns)] for row in range(rows + 1)]
-    cells = [tuple(map(Change, before, after)) for before, after in zip(values, values[1:], strict=False)]
+    cells = [tuple(map(Change, before, after)) for before, after in pairwise(values)]
     return Table(names, tuple(Row(n + 7, f"put box{n} shelf", cells[n], "ok", n == 1) for n in range(rows)))
 
 

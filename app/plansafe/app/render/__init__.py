@@ -6,7 +6,7 @@ import os
 import sys
 from typing import Protocol
 
-from plansafe.app.render.text import Style
+from plansafe.app.render.text import PLAIN, Style
 from plansafe.app.service import Result, Settings
 
 FORMATS = ("full", "concise", "json", "sarif")
@@ -22,7 +22,7 @@ class Renderer(Protocol):
         """Render what had to wait for the last result."""
 
 
-def renderer(form: str, settings: Settings, style: Style) -> Renderer:
+def renderer(form: str, settings: Settings, style: Style = PLAIN) -> Renderer:
     """Choose the renderer of a format; only that one is imported. Raises ``ValueError`` for an unknown format."""
     match form:
         case "full":

@@ -166,3 +166,6 @@ class Style:
     def faint(self, text: str) -> str:
         """Step back."""
         return self.paint(text, "2")
+
+
+PLAIN = Style(False)
