@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from plansafe.app.project import FILE, project_in
 from plansafe.domains import domain_path
 from plansafe.grammar.source import Source
 from plansafe.specs import spec_path
@@ -25,9 +26,9 @@ ROOT = Path(__file__).resolve().parents[2]
 HOUSEHOLD = Path(domain_path("household"))
 TRIMMED = "[...]"
 NOT_RUN = ("git clone", "python3.11 -m venv", ".venv/bin/pip install")  # they need a network
-KINDS = frozenset(("console", "sh", "python", "text", "lisp", "output"))
+KINDS = frozenset(("console", "sh", "python", "text", "lisp", "toml", "output"))
 _FENCE = re.compile(r"^```(\S*)\s*$")
-_FILE = re.compile(r";\s*([\w-]+\.(?:safe|pddl|plan))\s*$")
+_FILE = re.compile(r";\s*((?:[\w-]+/)*[\w-]+\.(?:safe|pddl|plan))\s*$")
 _EXIT = re.compile(r"\s+# exit (\d)\Z")
 
 
@@ -77,6 +78,8 @@ class Page:
                 self._python(block.text, where)
             case "lisp":
                 self._lisp(block.text, where)
+            case "toml":
+                self._toml(block.text, where)
             case "text":
                 assert self.printed is not None, f"{where}: a text block shows what the Python before it prints"
                 self._compare(block.text.splitlines(), self.printed.splitlines(), where)
@@ -164,6 +167,7 @@ class Page:
     def _lisp(self, text: str, where: str) -> None:
         name = _FILE.match(text.partition("\n")[0])
         if name:
+            (self.folder / name[1]).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / name[1]).write_text(text, encoding="utf-8")
         if "(define (safety" not in text and "(define (mapping" not in text and name:
             return  # a domain, a problem or a plan: the commands and specifications that follow use it
@@ -174,6 +178,12 @@ class Page:
         if mapping:
             texts.append((self.folder / f"{mapping[1]}.safe").read_text(encoding="utf-8"))
         self._check(texts, where)
+
+    def _toml(self, text: str, where: str) -> None:
+        """A project file, which is written under that name."""
+        assert text.startswith(f"# {FILE}\n"), f"{where}: a toml block begins with `# {FILE}`"
+        (self.folder / FILE).write_text(text, encoding="utf-8")
+        assert project_in(str(self.folder)) is not None, where
 
     def _check(self, texts: list[str], where: str) -> None:
         """Specifications and mappings compile without a word, apart from foreign vocabulary, and make rules."""

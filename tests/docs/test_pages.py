@@ -10,6 +10,8 @@ from doc_blocks import ROOT, Page, blocks
 
 RUN = (
     "README.md",
+    "docs/first-project.md",
+    "docs/project-file.md",
     "docs/safety-rules.md",
     "docs/python-api.md",
     "docs/architecture.md",

@@ -11,8 +11,10 @@ from typing import Annotated, Any, Protocol, TextIO
 
 import typer
 
+from plansafe.app.configuration import Asked, InForce, configure
 from plansafe.app.domains import app as domains
 from plansafe.app.hazards import detector, hazards
+from plansafe.app.initialising import init
 from plansafe.app.linting import lint
 from plansafe.app.options import (
     AllowNoRules,
@@ -25,11 +27,13 @@ from plansafe.app.options import (
     LenientTypes,
     MemoryLimit,
     NoDefaultSpec,
+    NoProject,
     Plans,
     ProblemFile,
     Reading,
     SceneFile,
     SceneOnly,
+    ShowConfig,
     SpecFiles,
     TaskName,
     WorldName,
@@ -61,6 +65,7 @@ _SEARCHING = "looking for the nearest safe plan .."
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 app.command("detector")(detector)
 app.command("hazards")(hazards)
+app.command("init")(init)
 app.command("lint")(lint)
 app.command("verify-certificate")(verify_certificate)
 app.add_typer(domains, name="domains")
@@ -95,7 +100,8 @@ MaxCost = Annotated[str, typer.Option(metavar="COST", help="Look for no repair t
 
 @app.command()
 def repair(
-    plans: Plans,
+    context: typer.Context,
+    plans: Plans = None,
     domain: DomainFile = None,
     problem: ProblemFile = None,
     spec: SpecFiles = None,
@@ -130,6 +136,8 @@ def repair(
     form: FormatChoice = Format.FULL,
     color: ColorChoice = Color.AUTO,
     memory_limit: MemoryLimit = 8192,
+    no_project: NoProject = False,
+    show_config: ShowConfig = False,
 ) -> None:
     """Find the nearest safe plan: the fewest steps to insert, delete, replace or move until a plan is SAFE.
 
@@ -137,21 +145,23 @@ def repair(
     was safe before), 1 PROVED that there is none, 2 usage or unreadable file, 3 NOT FOUND within the limits, 4 a bug
     in safecheck. A batch returns the first present of 4, 2, 1, 3, 0.
     """
-    settings = _settings(
-        domain, problem, spec, no_default_spec, gate, allow_no_rules, lenient_types, reading, form
-    )._replace(world=world, scene=scene, goal=goal, task=task)
-    settings = with_folders(settings, plans)
-    limit_memory(memory_limit)
+    settings = _settings(domain, problem, spec, no_default_spec, gate, allow_no_rules, lenient_types, reading)._replace(
+        world=world, scene=scene, goal=goal, task=task, time_limit=time_limit
+    )
+    asked = Asked(plans, no_project, show_config)
+    now = configure(context, asked, settings, form.value, memory_limit, tuple(Format))
+    form, seconds, settings = Format(now.form), now.settings.time_limit, _ready(now, plans)
+    limit_memory(now.memory)
 
     def work() -> int:
         options = RepairOptions(
             weights=read_weights(weights) if weights else RepairOptions().weights,
             protected=read_steps("--protect", protect or ()),
             max_cost=read_cost("--max-cost", max_cost),
-            time_limit_s=_seconds(time_limit),
+            time_limit_s=_seconds(seconds),
         )
         place = STDOUT if output in STANDARD_OUTPUT else output
-        paths, kept = _one_output("--output", place, plans, settings)
+        paths, kept = _one_output("--output", place, plans or [], settings)
         examined = examine(paths, settings, Wishes(options))
         stream = sys.stderr if place == STDOUT else standard_output()
         view = _view(form, settings, terminal(color, stream), changes=True, every=every)
@@ -169,7 +179,6 @@ def _settings(
     allow_no_rules: bool,
     lenient_types: bool,
     reading: From,
-    form: Format,
 ) -> Settings:
     return Settings(
         domain=domain,
@@ -179,9 +188,14 @@ def _settings(
         gate=gate,
         allow_no_rules=allow_no_rules,
         lenient_types=lenient_types,
-        hashes=form is Format.JSON,
         loose=reading is From.TEXT,
     )
+
+
+def _ready(now: InForce, plans: list[str] | None) -> Settings:
+    """Settings for a search, which has a time limit of its own."""
+    settings = now.settings._replace(hashes=now.form == Format.JSON, time_limit=Settings().time_limit)
+    return with_folders(settings, plans or [])
 
 
 def _seconds(limit: float) -> float | None:
@@ -280,7 +294,8 @@ def _save(output: str, text: str, kept: Guard) -> None:
 
 @app.command()
 def diagnose(
-    plans: Plans,
+    context: typer.Context,
+    plans: Plans = None,
     domain: DomainFile = None,
     problem: ProblemFile = None,
     spec: SpecFiles = None,
@@ -315,6 +330,8 @@ def diagnose(
     form: FormatChoice = Format.FULL,
     color: ColorChoice = Color.AUTO,
     memory_limit: MemoryLimit = 8192,
+    no_project: NoProject = False,
+    show_config: ShowConfig = False,
 ) -> None:
     """Say what is wrong with a plan, where it went wrong, and why.
 
@@ -322,20 +339,22 @@ def diagnose(
     taken, and the point of no return, past which no safe plan can be reached (planners are asked; where they give up,
     between which steps it lies). Exit codes: those of `safecheck repair`.
     """
-    settings = _settings(
-        domain, problem, spec, no_default_spec, gate, allow_no_rules, lenient_types, reading, form
-    )._replace(world=world, scene=scene, goal=goal, task=task)
-    settings = with_folders(settings, plans)
-    limit_memory(memory_limit)
+    settings = _settings(domain, problem, spec, no_default_spec, gate, allow_no_rules, lenient_types, reading)._replace(
+        world=world, scene=scene, goal=goal, task=task, time_limit=time_limit
+    )
+    asked = Asked(plans, no_project, show_config)
+    now = configure(context, asked, settings, form.value, memory_limit, tuple(Format))
+    form, seconds, settings = Format(now.form), now.settings.time_limit, _ready(now, plans)
+    limit_memory(now.memory)
 
     def work() -> int:
-        options = RepairOptions(max_cost=read_cost("--max-cost", max_cost), time_limit_s=_seconds(time_limit))
+        options = RepairOptions(max_cost=read_cost("--max-cost", max_cost), time_limit_s=_seconds(seconds))
         place = STDOUT if graph in STANDARD_OUTPUT else graph
         if place is not None and _is_other(place):
             # `audit --graph` reads a scene: here it would be lost.
             message = f"cannot write {place}: it is there already, and is no graph in DOT"
             raise BadOption(message, "--graph is where the graph is written; a scene is given with --scene")
-        paths, kept = _one_output("--graph", place, plans, settings)
+        paths, kept = _one_output("--graph", place, plans or [], settings)
         stream = sys.stderr if place == STDOUT else standard_output()
         view = _view(form, settings, terminal(color, stream), changes=False)
         wishes = Wishes(

@@ -9,14 +9,19 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.app.folders import Folders, Sibling, above, place
 from plansafe.app.plans import Heading, Kind, heading
+from plansafe.app.project import STEM
 from plansafe.app.writing import strays
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
+
+if TYPE_CHECKING:
+    from plansafe.app.project import Project
 
 STDIN = "-"
 _LONGEST_NAME = 60
@@ -47,13 +52,14 @@ class Input(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """What the user chose by flags."""
+    """What the user chose: by flags, which win, and in a project file."""
 
     domain: str | None = None
     problem: str | None = None
     specs: tuple[str, ...] = ()
     default_spec: bool = True
     gate: bool = False
+    project: Project | None = None
 
 
 class Inputs(NamedTuple):
@@ -133,7 +139,8 @@ class Discovery:
         folder = os.path.dirname(plan.path) if plan.path != STDIN else ""
         if self._choice.gate:
             said = Heading(said.kind)
-        stem = None if self._choice.problem is not None else _stem(plan.path)
+        # the name decides, letter by letter in a pattern; elsewhere only its beginning
+        stem = None if self._choice.problem is not None else os.path.basename(plan.path)
         key = (folder, said.domain, said.problem, stem)
         known = self._found.get(key)
         if known is None:
@@ -173,11 +180,18 @@ class Discovery:
         if candidates:
             notes.append(f"cannot choose between {names}{', ..' if len(candidates) > 8 else ''}")
         text = f"no {role} found for {plan.source.name}"
-        return _NotFound(Diagnostic(code, text, (), tuple(notes), f"name it with --{role} FILE"))
+        return _NotFound(
+            Diagnostic(
+                code, text, (), tuple(notes), f"name it with --{role} FILE, or in a project file: safecheck init"
+            )
+        )
 
     def _problem(self, plan: Input, folder: str, said: Heading) -> Input:
         if self._choice.problem is not None:
             return self._must_read(self._choice.problem, "problem", "--problem")
+        project = self._choice.project
+        if project is not None and project.problem is not None:
+            return self._of_project(project, "problem", project.problem, plan)
         looked = ["no --problem"]
         if said.problem is not None:
             named = self._named(plan, folder, said.problem, Kind.PROBLEM, looked)
@@ -201,6 +215,9 @@ class Discovery:
     def _domain(self, plan: Input, folder: str, said: Heading, problem: Input | None) -> Input:
         if self._choice.domain is not None:
             return self._must_read(shipped_or_file(self._choice.domain), "domain", "--domain")
+        project = self._choice.project
+        if project is not None and project.domain is not None:
+            return self._must_read(named_in(project, project.domain, shipped_domain), "domain", project.path)
         looked = ["no --domain"]
         if said.domain is not None:
             named = self._named(plan, folder, said.domain, Kind.DOMAIN, looked)
@@ -265,6 +282,25 @@ class Discovery:
         fitting = [s for s in self._folders.siblings(folder, kind) if s.heading.name == name.lower()]
         return self._must_read(fitting[0].path, role, how) if len(fitting) == 1 else None
 
+    def _of_project(self, project: Project, role: str, pattern: str, plan: Input) -> Input:
+        """The file that a pattern of the project file names for a plan."""
+        found = self.of_project(project, role, pattern, plan.path)
+        if isinstance(found, Diagnostic):
+            raise _NotFound(found)
+        return found
+
+    def of_project(self, project: Project, role: str, pattern: str, plan: str) -> Input | Diagnostic:
+        """Read what a pattern of the project file names for a plan; a diagnostic (SC001, SC601, SC603) if it cannot."""
+        is_pattern = STEM in pattern
+        if is_pattern and plan == STDIN:
+            text = f"{project.path} names the {role} by the plan's file name, and standard input has none"
+            return Diagnostic("SC603", text, help=f"name it with --{role} FILE")
+        how = f"{project.path}: {pattern}" if is_pattern else project.path
+        found = self.read(project.for_plan(pattern, plan), role, how)
+        if isinstance(found, Diagnostic):
+            return found._replace(notes=(*found.notes, f'{project.path} says: {role} = "{pattern}"'))
+        return found
+
     def _must_read(self, path: str, role: str, how: str) -> Input:
         found = self.read(path, role, how)
         if isinstance(found, Diagnostic):
@@ -290,7 +326,12 @@ class Discovery:
     def _chosen_specs(self, folder: str, domain: Input | None, problem: Input | None) -> list[tuple[str, str]]:
         if self._choice.specs:
             return [(self._shipped_or_file(path), "--spec") for path in self._choice.specs]
-        if not self._choice.default_spec or domain is None:
+        if not self._choice.default_spec:
+            return []
+        project = self._choice.project
+        if project is not None and project.specifications is not None:
+            return [(named_in(project, path, shipped_spec), project.path) for path in project.specifications]
+        if domain is None:
             return []
         name = heading(domain.source.text).name
         path = domain.path.partition(" (with ")[0]  # where a world adds the types of a task, it says so there
@@ -363,6 +404,12 @@ class Discovery:
 
     def _sibling_spec(self, folder: str, name: str) -> str | None:
         return next((s.path for s in self._folders.siblings(folder, Kind.SAFETY) if s.heading.name == name), None)
+
+
+def named_in(project: Project, name: str, shipped: Callable[[str], str | None]) -> str:
+    """A file beside the project file, or what is shipped under that name if there is no such file."""
+    path = project.beside(name)
+    return path if _is_path(name) or os.path.exists(path) else shipped(name) or path
 
 
 def shipped_or_file(path: str) -> str:

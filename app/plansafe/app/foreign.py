@@ -7,10 +7,12 @@ the specifications that apply, and the way back: a repaired plan is written as i
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.app.discovery import Discovery, Input, shipped_domain
+from plansafe.app.project import STEM
 from plansafe.app.service import Result, Settings, compiled, unjudged
 from plansafe.domains.world import Request, Scene, World
 from plansafe.domains.worlds import aliases, missing, world, world_names
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from plansafe.app.service import Prepared
     from plansafe.verifier.api import Checker
 
+_KEPT = 4
+"""Scenes whose compiled tasks are kept."""
 _PLAN_SUFFIXES = (".txt", ".json", ".jsonl", ".plan", ".script", ".pddl")
 
 
@@ -34,12 +38,12 @@ class _Compiled(NamedTuple):
 
 
 class Foreign:
-    """The world that the settings name, with the one scene of this run; what plans share is compiled once."""
+    """The world that the settings name, with the scene of each plan; what plans share is compiled once."""
 
     def __init__(self, settings: Settings, discovery: Discovery) -> None:
         self._settings = settings
         self._discovery = discovery
-        self._compiled: dict[str, _Compiled | tuple[Diagnostic, ...]] = {}
+        self._compiled: dict[tuple[str, ...], _Compiled | tuple[Diagnostic, ...]] = {}
         self._told = False
 
     def prepare(self, plan: Input) -> Prepared | Result:
@@ -51,11 +55,15 @@ class Foreign:
         if isinstance(chosen, Diagnostic):
             return Result(name, unjudged(name, chosen), (plan,), {name: plan.source})
         folder = os.path.dirname(plan.path)
-        if folder not in self._compiled:
-            self._compiled[folder] = self._compile(chosen, folder)
-        ready = self._compiled[folder]
+        files = list(self._files(plan.path))
+        key = (folder, *[file.path if isinstance(file, Input) else file.message for file in files])
+        if key not in self._compiled:
+            while len(self._compiled) >= _KEPT:
+                del self._compiled[next(iter(self._compiled))]
+            self._compiled[key] = self._compile(chosen, folder, files)
+        ready = self._compiled[key]
         if not isinstance(ready, _Compiled):
-            sources = {name: plan.source, **{i.source.name: i.source for i in self._files() if isinstance(i, Input)}}
+            sources = {name: plan.source, **{i.source.name: i.source for i in files if isinstance(i, Input)}}
             return Result(name, unjudged(name, *ready), (plan,), sources)
         used = (plan, *ready.inputs)
         sources = {**ready.sources, name: plan.source}
@@ -68,19 +76,23 @@ class Foreign:
         self._told = True
         return Prepared(read.plan, ready.checker, used, sources, notes, read.places, _Writer(chosen, ready.scene))
 
-    def _files(self) -> Iterator[Input | Diagnostic]:
-        given = self._settings
-        for role, path in (
-            ("scene", given.scene),
-            ("goal", given.goal),
-            ("domain", given.domain),
-            ("problem", given.problem),
+    def _files(self, plan: str) -> Iterator[Input | Diagnostic]:
+        """The files that flags name, or else the project file."""
+        given, project = self._settings, self._settings.project
+        for role, path, pattern in (
+            ("scene", given.scene, project and project.scene),
+            ("goal", given.goal, project and project.goal),
+            ("domain", given.domain, project and project.domain),
+            ("problem", given.problem, project and project.problem),
         ):
             if path is not None:
                 yield self._discovery.read(path, role, f"--{role}")
+            elif project is not None and pattern is not None:
+                yield self._discovery.of_project(project, role, pattern, plan)
 
-    def _compile(self, chosen: World, folder: str) -> _Compiled | tuple[Diagnostic, ...]:
-        files = list(self._files())
+    def _compile(
+        self, chosen: World, folder: str, files: list[Input | Diagnostic]
+    ) -> _Compiled | tuple[Diagnostic, ...]:
         unreadable = tuple([file for file in files if isinstance(file, Diagnostic)])
         if unreadable:
             return unreadable
@@ -160,9 +172,27 @@ def find_world(name: str) -> World | Diagnostic:
         return Diagnostic("SC610", f"no world is named {name!a}", help=advice)
 
 
+def _others(settings: Settings) -> Callable[[str], bool]:
+    """Whether a file is a scene or a goal file."""
+    named = {os.path.realpath(path) for path in (settings.scene, settings.goal) if path is not None}
+    patterns = []
+    project = settings.project
+    if project is not None:
+        for given, pattern in ((settings.scene, project.scene), (settings.goal, project.goal)):
+            if given is None and pattern is not None:
+                parts = os.path.realpath(project.beside(pattern)).split(STEM)
+                patterns.append(re.compile("[^/]*".join([re.escape(part) for part in parts]) + r"\Z"))
+
+    def is_other(path: str) -> bool:
+        real = os.path.realpath(path)
+        return real in named or any([pattern.match(real) for pattern in patterns])
+
+    return is_other
+
+
 def foreign_plans(folder: str, settings: Settings) -> Iterator[str]:
     """Yield the files below a folder that may be plans of a world: by suffix, without the scene and the goal file."""
-    others = {os.path.realpath(path) for path in (settings.scene, settings.goal) if path is not None}
+    is_other = _others(settings)
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError:
@@ -173,7 +203,7 @@ def foreign_plans(folder: str, settings: Settings) -> Iterator[str]:
             continue
         if entry.is_dir(follow_symlinks=False):
             below.append(entry.path)
-        elif entry.name.lower().endswith(_PLAN_SUFFIXES) and os.path.realpath(entry.path) not in others:
+        elif entry.name.lower().endswith(_PLAN_SUFFIXES) and not is_other(entry.path):
             yield entry.path
     for place in below:
         yield from foreign_plans(place, settings)

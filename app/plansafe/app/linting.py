@@ -11,15 +11,26 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from plansafe.app.discovery import Choice, Discovery, Input, shipped_domain, shipped_or_file, shipped_spec
-from plansafe.app.options import Color, ColorChoice, DomainFile, GoalFile, LenientTypes, MemoryLimit, TaskName
+from plansafe.app.configuration import Asked, configure
+from plansafe.app.discovery import Choice, Discovery, Input, named_in, shipped_domain, shipped_or_file, shipped_spec
+from plansafe.app.options import (
+    Color,
+    ColorChoice,
+    DomainFile,
+    GoalFile,
+    LenientTypes,
+    MemoryLimit,
+    NoProject,
+    TaskName,
+)
 from plansafe.app.plans import Heading, Kind, heading
 from plansafe.app.running import complain, guarded, limit_memory, standard_output, terminal
-from plansafe.app.service import combined_exit_code
+from plansafe.app.service import Settings, combined_exit_code
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
 
 if TYPE_CHECKING:
+    from plansafe.app.project import Project
     from plansafe.verifier.lint.model import Lint, LintOptions
 
 _CODE = re.compile(r"SC75\d\Z", re.IGNORECASE)
@@ -34,6 +45,7 @@ class Format(StrEnum):
 
 
 def lint(
+    context: typer.Context,
     specs: Annotated[
         list[str] | None,
         typer.Argument(
@@ -73,6 +85,7 @@ def lint(
     form: Annotated[Format, typer.Option("--format", help="How to write the findings.")] = Format.FULL,
     color: ColorChoice = Color.AUTO,
     memory_limit: MemoryLimit = 8192,
+    no_project: NoProject = False,
 ) -> None:
     """Find rules that can do nothing, cannot be kept, contradict each other or the domain, or say the same.
 
@@ -80,10 +93,17 @@ def lint(
     Nothing is reported without a proof. Exit codes: 0 nothing found (notes do not count), 1 findings, 2 usage or
     unreadable file, 3 nothing found, but questions stayed undecided, 4 a bug in safecheck.
     """
-    limit_memory(memory_limit)
     wanted = _Wanted(
         tuple(specs or ()), domain, tuple(problem or ()), world, tuple(scene or ()), goal, task, lenient_types
     )
+    how, memory = form, memory_limit
+    if domain is None and world is None:  # either sets the project file aside
+        now = configure(
+            context, Asked(("lint",), no_project, False), Settings(), form.value, memory_limit, tuple(Format)
+        )
+        how, memory = Format(now.form), now.memory
+        wanted = wanted._replace(project=now.settings.project)
+    limit_memory(memory)
     codes = frozenset([code.upper() for code in ignore or ()])
 
     def work() -> int:
@@ -99,10 +119,10 @@ def lint(
         seconds = time_limit or None
         gathered = gather(wanted)
         options = LintOptions(wanted.lenient_types, seconds, not no_search)
-        code = _lint(gathered, codes, options, form, color.value)
+        code = _lint(gathered, codes, options, how, color.value)
         if not gaps or code == UNUSABLE:
             return code
-        return combined_exit_code((code, _gaps(gathered, tuple(example or ()), seconds, form, color.value)))
+        return combined_exit_code((code, _gaps(gathered, tuple(example or ()), seconds, how, color.value)))
 
     raise typer.Exit(guarded(work))
 
@@ -121,6 +141,7 @@ class _Wanted(NamedTuple):
     goal: str | None
     task: str | None
     lenient_types: bool
+    project: Project | None = None
 
 
 class Gathered(NamedTuple):
@@ -146,11 +167,18 @@ class Gathered(NamedTuple):
 
 def gather(wanted: _Wanted) -> Gathered:
     """Read what was asked for; what is wrong with it is among the notes."""
-    discovery = Discovery(Choice(specs=wanted.specs))
+    project = wanted.project
+    discovery = Discovery(Choice(specs=wanted.specs, project=project))
     named, failures = discovery.specifications("", None)
     notes: list[Diagnostic] = list(failures)
     problems: list[Source] = []
     texts: list[Source] = []
+    if project is not None:
+        wanted = wanted._replace(
+            world=project.world,
+            problems=wanted.problems or tuple(project.matching(project.problem)),
+            scenes=wanted.scenes or tuple(project.matching(project.scene)),
+        )
     for path in wanted.problems:
         found = discovery.read(path, "problem", "--problem")
         if isinstance(found, Diagnostic):
@@ -162,8 +190,10 @@ def gather(wanted: _Wanted) -> Gathered:
     else:
         if wanted.scenes or wanted.goal is not None or wanted.task is not None:
             notes.append(Diagnostic("SC607", "--scene, --goal and --task need a world", help="name it with --world"))
+        wanted = wanted._replace(specs=wanted.specs or tuple([spec.path for spec in named]))
         domain, specs = _domain(wanted, discovery, notes), []
-    if not wanted.specs and domain is not None:
+    decided = bool(wanted.specs) or (project is not None and project.specifications is not None)
+    if not decided and domain is not None:
         folder = "" if specs else os.path.dirname(wanted.problems[0] if wanted.problems else domain.path)
         named, failures = discovery.specifications(folder, domain)
         notes += failures
@@ -233,8 +263,12 @@ def _domain(wanted: _Wanted, discovery: Discovery, notes: list[Diagnostic]) -> I
     """The domain: as given, else that which the first problem or specification names, beside it or shipped."""
     from plansafe.domains import domain_names  # noqa: PLC0415 - not needed when flags decide
 
-    if wanted.domain is not None:
-        found = discovery.read(shipped_or_file(wanted.domain), "domain", "--domain")
+    project = wanted.project
+    if wanted.domain is not None or (project is not None and project.domain is not None):
+        if project is not None and project.domain is not None:
+            found = discovery.read(named_in(project, project.domain, shipped_domain), "domain", project.path)
+        else:
+            found = discovery.read(shipped_or_file(wanted.domain or ""), "domain", "--domain")
         if isinstance(found, Input):
             return found
         notes.append(found)

@@ -27,10 +27,12 @@ from plansafe.app.options import (
     LenientTypes,
     MemoryLimit,
     NoDefaultSpec,
+    NoProject,
     Plans,
     ProblemFile,
     Reading,
     SceneFile,
+    ShowConfig,
     SpecFiles,
     TaskName,
     WorldName,
@@ -44,6 +46,7 @@ _MANY = 20
 _LAZY = {
     "repair": "find the nearest safe plan",
     "diagnose": "say where a plan went wrong, and why",
+    "init": "write a project file for a folder of plans",
     "lint": "find what is wrong with a specification",
     "domains": "the worlds whose plans are read; a scene as PDDL",
     "hazards": "which rules stand for which hazards",
@@ -197,7 +200,8 @@ _EPILOG += "\n\nFor completion in a shell: safecheck --install-completion"
 
 @app.command(epilog=_EPILOG)
 def audit(
-    plans: Plans,
+    context: typer.Context,
+    plans: Plans = None,
     domain: DomainFile = None,
     problem: ProblemFile = None,
     spec: SpecFiles = None,
@@ -262,6 +266,8 @@ def audit(
     max_instances: Annotated[
         int, typer.Option(min=1, metavar="N", help="Give up on a rule with more instances at work than this.")
     ] = 5_000_000,
+    no_project: NoProject = False,
+    show_config: ShowConfig = False,
     explain: Annotated[
         str | None,
         typer.Option(
@@ -280,6 +286,7 @@ def audit(
     ill-formed step, 3 UNKNOWN, 4 a bug in safecheck. A batch returns the first present of 4, 2, 1, 3, 0. With --fix
     and --diff they are those of `safecheck repair`.
     """
+    from plansafe.app.configuration import Asked, configure  # noqa: PLC0415
     from plansafe.app.running import guarded, limit_memory  # noqa: PLC0415
     from plansafe.app.service import Settings  # noqa: PLC0415
 
@@ -299,7 +306,6 @@ def audit(
         max_instances=max_instances,
         full_state=full_state,
         replay=replay.value,
-        hashes=form is Format.JSON,
         loose=reading is From.TEXT,
         engine=engine.value,
         infer_invariants=not no_inferred_invariants,
@@ -310,8 +316,13 @@ def audit(
         goal=goal,
         task=task,
     )
-    limit_memory(memory_limit)
-    raise typer.Exit(guarded(lambda: _audit(plans, settings, form.value, output, color.value, fix, diff, certificate)))
+    asked = Asked(plans, no_project, show_config)
+    now = configure(context, asked, settings, form.value, memory_limit, tuple(Format))
+    settings = now.settings._replace(hashes=now.form == Format.JSON)
+    limit_memory(now.memory)
+    raise typer.Exit(
+        guarded(lambda: _audit(plans or [], settings, now.form, output, color.value, fix, diff, certificate))
+    )
 
 
 def _audit(

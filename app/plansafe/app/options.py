@@ -24,7 +24,14 @@ class From(StrEnum):
 
 
 Plans = Annotated[
-    list[str], typer.Argument(metavar="PLAN..", help="Plan files, folders of plans, or `-` for standard input.")
+    list[str] | None,
+    typer.Argument(metavar="PLAN..", help="Plan files, folders of plans, or `-` for standard input."),
+]
+NoProject = Annotated[
+    bool, typer.Option("--no-project", help="Read no project file (safecheck.toml; docs/project-file.md).")
+]
+ShowConfig = Annotated[
+    bool, typer.Option("--show-config", help="Print what is in force, and where each value comes from, and exit.")
 ]
 DomainFile = Annotated[str | None, typer.Option(metavar="FILE", help="The domain.")]
 ProblemFile = Annotated[str | None, typer.Option(metavar="FILE", help="The problem.")]

@@ -23,6 +23,7 @@ from plansafe.verifier.report import Headline, Report, Worlds
 
 if TYPE_CHECKING:
     from plansafe.app.foreign import Foreign
+    from plansafe.app.project import Project
     from plansafe.verifier.api import Checker, Options
     from plansafe.verifier.repair.model import Repair
 
@@ -36,6 +37,8 @@ class Settings(NamedTuple):
     """What the user asked for. Every field has the default of the command line.
 
     ``folders`` hold the plans: under ``gate``, no link may lead out of them (out of a plan's own, if none is named).
+    ``project`` is a project file that was read (:mod:`plansafe.app.project`); none is looked for here. It says where
+    domain, problem, specifications, scene and goal are that are not given.
     """
 
     domain: str | None = None
@@ -64,6 +67,7 @@ class Settings(NamedTuple):
     goal: str | None = None
     task: str | None = None
     folders: tuple[str, ...] = ()
+    project: Project | None = None
 
 
 class Result(NamedTuple):
@@ -111,7 +115,8 @@ def with_folders(settings: Settings, plans: Iterable[str]) -> Settings:
 
 def guard(plans: Iterable[str], settings: Settings) -> Guard:
     """What an output must not touch: the files that are named, and under ``--gate`` what lies elsewhere."""
-    named = (settings.domain, settings.problem, *settings.specs, settings.scene, settings.goal)
+    project = settings.project.path if settings.project is not None else None
+    named = (settings.domain, settings.problem, *settings.specs, settings.scene, settings.goal, project)
     inputs = {*plans, *[path for path in named if path is not None]}
     return Guard(inputs, settings.folders if settings.gate else None)
 
@@ -167,7 +172,9 @@ class Session:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        choice = Choice(settings.domain, settings.problem, settings.specs, settings.default_spec, settings.gate)
+        choice = Choice(
+            settings.domain, settings.problem, settings.specs, settings.default_spec, settings.gate, settings.project
+        )
         self._discovery = Discovery(choice, settings.hashes)
         self._checkers: dict[tuple[str, ...], tuple[Checker, tuple[Input, ...]]] = {}
         self._foreign: Foreign | None = None
@@ -250,7 +257,8 @@ class Session:
             wrong = _not_a_plan(name, said.kind)
             return Result(name, unjudged(name, wrong), (plan,), {name: plan.source})
         found = self._discovery.find(plan, said)
-        used = tuple(i for i in (plan, found.domain, found.problem, *found.specs) if i is not None)
+        every = (plan, *self._project(), found.domain, found.problem, *found.specs)
+        used = tuple(i for i in every if i is not None)
         sources = {i.source.name: i.source for i in used}
         if found.domain is None or found.problem is None or found.diagnostics:
             return Result(name, unjudged(name, *found.diagnostics), used, sources)
@@ -262,13 +270,22 @@ class Session:
         prepared = Prepared(plan.source, checker, used, sources)
         return self._understood(prepared) if self._settings.loose else prepared
 
+    def _project(self) -> tuple[Input, ...]:
+        """The project file, as one of the inputs."""
+        project = self._settings.project
+        if project is None:
+            return ()
+        how = "in the current folder" if os.path.dirname(project.path) == "" else "above the current folder"
+        found = self._discovery.read(project.path, "project", how)
+        return (found,) if isinstance(found, Input) else ()
+
     def _of_world(self, plan: Input) -> Prepared | Result:
         """Prepare a plan in the format of another world."""
         if self._foreign is None:
             from plansafe.app.foreign import Foreign  # noqa: PLC0415 - not needed for PDDL
 
             self._foreign = Foreign(self._settings, self._discovery)
-        return self._foreign.prepare(plan)
+        return _with_project(self._foreign.prepare(plan), self._project())
 
     def reference(self, path: str, prepared: Prepared) -> Source | tuple[Diagnostic, ...]:
         """Read another plan of the same task, written in the same manner; diagnostics say why there is none."""
@@ -324,6 +341,14 @@ class Session:
             text = "no rule ever applied: the plan was not checked for safety"
             idle = Diagnostic("SC701", text, notes=notes, help=advice, severity=Severity.WARNING)
         return report._replace(diagnostics=(*report.diagnostics, idle))
+
+
+def _with_project(done: Prepared | Result, project: tuple[Input, ...]) -> Prepared | Result:
+    """Add the project file to the inputs, behind the plan."""
+    if not project:
+        return done
+    sources = {**done.sources, **{i.source.name: i.source for i in project}}
+    return done._replace(inputs=(*done.inputs[:1], *project, *done.inputs[1:]), sources=sources)
 
 
 def compiled(

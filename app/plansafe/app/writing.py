@@ -119,6 +119,17 @@ def save(name: str, text: str, guard: Guard = UNGUARDED, expected: bytes | None 
         return output.commit()
 
 
+def create(name: str, text: str) -> None:
+    """Write a file where there is none. Raises ``FileExistsError`` (a link counts as a file), :class:`NotWritten`."""
+    try:
+        with open(name, "xb") as file:
+            file.write(text.encode("utf-8", "surrogateescape"))
+    except FileExistsError:
+        raise
+    except (OSError, ValueError) as error:
+        raise NotWritten(unwritable(name, error)) from error
+
+
 def streamed(name: str, work: Callable[[TextIO], int], guard: Guard = UNGUARDED) -> tuple[int, tuple[str, ...]]:
     """Do some work that writes a report; its result, and what else has changed. Raises like :func:`save`."""
     import io  # noqa: PLC0415 - for this alone

@@ -1,0 +1,165 @@
+"""What is in force: flags, then the project file, then the defaults of the command; and ``--show-config``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import typer
+
+from plansafe.app.discovery import named_in, shipped_spec
+from plansafe.app.project import BadProject, Project, find_project
+from plansafe.app.running import guarded, told
+from plansafe.app.service import Result, Session, Settings
+from plansafe.grammar.diagnostics import Severity
+
+_LOOKED_FOR = "looked for (docs/inputs.md)"
+_FLAGS = {
+    "domain": "domain",
+    "problem": "problem",
+    "spec": "specifications",
+    "no_default_spec": "specifications",
+    "world": "world",
+    "scene": "scene",
+    "goal": "goal",
+    "blame": "blame",
+    "form": "format",
+    "time_limit": "limits.time",
+    "memory_limit": "limits.memory",
+    "max_findings": "limits.findings",
+    "max_instances": "limits.instances",
+}
+"""Parameters of commands, and the keys of the project file that say the same."""
+_FIELDS = {
+    "blame": "blame",
+    "limits.time": "time_limit",
+    "limits.findings": "max_findings",
+    "limits.instances": "max_instances",
+}
+"""Keys whose values are settings as they are."""
+
+
+class InForce(NamedTuple):
+    """What a command works with; which keys of the project file it has, and where the value of each comes from."""
+
+    settings: Settings
+    form: str
+    memory: int
+    keys: set[str]
+    origins: dict[str, str]
+
+
+class Asked(NamedTuple):
+    """Flags that are about the project file itself, and the plans that were named."""
+
+    plans: Sequence[str] | None
+    no_project: bool
+    show_config: bool
+
+
+def configure(
+    context: typer.Context, asked: Asked, settings: Settings, form: str, memory: int, forms: tuple[str, ...]
+) -> InForce:
+    """What a command is to work with. Raises ``typer.Exit`` where it is only shown, or where it cannot be read."""
+    if not asked.plans and not asked.show_config:
+        context.fail("Missing argument 'PLAN..'.")
+    try:
+        project = None if asked.no_project else find_project()
+    except BadProject as bad:
+        raise typer.Exit(told(bad.diagnostics, {bad.source.name: bad.source})) from None
+    now = _in_force(context, settings, form, memory, project, forms)
+    if asked.show_config:
+        raise typer.Exit(guarded(lambda: _show(now, asked.plans or [])))
+    return now
+
+
+def _in_force(
+    context: typer.Context, settings: Settings, form: str, memory: int, project: Project | None, forms: tuple[str, ...]
+) -> InForce:
+    """Put what the project file says in the place of what no flag says; ``forms`` are the formats of the command."""
+    flags = {key: _flag(name) for name, key in _FLAGS.items() if _given(context, name)}
+    known = {_FLAGS[str(parameter.name)] for parameter in context.command.params if parameter.name in _FLAGS}
+    if project is None:
+        return InForce(settings, form, memory, known, flags)
+    # Plans of another world than the file is about are given with all that they need.
+    world = settings.world if "world" in flags or settings.loose else project.world
+    if world != project.world:
+        project = project._replace(domain=None, problem=None, specifications=None, world=None, scene=None, goal=None)
+    settings = settings._replace(world=world, project=project)
+    said: dict[str, object] = {**project._asdict(), **{f"limits.{k}": v for k, v in project.limits._asdict().items()}}
+    if said["format"] not in forms:
+        said["format"] = None
+    used = {key: said[key] for key in known if said[key] is not None and key not in flags}
+    changed = {field: used[key] for key, field in _FIELDS.items() if key in used}
+    settings = settings._replace(**changed)  # type: ignore[arg-type]  # typed when the file was read
+    form = str(used.get("format", form))
+    if "limits.memory" in used and project.limits.memory is not None:
+        memory = project.limits.memory
+    origins = {key: f"{project.path}:{project.line(key.rpartition('.')[2])}" for key in used}
+    return InForce(settings, form, memory, known, {**origins, **flags})
+
+
+def _flag(name: str) -> str:
+    return "--format" if name == "form" else f"--{name.replace('_', '-')}"
+
+
+def _given(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name != "DEFAULT"
+
+
+def _show(now: InForce, plans: Sequence[str]) -> int:
+    """Print every setting with its origin, and what each plan would be checked with. An exit code."""
+    from plansafe.app.render.text import pad, visible  # noqa: PLC0415
+
+    project = now.settings.project
+    values = _values(now)
+    print(f"project file: {visible(project.path) if project is not None else 'none'}")
+    for key in dict.fromkeys([key for key in _FLAGS.values() if key in now.keys]):
+        value = visible(values[key])
+        print(f"  {pad(key, 16)}  {pad(value, 28)}  {visible(now.origins.get(key, 'default'))}")
+    session = Session(now.settings)
+    code = 0
+    for plan in plans:
+        done = session.prepare(plan)
+        print(f"plan {visible(plan)}")
+        for found in done.inputs:
+            if found.role not in ("plan", "project"):
+                print(f"  {pad(found.role, 16)}  {pad(visible(found.path), 28)}  {visible(found.how)}")
+        if isinstance(done, Result):
+            errors = [d for d in done.report.diagnostics if d.severity is Severity.ERROR]
+            code = max(code, told(errors, dict(done.sources)) if errors else 0)
+    sys.stdout.flush()
+    return code
+
+
+def _values(now: InForce) -> dict[str, str]:
+    """The values in words, by key."""
+    settings, project = now.settings, now.settings.project
+    files = {
+        key: getattr(settings, key) or (project and getattr(project, key) and project.beside(getattr(project, key)))
+        for key in ("domain", "problem", "scene", "goal")
+    }
+    if settings.specs:
+        specs = ", ".join(settings.specs)
+    elif not settings.default_spec:
+        specs = "none"
+    elif project is not None and project.specifications is not None:
+        specs = ", ".join([named_in(project, path, shipped_spec) for path in project.specifications]) or "none"
+    else:
+        specs = _LOOKED_FOR
+    return {
+        "domain": files["domain"] or _LOOKED_FOR,
+        "problem": files["problem"] or _LOOKED_FOR,
+        "specifications": specs,
+        "world": settings.world or "none",
+        "scene": files["scene"] or "none",
+        "goal": files["goal"] or "none",
+        "blame": ", ".join(settings.blame) or "all",
+        "format": now.form,
+        "limits.time": f"{settings.time_limit:g} s" if settings.time_limit else "none",
+        "limits.memory": f"{now.memory} MiB" if now.memory else "none",
+        "limits.findings": str(settings.max_findings),
+        "limits.instances": str(settings.max_instances),
+    }

@@ -1,0 +1,278 @@
+"""The project file: what the user has written down once about a folder of plans; docs/project-file.md.
+
+It is looked for in the current folder and those above it, never in a folder of plans: a plan brings none.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from plansafe.grammar.diagnostics import Diagnostic, Label, Span
+from plansafe.grammar.source import Source
+
+FILE = "safecheck.toml"
+SHARED = "pyproject.toml"
+STEM = "{stem}"
+"""What a pattern has in the place of the plan's file name, without its folder and suffix."""
+BLAMES = ("introduced", "worsened", "pre-existing")
+FORMATS = ("full", "concise", "json", "sarif")
+_OURS = re.compile(rb"""tool["']?\s*\.\s*["']?safecheck|^\s*\[?\s*tool\s*[\]=]""", re.MULTILINE)
+_SECTION = re.compile(r"""^[ \t]*\[[ \t]*tool["']?[ \t]*\.[ \t]*["']?safecheck""", re.MULTILINE)
+_LIMITS = re.compile(r"^[ \t]*\[[^\]\r\n]*limits", re.MULTILINE)
+_PLACE = re.compile(r"\(at line (\d+), column (\d+)\)\Z")
+_BRACES = re.compile(r"\{[^{}]*\}?|\}")
+
+
+class Limits(NamedTuple):
+    """Bounds on the work for a plan; ``None``: as the command has it."""
+
+    time: float | None = None
+    memory: int | None = None
+    findings: int | None = None
+    instances: int | None = None
+
+
+class Project(NamedTuple):
+    """A project file that was read: ``None`` where it says nothing.
+
+    Paths are as the file has them; :meth:`beside` makes them paths from the current folder. ``problem``, ``scene`` and
+    ``goal`` may be patterns; :meth:`for_plan` fills them in.
+    """
+
+    source: Source
+    domain: str | None = None
+    problem: str | None = None
+    specifications: tuple[str, ...] | None = None
+    world: str | None = None
+    scene: str | None = None
+    goal: str | None = None
+    blame: tuple[str, ...] | None = None
+    format: str | None = None
+    limits: Limits = Limits()
+
+    @property
+    def path(self) -> str:
+        """Where it is, from the current folder."""
+        return self.source.name
+
+    def beside(self, path: str) -> str:
+        """A path of the file as a path from the current folder."""
+        found = os.path.join(os.path.dirname(self.path), path)
+        return os.path.join(os.curdir, found) if found == "-" else found  # which would be standard input
+
+    def for_plan(self, pattern: str, plan: str) -> str:
+        """The file that a pattern names for a plan (its path), as a path from the current folder."""
+        return self.beside(pattern.replace(STEM, os.path.splitext(os.path.basename(plan))[0]))
+
+    def matching(self, pattern: str | None) -> list[str]:
+        """All files that a pattern can name, in order."""
+        if pattern is None:
+            return []
+        import glob  # noqa: PLC0415 - the linter alone looks at all
+
+        return sorted(glob.glob("*".join([glob.escape(part) for part in self.beside(pattern).split(STEM)])))
+
+    def place(self, key: str) -> Label:
+        """Where a key stands."""
+        return Label(self.path, _span(self.source.text, key), "")
+
+    def line(self, key: str) -> int:
+        """The line that a key stands on."""
+        return self.source.position(self.place(key).span.start)[0]
+
+
+class BadProject(Exception):
+    """A project file that cannot be used."""
+
+    def __init__(self, source: Source, diagnostics: tuple[Diagnostic, ...]) -> None:
+        super().__init__(diagnostics[0].message)
+        self.source = source
+        self.diagnostics = diagnostics
+
+
+def find_project(folder: str = "") -> Project | None:
+    """Read the project file of a folder, or of the nearest folder above it. Raises :class:`BadProject`.
+
+    In each folder ``safecheck.toml`` comes before ``pyproject.toml``, which counts only with a ``[tool.safecheck]``.
+    """
+    here = os.path.realpath(folder or os.curdir)
+    while True:
+        found = project_in(folder)
+        if found is not None:
+            return found
+        above = os.path.dirname(here)
+        if above == here:
+            return None
+        here, folder = above, os.path.join(folder, os.pardir)
+
+
+def project_in(folder: str) -> Project | None:
+    """Read the project file of a folder itself. Raises :class:`BadProject`."""
+    for name in (FILE, SHARED):
+        path = os.path.join(folder, name)
+        if not os.path.isfile(path):
+            continue
+        try:
+            with open(path, "rb") as file:
+                data = file.read()
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            unreadable = Diagnostic("SC001", f"cannot read the project file {path}: {reason}")
+            raise BadProject(Source(path, ""), (unreadable,)) from None
+        if name == FILE or _OURS.search(data) is not None:
+            read = _read(Source.from_bytes(path, data), shared=name == SHARED)
+            if read is not None:
+                return read
+    return None
+
+
+def _read(source: Source, shared: bool) -> Project | None:
+    import tomllib  # noqa: PLC0415 - where there is such a file
+
+    try:
+        table: Any = tomllib.loads(source.text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadProject(source, (_syntax(source, str(error)),)) from None
+    except RecursionError:
+        raise BadProject(source, (_syntax(source, "nested too deeply"),)) from None
+    if shared:
+        table = table.get("tool", {})
+        table = table.get("safecheck") if isinstance(table, dict) else None
+        if table is None:
+            return None
+    reader = _Reader(source)
+    if not isinstance(table, dict):
+        reader.wrong("safecheck", "wants a table")
+        table = {}
+    project = reader.project(table)
+    if reader.diagnostics:
+        raise BadProject(source, tuple(reader.diagnostics))
+    return project
+
+
+def _syntax(source: Source, message: str) -> Diagnostic:
+    found = _PLACE.search(message)
+    at = len(source.text)
+    if found is not None:
+        starts = source.line_starts
+        at = min(starts[min(int(found[1]), len(starts)) - 1] + int(found[2]) - 1, at)
+    text = _PLACE.sub("", message).rstrip(" (").lower()
+    return Diagnostic("SC622", f"{source.name} is not TOML: {text}", (Label(source.name, Span(at, at + 1), ""),))
+
+
+class _Reader:
+    """Types the keys of a table, and collects what is wrong with them."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self.diagnostics: list[Diagnostic] = []
+
+    def wrong(self, key: str, message: str, advice: str | None = None) -> None:
+        """Note a mistake at a key."""
+        label = Label(self._source.name, _span(self._source.text, key), "")
+        self.diagnostics.append(Diagnostic("SC622", f"`{key}` {message}", (label,), help=advice))
+
+    def project(self, table: Mapping[str, Any]) -> Project:
+        """The project that a table describes."""
+        readers: dict[str, Callable[[str, Any], Any]] = {
+            "domain": self._path,
+            "problem": self._pattern,
+            "specifications": self._paths,
+            "world": self._path,
+            "scene": self._pattern,
+            "goal": self._pattern,
+            "blame": lambda key, value: self._choices(key, value, BLAMES),
+            "format": lambda key, value: self._choice(key, value, FORMATS),
+            "limits": self._limits,
+        }
+        found = self._table(table, readers)
+        project = Project(self._source, **{key: value for key, value in found.items() if value is not None})
+        for key in ("scene", "goal"):
+            if getattr(project, key) is not None and project.world is None:
+                self.wrong(key, "belongs to a world", 'name the world, such as world = "virtualhome"')
+        return project
+
+    def _table(self, table: Mapping[str, Any], readers: Mapping[str, Callable[[str, Any], Any]]) -> dict[str, Any]:
+        for key in table:
+            if key not in readers:
+                self.wrong(key, "is not a key of the project file", _nearest(key, tuple(readers)))
+        return {key: read(key, table[key]) for key, read in readers.items() if key in table}
+
+    def _text(self, key: str, value: Any) -> str | None:
+        if isinstance(value, str) and value:
+            return value
+        self.wrong(key, "wants a text", f'{key} = ".."')
+        return None
+
+    def _path(self, key: str, value: Any) -> str | None:
+        return self._text(key, value)
+
+    def _pattern(self, key: str, value: Any) -> str | None:
+        text = self._text(key, value)
+        strange = [brace for brace in _BRACES.findall(text or "") if brace != STEM]
+        if strange:
+            self.wrong(key, f"has {strange[0]}", f"{STEM} stands for the plan's file name without its suffix")
+            return None
+        return text
+
+    def _paths(self, key: str, value: Any) -> tuple[str, ...] | None:
+        values = value if isinstance(value, list) else [value]
+        if all([isinstance(item, str) and item for item in values]):
+            return tuple(values)
+        self.wrong(key, "wants a list of texts", f'{key} = ["..", ".."]')
+        return None
+
+    def _choices(self, key: str, value: Any, known: tuple[str, ...]) -> tuple[str, ...] | None:
+        values = value if isinstance(value, list) else [value]
+        found = [self._choice(key, item, known) for item in values]
+        return tuple([item for item in found if item is not None])
+
+    def _choice(self, key: str, value: Any, known: tuple[str, ...]) -> str | None:
+        if isinstance(value, str) and value in known:
+            return value
+        self.wrong(key, f"is one of {', '.join(known)}")
+        return None
+
+    def _limits(self, key: str, value: Any) -> Limits | None:
+        if not isinstance(value, dict):
+            self.wrong(key, "wants a table", "[limits], and below it: time = 60")
+            return None
+        readers: dict[str, Callable[[str, Any], Any]] = {
+            "time": lambda name, number: self._number(name, number, 0, (int, float)),
+            "memory": lambda name, number: self._number(name, number, 0, (int,)),
+            "findings": lambda name, number: self._number(name, number, 1, (int,)),
+            "instances": lambda name, number: self._number(name, number, 1, (int,)),
+        }
+        return Limits(**self._table(value, readers))
+
+    def _number(self, key: str, value: Any, least: int, kinds: tuple[type, ...]) -> Any:
+        if isinstance(value, (int, float)) and type(value) in kinds and least <= value < float("inf"):
+            return value
+        self.wrong(key, f"wants a {'whole ' if float not in kinds else ''}number from {least}")
+        return None
+
+
+def _nearest(key: str, known: tuple[str, ...]) -> str:
+    import difflib  # noqa: PLC0415 - for mistakes alone
+
+    word = key.lower()[:60]
+    near = [name for name in known if word and name.startswith(word)]
+    near = near or difflib.get_close_matches(word, known, n=1, cutoff=0.5)  # `time-limit` is for `time`
+    return f"did you mean `{near[0]}`?" if near else f"known keys: {', '.join(known)}"
+
+
+def _span(text: str, key: str) -> Span:
+    """Where a key stands in a TOML text, which its reader does not say; the beginning, if it is hidden well."""
+    section = _SECTION.search(text)
+    start = section.start() if section is not None else 0
+    if key in Limits._fields:
+        table = _LIMITS.search(text, start)
+        start = table.end() if table is not None else start
+    name = rf"(?P<key>[\"']?{re.escape(key)}[\"']?)"
+    ways = (rf"^[ \t]*(?:[\w.\"'-]+\.)?{name}[ \t]*[=.]", rf"^[ \t]*\[[^\]\r\n#]*{name}", rf"(?<![\w-]){name}[ \t]*=")
+    found = (re.compile(way, re.MULTILINE).search(text, start) for way in ways)
+    best = next((match for match in found if match is not None), None)
+    return Span(*best.span("key")) if best is not None else Span(start, start)

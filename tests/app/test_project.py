@@ -1,0 +1,347 @@
+"""The project file: where it is found, what it says, what wins over it; ``init`` and ``--show-config``."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plansafe.app.initialising import project_text
+from plansafe.app.main import app
+from plansafe.app.project import BadProject, find_project
+from plansafe.app.service import Settings, audit
+
+Run = Callable[..., tuple[int, str, str]]
+DOMAIN = """(define (domain tidy)
+  (:predicates (on) (done))
+  (:action work :effect (and (on) (done)))
+  (:action rest :precondition (on) :effect (not (on))))"""
+PROBLEM = "(define (problem p) (:domain tidy) (:init) (:goal {}))"
+RULES = "(define (safety {}) (:domain tidy) (:termination off :forbid (on)))"
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs the command line in a folder with two plans, one of them unsafe, and all that they need."""
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.chdir(home)
+    for name in ("plans", "problems", "model"):
+        Path(name).mkdir()
+    Path("model/domain.pddl").write_text(DOMAIN)
+    Path("model/rules.safe").write_text(RULES.format("rules"))
+    Path("problems/safe.pddl").write_text(PROBLEM.format("(done)"))
+    Path("problems/unsafe.pddl").write_text(PROBLEM.format("(on)"))
+    Path("plans/safe.plan").write_text("(work)\n(rest)\n")
+    Path("plans/unsafe.plan").write_text("(work)\n")
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as stop:
+            app([*arguments, *(() if "init" in arguments else ("--memory-limit", "0"))], prog_name="safecheck")
+        out, err = capsys.readouterr()
+        return int(stop.value.code or 0), out, err
+
+    return call
+
+
+def project(text: str = "", name: str = "safecheck.toml") -> None:
+    Path(name).write_text(
+        text
+        or 'domain = "model/domain.pddl"\nproblem = "problems/{stem}.pddl"\nspecifications = ["model/rules.safe"]\n'
+    )
+
+
+@pytest.mark.parametrize("gate", [(), ("--gate",)])
+def test_every_plan_gets_its_own_problem(run: Run, gate: tuple[str, ...]) -> None:
+    project()
+    code, out, _ = run("plans", "--format", "json", *gate)
+    assert code == 1
+    safe, unsafe = [json.loads(line) for line in out.splitlines()]
+    assert (safe["headline"], unsafe["headline"]) == ("SAFE", "UNSAFE")
+    assert [(i["role"], i["path"], i["how"]) for i in safe["inputs"]] == [
+        ("plan", "plans/safe.plan", "given"),
+        ("project", "safecheck.toml", "in the current folder"),
+        ("domain", "model/domain.pddl", "safecheck.toml"),
+        ("problem", "problems/safe.pddl", "safecheck.toml: problems/{stem}.pddl"),
+        ("specification", "model/rules.safe", "safecheck.toml"),
+    ]
+    assert all(len(i["sha256"]) == 64 for i in safe["inputs"])
+
+
+def test_it_is_read_from_above_and_never_from_below(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    project()
+    project('specifications = []\nformat = "json"\n', "plans/safecheck.toml")
+    assert run("plans/unsafe.plan")[0] == 1
+    monkeypatch.chdir("problems")
+    code, out, _ = run("../plans/unsafe.plan")
+    assert code == 1
+    assert "../safecheck.toml  (above the current folder)" in out
+    assert "../model/rules.safe  (../safecheck.toml)" in out
+
+
+def test_pyproject(run: Run) -> None:
+    project('[project]\nname = "safecheck-rules"\n', "pyproject.toml")
+    assert find_project() is None
+    project('[tool.other]\nx = 1\n[tool.safecheck]\nformat = "concise"\n', "pyproject.toml")
+    found = find_project()
+    assert found is not None
+    assert (found.path, found.format, found.line("format")) == ("pyproject.toml", "concise", 4)
+    project()
+    nearer = find_project()
+    assert nearer is not None
+    assert nearer.path == "safecheck.toml"
+
+
+def test_flags_win(run: Run) -> None:
+    project()
+    assert run("plans/unsafe.plan", "--problem", "problems/safe.pddl")[0] == 1
+    assert run("plans/unsafe.plan", "--no-default-spec")[0] == 0
+    Path("mild.safe").write_text("(define (safety mild) (:domain tidy) (:process r :on (rest) :forbid (done)))")
+    code, out, _ = run("plans/safe.plan", "--spec", "mild.safe")
+    assert code == 1
+    assert "mild.safe  (--spec)" in out
+    assert run("plans/unsafe.plan", "--no-project")[2] == ""
+    project(
+        'domain = "nowhere.pddl"\nproblem = "nowhere.pddl"\nspecifications = ["nowhere.safe"]\nblame = "worsened"\n'
+    )
+    flags = ("--domain", "model/domain.pddl", "--problem", "problems/unsafe.pddl", "--spec", "model/rules.safe")
+    assert run("plans/unsafe.plan", *flags, "--blame", "introduced", "--format", "json")[0] == 1
+
+
+def test_it_wins_over_what_a_plan_says(run: Run) -> None:
+    project()
+    Path("plans/other.pddl").write_text(DOMAIN.replace("tidy", "other"))
+    Path("plans/unsafe.plan").write_text("; domain: other.pddl\n(work)\n")
+    assert "model/domain.pddl  (safecheck.toml)" in run("plans/unsafe.plan")[1]
+
+
+def test_values_that_are_no_files(run: Run) -> None:
+    project('format = "json"\nblame = ["worsened"]\n[limits]\ntime = 7.5\nfindings = 3\ninstances = 99\n')
+    flags = ("--domain", "model/domain.pddl", "--problem", "problems/unsafe.pddl")
+    found = json.loads(run("plans/unsafe.plan", *flags)[1])
+    assert found["limits"] == {
+        "tolerance": "0.001",
+        "time_s": 7.5,
+        "max_findings": 3,
+        "max_instances": 99,
+        "reached": [],
+    }
+    assert any("worsened" in text for text in found["assumptions"])
+    assert json.loads(run("plans/unsafe.plan", *flags, "--time-limit", "9")[1])["limits"]["time_s"] == 9
+    for command in ("repair", "diagnose"):
+        assert json.loads(run(command, "plans/unsafe.plan", *flags)[1])["report"]["headline"] == "UNSAFE"
+    project('format = "sarif"\n')
+    assert run("repair", "plans/unsafe.plan", *flags)[1].startswith("plan ")
+
+
+@pytest.mark.parametrize("command", ["repair", "diagnose"])
+def test_repairs_use_it(run: Run, command: str) -> None:
+    project()
+    code, out, _ = run(command, "plans/unsafe.plan")
+    assert code == 1
+    assert "model/rules.safe  (safecheck.toml)" in out
+
+
+def test_lint_uses_it(run: Run) -> None:
+    pytest.importorskip("pysat", reason="the linter needs a solver")
+    project()
+    code, out, _ = run("lint", "--format", "json")
+    assert code in (0, 1)
+    files = json.loads(out)["inputs"]
+    assert ("specification", "model/rules.safe", "safecheck.toml") in [(f["role"], f["path"], f["how"]) for f in files]
+    assert [f["path"] for f in files if f["role"] == "problem"] == ["problems/safe.pddl", "problems/unsafe.pddl"]
+
+
+def test_a_missing_problem_says_who_named_it(run: Run) -> None:
+    project()
+    Path("plans/new.plan").write_text("(work)\n")
+    code, out, _ = run("plans/new.plan")
+    assert code == 2
+    assert "error[SC601]: problem not found: problems/new.pddl" in out
+    assert 'safecheck.toml says: problem = "problems/{stem}.pddl"' in out
+
+
+def test_standard_input_has_no_stem(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    project()
+    with Path("plans/safe.plan").open() as stream:
+        monkeypatch.setattr("sys.stdin", stream)
+        code, out, _ = run("-")
+    assert code == 2
+    assert "error[SC603]" in out
+
+
+def test_a_name_is_a_file_of_the_project_or_shipped(run: Run) -> None:
+    project('domain = "household"\nproblem = "p.pddl"\nspecifications = ["hazards-heat"]\n')
+    Path("p.pddl").write_text("(define (problem p) (:domain household) (:init) (:goal (and)))")
+    Path("plans/safe.plan").write_text("(define (plan p) (:steps))")
+    out = run("plans/safe.plan")[1]
+    assert "hazards-heat.safe  (safecheck.toml)" in out
+    assert "household/domain.pddl  (safecheck.toml)" in out
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "said"),
+    [
+        ('domian = "x"', "1:1", "did you mean `domain`?"),
+        ('a = 1\nspecs = ["x"]', "2:1", "did you mean `specifications`?"),
+        ('spec = ["x"]', "1:1", "did you mean `specifications`?"),
+        ("[limits]\ntime-limit = 3", "2:1", "did you mean `time`?"),
+        ("zzz = 1", "1:1", "known keys: domain, problem, specifications"),
+        ("domain = 3", "1:1", "`domain` wants a text"),
+        ('domain = ""', "1:1", "`domain` wants a text"),
+        ("specifications = [1]", "1:1", "`specifications` wants a list of texts"),
+        ('blame = ["introduced", "mine"]', "1:1", "`blame` is one of introduced"),
+        ('format = "xml"', "1:1", "`format` is one of full"),
+        ("limits = 3", "1:1", "`limits` wants a table"),
+        ("[limits]\ntime = true", "2:1", "`time` wants a number from 0"),
+        ("[limits]\ntime = nan", "2:1", "`time` wants a number from 0"),
+        ("[limits]\nmemory = 1.5", "2:1", "`memory` wants a whole number from 0"),
+        ("limits = { findings = 0 }", "1:12", "`findings` wants a whole number from 1"),
+        ('problem = "{stme}.pddl"', "1:1", "`problem` has {stme}"),
+        ('scene = "a.json"', "1:1", "`scene` belongs to a world"),
+        ('domain = "x', "1:12", "is not TOML"),
+        ("= 3", "1:1", "is not TOML"),
+    ],
+)
+def test_mistakes(run: Run, text: str, place: str, said: str) -> None:
+    project(text)
+    code, out, err = run("plans/safe.plan")
+    assert (code, out) == (2, "")
+    assert "error[SC622]" in err
+    assert f"safecheck.toml:{place}" in err
+    assert said in err
+
+
+def test_all_mistakes_are_told_at_once(run: Run) -> None:
+    project('domian = "x"\nformat = 3\n')
+    assert run("plans/safe.plan")[2].count("error[SC622]") == 2
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_a_project_file_or_refused(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    folder = tmp_path_factory.mktemp("any")
+    (folder / "safecheck.toml").write_bytes(text.encode("utf-8", "surrogatepass"))
+    try:
+        found = find_project(str(folder))
+        assert found is not None
+    except BadProject as bad:
+        assert all(d.code == "SC622" and d.labels for d in bad.diagnostics)
+
+
+def test_from_python_nothing_is_looked_for(run: Run) -> None:
+    project()
+    (alone,) = audit(["plans/safe.plan"])
+    assert alone.report.headline is None
+    (found,) = audit(["plans/safe.plan"], Settings(project=find_project()))
+    assert found.report.headline is not None
+    assert found.report.headline.value == "SAFE"
+
+
+# -- a world
+
+
+def test_a_world_with_a_scene_for_each_plan(run: Run, root: Path) -> None:
+    home = root / "examples/virtualhome"
+    project('world = "virtualhome"\nscene = "scenes/{stem}.json"\nspecifications = ["home", "home-virtualhome"]\n')
+    Path("scenes").mkdir()
+    Path("scenes/milk.json").write_bytes((home / "home.json").read_bytes())
+    Path("scenes/plan.txt").write_text("[WALK] <bed> (1)")  # no scene: another suffix
+    Path("scripts").mkdir()
+    Path("scripts/milk.txt").write_bytes((home / "warm-milk.txt").read_bytes())
+    code, out, _ = run("scripts", "--format", "json")
+    assert code == 1
+    (found,) = [json.loads(line) for line in out.splitlines()]
+    assert ("scene", "scenes/milk.json") in [(i["role"], i["path"]) for i in found["inputs"]]
+    assert found["inputs"][1]["role"] == "project"
+    assert run("repair", "scripts/milk.txt", "--from", "text")[0] == 2  # that is another kind of plan
+
+
+# -- init and --show-config
+
+
+def test_init_finds_what_is_there(run: Run) -> None:
+    code, out, _ = run("init")
+    assert code == 0
+    assert 'problem = "problems/{stem}.pddl"' in out
+    found = tomllib.loads(Path("safecheck.toml").read_text())
+    assert found == {
+        "domain": "model/domain.pddl",
+        "problem": "problems/{stem}.pddl",
+        "specifications": ["model/rules.safe"],
+    }
+    assert run("plans")[0] == 1
+
+
+def test_init_never_writes_over_a_project_file(run: Run) -> None:
+    project('format = "json"\n')
+    assert run("init")[0] == 2
+    assert "error[SC623]" in run("init")[2]
+    assert Path("safecheck.toml").read_text() == 'format = "json"\n'
+    Path("safecheck.toml").unlink()
+    project("[tool.safecheck]\n", "pyproject.toml")
+    assert "pyproject.toml" in run("init")[2]
+    Path("pyproject.toml").unlink()
+    Path("safecheck.toml").symlink_to("elsewhere.toml")
+    assert run("init")[0] == 2
+    assert not Path("elsewhere.toml").exists()
+
+
+def test_init_of_a_shipped_domain_and_of_nothing(run: Run) -> None:
+    Path("a").mkdir()
+    Path("a/p.pddl").write_text(PROBLEM.replace("tidy", "household").format("(and)"))
+    assert run("init", "a")[0] == 0
+    shipped = tomllib.loads(Path("a/safecheck.toml").read_text())
+    assert shipped == {"domain": "household", "problem": "p.pddl", "specifications": ["household"]}
+    Path("b").mkdir()
+    assert run("init", "b")[0] == 0
+    assert tomllib.loads(Path("b/safecheck.toml").read_text()) == {}
+    assert run("init", "nowhere")[0] == 2
+
+
+def test_init_guesses_nothing(run: Run) -> None:
+    Path("model/second.pddl").write_text(DOMAIN.replace("tidy", "other"))
+    Path("problems/second.pddl").write_text(PROBLEM.replace("tidy", "other").format("(done)"))
+    Path("plans/third.plan").write_text("(work)")
+    assert run("init")[0] == 0
+    assert tomllib.loads(Path("safecheck.toml").read_text()) == {}
+
+
+@given(st.text(st.characters(codec="utf-8"), min_size=1, max_size=20))
+def test_what_init_writes_can_be_read(name: str) -> None:
+    from plansafe.app.initialising import _can_be_written, _Found
+    from plansafe.app.plans import Heading, Kind
+
+    if not _can_be_written(name):
+        return
+    files = [_Found(name, Heading(Kind.DOMAIN, "d")), _Found(name, Heading(Kind.PROBLEM, "p", "d"))]
+    read = tomllib.loads(project_text([*files, _Found(name, Heading(Kind.SAFETY, "s", "d"))]))
+    assert read == {"domain": name, "problem": name, "specifications": [name]}
+
+
+def test_show_config(run: Run) -> None:
+    project('format = "concise"\ndomain = "model/domain.pddl"\nproblem = "problems/{stem}.pddl"\n[limits]\ntime = 5\n')
+    code, out, _ = run("--show-config", "plans/safe.plan", "--spec", "model/rules.safe")
+    assert code == 0
+    rows = [line.split() for line in out.splitlines()]
+    assert ["project", "file:", "safecheck.toml"] in rows
+    assert ["domain", "model/domain.pddl", "safecheck.toml:2"] in rows
+    assert ["specifications", "model/rules.safe", "--spec"] in rows
+    assert ["format", "concise", "safecheck.toml:1"] in rows
+    assert ["limits.time", "5", "s", "safecheck.toml:5"] in rows
+    assert ["limits.findings", "100", "default"] in rows
+    assert ["problem", "problems/safe.pddl", "safecheck.toml:", "problems/{stem}.pddl"] in rows
+    for command in ("repair", "diagnose"):
+        assert "limits.findings" not in run(command, "--show-config")[1]
+    assert "project file: none" in run("--show-config", "--no-project")[1]
+
+
+def test_a_plan_is_still_wanted(run: Run) -> None:
+    for command in ("audit", "repair", "diagnose"):
+        code, _, err = run(command)
+        assert code == 2
+        assert "Missing argument" in err
