@@ -236,6 +236,9 @@ def audit(
         ),
     ] = None,
     color: ColorChoice = Color.AUTO,
+    every: Annotated[
+        bool, typer.Option("--all", help="Show also what only follows from a failed step, which is counted otherwise.")
+    ] = False,
     full_state: Annotated[
         bool, typer.Option("--full-state", help="Show the whole state that each finding was judged in.")
     ] = False,
@@ -305,6 +308,7 @@ def audit(
         max_findings=max_findings,
         max_instances=max_instances,
         full_state=full_state,
+        every=every,
         replay=replay.value,
         loose=reading is From.TEXT,
         engine=engine.value,

@@ -55,6 +55,7 @@ class Settings(NamedTuple):
     max_findings: int = 100
     max_instances: int = 5_000_000
     full_state: bool = False
+    every: bool = False
     replay: str = "auto"
     hashes: bool = False
     loose: bool = False

@@ -26,7 +26,7 @@ from plansafe.verifier.engine.steps import IllFormed, Taken, TimedStep
 from plansafe.verifier.engine.timed import TimedRun
 from plansafe.verifier.model import OpenPredicate, WorldInvariant
 from plansafe.verifier.one_world import task_is_open
-from plansafe.verifier.report import Headline, Report, Worlds
+from plansafe.verifier.report import FindingClass, Headline, Report, Worlds
 from plansafe.verifier.rules.elaborate import Rules
 from plansafe.verifier.rules.expand import Expanded, Expander
 from plansafe.verifier.rules.mapping import ExpansionTooLarge
@@ -241,6 +241,7 @@ class Checker:
             if missing is None:
                 raise
             return unreadable(plan.name, (*self.diagnostics, missing))
+        report = _not_known(report)
         if self._open or (not report.findings and self.options.replay != "always"):
             return report
         return self.confirmer().confirm(plan, report)
@@ -394,6 +395,16 @@ class Checker:
                 "SC406", f"`{name}` is instantaneous, but has a duration of {duration}", 0, "leave the duration out"
             )
         return taken
+
+
+def _not_known(report: Report) -> Report:
+    """The same; of a plan with an ill-formed step, nobody knows whether it is safe (docs/language.md, section 6)."""
+    if not report.rules or not any([f.finding_class is FindingClass.ILL_FORMED for f in report.findings]):
+        return report
+    known = (Worlds.NONE, Worlds.UNKNOWN)
+    readings = [r if r.safe in known else r._replace(safe=Worlds.UNKNOWN) for r in report.readings]
+    safe = report.safe if report.safe in known else Worlds.UNKNOWN
+    return report._replace(safe=safe, readings=tuple(readings))
 
 
 def unreadable(plan: str, diagnostics: Sequence[Diagnostic]) -> Report:

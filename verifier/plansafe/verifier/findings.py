@@ -12,6 +12,7 @@ from plansafe.verifier.elaborate.context import At
 from plansafe.verifier.engine.replay import Failure, Outcome
 from plansafe.verifier.engine.steps import Taken
 from plansafe.verifier.evaluate import Binding, Evaluator, formula_text
+from plansafe.verifier.follows import Following
 from plansafe.verifier.model import bind
 from plansafe.verifier.monitor.finding import Violation
 from plansafe.verifier.report import Blame, Finding, FindingClass
@@ -45,10 +46,15 @@ class Violated(NamedTuple):
 def write_findings(
     checker: Checker, plan: Source, read: ReadSteps | None, outcomes: list[Outcome], violated: list[Violated]
 ) -> tuple[tuple[Finding, ...], int]:
-    """Findings in order of reading and step, at most as many as asked for; and how many were left out."""
+    """Findings in order of reading and step, at most as many as asked for; and how many were left out.
+
+    What follows from a failed step comes behind all others.
+    """
     if read is None:
         read = checker.read(plan)
-    writer = Writer(checker, plan, read, outcomes)
+    failures = _failures(outcomes)
+    following = Following(outcomes, failures, violated)
+    writer = Writer(checker, plan, read, outcomes, following)
     violated = sorted(
         violated,
         key=lambda v: (
@@ -59,15 +65,16 @@ def write_findings(
             v.binding,
         ),
     )
-    failures = _failures(outcomes)
-    limit = checker.options.max_findings
-    total = len(violated) + len(failures)
-    shown_failures = failures[:limit]
-    shown = violated[: max(limit - len(shown_failures), 0)]
-    findings = writer.write(shown_failures, shown)
+    ranked = [(bool(following.of_failure(failure)), 0, n) for n, (failure, _) in enumerate(failures)]
+    ranked += [(bool(following.of_violation(v)), 1, n) for n, v in enumerate(violated)]
+    chosen = {(kind, n) for _, kind, n in sorted(ranked)[: checker.options.max_findings]}
+    findings = writer.write(
+        [failure for n, failure in enumerate(failures) if (0, n) in chosen],
+        [v for n, v in enumerate(violated) if (1, n) in chosen],
+    )
     findings += writer.undecided(outcomes[0])
-    findings.sort(key=lambda f: ("halt" not in f.readings, f.at_end, f.step))
-    return tuple(findings), total - len(shown_failures) - len(shown)
+    findings.sort(key=lambda f: (bool(f.follows), "halt" not in f.readings, f.at_end, f.step))
+    return tuple(findings), len(ranked) - len(chosen)
 
 
 def _failures(outcomes: list[Outcome]) -> list[tuple[Failure, tuple[str, ...]]]:
@@ -87,7 +94,9 @@ def _failures(outcomes: list[Outcome]) -> list[tuple[Failure, tuple[str, ...]]]:
 class Writer:
     """Writes findings with their places, tables and help."""
 
-    def __init__(self, checker: Checker, plan: Source, read: ReadSteps, outcomes: list[Outcome]) -> None:
+    def __init__(
+        self, checker: Checker, plan: Source, read: ReadSteps, outcomes: list[Outcome], following: Following
+    ) -> None:
         from plansafe.verifier.history import History, Question  # noqa: PLC0415
 
         assert checker.engine is not None
@@ -96,6 +105,7 @@ class Writer:
         self.plan = plan
         self.read = read
         self.outcomes = {outcome.reading: outcome for outcome in outcomes}
+        self.following = following
         halt = History(checker, read, outcomes[0])
         self.histories = {o.reading: History(checker, read, o, halt) if n else halt for n, o in enumerate(outcomes)}
         self.question = Question
@@ -139,7 +149,9 @@ class Writer:
                 facts |= {fact for n in over_all for fact in told[n].facts}
             past[reading] = self.histories[reading].past(facts) if facts else {}
         out = [
-            self._failure(f, r, told.get(n), past["skip" if n in over_all else r[0]])
+            self._failure(f, r, told.get(n), past["skip" if n in over_all else r[0]])._replace(
+                follows=self.following.of_failure(f)
+            )
             for n, (f, r) in enumerate(failures)
         ]
         if checker_state := history.state_text(halt.state):
@@ -374,11 +386,14 @@ class Writer:
             v.rule.severity,
             v.rule.rationale,
             state=answer.state,
+            follows=self.following.of_violation(v),
         )
 
     def _where(self, v: Violated) -> str:
         """Where a rule is violated. A happening of timed literals alone has no step of its own."""
         step, letter = v.violation.step, v.violation.letter
+        if self.following.cut_off(v):
+            return f"where the plan stops, {self._stop(self.outcomes['halt'])}"
         if v.violation.at_end:
             return "at the end of the plan"
         if not step:
@@ -444,6 +459,9 @@ class Writer:
         if isinstance(node, list):
             related.append(self.checker.context.label(At(node), "the goal", False))
         stopped = f" where the plan stops, {self._stop(halt)}" if halt.failures else ""
+        follows = self.following.of_goal()
+        if halt.failures and not follows and len(self.outcomes) > 1:
+            missing.append("nor is it reached if the failed steps are skipped or forced")
         last = len(self.read.steps)
         letter = halt.letters
         table = history.table(answer.facts, past, last, letter, "unmet", letter) if not halt.failures else None
@@ -458,6 +476,7 @@ class Writer:
             related=tuple(related),
             notes=tuple(missing),
             table=table,
+            follows=follows,
         )
 
     def _stop(self, halt: Outcome) -> str:

@@ -68,7 +68,7 @@ class Change(NamedTuple):
 class Row(NamedTuple):
     """One step of the table that explains a finding.
 
-    Step number, action text, one cell per column, the rule's state.
+    Step number, action text, one cell per column, the rule's state. A timed literal has no number: 0.
     """
 
     step: int
@@ -123,6 +123,7 @@ class Finding(NamedTuple):
     state: tuple[str, ...] = ()  # all facts of the state it was judged in, if they were asked for
     worlds: Worlds | None = None  # ALL or SOME (UNKNOWN: not decided); None: the information is complete
     world: int | None = None
+    follows: tuple[int, ...] = ()  # the failed steps that it follows from (docs/language.md, section 6)
 
 
 class RuleCount(NamedTuple):

@@ -28,11 +28,11 @@ def renderer(form: str, settings: Settings, style: Style = PLAIN) -> Renderer:
         case "full":
             from plansafe.app.render.full import FullRenderer  # noqa: PLC0415
 
-            return FullRenderer(style, settings.full_state)
+            return FullRenderer(style, settings.full_state, settings.every)
         case "concise":
             from plansafe.app.render.concise import ConciseRenderer  # noqa: PLC0415
 
-            return ConciseRenderer(style)
+            return ConciseRenderer(style, settings.every)
         case "json":
             from plansafe.app.render.json import JsonRenderer  # noqa: PLC0415
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from plansafe.app.render.excerpt import place
+from plansafe.app.render.folding import shown
 from plansafe.app.render.text import Style, brief, visible
 from plansafe.app.service import Result
 from plansafe.grammar.diagnostics import Severity
@@ -12,8 +13,9 @@ from plansafe.verifier.report import FindingClass, Worlds
 class ConciseRenderer:
     """Prints ``place: kind[code] message`` lines, then the verdict."""
 
-    def __init__(self, style: Style) -> None:
+    def __init__(self, style: Style, every: bool = False) -> None:
         self._style = style
+        self._every = every
 
     def plan(self, result: Result) -> str:
         """Render one result."""
@@ -25,7 +27,7 @@ class ConciseRenderer:
             where = place(label.source, label.span, result.sources) if label else name
             kind = self._style.said(diagnostic.severity.value, f"{diagnostic.severity.value}[{diagnostic.code}]")
             out.append(f"{self._style.bold(where)}: {kind} {brief(diagnostic.message)}")
-        for finding in report.findings:
+        for finding in shown(report, self._every):
             where = place(finding.source or result.plan, finding.span, result.sources)
             kind = "undecided" if finding.finding_class is FindingClass.UNDECIDED else "error"
             remarks = [finding.blame.value] if finding.blame is not None else []
@@ -45,8 +47,10 @@ class ConciseRenderer:
             return f"{self._style.error(word)} ({errors} error{'' if errors == 1 else 's'})"
         head = self._style.verdict(report.headline.value)
         idle = sum(1 for rule in report.rules if rule.status in ("never applied", "not applicable"))
-        findings = len(report.findings) + report.suppressed
-        counts = [_count(findings, "finding"), _count(report.steps, "step")]
+        hidden = len(report.findings) - len(shown(report, self._every))
+        counts = [_count(len(report.findings) + report.suppressed - hidden, "finding")]
+        counts += [f"{hidden} more follow{'s' if hidden == 1 else ''}: --all"] if hidden else []
+        counts.append(_count(report.steps, "step"))
         counts.append("safe: not checked, no rules" if report.safety is None else _count(len(report.rules), "rule"))
         text = f"({', '.join(counts)}{f', {idle} of them idle' if idle else ''}"
         if report.worlds is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from plansafe.app.render.excerpt import excerpt, gutter
+from plansafe.app.render.folding import cause, said, shown
 from plansafe.app.render.table import changing, drawn
 from plansafe.app.render.text import Style, brief, pad, values, visible
 from plansafe.app.service import Result
@@ -19,14 +20,15 @@ _NAMES = 6
 class FullRenderer:
     """Prints what was used (when it changes), every diagnostic and finding, and a summary."""
 
-    def __init__(self, style: Style, full_state: bool = False) -> None:
+    def __init__(self, style: Style, full_state: bool = False, every: bool = False) -> None:
         self._style = style
         self._full_state = full_state
+        self._every = every
         self._used: tuple[tuple[str, str], ...] = ()
 
     def plan(self, result: Result) -> str:
         """Render one result."""
-        found = [*(self._finding(f, result) for f in result.report.findings), *self._worlds(result.report)]
+        found = [self._finding(f, result) for f in shown(result.report, self._every)] + self._worlds(result.report)
         blocks = [*self.arranged(result, found), self._summary(result)]
         return "\n\n".join(block for block in blocks if block) + "\n\n"
 
@@ -94,6 +96,8 @@ class FullRenderer:
             bar = style.frame(" " * margin + " |")
             lines += [bar, *(f"{bar} {row}".rstrip() for row in drawn(table, style, style.columns - margin - 3))]
         lines += self._remarks(_in_worlds(finding, result.report) + _facts(finding, table), margin)
+        if not self._every and finding is cause(result.report) and any(f.follows for f in result.report.findings):
+            lines += self._remarks([("note", said(result.report))], margin)
         if finding.state:
             lines += self._remarks([("state", " ".join(visible(fact) for fact in finding.state))], margin)
         return "\n".join(lines)
@@ -136,12 +140,15 @@ class FullRenderer:
             lines = [f"{style.error(word)}   {_count(errors, 'error')}{self._explain(report)}"]
             return "\n".join(lines)
         head = report.headline.value
-        parts = [_count(len(report.findings) + report.suppressed, "finding") if report.findings else "no findings"]
+        hidden = len(report.findings) - len(shown(report, self._every))
+        findings = len(report.findings) + report.suppressed - hidden
+        parts = [_count(findings, "finding") if report.findings else "no findings"]
+        parts += [f"{hidden:,} more follow{'s' if hidden == 1 else ''}"] if hidden else []
         parts += [_count(report.steps, "step"), _rules(report)]
         indent = " " * (len(head) + 3)
         worlds = _where(report)
         lines = [f"{style.verdict(head)}   {worlds}{', '.join(parts)}{self._explain(report)}", indent + values(report)]
-        lines += [indent + line for line in _summary_notes(report)]
+        lines += [indent + line for line in _summary_notes(report, self._every)]
         return "\n".join(lines)
 
     def _explain(self, report: Report) -> str:
@@ -231,7 +238,7 @@ def _rules(report: Report) -> str:
     return f"{_count(len(report.rules), 'rule')} with {_count(instances, 'instance')}"
 
 
-def _summary_notes(report: Report) -> list[str]:
+def _summary_notes(report: Report, every: bool) -> list[str]:
     """List what a reader must not miss: rules that checked nothing, limits, assumptions, other readings."""
     out = []
     worlds = ""
@@ -252,7 +259,7 @@ def _summary_notes(report: Report) -> list[str]:
         ]
     if report.suppressed:
         out.append(f"{_count(report.suppressed, 'finding')} not listed (--max-findings)")
-    unreplayed = sum(1 for f in report.findings if f.replayed is None)
+    unreplayed = sum(1 for f in shown(report, every) if f.replayed is None)
     if unreplayed:
         out.append(f"not independently replayed: {_count(unreplayed, 'finding')}")
     if report.limits:

@@ -149,6 +149,7 @@ def _finding(finding: Finding, sources: Mapping[str, Source]) -> dict[str, Any]:
         "rule": finding.rule,
         "binding": dict(finding.binding),
         "readings": finding.readings,
+        "follows": finding.follows,
         "blame": finding.blame.value if finding.blame else None,
         "span": _span(finding.source, finding.span, sources),
         "related": [_label(label, sources) for label in finding.related],

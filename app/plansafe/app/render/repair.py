@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from plansafe.app.render import folding
 from plansafe.app.render.difference import listing, sentence, shown
 from plansafe.app.render.full import FullRenderer
 from plansafe.app.render.text import Style, pad, values, visible
@@ -56,7 +57,8 @@ class RepairRenderer:
         head = report.headline.value
         if not report.findings:
             return f"{style.verdict(head)}   {_count(report.steps, 'step')}"
-        first, others = report.findings[0], len(report.findings) + report.suppressed - 1
+        first = report.findings[0]
+        others = len(folding.shown(report, False)) + report.suppressed - 1
         more = style.faint(f"   and {_count(others, 'more finding')}: safecheck audit") if others else ""
         return f"{style.verdict(head)}   {visible(first.message)}{more}"
 

@@ -83,6 +83,7 @@ class SarifRenderer:
             "hazard": finding.hazard,
             "severity": finding.severity,
             "blame": finding.blame.value if finding.blame else None,
+            "follows": finding.follows,
         }
         if finding.worlds is not None:
             found["properties"]["worlds"] = finding.worlds.value
