@@ -17,7 +17,7 @@ _WHERE = r"[^\n]+?(?::[1-9]\d*:[1-9]\d*)?"
 CONCISE_LINE = re.compile(rf"{_WHERE}: (?:error|warning|note|undecided){_CODE}[^\n]+")
 CONCISE_LAST = re.compile(
     r"[^\n]+: (?:(?:INVALID|UNSAFE|UNKNOWN|SAFE|VALID)(?: in [a-z ]+)? "
-    r"\(\d+ findings?, \d+ steps?, (?:\d+ rules?|safe: not checked, no rules)[^\n]*\)"
+    r"\(\d+ findings?, (?:\d+ more follows?: --all, )?\d+ steps?, (?:\d+ rules?|safe: not checked, no rules)[^\n]*\)"
     r"|(?:NOT CHECKED|INTERNAL ERROR) \(\d+ errors?\))"
 )
 

@@ -26,7 +26,7 @@ class Following:
         violated: Iterable[Violated],
     ) -> None:
         by_name = {outcome.reading: outcome for outcome in outcomes}
-        self._stopped = bool(by_name[HALT].failures) and _AFTER <= by_name.keys()
+        self._stopped = bool(by_name[HALT].failures) and by_name.keys() >= _AFTER
         self.instances: dict[tuple[object, ...], set[str]] = {}
         self.causes: list[int] = []
         if not self._stopped:
@@ -63,7 +63,7 @@ class Following:
 
     def cut_off(self, v: Violated) -> bool:
         """Whether a violation is found at the end of a trace that stopped in the middle."""
-        return self._stopped and v.violation.at_end and HALT in v.readings and not _AFTER <= {*v.readings}
+        return self._stopped and v.violation.at_end and HALT in v.readings and not {*v.readings} >= _AFTER
 
     def _before(self, step: int) -> tuple[int, ...]:
         return tuple([cause for cause in self.causes if cause <= step]) or self._halted

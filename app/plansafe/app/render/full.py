@@ -185,8 +185,8 @@ def _facts(finding: Finding, table: Table | None) -> list[tuple[str, str]]:
         out.append(("blame", f"{finding.blame.value}: there before the plan began{touched}"))
     if finding.readings != ("halt",) and finding.readings:
         out.append(("readings", ", ".join(finding.readings)))
-    shown = tuple(f"`{column}` is " for column in table.columns) if table is not None else ()
-    out += [("note", note) for note in finding.notes if not note.startswith(shown)]
+    columns = tuple(f"`{column}` is " for column in table.columns) if table is not None else ()
+    out += [("note", note) for note in finding.notes if not note.startswith(columns)]
     return out + _help(finding.help)
 
 
