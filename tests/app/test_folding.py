@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from plansafe.app.render import renderer
+from plansafe.app.render.text import Style
 from plansafe.app.service import Settings, audit
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -17,7 +18,7 @@ UNKNOWN = EXAMPLES / "breakfast" / "unknown-action.plan"
 
 def rendered(plan: Path, form: str, every: bool = False) -> str:
     settings = Settings(every=every)
-    view = renderer(form, settings, False)
+    view = renderer(form, settings, Style(False))
     return "".join([view.plan(result) for result in audit([str(plan)], settings)]) + view.end()
 
 
