@@ -97,6 +97,9 @@ def audit(plans: Iterable[str | Source], settings: Settings | None = None) -> It
     and specifications are compiled once for as long as they stay the same.
     """
     settings = settings or Settings()
+    for name, several in (("plans", plans), ("specs", settings.specs)):
+        if isinstance(several, str | Source):
+            raise TypeError(f"{name} takes several, not one {type(several).__name__}: write [..] around it")
     session = Session(settings)
     return session.each(plans, session.audit, settings.time_limit)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from functools import cached_property
+from os import PathLike, fspath
+from typing import Any
 
 from plansafe.grammar.diagnostics import Span
 
@@ -23,6 +25,12 @@ class Source:
         """Decode ``data``: a byte order mark is dropped, foreign bytes become surrogates."""
         text = data.decode("utf-8", "surrogateescape")
         return cls(name, text[1:] if text.startswith("\ufeff") else text)
+
+    @classmethod
+    def from_path(cls, path: str | PathLike[str]) -> Source:
+        """Read a file. Raises ``OSError``."""
+        with open(path, "rb") as file:
+            return cls.from_bytes(fspath(path), file.read())
 
     @cached_property
     def line_starts(self) -> list[int]:
@@ -57,3 +65,17 @@ class Source:
     def slice(self, span: Span) -> str:
         """The characters of a span."""
         return self.text[span.start : span.end]
+
+
+def expect_sources(**given: Any) -> None:
+    """Raise ``TypeError`` for what is no :class:`Source`, with what to write instead; the keywords name arguments."""
+    for name, value in given.items():
+        if isinstance(value, Source):
+            continue
+        kind = type(value).__name__
+        advice = ""
+        if isinstance(value, str | PathLike):
+            is_text = isinstance(value, str) and ("(" in value or "\n" in value)
+            shown = "..." if is_text else repr(fspath(value))
+            advice = f': write Source("a name", {shown})' if is_text else f": write Source.from_path({shown})"
+        raise TypeError(f"{name} takes a plansafe.grammar.source.Source, not {kind}{advice}")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.plan_text import PlanText, Step, plain_chunks, read_plan
 from plansafe.grammar.sexpr import Places, problems, read_all
-from plansafe.grammar.source import Source
+from plansafe.grammar.source import Source, expect_sources
 from plansafe.verifier.elaborate.context import Context
 from plansafe.verifier.elaborate.task import Elaborated, elaborate
 from plansafe.verifier.engine.replay import FORCE, HALT, SKIP, Engine, Outcome, Run, TimeUp
@@ -103,6 +103,11 @@ class Checker:
         options: Options | None = None,
         resolve: Callable[[str, Source], Source | None] | None = None,
     ) -> None:
+        expect_sources(domain=domain, problem=problem)
+        if isinstance(specs, Source | str):
+            raise TypeError(f"specs takes a sequence of Sources, not one {type(specs).__name__}: write [..] around it")
+        for spec in specs:
+            expect_sources(specs=spec)
         if sys.getrecursionlimit() < RECURSION:
             sys.setrecursionlimit(RECURSION)
         if 0 < sys.get_int_max_str_digits() < DIGITS:
@@ -225,6 +230,7 @@ class Checker:
 
     def check(self, plan: Source) -> Report:
         """The verdict on one plan."""
+        expect_sources(plan=plan)
         if self.engine is None:
             return unreadable(plan.name, self.diagnostics)
         deadline = None if self.options.time_limit_s is None else monotonic() + self.options.time_limit_s

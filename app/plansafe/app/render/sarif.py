@@ -1,23 +1,34 @@
-"""SARIF 2.1.0, as code-scanning services read it: one log with one run, written when the batch is over."""
+"""SARIF 2.1.0, as code-scanning services read it: one log with one run, written when the batch is over.
+
+A result's rule is the rule of the user where one is violated, and else the code; the code is in its properties.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
+from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from plansafe.app.explain import page
 from plansafe.app.render.json import world_object
-from plansafe.app.service import Result
+from plansafe.app.service import Result, combined_exit_code
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
-from plansafe.verifier.report import Finding, FindingClass
+from plansafe.verifier.report import Finding, FindingClass, Headline
 
 if TYPE_CHECKING:
     from plansafe.verifier.symbolic.model import WorldsReport
 
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
+_OF_RULES = {"critical": "error", "high": "error", "medium": "warning", "low": "note"}
+_SECURITY = {"critical": "9.5", "high": "8.0", "medium": "5.5", "low": "2.0"}
+"""What code-scanning services sort by: from 0 to 10, after the bounds of CVSS."""
+_ROOT = "%SRCROOT%"
 
 
 class SarifRenderer:
@@ -26,12 +37,19 @@ class SarifRenderer:
     def __init__(self, version: str) -> None:
         self._version = version
         self._results: list[dict[str, Any]] = []
-        self._rules: dict[str, int] = {}
+        self._rules: dict[str, dict[str, Any]] = {}
+        self._seen: Counter[str] = Counter()
+        self._codes: set[int] = set()
         self._complete = True
         self._notifications: list[dict[str, Any]] = []
 
     def plan(self, result: Result) -> str:
         """Collect one result; nothing is written yet."""
+        self._codes.add(result.exit_code)
+        if result.report.headline in (None, Headline.UNKNOWN) and result.failure is None:
+            self._complete = False
+            said = "not decided" if result.report.headline is Headline.UNKNOWN else "not checked"
+            self._notifications.append({"level": "error", "message": {"text": _clean(f"{result.plan}: {said}")}})
         for diagnostic in result.report.diagnostics:
             self._results.append(self._of_diagnostic(diagnostic, result))
         for finding in result.report.findings:
@@ -46,12 +64,17 @@ class SarifRenderer:
 
     def end(self) -> str:
         """Write the log."""
-        rules = [_rule(code) for code in self._rules]
-        driver = {"name": "safecheck", "semanticVersion": self._version, "rules": rules}
+        driver = {"name": "safecheck", "semanticVersion": self._version, "rules": list(self._rules.values())}
+        invocation = {
+            "executionSuccessful": self._complete,
+            "exitCode": combined_exit_code(self._codes),
+            "toolExecutionNotifications": self._notifications,
+        }
         run: dict[str, Any] = {
             "tool": {"driver": driver},
             "columnKind": "unicodeCodePoints",
-            "invocations": [{"executionSuccessful": self._complete, "toolExecutionNotifications": self._notifications}],
+            "originalUriBaseIds": {_ROOT: {"description": {"text": "The folder that safecheck was started in."}}},
+            "invocations": [invocation],
             "results": self._results,
         }
         log = {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
@@ -63,11 +86,17 @@ class SarifRenderer:
         text = "\n".join(
             [diagnostic.message, *diagnostic.notes, *([f"help: {diagnostic.help}"] if diagnostic.help else [])]
         )
-        found = self._result(diagnostic.code, _LEVELS[diagnostic.severity], text, name, span, result.sources)
+        self._rules.setdefault(diagnostic.code, _code_rule(diagnostic.code))
+        level = _LEVELS[diagnostic.severity]
+        found = self._result(diagnostic.code, level, text, name, span, result.sources)
+        self._identify(found, diagnostic.code, _at(span, name, result.sources) or diagnostic.message)
+        found["properties"] = {"code": diagnostic.code}
         return _with_related(found, diagnostic.labels[1:], result.sources)
 
     def _of_finding(self, finding: Finding, result: Result) -> dict[str, Any]:
-        level = "warning" if finding.finding_class is FindingClass.UNDECIDED else "error"
+        level = _OF_RULES.get(finding.severity or "", "error")
+        if finding.finding_class is FindingClass.UNDECIDED:
+            level = "warning" if level == "error" else level
         name = finding.source or result.plan
         worlds = result.report.worlds
         text = finding.message
@@ -76,8 +105,15 @@ class SarifRenderer:
 
             text = "\n".join([text, *of_finding_alone(finding, worlds)])
         text += f"\nhelp: {finding.help}" if finding.help else ""
-        found = self._result(finding.code, level, text, name, finding.span, result.sources)
+        rule = _clean(finding.rule or finding.code)
+        if rule not in self._rules:
+            of_user = finding.rule is not None
+            self._rules[rule] = _user_rule(rule, finding, result.sources) if of_user else _code_rule(finding.code)
+        found = self._result(rule, level, text, name, finding.span, result.sources)
+        place = _at(finding.span, name, result.sources) or ("end" if finding.at_end else "start")
+        self._identify(found, finding.code, place, *[f"{key}={value}" for key, value in finding.binding])
         found["properties"] = {
+            "code": finding.code,
             "step": finding.step,
             "rule": finding.rule and _clean(finding.rule),
             "hazard": finding.hazard,
@@ -91,12 +127,20 @@ class SarifRenderer:
         return _with_related(found, finding.related, result.sources)
 
     def _result(
-        self, code: str, level: str, text: str, name: str, span: Span | None, sources: Mapping[str, Source]
+        self, rule: str, level: str, text: str, name: str, span: Span | None, sources: Mapping[str, Source]
     ) -> dict[str, Any]:
-        index = self._rules.setdefault(code, len(self._rules))
+        index = list(self._rules).index(rule)
         place = {"physicalLocation": _physical(name, span, sources)}
         message = {"text": _clean(text)}
-        return {"ruleId": code, "ruleIndex": index, "level": level, "message": message, "locations": [place]}
+        return {"ruleId": rule, "ruleIndex": index, "level": level, "message": message, "locations": [place]}
+
+    def _identify(self, found: dict[str, Any], *said: str) -> None:
+        """Make a result recognisable in the next run: by what is said about what, and not by the number of a line."""
+        uri = found["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+        text = "\0".join([found["ruleId"], uri, *said])
+        self._seen[text] += 1
+        digest = hashlib.sha256(f"{text}\0{self._seen[text]}".encode("utf-8", "replace")).hexdigest()
+        found["partialFingerprints"] = {"safecheck/v1": digest[:32]}
 
 
 def _world(finding: Finding, worlds: WorldsReport | None) -> dict[str, Any] | None:
@@ -129,12 +173,53 @@ def _physical(name: str, span: Span | None, sources: Mapping[str, Source]) -> di
         line, column = source.position(span.start)
         end_line, end_column = source.position(max(span.end, span.start))
         region = {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column}
-    return {"artifactLocation": {"uri": quote(_clean(name.strip("<>")))}, "region": region}
+    return {"artifactLocation": _artifact(name), "region": region}
 
 
-def _rule(code: str) -> dict[str, Any]:
+def _artifact(name: str) -> dict[str, str]:
+    """Where a file is: from the current folder, if it is below it."""
+    here, there = os.getcwd(), os.path.abspath(name)
+    if there.startswith(os.path.join(here, "")):
+        return {"uri": quote(_clean(os.path.relpath(there, here).replace(os.sep, "/").strip("<>"))), "uriBaseId": _ROOT}
+    return {"uri": Path(_clean(there)).as_uri()}
+
+
+def _at(span: Span | None, name: str, sources: Mapping[str, Source]) -> str:
+    """What is written at a place, its blanks and case aside: it stays the same when lines before it change."""
+    source = sources.get(name)
+    return "" if span is None or source is None else " ".join(source.slice(span).lower().split())
+
+
+def _user_rule(name: str, finding: Finding, sources: Mapping[str, Source]) -> dict[str, Any]:
+    """A rule as its author wrote it: why it is there, what to do, its text, and what its class of findings is."""
+    where = [label for label in finding.related if label.text.startswith("the rule") and label.source in sources]
+    texts = [sources[label.source].slice(label.span) for label in where[:1]]
+    said = [finding.rationale or "", *texts, page(finding.code) or ""]
+    whole = _clean("\n\n".join([text for text in said if text]))
+    marked = _clean("\n\n".join([said[0], *[f"```lisp\n{text}\n```" for text in texts], said[-1]]).strip())
+    properties: dict[str, Any] = {"code": finding.code}
+    if finding.severity in _SECURITY:
+        properties |= {"severity": finding.severity, "security-severity": _SECURITY[finding.severity]}
+    if finding.hazard:
+        properties["tags"] = ["safety", _clean(finding.hazard)]
+    title = _title(finding.code)
+    return {
+        "id": name,
+        "shortDescription": {"text": f"{name} ({title})"},
+        "fullDescription": {"text": _clean(finding.rationale or title)},
+        "defaultConfiguration": {"level": _OF_RULES.get(finding.severity or "", "error")},
+        "help": {"text": whole, "markdown": marked},
+        "properties": properties,
+    }
+
+
+def _title(code: str) -> str:
+    return (page(code) or f"# {code}").split("\n", 1)[0].lstrip("# ")
+
+
+def _code_rule(code: str) -> dict[str, Any]:
     text = page(code) or f"# {code}"
-    title = text.split("\n", 1)[0].lstrip("# ")
+    title = _title(code)
     return {
         "id": code,
         "shortDescription": {"text": title},

@@ -1,0 +1,120 @@
+"""SARIF for code-scanning services: whose rule it is, how bad, where, whether it is the same as in the run before."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plansafe.app.render import renderer
+from plansafe.app.service import Result, Settings, audit, unjudged
+from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.grammar.source import Source
+from plansafe.verifier.report import FindingClass, Headline
+
+
+def run(*results: Result) -> dict[str, Any]:
+    view = renderer("sarif", Settings())
+    for result in results:
+        assert view.plan(result) == ""
+    log: dict[str, Any] = json.loads(view.end())
+    return log["runs"][0]
+
+
+def test_the_rule_is_the_one_of_the_user(unsafe: Result, invalid: Result) -> None:
+    made = run(unsafe, invalid)
+    assert [result["ruleId"] for result in made["results"]] == ["stove-attended", "close-the-fridge", "SC702", "SC301"]
+    assert [result["properties"]["code"] for result in made["results"]] == ["SC202", "SC204", "SC702", "SC301"]
+    rules = {rule["id"]: rule for rule in made["tool"]["driver"]["rules"]}
+    assert list(rules) == ["stove-attended", "close-the-fridge", "SC702", "SC301"]
+    rule = rules["stove-attended"]
+    assert rule["fullDescription"]["text"] == "An unattended stove starts fires."
+    assert "(always (imply (on ?s) (occupied kitchen)))" in rule["help"]["text"]
+    assert rule["properties"] == {
+        "code": "SC202",
+        "severity": "critical",
+        "security-severity": "9.5",
+        "tags": ["safety", "fire"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("severity", "level", "undecided"),
+    [
+        ("critical", "error", "warning"),
+        ("high", "error", "warning"),
+        ("medium", "warning", "warning"),
+        ("low", "note", "note"),
+        (None, "error", "warning"),
+    ],
+)
+def test_the_level_follows_the_severity(unsafe: Result, severity: str | None, level: str, undecided: str) -> None:
+    finding = unsafe.report.findings[0]._replace(severity=severity)
+    for kind, expected in ((FindingClass.TRAJECTORY, level), (FindingClass.UNDECIDED, undecided)):
+        report = unsafe.report._replace(findings=(finding._replace(finding_class=kind),))
+        (result,) = run(unsafe._replace(report=report))["results"]
+        assert result["level"] == expected
+
+
+def test_places_are_relative_to_the_current_folder(
+    unsafe: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = run(unsafe)
+    place = made["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
+    assert place == {"uri": "plan.pddl", "uriBaseId": "%SRCROOT%"}
+    assert set(made["originalUriBaseIds"]) == {"%SRCROOT%"}
+
+    def uri(name: str) -> dict[str, str]:
+        gone = Diagnostic("SC601", "gone")
+        return run(Result(name, unjudged(name, gone), (), {}))["results"][0]["locations"][0]["physicalLocation"][
+            "artifactLocation"
+        ]
+
+    assert uri(os.path.join(tmp_path, "a b", "x.plan")) == {"uri": "a%20b/x.plan", "uriBaseId": "%SRCROOT%"}
+    assert uri("<stdin>") == {"uri": "stdin", "uriBaseId": "%SRCROOT%"}
+    assert uri("../x.plan") == {"uri": (tmp_path.parent / "x.plan").as_uri()}
+
+
+HOME = Path(__file__).parents[2] / "examples" / "dinner"
+
+
+def test_fingerprints_outlive_changes_elsewhere(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(root)
+    domain = root / "domains/plansafe/domains/household/domain.pddl"
+    settings = Settings(domain=str(domain), problem=str(HOME / "problem.pddl"), specs=("household",))
+    text = (HOME / "same-knife.plan").read_text()
+
+    def said(changed: str) -> list[tuple[str, str]]:
+        made = run(*audit([Source("x.plan", changed)], settings))
+        return [(r["ruleId"], r["partialFingerprints"]["safecheck/v1"]) for r in made["results"]]
+
+    before = said(text)
+    assert before
+    assert len({mark for _, mark in before}) == len(before)
+    assert said("; a remark\n\n\n" + text.replace("\n(", "\n\n   (")) == before
+    assert said(text.replace("cucumber", "CUCUMBER")) == before
+    assert {mark for _, mark in said(text.replace("cucumber", "bread"))}.isdisjoint(mark for _, mark in before)
+
+
+def test_equal_findings_are_told_apart(unsafe: Result) -> None:
+    finding = unsafe.report.findings[0]
+    report = unsafe.report._replace(findings=(finding, finding._replace(step=4)))
+    marks = [result["partialFingerprints"]["safecheck/v1"] for result in run(unsafe._replace(report=report))["results"]]
+    assert len(set(marks)) == 2
+
+
+def test_an_execution_is_successful_where_all_was_judged(unsafe: Result, unread: Result, passing: Result) -> None:
+    def invocation(*results: Result) -> tuple[bool, int, int]:
+        (made,) = run(*results)["invocations"]
+        return made["executionSuccessful"], made["exitCode"], len(made["toolExecutionNotifications"])
+
+    assert invocation(unsafe, passing) == (True, 1, 0)
+    assert invocation(unsafe, unread) == (False, 2, 1)
+    late = passing._replace(report=passing.report._replace(headline=Headline.UNKNOWN))
+    assert invocation(late) == (False, 3, 1)
+    bug = Result("p", unjudged("p", Diagnostic("SC900", "internal error")), (), {}, "Traceback ..")
+    assert invocation(bug) == (False, 4, 1)
