@@ -11,11 +11,13 @@ from types import SimpleNamespace
 import pytest
 from kitchen import DOMAIN, FIXED, PLAN, PROBLEM, RULES, SAFE
 
+from plansafe.app.alarm import OutOfTime
 from plansafe.app.main import app
 from plansafe.app.repairing import Wishes, examine
 from plansafe.app.service import Settings
 from plansafe.app.values import read_cost, read_steps, read_weights
 from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker
 from plansafe.verifier.repair.model import RepairOptions, RepairStatus, Weights
 
 Run = Callable[..., tuple[int, str, str]]
@@ -212,6 +214,32 @@ def test_an_interrupt_leaves_nothing_half_written(run: Run, monkeypatch: pytest.
     assert run("repair", "tea.plan", "--output", "fixed.plan")[0] == 130
     assert run("tea.plan", "--fix")[0] == 130
     assert leftovers() == set()
+    assert Path("tea.plan").read_text() == PLAN
+
+
+@pytest.mark.parametrize("limit", [OutOfTime, MemoryError])
+@pytest.mark.parametrize("command", [("repair",), ("diagnose",), ("audit", "--fix")])
+def test_what_is_given_up_is_unknown(
+    run: Run, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], limit: type[BaseException]
+) -> None:
+    def give_up(*_: object) -> None:
+        raise limit
+
+    monkeypatch.setattr(Checker, "check", give_up)
+    code, out, err = run(*command, "tea.plan")
+    assert code == 3
+    assert "UNKNOWN" in out
+    assert "SC801" in out + err
+    assert "irreparable" not in out + err
+    _, out, _ = run(*command, "tea.plan", "--format", "json")
+    found = json.loads(out)
+    assert found["exit_code"] == 3
+    if "report" in found:
+        assert (found["status"], found["outcome"]["code"]) == ("not found", "SC801")
+        assert found["report"]["headline"] == "UNKNOWN"
+        assert found["classes"] == []
+    else:
+        assert found["headline"] == "UNKNOWN"
     assert Path("tea.plan").read_text() == PLAN
 
 

@@ -107,7 +107,15 @@ def examine(
         return _examine(session, prepared, wishes)
 
     for done in session.each(plans, work, seconds):
-        yield Examined(done) if isinstance(done, Result) else done
+        yield _ended(done, wishes.options) if isinstance(done, Result) else done
+
+
+def _ended(result: Result, options: RepairOptions) -> Examined:
+    """What is known where the work itself was given up: of a limit, that nothing was found, and nothing ruled out."""
+    if result.report.headline is not Headline.UNKNOWN:
+        return Examined(result)
+    found = RepairResult(RepairStatus.NOT_FOUND, detail="; ".join([d.message for d in result.report.diagnostics]))
+    return Examined(result, repair=found, outcome=_outcome(found, options, result.report))
 
 
 def _examine(session: Session, prepared: Prepared, wishes: Wishes) -> Examined:
