@@ -292,6 +292,25 @@ def test_a_disk_that_fills_up_leaves_the_old_file(run: Run) -> None:
     assert left_over() == []
 
 
+def test_a_disk_that_is_full_gets_no_half_of_a_project_file(run: Run) -> None:
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20))"
+    script = f"{limit}; from plansafe.app.main import main; main()"
+    done = subprocess.run([sys.executable, "-c", script, "init"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "error[SC607]: cannot write safecheck.toml: file too large" in done.stderr
+    assert not Path("safecheck.toml").exists()
+
+
+@pytest.mark.parametrize("writer", ["audit", "repair", "difference"])
+def test_the_project_file_is_an_input_as_well(run: Run, writer: str) -> None:
+    text = 'domain = "d.pddl"\nproblem = "p.pddl"\nspecifications = ["kitchen.safe"]\n'
+    Path("safecheck.toml").write_text(text)
+    code, _, err = run(*WRITERS[writer], "safecheck.toml")
+    assert code == 2
+    assert "error[SC640]: safecheck.toml is not written: it is read" in err
+    assert Path("safecheck.toml").read_text() == text
+
+
 # -- what is read -----------------------------------------------------------------------------------------------------
 
 

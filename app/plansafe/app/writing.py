@@ -123,7 +123,12 @@ def create(name: str, text: str) -> None:
     """Write a file where there is none. Raises ``FileExistsError`` (a link counts as a file), :class:`NotWritten`."""
     try:
         with open(name, "xb") as file:
-            file.write(text.encode("utf-8", "surrogateescape"))
+            try:
+                file.write(text.encode("utf-8", "surrogateescape"))
+                file.flush()
+            except BaseException:
+                os.unlink(name)
+                raise
     except FileExistsError:
         raise
     except (OSError, ValueError) as error:
