@@ -419,10 +419,11 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--singles", type=int, default=360)
     parser.add_argument("--doubles", type=int, default=240)
+    parser.add_argument("--only", nargs="+", choices=SHARES, metavar="SOURCE", help=", ".join(SHARES))
     parser.add_argument("--output", type=Path, help="write the cases here, as JSON")
     arguments = parser.parse_args()
     start = time.perf_counter()
-    cases = generate(arguments.seed, arguments.singles, arguments.doubles)
+    cases = generate(arguments.seed, arguments.singles, arguments.doubles, all_sources(arguments.seed, arguments.only))
     print(json.dumps(statistics(cases), indent=2))
     print(f"{time.perf_counter() - start:.1f} s")
     if arguments.output:

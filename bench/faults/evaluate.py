@@ -1,7 +1,7 @@
 """What diagnosis and the published labels make of the corpus of seeded faults.
 
 usage: python -m bench.faults.evaluate [--seed N] [--singles N] [--doubles N] [--time-limit S] [--every N]
-                                       [--output FILE]
+                                       [--only SOURCE ..] [--output FILE]
 
 Prints the table and writes it, with the cases in which a true kind was not named, to FILE
 (bench/results/faults.json). README.md says what counts as right. Exit code 0, or 1 if some diagnosis raised.
@@ -20,7 +20,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench.faults.corpus import KINDS, Case, generate
+from bench.faults.corpus import KINDS, SHARES, Case, generate
+from bench.faults.sources import all_sources
 from bench.faults.spread import spread
 
 from plansafe.verifier.api import Checker
@@ -206,9 +207,11 @@ def main() -> int:
     parser.add_argument("--doubles", type=int, default=240)
     parser.add_argument("--time-limit", type=float, default=10.0, help="seconds for the repair of one case")
     parser.add_argument("--every", type=int, default=1, help="judge every Nth case only")
+    parser.add_argument("--only", nargs="+", choices=SHARES, metavar="SOURCE", help=", ".join(SHARES))
     parser.add_argument("--output", type=Path, default=RESULTS)
     arguments = parser.parse_args()
-    cases = generate(arguments.seed, arguments.singles, arguments.doubles)[:: arguments.every]
+    sources = all_sources(arguments.seed, arguments.only)
+    cases = generate(arguments.seed, arguments.singles, arguments.doubles, sources)[:: arguments.every]
     cases.sort(key=lambda case: (case.task.source, case.task.name))  # compiled tasks are used again
     options = RepairOptions(time_limit_s=arguments.time_limit)
     rows = []

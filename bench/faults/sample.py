@@ -13,7 +13,8 @@ import random
 import sys
 from collections.abc import Iterator
 
-from bench.faults.corpus import Case, generate
+from bench.faults.corpus import SHARES, Case, generate
+from bench.faults.sources import all_sources
 
 from plansafe.grammar.sexpr import write
 from plansafe.verifier.repair.model import Edit, EditKind, Repair, RepairOptions, RepairResult
@@ -86,9 +87,13 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=40)
     parser.add_argument("--seed", type=int, default=0, help="of the corpus and of the draw")
     parser.add_argument("--faults", type=int, choices=(1, 2), help="only cases with so many faults")
+    parser.add_argument("--singles", type=int, default=360, help="of the corpus")
+    parser.add_argument("--doubles", type=int, default=240, help="of the corpus")
+    parser.add_argument("--only", nargs="+", choices=SHARES, metavar="SOURCE", help=", ".join(SHARES))
     parser.add_argument("--time-limit", type=float, default=10.0, help="seconds for one repair")
     arguments = parser.parse_args()
-    cases = generate(arguments.seed)
+    sources = all_sources(arguments.seed, arguments.only)
+    cases = generate(arguments.seed, arguments.singles, arguments.doubles, sources)
     cases = [case for case in cases if arguments.faults in (None, len(case.faults))]
     options = RepairOptions(time_limit_s=arguments.time_limit)
     for case in random.Random(f"sample {arguments.seed}").sample(cases, arguments.count):

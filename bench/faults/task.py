@@ -36,8 +36,11 @@ def plan_source(steps: tuple[str, ...] | list[str], name: str = "faulty.plan") -
 
 
 def is_good(checker: Checker, steps: tuple[str, ...] | list[str]) -> bool:
-    """Whether the plan is SAFE or VALID."""
-    return checker.ok and checker.check(plan_source(steps)).headline in GOOD
+    """Whether the plan is SAFE or VALID, in the one world that there is: faults are about what is known."""
+    if not checker.ok:
+        return False
+    report = checker.check(plan_source(steps))
+    return report.headline in GOOD and report.worlds is None
 
 
 @lru_cache(maxsize=16)

@@ -1,6 +1,6 @@
 """No rule of the hazard library is dead in a world that it applies to: the linter proves nothing against any of them.
 
-python tests/content/run_home_lint.py [WORLD ..]
+python tests/content/run_home_lint.py [WORLD ..] [--seconds S]
 
 Asks each world's domain with its mapping, for every problem of the domain. Two worlds are in the suite
 (``test_home_lint.py``); all five take about a minute and a half.
@@ -8,6 +8,7 @@ Asks each world's domain with its mapping, for every problem of the domain. Two 
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
 from time import perf_counter
@@ -32,12 +33,16 @@ def faults(found: Lint) -> list[str]:
     return [f"{fault.code} {fault.message}" for fault in found.faults if fault.code != "SC759"]
 
 
-def main(worlds: list[str]) -> int:
+def main() -> int:
     """Print what is found; 1 if anything is."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("worlds", nargs="*", metavar="WORLD", default=WORLDS, help=", ".join(WORLDS))
+    parser.add_argument("--seconds", type=float, default=20.0, help="for what formulas are asked in a world")
+    options = parser.parse_args()
     bad = 0
-    for world in worlds or WORLDS:
+    for world in options.worlds:
         began = perf_counter()
-        found = linted(world)
+        found = linted(world, options.seconds)
         wrong = faults(found) if found.usable else ["cannot be read"]
         bad += len(wrong)
         said = f"{found.rules} rules, {found.idle} more not applicable, {len(found.open)} questions undecided"
@@ -48,4 +53,4 @@ def main(worlds: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

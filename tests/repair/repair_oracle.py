@@ -16,6 +16,7 @@ from typing import NamedTuple
 from repair_task import KINDS, Cost, Task, normal
 
 from plansafe.verifier.kernel import Judgement, Kernel
+from plansafe.verifier.kernel.trace import value_at
 
 GOOD = ("SAFE", "VALID")
 Codes = tuple[int, ...]
@@ -86,8 +87,9 @@ class World:
         letters = self._bare.states(self._text(plan))
         if len(letters) <= len(plan):
             return None
-        numbers = self._bare._halt(self._text(plan), None).numbers
-        key = letters[-1], frozenset(numbers.items())
+        trace = self._bare._halt(self._text(plan), None)
+        fluents = [fluent for fluent in trace._history if fluent[0] == "#"]
+        key = letters[-1], frozenset([(f, value_at(trace.number(f), trace.last)) for f in fluents])
         if key not in self._states:
             self._states[key] = len(self._ways)
             self._ways.append(plan)

@@ -11,22 +11,26 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
+from pathlib import Path
 
-from worlds_brute import kernel_of
-from worlds_case import WorldsCase
-from worlds_compare import checker_of
-from worlds_generate import worlds_case
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "property")]
 
-from plansafe.grammar.source import Source
-from plansafe.verifier.confirm import kernel_world
-from plansafe.verifier.kernel import KernelLimit, KernelRejects
-from plansafe.verifier.report import Worlds
-from plansafe.verifier.symbolic.encoded import Encoded
-from plansafe.verifier.symbolic.groups import restrictions
-from plansafe.verifier.symbolic.model import FactInput, World
-from plansafe.verifier.symbolic.showing import Contradicted
-from plansafe.verifier.symbolic.solvers import Unsupported
-from plansafe.verifier.symbolic.verdict import NoWorld
+from worlds_brute import kernel_of  # noqa: E402
+from worlds_case import WorldsCase  # noqa: E402
+from worlds_compare import checker_of  # noqa: E402
+from worlds_generate import worlds_case  # noqa: E402
+
+from plansafe.grammar.source import Source  # noqa: E402
+from plansafe.verifier.confirm import kernel_world  # noqa: E402
+from plansafe.verifier.kernel import KernelLimit, KernelRejects  # noqa: E402
+from plansafe.verifier.report import Worlds  # noqa: E402
+from plansafe.verifier.symbolic.encoded import Encoded  # noqa: E402
+from plansafe.verifier.symbolic.groups import restrictions  # noqa: E402
+from plansafe.verifier.symbolic.model import FactInput, World  # noqa: E402
+from plansafe.verifier.symbolic.showing import Contradicted  # noqa: E402
+from plansafe.verifier.symbolic.solvers import Unsupported  # noqa: E402
+from plansafe.verifier.symbolic.verdict import NoWorld  # noqa: E402
 
 ABOUT = ("executable", "goal", "safe")
 

@@ -1,6 +1,6 @@
 """The action sequences of people in ``eai-behavior``: how many execute and reach the goal, and why others do not.
 
-    python tests/domains/behavior/run_human.py [--prompts helm_prompts.json]
+    python tests/domains/behavior/run_human.py [--prompts helm_prompts.json] [--count N]
 
 With the prompts of the package ``eai-eval`` (behavior_eval/evaluation/action_sequencing/resources/prompts), names are
 exact; without them they are inferred. docs/behavior.md holds the table.
@@ -12,6 +12,7 @@ import argparse
 import re
 import sys
 from collections import Counter
+from itertools import islice
 from pathlib import Path
 
 from behavior_data import Judged, data_folder, human
@@ -61,8 +62,9 @@ def table(found: list[Judged]) -> list[str]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--prompts", type=Path, help="helm_prompts.json of eai-eval: exact names")
+    parser.add_argument("--count", type=int, help="so many sequences, the first by name; else all")
     options = parser.parse_args()
-    found = list(human(data_folder(), options.prompts))
+    found = list(islice(human(data_folder(), options.prompts), options.count))
     print(summary(found), "(exact names)" if options.prompts else "(inferred names)")
     print("\n".join(table(found)))
     return 0

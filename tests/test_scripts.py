@@ -1,0 +1,138 @@
+"""Every command of ``bench/`` and every script of ``tests/`` runs at its smallest size: some are seldom called."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+_MAIN = re.compile(r"^if __name__ == .__main__.:", re.MULTILINE)
+
+
+class Run(NamedTuple):
+    """The smallest call of a script: its arguments, what is called before it, and what it cannot do without.
+
+    ``{out}`` in an argument is an empty folder. ``data`` are folders of the public data sets, ``module`` a package and
+    ``program`` a command. ``codes`` are the exit codes that are right: 1 is also a
+    verdict, or that a target of speed was missed.
+    """
+
+    arguments: str = ""
+    before: str = ""
+    data: tuple[str, ...] = ()
+    module: str = ""
+    program: str = ""
+    codes: tuple[int, ...] = (0,)
+
+
+SHELF = "from pathlib import Path as P; from bench.worlds.shelves import pairwise as p; p(2,fits=0).write(P('{out}/t'))"
+CORPUS = "--singles 3 --doubles 1"
+SCRIPTS = {
+    "bench/faults/corpus.py": Run(f"{CORPUS} --only survey --output {{out}}/corpus.json"),
+    "bench/faults/evaluate.py": Run(f"{CORPUS} --only household --time-limit 1 --output {{out}}/faults.json"),
+    "bench/faults/long_plans.py": Run(
+        "--plans 2 --steps 20 --time-limit 2 --kernel 1 --output {out}/repair.json", codes=(0, 1)
+    ),
+    "bench/faults/sample.py": Run(f"{CORPUS} --only depot --count 1 --time-limit 1"),
+    "bench/hazards/agreement.py": Run(),
+    "bench/hazards/sheets.py": Run(
+        "{out}/hazards.json {out}/sheets --findings 2 --clean 1",
+        before="bench/hazards/study.py --limit 4 --output {out}/hazards.json",
+        data=("eai-virtualhome",),
+    ),
+    "bench/hazards/speed.py": Run("--count 3", data=("eai-virtualhome",), codes=(0, 1)),
+    "bench/hazards/study.py": Run("--limit 2 --output {out}/hazards.json", data=("eai-virtualhome",)),
+    "bench/kairos_batch.py": Run("{out}/batch2", before="bench/tasks.py {out} batch2", module="kairos", codes=(0, 1)),
+    "bench/run.py": Run("--only hh20 --runs 1 --no-growth --output {out}/latest.json", program="kairos", codes=(0, 1)),
+    "bench/tasks.py": Run("{out} hh20 c_hh20"),
+    "bench/worlds/cause.py": Run("--count 2", module="z3"),
+    "bench/worlds/naive.py": Run("{out}/t", before=f"-c {SHELF}", module="z3", codes=(1,)),
+    "bench/worlds/run.py": Run("--quick --runs 1 --only places --output {out}/w.json", module="z3", codes=(0, 1)),
+    "tests/content/mutate_rules.py": Run("--rule one-dose-only --every 4"),
+    "tests/content/rules_table.py": Run(),
+    "tests/content/run_home_lint.py": Run("safeagentbench --seconds 1", module="z3"),
+    "tests/diagnose/tiny_tasks.py": Run("--tasks 5"),
+    "tests/differential/run.py": Run("--mutants 1 --behavior 0", program="kairos"),
+    "tests/domains/behavior/run_activities.py": Run("--count 4", data=("bddl-behavior1k",)),
+    "tests/domains/behavior/run_human.py": Run("--count 2", data=("eai-behavior",)),
+    "tests/domains/behavior/run_quantifiers.py": Run("--count 5"),
+    "tests/domains/behavior/run_solvable.py": Run(
+        "--count 1 --limit 1", data=("bddl-behavior1k",), program="kairos", module="kairos"
+    ),
+    "tests/domains/safety_chip/run_agreement.py": Run(
+        "--show mobile_manip/0/0_1/0/results_vh", data=("safety-chip-ltl",)
+    ),
+    "tests/domains/virtualhome/run_executor.py": Run("--count 2", data=("eai-virtualhome",), module="virtualhome_eval"),
+    "tests/domains/virtualhome/run_oracle.py": Run("--count 2 --no-pddl", data=("eai-virtualhome",)),
+    "tests/fuzz/run.py": Run("--count 20 --reduce 0 --out {out}"),
+    "tests/grammar/run.py": Run("0 2"),
+    "tests/lint/run_lint.py": Run("--count 3"),
+    "tests/lint_gaps/run_gaps.py": Run("--group household --count 1 --steps 100 --time 2"),
+    "tests/property/run.py": Run("--count 60"),
+    "tests/repair/run.py": Run("--count 2 --jobs 1"),
+    "tests/scenario/run_corrupt.py": Run("--count 2"),
+    "tests/scenario/run_mutants.py": Run("--count 2"),
+    "tests/symbolic/run_cause.py": Run("--count 5", module="z3"),
+    "tests/symbolic/run_durations.py": Run("--count 3", module="z3"),
+    "tests/symbolic/run_invariants.py": Run("--count 5"),
+    "tests/symbolic/run_orders.py": Run("--count 5"),
+    "tests/symbolic/run_orders_large.py": Run("--sizes 40 --naive 8 --limit 5", module="z3"),
+    "tests/symbolic/run_worlds.py": Run("--count 3", module="z3"),
+    "tests/symbolic/witness_corruption.py": Run("--count 5"),
+}
+
+
+def found() -> set[str]:
+    """The scripts that there are."""
+    files = [*ROOT.glob("bench/**/*.py"), *ROOT.glob("tests/**/*.py")]
+    own = [path.relative_to(ROOT) for path in files]
+    own = [path for path in own if not any(part.startswith(".") for part in path.parts)]
+    return {path.as_posix() for path in own if _MAIN.search((ROOT / path).read_text(encoding="utf-8"))}
+
+
+def test_every_script_is_listed() -> None:
+    """A new script needs a line here: the arguments with which it takes a few seconds."""
+    assert found() - {"tests/test_scripts.py"} == set(SCRIPTS)
+
+
+def call(line: str, folder: Path, data: Path) -> subprocess.CompletedProcess[str]:
+    """Run ``SCRIPT ARGUMENT ..`` as its documentation says; without data sets that it is not to use."""
+    line = line.replace("{out}", str(folder))
+    script, *arguments = line.split(maxsplit=1) if line.startswith("-c ") else line.split()
+    packaged = script.startswith("bench/") and (ROOT / script).parent != ROOT / "bench"
+    name = ["-m", script.removesuffix(".py").replace("/", ".")] if packaged else [script]
+    here = Path(sys.executable).parent
+    kairos = here / "kairos" if (here / "kairos").exists() else shutil.which("kairos")
+    environment = {**os.environ, "PLANSAFE_DATA": str(data), "KAIROS": str(kairos or "")}
+    command = [sys.executable, *name, *arguments]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=600)
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_a_script_runs(script: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    run = SCRIPTS[script]
+    data = tmp_path / "no data"
+    if run.data:
+        data = request.getfixturevalue("data")
+        for name in run.data:
+            if not (data / name).is_dir():
+                pytest.skip(f"no {name} in {data} (set PLANSAFE_DATA)")
+    if run.module:
+        pytest.importorskip(run.module)
+    if run.program and not ((Path(sys.executable).parent / run.program).exists() or shutil.which(run.program)):
+        pytest.skip(f"{run.program} is not installed")
+    out = tmp_path / "out"
+    out.mkdir()
+    for line in [*([run.before] if run.before else []), f"{script} {run.arguments}"]:
+        done = call(line, out, data)
+        said = f"{line}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+        assert done.returncode in run.codes, said
+        assert "Traceback" not in done.stderr, said
+        assert done.stdout or list(out.iterdir()), said
