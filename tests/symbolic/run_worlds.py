@@ -1,6 +1,7 @@
 """Compares the symbolic engine with every world replayed by the kernel, on random tasks.
 
-usage: python tests/symbolic/run_worlds.py --count N --seed S [--mode facts|intervals|orders] [--engines auto,smt]
+usage: python tests/symbolic/run_worlds.py --count N --seed S [--engines auto,smt]
+           [--mode facts|intervals|orders|one-order|timed]
 
 Prints what differs; exit code 1 if anything does.
 """

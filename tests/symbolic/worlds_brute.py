@@ -47,8 +47,8 @@ class BruteVerdict(NamedTuple):
     """The verdict, and what the parts of it are made of.
 
     ``headline`` is empty where no world is allowed. ``seen`` has the values that each of the three has in some world.
-    ``violated`` says of rules with bindings whether they are violated in ALL worlds or in SOME. ``complete``: these
-    were all the worlds.
+    ``violated`` says of rules with bindings whether they are violated in ALL worlds or in SOME, ``rules`` of each rule
+    what a report says of it. ``complete``: these were all the worlds.
     """
 
     executable: Value
@@ -61,6 +61,7 @@ class BruteVerdict(NamedTuple):
     seen: dict[str, frozenset[bool | None]]
     open_facts: tuple[Fact, ...]
     open_numbers: tuple[Fact, ...]
+    rules: dict[str, str]
     complete: bool = True
 
     @property
@@ -133,8 +134,18 @@ def _verdict(
         seen,
         kernel.open[0],
         tuple(kernel.open[1]),
+        {name: _status(name, judgements) for name in kernel.rules},
         complete,
     )
+
+
+def _status(rule: str, judgements: list[Judgement]) -> str:
+    """What is so of a rule in some world."""
+    if any(finding.rule == rule for judgement in judgements for finding in judgement.findings):
+        return "violated"
+    if any(name == rule for judgement in judgements for name, _ in judgement.undecided):
+        return "undecided"
+    return "kept" if any(judgement.instances[rule] for judgement in judgements) else "never applied"
 
 
 def _value(seen: frozenset[bool | None]) -> Value:

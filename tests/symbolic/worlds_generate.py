@@ -13,12 +13,13 @@ from random import Random
 from case import PREDICATES, Case, Plan, Sexp, Step, plan_text, write
 from formulas import SUBTYPES, Formulas, Scope, Style, heads, related
 from generate import _Generator
+from timed_worlds import timed_case
 from worlds_brute import orders_of, samples_of
 from worlds_case import WorldsCase
 
 from plansafe.verifier.kernel import Kernel, KernelRejects, World
 
-MODES = ("facts", "intervals", "orders")
+MODES = ("facts", "intervals", "orders", "one-order", "timed")
 STREAMS = ("pddl3", "ltl", "past", "steps", "ends", "mixed")
 MAX_WORLDS = 2_000
 MAX_OPEN = 7
@@ -28,6 +29,8 @@ LIMITS = ("0", "1", "2", "3")
 
 def worlds_case(mode: str, seed: int, number: int) -> WorldsCase:
     """The case of a mode with this number. Its worlds are at most some 2,000, mostly fewer than 100."""
+    if mode == "timed":
+        return timed_case(seed, number)
     random = Random(f"worlds {mode} {seed} {number}")
     impossible = random.random() < 0.02
     while True:
@@ -114,7 +117,9 @@ class _WorldsGenerator(_Generator):
         constraints = (self.constraint(self.formulas),) if self.random.random() < 0.15 else ()
         case = case._replace(goal=goal, constraints=constraints)
         worlds = prod(self.width(self.choices[step.words[0]]) for step in plan) * len(starts)
-        text = plan_text(plan) if self.mode != "orders" else self.ordered(plan, worlds)
+        text = {"orders": self.ordered, "one-order": self.in_one_order}.get(self.mode, lambda plan, _: plan_text(plan))(
+            plan, worlds
+        )
         return WorldsCase(domain, case.problem_text(), (*specs, *self.written(rules)), text, name)
 
     def starts(self, kernel: Kernel) -> list[World]:
@@ -351,6 +356,14 @@ class _WorldsGenerator(_Generator):
             if len([*orders_of(text)]) * worlds <= MAX_WORLDS // 4 or kept == len(pairs):
                 return text
             kept += 1
+
+    def in_one_order(self, plan: Plan, _worlds: int) -> str:
+        """The plan as a partial order that allows one order alone: most often not that in which it lists the steps."""
+        labels = [f"s{i}" for i in range(len(plan))]
+        listed = [f"({label} {write(step.words)})" for label, step in zip(labels, plan, strict=True)]
+        self.random.shuffle(listed)
+        ordering = f"(< {' '.join(labels)})" if len(labels) > 1 else ""
+        return f"(define (plan random)\n  (:steps {' '.join(listed)})\n  (:ordering {ordering}))\n"
 
     # -- goals and rules ----------------------------------------------------------------------------------------------
 

@@ -139,6 +139,11 @@ def _violated(checker: Checker, outcomes: list[Outcome]) -> list[Violated]:
     return list(found.values())
 
 
+def counts(checker: Checker, outcome: Outcome) -> tuple[RuleCount, ...]:
+    """How much of each rule was checked, and with what result, by one outcome alone."""
+    return _counts(checker, outcome, _violated(checker, [outcome]))
+
+
 def _counts(checker: Checker, halt: Outcome, violated: list[Violated]) -> tuple[RuleCount, ...]:
     assert checker.engine is not None
     parts = checker.engine.plan.parts

@@ -54,7 +54,7 @@ def encode(
     derived = Derived(task, evaluation) if task.axioms else None
     stepper = Steps(evaluation)
     limits: list[str] = []
-    skipped: list[str] = []
+    skipped: list[int] = []
     found = Found(circuit, "introduced" in checker.options.blame)
     executable = goal = FALSE
     restricted: list[Literal] = []
@@ -73,28 +73,35 @@ def encode(
         limits.append("a derived predicate goes round in circles through too many open facts")
     except NumberTooLarge:
         limits.append("a number grew beyond 65,536 bits")
-    violated = circuit.disjunction([v.literal for v in found.violations])
+    preferences = frozenset([n for n, part in enumerate(engine.plan.parts) if checker.rules[part.rule].preference])
+    violations = [v for v in found.violations if v.part not in preferences]
+    violated = circuit.disjunction([v.literal for v in violations])
+    hard = [rule for rule in dict.fromkeys(skipped) if not checker.rules[rule].preference]
+    undecided = circuit.disjunction([v.literal for v in found.undecided if v.part not in preferences])
     return Encoding(
         circuit,
         circuit.conjunction([*start.statements, *restricted]),
         executable,
         goal,
         violated,
-        violated ^ 1 if skipped else circuit.both(circuit.disjunction(found.undecided), violated ^ 1),
-        tuple(found.violations),
+        violated ^ 1 if hard else circuit.both(undecided, violated ^ 1),
+        tuple(violations),
         _checked(checker, steps),
         start.open_values,
         start.open_facts,
         len(start.open_values),
         stepper.outcomes,
         tuple(limits),
-        tuple(skipped),
+        tuple([f"rule `{checker.rules[rule].name}` has too many instances" for rule in hard]),
         finite_numbers(task),
         tuple(alive),
+        tuple([v for v in found.violations if v.part in preferences]),
+        tuple(found.undecided),
+        frozenset(skipped),
     )
 
 
-def _judge(checker: Checker, evaluation: Evaluation, trace: SymbolicTrace, found: Found, skipped: list[str]) -> Literal:
+def _judge(checker: Checker, evaluation: Evaluation, trace: SymbolicTrace, found: Found, skipped: list[int]) -> Literal:
     """Follow the trace with all rules; returns in which worlds the goal is reached."""
     engine = checker.engine
     assert engine is not None
@@ -164,15 +171,14 @@ def _judge(checker: Checker, evaluation: Evaluation, trace: SymbolicTrace, found
     return circuit.disjunction(goals)
 
 
-def _watch(checker: Checker, evaluation: Evaluation, skipped: list[str]) -> _Watch:
-    """Decide how each part of each hard rule is judged."""
+def _watch(checker: Checker, evaluation: Evaluation, skipped: list[int]) -> _Watch:
+    """Decide how each part of each rule is judged."""
     assert checker.engine is not None
     plan, task = checker.engine.plan, checker.engine.task
     watch = _Watch([], [], [])
     names = {predicate: action for (kind, action), predicate in plan.mirrors.items() if kind == "start"}
     for number, part in enumerate(plan.parts):
-        rule = checker.rules[part.rule]
-        if rule.preference or not all([task.domains[v.domain] for v in part.parameters]):
+        if not all([task.domains[v.domain] for v in part.parameters]):
             continue
         formulas = [part.body] if part.guard is None else [part.body, part.guard]
         plain = not any([is_temporal(f) or mentions(f, plan.momentary) for f in formulas])
@@ -187,21 +193,21 @@ def _watch(checker: Checker, evaluation: Evaluation, skipped: list[str]) -> _Wat
             try:
                 of_actions = any([mentions(f, frozenset(plan.mirrors.values())) for f in formulas])
                 limit = checker.options.max_instances
-                watch.temporal.append(TemporalRule(number, part, rule.name, evaluation, limit, of_actions=of_actions))
+                watch.temporal.append(TemporalRule(number, part, evaluation, limit, of_actions=of_actions))
             except TooLarge:
-                skipped.append(f"rule `{rule.name}` has too many instances")
+                skipped.append(part.rule)
     return watch
 
 
 def _find_instances(
-    watch: _Watch, trace: SymbolicTrace, mirrored: list[tuple[int, int] | None], skipped: list[str]
+    watch: _Watch, trace: SymbolicTrace, mirrored: list[tuple[int, int] | None], skipped: list[int]
 ) -> None:
     for temporal in list(watch.temporal):
         try:
             temporal.find_instances(trace, mirrored)
         except TooManyTemporal:
             watch.temporal.remove(temporal)
-            skipped.append(f"rule `{temporal.name}` has too many instances")
+            skipped.append(temporal.part.rule)
 
 
 def _checked(checker: Checker, steps: Sequence[Taken | IllFormed]) -> bool:

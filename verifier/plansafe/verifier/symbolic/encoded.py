@@ -17,11 +17,21 @@ from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.encode import encode
 from plansafe.verifier.symbolic.groups import Restrictions
 from plansafe.verifier.symbolic.inworld import in_world, reason
-from plansafe.verifier.symbolic.model import FactInput, OutcomeInput, Verdict, Witness, World, WorldsReport
+from plansafe.verifier.symbolic.model import (
+    FactInput,
+    InstanceLiteral,
+    OutcomeInput,
+    Verdict,
+    Witness,
+    World,
+    WorldsReport,
+)
 from plansafe.verifier.symbolic.reasons import Reasons, reasons
 from plansafe.verifier.symbolic.renaming import reach
+from plansafe.verifier.symbolic.replaying import in_world as replayed_in
 from plansafe.verifier.symbolic.showing import Contradicted, Show, Shown, headline
 from plansafe.verifier.symbolic.solvers import Unsupported
+from plansafe.verifier.symbolic.statuses import Counts, merged, unbroken, unsure
 from plansafe.verifier.symbolic.texts import world_said
 from plansafe.verifier.symbolic.verdict import Judge, NoWorld
 
@@ -194,7 +204,7 @@ class Encoded(Show):
             goal=verdict.goal,
             safe=verdict.safe,
             findings=self._findings(verdict),
-            rules=self._rules(base),
+            rules=self._rules(verdict, base),
             metric=base.metric if not self._open else None,
             engine="smt" if self.judge.name.startswith("z3") else "sat",
             limits=(*base.limits, *encoding.limits, *encoding.skipped),
@@ -278,15 +288,54 @@ class Encoded(Show):
         otherwise = self.judge.some(literal ^ 1)
         return Worlds.UNKNOWN if otherwise is None else Worlds.SOME if otherwise else Worlds.ALL
 
-    def _rules(self, base: Report) -> tuple[RuleCount, ...]:
-        """The counts of one world, with the violations of all."""
-        broken: dict[str, int] = {}
-        for name, _ in self._instances:
-            broken[name] = broken.get(name, 0) + 1
+    def _rules(self, verdict: Verdict, base: Report) -> Counts:
+        """What is so of each rule in some world (docs/worlds.md, section 4)."""
+        e = self.encoding
+        seen = merged([base.rules, *[shown.report.rules for shown in self.shown]])
+        if e.limits:
+            return unsure(seen)
+        if any([count.status == "never applied" for count in seen]):
+            longest = next((literal for literal in reversed(e.alive) if self.judge.some(literal)), FALSE)
+            world = self.judge.world(longest)
+            if world is not None:
+                seen = merged([seen, replayed_in(self.checker, self.plan, self.read, world, halt_only=True).rules])
+        broken = self._single((*e.violations, *e.soft))
+        undecided = self._single(e.undecided_at)
         out = []
-        for count in base.rules:
-            if count.name in broken and count.status in ("kept", "violated", "never applied", "undecided"):
-                out.append(count._replace(violations=max(broken[count.name], count.violations), status="violated"))
+        for number, (rule, count) in enumerate(zip(self.checker.rules, seen, strict=True)):
+            if verdict.safe is Worlds.ALL and not rule.preference:
+                out.append(unbroken(count))
+            elif count.status == "not applicable" or number in e.given_up:
+                out.append(unsure((count,))[0])
             else:
-                out.append(count)
+                out.append(self._status(count, rule.preference, broken.get(number, []), undecided.get(number, [])))
         return tuple(out)
+
+    def _single(self, instances: Iterable[InstanceLiteral]) -> dict[int, list[Literal]]:
+        """For each rule by number, the worlds in which each of its bindings is so."""
+        engine = self.checker.engine
+        assert engine is not None
+        found: dict[int, dict[tuple[str, ...], list[Literal]]] = {}
+        for part, binding, _, literal in instances:
+            bound = engine.plan.parts[part]
+            named = tuple(sorted([f"{v.name} {value}" for v, value in zip(bound.parameters, binding, strict=True)]))
+            found.setdefault(bound.rule, {}).setdefault(named, []).append(literal)
+        return {rule: [self.encoding.circuit.disjunction(x) for x in own.values()] for rule, own in found.items()}
+
+    def _status(self, count: RuleCount, preference: bool, broken: list[Literal], undecided: list[Literal]) -> RuleCount:
+        some = [self._some(literal) for literal in broken[:MAX_ASKED]]
+        if len(broken) > MAX_ASKED and not any(some):
+            some.append(self._some(self.encoding.circuit.disjunction(broken)))
+        if any(some):
+            status = "preference violated" if preference else "violated"
+            return count._replace(status=status, violations=max(count.violations, some.count(True)))
+        if None in some or self._some(self.encoding.circuit.disjunction(undecided)) is not False:
+            return count._replace(status="undecided", violations=0)
+        return unbroken(count)
+
+    def _some(self, literal: Literal) -> bool | None:
+        """Whether a world has it; of preferences that read open numbers, a SAT solver does not know."""
+        try:
+            return self.judge.some(literal)
+        except Unsupported:
+            return None

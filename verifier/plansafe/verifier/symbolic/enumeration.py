@@ -25,6 +25,7 @@ from plansafe.verifier.symbolic.evaluation import Evaluation
 from plansafe.verifier.symbolic.initial import Group, initial, invariants
 from plansafe.verifier.symbolic.model import FactInput, Verdict, World
 from plansafe.verifier.symbolic.solvers import Model, solver_for
+from plansafe.verifier.symbolic.statuses import Counts, merged, unsure
 
 if TYPE_CHECKING:
     from plansafe.verifier.api import Checker, ReadSteps
@@ -109,6 +110,8 @@ def judge_each(openness: Openness, judge: Callable[[World], tuple[Values, Verdic
     seen: list[set[Worlds]] = [set(), set(), set()]
     failing: list[World | None] = [None, None, None]
     limits: dict[str, None] = {}
+    counts: Counts = ()
+    breaking: dict[str, World] = {}
     count = 0
     if openness.numbers:
         limits["numbers are open in a plan with times: only one value each could be tried"] = None
@@ -125,14 +128,20 @@ def judge_each(openness: Openness, judge: Callable[[World], tuple[Values, Verdic
                 raise TimeUp
             values, verdict = judge(World(facts, {}, outcomes))
             limits.update(dict.fromkeys(verdict.limits))
+            counts = merged([counts, verdict.rules])
+            for rule, breaks in verdict.breaking:
+                breaking.setdefault(rule, breaks)
             for aspect, world in enumerate((verdict.not_executable, verdict.not_goal, verdict.not_safe)):
                 seen[aspect].add(values[aspect])
                 if failing[aspect] is None and world is not None:
                     failing[aspect] = world
         if limits:
             break
-    merged = [_merged(found, bool(limits)) for found in seen]
-    return Verdict(merged[0], merged[1], merged[2], failing[0], failing[1], failing[2], tuple(limits))
+    executable, goal, safe = [_merged(found, bool(limits)) for found in seen]
+    rules = unsure(counts) if limits else counts
+    return Verdict(
+        executable, goal, safe, failing[0], failing[1], failing[2], tuple(limits), rules, tuple(breaking.items())
+    )
 
 
 def _inside(interval: Interval) -> Number:

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.model import Number
-from plansafe.verifier.report import Finding, FindingClass, Headline, Report, Worlds
+from plansafe.verifier.report import Finding, FindingClass, Headline, Report, RuleCount, Worlds
 from plansafe.verifier.rules.model import shown_names
+from plansafe.verifier.summary import counts
 from plansafe.verifier.symbolic.enumeration import Openness, judge_each
 from plansafe.verifier.symbolic.groups import Restrictions
 from plansafe.verifier.symbolic.model import Said, Verdict, Witness, World, WorldSaid, WorldsReport
 from plansafe.verifier.symbolic.replaying import Judged as Values
 from plansafe.verifier.symbolic.replaying import closed_checker, in_world, judged
 from plansafe.verifier.symbolic.showing import Contradicted, Show, Shown, headline
+from plansafe.verifier.symbolic.statuses import BROKEN, Counts, merged, unbroken, unsure
 from plansafe.verifier.symbolic.texts import world_said
 from plansafe.verifier.symbolic.witness import resolved
 
@@ -35,6 +37,9 @@ MAX_ASKED = 100
 _OF_BOOLEAN = {True: Worlds.ALL, False: Worlds.NONE, None: Worlds.UNKNOWN}
 
 
+Key = tuple[object, ...]
+
+
 class Judged(Show):
     """One plan with times, or partially ordered, judged over all worlds."""
 
@@ -46,6 +51,8 @@ class Judged(Show):
         self.restricted = restricted
         self.openness = Openness(checker, read, restricted.groups)
         self.by = ""
+        self.everywhere: set[Key] | None = None
+        """What was found in every world, where each was replayed."""
         self.orders: OrderJudge | None = None
 
     def report(self) -> Report:
@@ -62,8 +69,7 @@ class Judged(Show):
             for about, world in asked:
                 if world is not None:
                     self.show(about, world)
-            if verdict.not_safe is not None and self.orders is not None:
-                self._show_other_rules(self.orders)
+            self._show_other_rules(verdict)
             sample = self.shown[0].report if self.shown else self.replay(self._some_world())
             if not self.shown and verdict.safe is Worlds.ALL and sample.headline is Headline.UNSAFE:
                 raise Contradicted("every world should be safe, and one is not")
@@ -71,20 +77,32 @@ class Judged(Show):
         except Contradicted as contradiction:
             return self.disagreement(contradiction.what)
 
-    def _show_other_rules(self, orders: OrderJudge) -> None:
+    def _show_other_rules(self, verdict: Verdict) -> None:
         """A world for each rule that is broken in none of those shown."""
-        parts: dict[str, list[int]] = {}
-        for number, part in enumerate(self.checker.engine.plan.parts):  # type: ignore[union-attr]
-            rule = self.checker.rules[part.rule]
-            if not rule.preference:
-                parts.setdefault(rule.name, []).append(number)
-        for name, numbers in parts.items():
+        if verdict.not_safe is None:
+            return
+        for name, world in self._breaking(verdict):
             if len(self.shown) >= MAX_WITNESSES:
                 break
-            if not any([c.name == name and c.violations for shown in self.shown for c in shown.report.rules]):
-                world = orders.violating(numbers)
-                if world is not None:
-                    self.show(name, world)
+            if world is not None:
+                self.show(name, world)
+
+    def _breaking(self, verdict: Verdict) -> Iterator[tuple[str, World | None]]:
+        """Rules that are broken in none of the worlds shown, each with a world that breaks it, if one is known."""
+        found = dict(verdict.breaking)
+        for rule in self.checker.rules:
+            known = any([c.name == rule.name and c.violations for shown in self.shown for c in shown.report.rules])
+            if rule.preference or not rule.applicable or known:
+                continue
+            if self.orders is None:
+                yield rule.name, found.get(rule.name)
+            else:
+                yield rule.name, self.orders.violating(self._parts(rule.name)).world
+
+    def _parts(self, rule: str) -> list[int]:
+        engine = self.checker.engine
+        assert engine is not None
+        return [n for n, part in enumerate(engine.plan.parts) if self.checker.rules[part.rule].name == rule]
 
     # -- verdicts -----------------------------------------------------------------------------------------------------
 
@@ -123,7 +141,10 @@ class Judged(Show):
                 yield Closed(world, engine, resolved(self.read.steps, world))
 
     def _values(self, world: World) -> Values:
-        return judged(in_world(self.checker, self.plan, self.read, world, halt_only=True))
+        return judged(self._in_world(world))
+
+    def _in_world(self, world: World) -> Report:
+        return in_world(self.checker, self.plan, self.read, world, halt_only=True)
 
     def _timed(self) -> Verdict:
         intervals = self._intervals()
@@ -136,12 +157,21 @@ class Judged(Show):
             if intervals:
                 verdict = self._over_durations(closed_checker(self.checker, world), world, intervals)
                 return (verdict.executable, verdict.goal, verdict.safe), verdict
-            values = self._values(world)
+            report = self._in_world(world)
+            values = judged(report)
+            found = {_key(finding) for finding in report.findings}
+            self.everywhere = found if self.everywhere is None else self.everywhere & found
             failing = [world if value is False else None for value in values]
             executable, goal, safe = [_OF_BOOLEAN[value] for value in values]
-            return (executable, goal, safe), Verdict(executable, goal, safe, failing[0], failing[1], failing[2])
+            rules = unsure(report.rules) if report.limits else report.rules
+            breaking = tuple([(count.name, world) for count in rules if count.status in BROKEN])
+            verdict = Verdict(executable, goal, safe, failing[0], failing[1], failing[2], (), rules, breaking)
+            return (executable, goal, safe), verdict
 
-        return judge_each(self.openness, judge, self.deadline)
+        verdict = judge_each(self.openness, judge, self.deadline)
+        if verdict.limits:
+            self.everywhere = None
+        return verdict
 
     def _over_durations(self, checker: Checker, world: World, intervals: dict[int, tuple[Number, Number]]) -> Verdict:
         from plansafe.verifier.symbolic.durations.judge import judge_durations  # noqa: PLC0415 - for such plans alone
@@ -154,7 +184,8 @@ class Judged(Show):
             None if w is None else world._replace(durations=w.durations)
             for w in (verdict.not_executable, verdict.not_goal, verdict.not_safe)
         ]
-        return verdict._replace(not_executable=failing[0], not_goal=failing[1], not_safe=failing[2])
+        breaking = tuple([(rule, world._replace(durations=w.durations)) for rule, w in verdict.breaking])
+        return verdict._replace(not_executable=failing[0], not_goal=failing[1], not_safe=failing[2], breaking=breaking)
 
     def _intervals(self) -> dict[int, tuple[Number, Number]]:
         out: dict[int, tuple[Number, Number]] = {}
@@ -196,20 +227,65 @@ class Judged(Show):
             )
             for asked, (number, finding) in enumerate(self.findings().values())
         ]
+        rules = self._rules(verdict, sample)
+        hard = [rule.name for rule in self.checker.rules if not rule.preference]
         return sample._replace(
-            headline=headline(verdict, sample.headline is not Headline.VALID),
+            headline=headline(verdict, any([count.instances for count in rules if count.name in hard])),
             executable=verdict.executable,
             goal=verdict.goal,
             safe=verdict.safe,
             findings=tuple(findings),
+            rules=rules,
             metric=None,
             engine="smt",
             limits=(*sample.limits, *verdict.limits),
             worlds=worlds,
         )
 
+    def _rules(self, verdict: Verdict, sample: Report) -> Counts:
+        """What is so of each rule in some world."""
+        seen = merged([verdict.rules, sample.rules, *[shown.report.rules for shown in self.shown]])
+        if self.orders is None:
+            return seen if verdict.rules else unsure(seen)
+        return self._of_orders(self.orders, verdict, seen)
+
+    def _of_orders(self, orders: OrderJudge, verdict: Verdict, seen: Counts) -> Counts:
+        """What is so of each rule in some order of some world, of which ``seen`` are a few."""
+        from plansafe.verifier.symbolic.orders.judge import EXECUTABLE  # noqa: PLC0415 - for such plans alone
+        from plansafe.verifier.symbolic.orders.refine import Answer  # noqa: PLC0415
+
+        some = orders.seen[EXECUTABLE].get(True)
+        taking = [] if some is None else [some]
+        if some is None and any([count.status == "never applied" for count in seen]):
+            found = [orders.taking(step).world for step in range(1, len(self.read.steps) + 1)]
+            taking = [world for world in found if world is not None]
+        seen = merged([seen, *[self._in_world(world).rules for world in taking]])
+        out: list[RuleCount] = []
+        for rule, count in zip(self.checker.rules, seen, strict=True):
+            answer = None
+            if count.status in BROKEN or count.status == "not applicable":
+                out.append(count)
+                continue
+            if not rule.preference:
+                answer = Answer(None, True) if verdict.safe is Worlds.ALL else orders.violating(self._parts(rule.name))
+            if answer is None or not answer.decided:
+                return self._one_by_one(orders, seen)
+            if answer.world is None:
+                out.append(unbroken(count))
+            else:
+                out.append(count._replace(status="violated", violations=max(count.violations, 1)))
+        return tuple(out)
+
+    def _one_by_one(self, orders: OrderJudge, seen: Counts) -> Counts:
+        outcomes = orders.outcomes()
+        if outcomes is None:
+            return unsure(seen)
+        return merged([counts(self.checker, outcome) for outcome in outcomes])
+
     def _worlds_of(self, finding: Finding, verdict: Verdict, number: int) -> Worlds:
         """A finding of one world is there in some; that it is not in all follows where something is fine in some."""
+        if self.everywhere is not None:
+            return Worlds.ALL if _key(finding) in self.everywhere else Worlds.SOME
         match finding.finding_class:
             case FindingClass.UNMET_GOAL:
                 return Worlds.ALL if verdict.goal is Worlds.NONE else Worlds.SOME
@@ -253,6 +329,11 @@ class Judged(Show):
         step = self.read.text.steps[index]
         text = "(" + " ".join(step.tokens) + ")"
         return f"{step.label} {text}" if step.label else f"step {number} {text}" if self.read.timed else text
+
+
+def _key(finding: Finding) -> Key:
+    """What a finding is about: a rule and a binding wherever they are violated, else a step."""
+    return finding.finding_class, finding.rule, finding.binding, 0 if finding.rule is not None else finding.step
 
 
 def _an_order(steps: int, pairs: tuple[tuple[int, int], ...]) -> tuple[int, ...]:

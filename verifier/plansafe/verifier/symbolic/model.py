@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from plansafe.verifier.model import Number
-from plansafe.verifier.report import Worlds
+from plansafe.verifier.report import RuleCount, Worlds
 from plansafe.verifier.symbolic.circuit import Circuit, Literal
 
 # ---- inputs: the keys of a circuit's inputs are these, and :class:`~.terms.Comparison` ------------------------------
@@ -64,7 +64,9 @@ class Encoding(NamedTuple):
     some hard rule reads an undefined number, and no rule is violated. ``checked``: some hard rule has an instance where
     all steps are taken. ``values``: the open numbers, as (function, code). ``open_facts``, ``open_numbers``,
     ``outcomes``: how much is left open. ``limits`` say why the trace is not known: then nothing is; ``skipped``: why a
-    rule is undecided in every world. ``finite``: open numbers that have one of some values, with these.
+    rule is undecided in every world. ``finite``: open numbers that have one of some values, with these. Of single
+    rules: ``violations`` are those of hard ones, ``soft`` those of preferences, ``undecided_at`` where either are
+    undecided; ``given_up``: rules (by number) of which nothing is known.
     """
 
     circuit: Circuit
@@ -83,6 +85,9 @@ class Encoding(NamedTuple):
     skipped: tuple[str, ...] = ()
     finite: tuple[tuple[tuple[int, int], tuple[Number, ...]], ...] = ()
     alive: tuple[Literal, ...] = ()  # alive[i]: steps 1..i are taken
+    soft: tuple[InstanceLiteral, ...] = ()
+    undecided_at: tuple[InstanceLiteral, ...] = ()
+    given_up: frozenset[int] = frozenset()
 
 
 # ---- worlds ---------------------------------------------------------------------------------------------------------
@@ -164,7 +169,11 @@ class WorldsReport(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """The three values over all worlds, and a world in which each fails."""
+    """The three values over all worlds, and a world in which each fails.
+
+    ``rules``: what is so of each rule, where that was looked at; ``breaking``: names of rules, and worlds that break
+    them.
+    """
 
     executable: Worlds
     goal: Worlds
@@ -173,3 +182,5 @@ class Verdict(NamedTuple):
     not_goal: World | None
     not_safe: World | None
     limits: tuple[str, ...] = ()
+    rules: tuple[RuleCount, ...] = ()
+    breaking: tuple[tuple[str, World], ...] = ()

@@ -33,7 +33,7 @@ class Found:
         self.circuit = circuit
         self.introduced = introduced
         self.violations: list[InstanceLiteral] = []
-        self.undecided: list[Literal] = []
+        self.undecided: list[InstanceLiteral] = []
 
     def note(self, part: int, binding: Objects, letter: int, there: Literal, true: Literal, false: Literal) -> None:
         """An instance's value at a letter that exists in the worlds ``there``."""
@@ -41,7 +41,9 @@ class Found:
         if violated != FALSE:
             self.violations.append(InstanceLiteral(part, binding, letter, violated))
         if true != false ^ 1:
-            self.undecided.append(self.circuit.conjunction([there, true ^ 1, false ^ 1]))
+            literal = self.circuit.conjunction([there, true ^ 1, false ^ 1])
+            if literal != FALSE:
+                self.undecided.append(InstanceLiteral(part, binding, letter, literal))
 
 
 class StateRule:

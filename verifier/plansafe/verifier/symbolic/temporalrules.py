@@ -40,11 +40,9 @@ Values = list[tuple[int, Literal, Literal]]
 class TemporalRule:
     """A part whose instances are judged over the whole trace."""
 
-    def __init__(
-        self, number: int, part: Part, name: str, evaluation: Evaluation, limit: int, *, of_actions: bool
-    ) -> None:
+    def __init__(self, number: int, part: Part, evaluation: Evaluation, limit: int, *, of_actions: bool) -> None:
         task = evaluation.task
-        self.number, self.part, self.name, self.task, self.limit = number, part, name, task, limit
+        self.number, self.part, self.task, self.limit = number, part, task, limit
         self.of_actions = of_actions
         body = part.body
         if part.mode == "each":
@@ -169,7 +167,7 @@ class TemporalRule:
                 if violated != FALSE:
                     found.violations.append(InstanceLiteral(self.number, objects, letter, violated))
                 if undecided != FALSE:
-                    found.undecided.append(undecided)
+                    found.undecided.append(InstanceLiteral(self.number, objects, letter, undecided))
 
     def _judge(
         self,

@@ -60,7 +60,7 @@ def _resolved_snap(snap: Snap, step: int, outcomes: Outcomes) -> Snap:
             conditions.append(_is_one_of(choice.variables, agreeing))
         if not effect.choices:
             effects.append(effect)
-        elif not any([condition is FALSE for condition in conditions]):
+        else:  # also what does not happen: the step reads its conditions
             effects.append(effect._replace(condition=And((*conditions, effect.condition)), choices=()))
     return snap._replace(effects=tuple(effects))
 

@@ -159,8 +159,6 @@ class Builder:
         """The instances of rules: those together that the same events touch."""
         plan = self.engine.plan
         for number, part in enumerate(plan.parts):
-            if plan.rules[part.rule].preference and not self.engine.task.functions:
-                continue  # it cannot be undecided, and is no violation
             watcher = Watcher(part, self.engine, self.footprints)
             if watcher.everything:
                 yield self.everything(number)

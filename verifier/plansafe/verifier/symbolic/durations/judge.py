@@ -16,6 +16,7 @@ from plansafe.verifier.engine.steps import TimedStep
 from plansafe.verifier.model import Number, normal_number
 from plansafe.verifier.monitor.program import Moment
 from plansafe.verifier.report import Worlds
+from plansafe.verifier.summary import counts
 from plansafe.verifier.symbolic.durations.affine import NotLinear, Trail
 from plansafe.verifier.symbolic.durations.cells import Box, Cell, cell_of, simplest
 from plansafe.verifier.symbolic.durations.events import Schedule, opened, schedule
@@ -25,9 +26,12 @@ from plansafe.verifier.symbolic.durations.monitors import Monitors, Patient, mon
 from plansafe.verifier.symbolic.durations.proposals import Proposals, Undecided
 from plansafe.verifier.symbolic.durations.run import DurationRun
 from plansafe.verifier.symbolic.model import Verdict, World
+from plansafe.verifier.symbolic.statuses import Counts, merged, unsure
 
 Durations = tuple[tuple[int, Number], ...]
 """A world: the numbers of the steps with a tolerance, and how long they take."""
+MAX_MORE = 100
+"""Runs for the sake of single rules, once the plan is known to be safe in some worlds and not in others."""
 ASPECTS = EXECUTABLE, REACHED, SAFE = ("executable", "goal", "safe")
 
 
@@ -45,6 +49,7 @@ class Judgement(NamedTuple):
     runs: int
     limits: tuple[str, ...]
     knowledge: Knowledge
+    counts: Counts
 
     def over_worlds(self, aspect: str) -> Worlds:
         """The value of an aspect over all worlds."""
@@ -72,7 +77,18 @@ def judge_durations(
     judgement = explore(checker, steps, intervals, deadline)
     worlds = [judgement.over_worlds(aspect) for aspect in ASPECTS]
     failing = [_world(judgement.examples.get((aspect, False))) for aspect in ASPECTS]
-    return Verdict(worlds[0], worlds[1], worlds[2], failing[0], failing[1], failing[2], judgement.limits)
+    rules = [(checker.rules[rule].name, _world(world)) for rule, world in judgement.violations.items()]
+    return Verdict(
+        worlds[0],
+        worlds[1],
+        worlds[2],
+        failing[0],
+        failing[1],
+        failing[2],
+        judgement.limits,
+        judgement.counts,
+        tuple([(name, world) for name, world in rules if world is not None]),
+    )
 
 
 def _world(durations: Durations | None) -> World | None:
@@ -98,6 +114,7 @@ def explore(
         search.runs,
         tuple(search.limits),
         search.knowledge,
+        search.counts if search.complete >= {*ASPECTS} else unsure(search.counts),
     )
 
 
@@ -142,7 +159,9 @@ class _Search:
         self.examples: dict[tuple[str, bool | None], Durations] = {}
         self.violations: dict[int, Durations] = {}
         self.complete: set[str] = set()
+        self.counts: Counts = ()
         self.runs = 0
+        self.more = 0
         self.limits: dict[str, None] = {}
         self._proposals: Proposals | None = None
 
@@ -155,7 +174,7 @@ class _Search:
                 self.complete.update(ASPECTS)
                 return
         for aspect, items in self._stages():
-            while not self._settled():
+            while not self._settled() or self._worth_more():
                 proposed = self.proposals.next(items) if items or self.schedule.exact else None
                 if proposed is None:
                     break
@@ -193,6 +212,11 @@ class _Search:
     def _settled(self) -> bool:
         return all([(aspect, value) in self.examples for aspect in ASPECTS for value in (True, False)])
 
+    def _worth_more(self) -> bool:
+        """Whether to go on for the sake of what is said of single rules, which takes a limited number of runs."""
+        self.more += 1
+        return self.more <= MAX_MORE and unsure(self.counts) != self.counts
+
     def _all_known(self) -> bool:
         """Whether one run was enough: what it found out holds everywhere."""
         if any([not cell for cell, _ in self.knowledge.stops]):
@@ -209,7 +233,8 @@ class _Search:
         undecided: list[list[Cell]] = []
         for item, findings in zip(self.knowledge.items, self.knowledge.findings, strict=True):
             if item.kind != GOAL:
-                kept.append([f.cell for f in findings if f.kept])
+                soft = self.knowledge.is_preference(item)
+                kept.append([f.cell for f in findings if f.kept or (soft and f.kept is False)])
                 undecided.append([f.cell for f in findings if f.kept is None])
         if self.knowledge.always_violated or not self.knowledge.items:
             return
@@ -232,6 +257,9 @@ class _Search:
                 raise AssertionError("what fails does so whatever else is taken at that time")
         run.note_order()
         judged = Judged(None, None, None) if outcome is None else self._judged(outcome)
+        if outcome is not None:
+            seen = counts(self.checker, outcome)
+            self.counts = merged([self.counts, seen if outcome.limit is None else unsure(seen)])
         whole = cell_of(run.marks(), self.box)
         self.runs += 1
         self._remember(judged, whole, values)

@@ -66,10 +66,8 @@ class Knowledge:
                 out[owner] = None
         for violation in outcome.violations:
             rule = plan.parts[violation.part].rule
-            if plan.rules[rule].preference:
-                continue
             owners = self._owners(violation.part, violation.binding)
-            if not owners:
+            if not owners and not plan.rules[rule].preference:
                 always.add(rule)
             for owner in owners:
                 out[owner] = False
@@ -89,6 +87,11 @@ class Knowledge:
         fitting = [number for number in items if self.items[number].instances <= objects]
         return sorted(fitting, key=lambda number: len(self.items[number].instances))[-1:]
 
+    def is_preference(self, item: Item) -> bool:
+        """Whether an item is about a preference, which is no violation."""
+        plan = self.engine.plan
+        return item.kind in (RULE, EVERYTHING) and plan.rules[plan.parts[item.number].rule].preference
+
     def judged(self, values: tuple[Number, ...]) -> Judged | None:
         """What is known of a world; ``None`` if it has not been explored."""
         for cell, found in self.stops:
@@ -105,7 +108,7 @@ class Knowledge:
                 return None
             if item.kind == GOAL:
                 goal = finding.kept
-            elif finding.kept is False:
+            elif finding.kept is False and not self.is_preference(item):
                 violated.add(self.engine.plan.parts[item.number].rule)
             undecided |= finding.kept is None
         safe = False if violated else None if undecided else True

@@ -12,7 +12,7 @@ from copy import copy
 from time import monotonic
 from typing import NamedTuple
 
-from plansafe.verifier.engine.replay import Engine, TimeUp
+from plansafe.verifier.engine.replay import Engine, Outcome, TimeUp
 from plansafe.verifier.engine.state import NumberTooLarge
 from plansafe.verifier.engine.steps import IllFormed, Taken
 from plansafe.verifier.report import Worlds
@@ -22,8 +22,8 @@ from plansafe.verifier.symbolic.orders.enumeration import enumerate_orders
 from plansafe.verifier.symbolic.orders.exclusive import implied
 from plansafe.verifier.symbolic.orders.moments import Moments
 from plansafe.verifier.symbolic.orders.partial import Pair, PartialOrder
-from plansafe.verifier.symbolic.orders.refine import Search
-from plansafe.verifier.symbolic.orders.replay import Judged, greedy, replayed
+from plansafe.verifier.symbolic.orders.refine import Answer, Search
+from plansafe.verifier.symbolic.orders.replay import Judged, greedy, outcome, replayed
 from plansafe.verifier.symbolic.orders.rules import RuleEncoding, Violated, goal_reached
 from plansafe.verifier.symbolic.orders.template import Openings, Template, TooHard, closed
 from plansafe.verifier.symbolic.orders.threats import certain, failing_order
@@ -34,6 +34,8 @@ MAX_WORLDS = 1_000
 """Worlds of which all orders are looked at."""
 STRAIGHTENING_S = 0.5
 """Time spent for the sake of orders that are easy to read."""
+MAX_OUTCOMES = 1_000
+"""Orders of worlds that are replayed to know what becomes of each rule, where no circuit says."""
 MAX_FAILING = 3
 """Orders of the criterion that are replayed."""
 
@@ -347,17 +349,43 @@ class Judge:
         except (TooHard, NumberTooLarge, Unsupported, TimeUp):
             return Worlds.UNKNOWN
 
-    def violating(self, parts: Iterable[int]) -> World | None:
-        """A world in which some of these parts of rules is violated, if one is found; after :meth:`verdict`."""
+    def violating(self, parts: Iterable[int]) -> Answer:
+        """A world in which some of these parts of rules is violated, if there is one; after :meth:`verdict`."""
         try:
             moments, search = self._prepare()
             if self.violations is None:
                 self._safe(moments)
             wanted = set(parts)
             literals = [v.literal for v in self.violations or () if v.part in wanted]
-            return search.find(self._reached(moments.circuit.disjunction(literals))).world
+            return search.find(self._reached(moments.circuit.disjunction(literals)))
         except (TooHard, NumberTooLarge, Unsupported, TimeUp):
+            return Answer(None, False)
+
+    def taking(self, step: int) -> Answer:
+        """A world in which a step is taken, if there is one; after :meth:`verdict`."""
+        try:
+            moments, search = self._prepare()
+            return search.find(self._reached(moments.taken(step)))
+        except (TooHard, NumberTooLarge, Unsupported, TimeUp):
+            return Answer(None, False)
+
+    def outcomes(self) -> list[Outcome] | None:
+        """What becomes of the plan in every order of every world; ``None`` if they are too many."""
+        if self.open is None:
+            closed_worlds: Iterable[Closed | None] = [Closed(World(frozenset(), {}, {}), self.engine, self.steps)]
+        elif self.open.each is not None:
+            closed_worlds = self.open.each()
+        else:
             return None
+        out: list[Outcome] = []
+        for closed_world in closed_worlds:
+            if closed_world is None:
+                return None
+            for order in self.order.extensions():
+                if len(out) == MAX_OUTCOMES or (self.deadline is not None and monotonic() > self.deadline):
+                    return None
+                out.append(outcome(closed_world.engine, closed_world.steps, order))
+        return out
 
     def fails_in(self, step: int) -> Worlds:
         """In which worlds a step is the first that cannot be taken; after :meth:`verdict`."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from time import monotonic
 from typing import NamedTuple
 
-from plansafe.verifier.engine.replay import HALT, Engine, Run, TimeUp
+from plansafe.verifier.engine.replay import HALT, Engine, Outcome, Run, TimeUp
 from plansafe.verifier.engine.state import NumberTooLarge
 from plansafe.verifier.engine.steps import IllFormed, Taken
 from plansafe.verifier.monitor.finding import Violation
@@ -36,17 +36,24 @@ def replayed(
 
     ``blame`` as in :class:`plansafe.verifier.api.Options`. Raises ``TimeUp``.
     """
+    found = outcome(engine, steps, order, deadline)
+    safe: bool | None = True
+    if any([counts(engine, violation, blame) for violation in found.violations]):
+        safe = False
+    elif found.undecided or found.limit is not None:
+        safe = None
+    if found.limit is not None and not found.failures:
+        return Judged(None, None, safe)
+    return Judged(not found.failures, found.goal is True, safe)
+
+
+def outcome(
+    engine: Engine, steps: Sequence[Taken | IllFormed], order: Sequence[int], deadline: float | None = None
+) -> Outcome:
+    """What becomes of the steps taken in an order, up to the first that fails. Raises ``TimeUp``."""
     run = Run(engine, HALT, deadline=deadline)
     run.steps([steps[number - 1] for number in order])
-    outcome = run.outcome(len(steps))
-    safe: bool | None = True
-    if any([counts(engine, violation, blame) for violation in outcome.violations]):
-        safe = False
-    elif outcome.undecided or outcome.limit is not None:
-        safe = None
-    if outcome.limit is not None and not outcome.failures:
-        return Judged(None, None, safe)
-    return Judged(not outcome.failures, outcome.goal is True, safe)
+    return run.outcome(len(steps))
 
 
 def greedy(

@@ -1,0 +1,99 @@
+"""What a report over many worlds says of each rule: the same as an enumeration of the worlds, rule by rule."""
+
+from __future__ import annotations
+
+import pytest
+from worlds_compare import differences
+from worlds_generate import worlds_case
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker, Options
+from plansafe.verifier.kernel import KernelLimit, KernelRejects
+from plansafe.verifier.report import Headline, Report, Worlds
+
+DOMAIN = """(define (domain d) (:predicates (p) (q) (g)) (:functions (f))
+  (:action go :effect (g)) (:action need :precondition (p) :effect (g))
+  (:action drop :effect (oneof (and (when (q) (not (g)))) (and))))"""
+BOTH = "(:termination no-p :forbid (p)) (:termination no-q :forbid (q))"
+
+
+def check(rules: str, plan: str, init: str, engine: str = "auto", constraints: str = "") -> Report:
+    problem = f"(define (problem x) (:domain d) (:init {init}) (:goal (and)) {constraints})"
+    specs = [Source("s", f"(define (safety s) {rules})")] if rules else []
+    report = Checker(Source("d", DOMAIN), Source("p", problem), specs, Options(engine=engine)).check(Source("x", plan))
+    assert report.headline is not None, report.diagnostics
+    return report
+
+
+def statuses(report: Report) -> dict[str, str]:
+    return {count.name: count.status for count in report.rules}
+
+
+@pytest.mark.parametrize("plan", ["(go)", "1: (go)", "(define (plan x) (:steps (go) (go)) (:ordering))"])
+def test_rules_that_break_in_different_worlds(plan: str) -> None:
+    report = check(BOTH, plan, "(oneof (p) (q))")
+    assert statuses(report) == {"no-p": "violated", "no-q": "violated"}
+    assert {(finding.rule, finding.worlds) for finding in report.findings} == {
+        ("no-p", Worlds.SOME),
+        ("no-q", Worlds.SOME),
+    }
+
+
+@pytest.mark.parametrize("plan", ["(go)", "1: (go)", "(define (plan x) (:steps (go) (go)) (:ordering))"])
+def test_what_no_world_breaks_is_kept(plan: str) -> None:
+    rules = "(:termination no-p :forbid (p)) (:termination never :forbid (and (p) (q)))"
+    assert statuses(check(rules, plan, "(oneof (p) (q))")) == {"no-p": "violated", "never": "kept"}
+
+
+@pytest.mark.parametrize("plan", ["(need) (go)", "1: (need)\n2: (go)"])
+def test_a_rule_about_a_step_that_is_taken_in_some_worlds(plan: str) -> None:
+    report = check("(:process r :on (go) :require (g))", plan, "(unknown (p))")
+    assert (report.executable, statuses(report)) == (Worlds.SOME, {"r": "kept"})
+    assert report.rules[0].instances == 1
+
+
+@pytest.mark.parametrize("plan", ["(go)", "1: (go)"])
+def test_preferences(plan: str) -> None:
+    soft = "(:constraints (and (preference a (always (not (p)))) (preference b (always (not (q))))))"
+    found = statuses(check("", plan, "(oneof (p) (g))", constraints=soft))
+    assert found == {"a": "preference violated", "b": "kept"}
+
+
+@pytest.mark.parametrize("engine", ["sat", "smt"])
+def test_an_undefined_number_that_decides_nothing(engine: str) -> None:
+    constraints = "(:constraints (sometime-after (not (<= 1 (f))) (not (q))))"
+    report = check("", "", "", engine, constraints)
+    assert (report.headline, statuses(report)) == (Headline.SAFE, {"constraint-1": "kept"})
+    constraints = "(:constraints (sometime-after (not (<= 1 (f))) (q)))"
+    report = check("", "", "", engine, constraints)
+    assert (report.headline, statuses(report)) == (Headline.UNKNOWN, {"constraint-1": "undecided"})
+
+
+def test_each_rule_over_durations() -> None:
+    domain = """(define (domain d) (:predicates (p) (q) (r))
+      (:durative-action a :duration (>= ?duration 1) :effect (at end (p))) (:action c :effect (r)))"""
+    problem = "(define (problem x) (:domain d) (:init) (:goal (p)))"
+    rules = """(define (safety s)
+      (:trajectory early :formula (within 3 (p))) (:trajectory late :formula (not (within 3 (p))))
+      (:trajectory never :formula (within 9 (p))) (:process unused :on (c) :require (p)))"""
+    checker = Checker(Source("d", domain), Source("p", problem), [Source("s", rules)])
+    report = checker.check(Source("x", "0: (a) [3 +- 1]\n"))
+    assert statuses(report) == {"early": "violated", "late": "violated", "never": "kept", "unused": "never applied"}
+
+
+def test_a_step_reads_the_conditions_of_what_does_not_happen() -> None:
+    report = check("", "2: (drop)\n3: (go)", "(q) (at 2 (not (q)))")
+    assert (report.executable, [finding.code for finding in report.findings]) == (Worlds.NONE, ["SC304"])
+
+
+@pytest.mark.parametrize("mode", ["timed", "one-order", "orders"])
+def test_random_cases(mode: str) -> None:
+    compared = 0
+    for number in range(25):
+        case = worlds_case(mode, 77, number)
+        try:
+            assert differences(case, ("auto",)) == [], case.show()
+        except (KernelRejects, KernelLimit):
+            continue
+        compared += 1
+    assert compared > 15

@@ -1,0 +1,62 @@
+"""Random timed plans of durative tasks in which facts, and at times outcomes, are open."""
+
+from __future__ import annotations
+
+from random import Random
+
+from case import Case, Plan, Sexp, plan_text, write
+from durations_random import open_case
+from worlds_case import WorldsCase
+
+
+def timed_case(seed: int, number: int) -> WorldsCase:
+    """The case of this number: a task of :mod:`durations_random` with durations that are known and open facts."""
+    random = Random(f"timed worlds {seed} {number}")
+    found = open_case(seed, number, plans=1)
+    case, plan = found.case, found.plans[0].steps
+    if random.random() < 0.3:
+        case = case._replace(structures=tuple(_choosing(random, structure) for structure in case.structures))
+    if random.random() < 0.2:
+        case = case._replace(constraints=tuple(("preference", f"soft-{i}", c) for i, c in enumerate(case.constraints)))
+    case = case._replace(init=_opened(random, case))
+    texts = (case.domain_text(), case.problem_text(), tuple(text for text in [case.safety_text()] if text))
+    return WorldsCase(*texts, _written(random, plan), f"timed {seed} {number}")
+
+
+def _choosing(random: Random, structure: Sexp) -> Sexp:
+    """An action that may do nothing instead."""
+    if structure[0] != ":action" or random.random() < 0.5:
+        return structure
+    parts = list(structure)
+    place = parts.index(":effect") + 1
+    parts[place] = ("oneof", parts[place], ("and",))
+    return tuple(parts)
+
+
+def _opened(random: Random, case: Case) -> tuple[Sexp, ...]:
+    """The initial state with some facts left open: some that it gives, and some that rules may read."""
+    given = [fact for fact in case.init if fact[0] not in ("=", "at", "not")]
+    objects = [name for name, _ in case.objects]
+    others: list[Sexp] = [(name, o) for name in ("p", "q") for o in objects] + [("n",)]
+    typed = {("p", o) for o in objects} | {("n",)} | {("q", o) for o, kind in case.objects if kind != "agent"}
+    left = [fact for fact in dict.fromkeys([*given, *others]) if fact in typed or fact in given]
+    chosen = random.sample(left, min(len(left), random.choice((1, 2, 2, 3, 4))))
+    statements: list[Sexp] = []
+    while chosen:
+        size = random.choice((1, 1, 2))
+        group, chosen = chosen[:size], chosen[size:]
+        kind = random.choice(("or", "oneof")) if len(group) == 2 else "unknown"
+        statements.append((kind, *group))
+    opened = {fact for statement in statements for fact in statement[1:]}
+    return (*[fact for fact in case.init if fact not in opened], *statements)
+
+
+def _written(random: Random, plan: Plan) -> str:
+    """The plan as lines, or as a definition."""
+    if random.random() < 0.8:
+        return plan_text(plan)
+    steps = []
+    for step in plan:
+        duration = "" if step.duration is None else f" {float(step.duration)}"
+        steps.append(f"(at {float(step.time or 0)} {write(step.words)}{duration})")
+    return f"(define (plan random) (:steps {' '.join(steps)}))\n"
