@@ -14,7 +14,7 @@ from formulas import COMPARISONS, SUBTYPES
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.engine.replay import HALT, Engine
-from plansafe.verifier.engine.steps import TimedStep
+from plansafe.verifier.engine.steps import TimedStep, rounded
 from plansafe.verifier.engine.timed import TimedRun
 from plansafe.verifier.kernel import Kernel
 from plansafe.verifier.monitor.program import Moment
@@ -358,7 +358,7 @@ class _Forked(TimedRun):
 
     def __init__(self, engine: Engine, prototype: Runtime | None, steps: list[TimedStep]) -> None:
         self._prototype = prototype
-        super().__init__(engine, HALT, steps, TOLERANCE)
+        super().__init__(engine, HALT, steps, rounded(TOLERANCE, None))
 
     def monitors(self) -> Runtime | None:
         if self._prototype is None:

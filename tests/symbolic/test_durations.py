@@ -299,3 +299,12 @@ def test_what_happens_at_the_time_of_a_failure_is_not_in_the_trace() -> None:
     early = "0: (finish c)\n1: (watch b) [3]\n4: (finish a)\n4: (watch c) [1]\n"
     rule = "(:process open :forbid (done a))"
     assert judged(workshop(rule), early, {2: (2, 4)}).safe is ALL
+
+
+@pytest.mark.parametrize(("start", "executable"), [("2.00099", Worlds.ALL), ("2.00098", Worlds.SOME)])
+def test_a_last_decimal_is_forgiven(start: str, executable: Worlds) -> None:
+    domain = """(define (domain d) (:predicates (p) (q)) (:action use :precondition (p) :effect (q))
+      (:durative-action make :duration (and (>= ?duration 1) (<= ?duration 2)) :effect (at end (p))))"""
+    problem = "(define (problem p) (:domain d) (:goal (q)))"
+    found = Checker(Source("d", domain), Source("p", problem))
+    assert found.check(Source("x.plan", f"0: (make) [1.5 +- 0.5]\n{start}: (use)")).executable is executable

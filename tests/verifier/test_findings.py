@@ -54,7 +54,7 @@ FAILURES = [
     ("SC405", "0: («boil» a)", "(on a)"),
     ("SC406", "-1: («put» a)", ""),
     ("SC406", "0: («boil» a) [-3]", "(on a)"),
-    ("SC406", "0: («put» a) [1]", ""),
+    ("SC406", "0: («put» a) [1 +- 1]", ""),
 ]
 
 
@@ -112,7 +112,7 @@ def test_help_names_actions_that_would_do() -> None:
         ("(take ab)", "did you mean `b`?"),
         ("(take l)", "objects of that type: a, b"),
         ("(boil a)", "write `0.0: (boil ..) [duration]`"),
-        ("0: (put a) [1]", "leave the duration out"),
+        ("0: (put a) [1 +- 1]", "leave it out"),
     ],
 )
 def test_help_for_an_ill_formed_step(plan: str, help: str) -> None:

@@ -53,7 +53,11 @@ def run(plan: str, *rules: str, init: str = "(cold a) (lit)", goal: str = "()", 
         ("0: (light) 0.001: (douse)", "VALID"),
         ("-1: (light)", "INVALID SC406@1"),
         ("0: (light) [0]", "VALID"),
-        ("0: (light) [0.5]", "INVALID SC406@1"),
+        ("0: (light) [0.5]", "VALID"),
+        ("0: (light) [0.5 +- 0.1]", "INVALID SC406@1"),
+        ("0.00000: (watch a) [1.00101]", "VALID"),
+        ("0.00000: (watch a) [1.00102]", "INVALID SC305@1"),
+        ("0: (watch a) [1.0011]", "INVALID SC305@1"),
     ],
 )
 def test_plans(plan: str, expected: str) -> None:
@@ -166,3 +170,20 @@ def test_constraints_with_forall() -> None:
     assert [rule.name for rule in checked.rules] == ["constraint-1"]
     assert run("0: (boil a) [3]", more=constraints) == "UNSAFE constraint-1(?x=a)@1"
     assert run("0: (watch a) [1]", more=constraints) == "SAFE"
+
+
+def notes(plan: str) -> list[tuple[str, str]]:
+    report = check(DOMAIN, problem(objects="a - thing", init="(= (g) 0)"), plan)
+    return [(d.code, plan[slice(*d.labels[0].span)]) for d in report.diagnostics]
+
+
+def test_a_duration_that_means_nothing_is_noted_once() -> None:
+    assert notes("0: (light) [0] 1: (count) [1] 2: (count) [0.002]") == [("SC707", "(count)")]
+    assert notes("0: (light) [0.001]") == []
+
+
+def test_what_is_forgiven_for_rounding_is_noted() -> None:
+    assert notes("0: (light) 0.00100: (douse)") == []
+    assert notes("0: (light) 0.00099: (douse)") == [("SC708", "(douse)")]
+    assert notes("0.000000: (watch a) [1.001001]") == [("SC708", "(watch a)")]
+    assert notes("0: (count) 0.00099: (light)") == []

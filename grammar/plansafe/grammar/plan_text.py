@@ -55,6 +55,8 @@ class PlanText(NamedTuple):
     domain: str | None = None
     problem: str | None = None
     ordering: tuple[tuple[int, int], ...] | None = None
+    decimals: int | None = None
+    """The largest number of decimals in a time or duration; ``None``: none is written."""
 
 
 def plain_chunks(text: str) -> Iterator[list[str]] | None:
@@ -140,6 +142,11 @@ def number(token: str) -> int | Fraction | None:
     return value.numerator if value.denominator == 1 else value
 
 
+def decimals(token: str) -> int:
+    """How many decimals a number is written with."""
+    return len(token.partition(".")[2])
+
+
 class _Lines:
     """The state of reading plan lines."""
 
@@ -150,6 +157,14 @@ class _Lines:
         self.colon = True  # whether the time just read had its colon
         self.tolerance = False  # whether the tolerance of a duration comes next
         self.wrong = False  # whether a mistake in these brackets has been reported
+        self.decimals: int | None = None
+
+    def timed(self, token: str) -> int | Fraction | None:
+        """A time or duration as a number, if it is one; its decimals count."""
+        value = number(token)
+        if value is not None:
+            self.decimals = max(self.decimals or 0, decimals(token))
+        return value
 
     def problem(self, code: str, message: str, span: Span, text: str, help: str | None = None) -> None:
         if len(self.found) < MAX_PROBLEMS:
@@ -218,7 +233,7 @@ def _read_lines(source: Source) -> PlanText:
         state.problem("SC002", "the plan ends inside a duration", Span(bracket, bracket + 1), "this one is not closed")
     elif time_span is not None:
         state.problem("SC003", "a time without a step", time_span, "expected a step after this")
-    return PlanText(tuple(state.steps), tuple(state.found))
+    return PlanText(tuple(state.steps), tuple(state.found), decimals=state.decimals)
 
 
 def _in_bracket(state: _Lines, token: str, start: int, end: int, bracket: int) -> int | None:
@@ -263,7 +278,7 @@ def _duration(state: _Lines, text: str, span: Span, bracket: int) -> bool:
         state.problem("SC003", message, Span(bracket, span.end), "expected `time: (action ..) [duration]`")
         return False
     else:
-        state.steps[-1] = step._replace(duration=value)
+        state.steps[-1] = step._replace(duration=state.timed(text))
     return True
 
 
@@ -274,7 +289,7 @@ def _time(
     if token == ":" and span is not None and not state.colon:
         state.colon = True
         return time, span
-    value = number(token.removesuffix(":"))
+    value = state.timed(token.removesuffix(":"))
     if value is not None and span is None:
         state.colon = token.endswith(":")
         return value, Span(start, end)
@@ -352,7 +367,7 @@ def _read_definition(source: Source) -> PlanText:
 
         pairs = read_ordering(source.name, places, state.steps, ordering, state.found)
     domain, problem = references.get(":domain"), references.get(":problem")
-    return PlanText(tuple(state.steps), tuple(state.found[:MAX_PROBLEMS]), domain, problem, pairs)
+    return PlanText(tuple(state.steps), tuple(state.found[:MAX_PROBLEMS]), domain, problem, pairs, state.decimals)
 
 
 def _definition_step(state: _Lines, places: Places, section: list[Node], position: int) -> None:
@@ -360,11 +375,11 @@ def _definition_step(state: _Lines, places: Places, section: list[Node], positio
     span = places.span(section, position)
     time = duration = tolerance = label = None
     if isinstance(node, list) and node and node[0] == "at" and len(node) in (3, 4, 5) and isinstance(node[2], list):
-        time = number(node[1]) if isinstance(node[1], str) else None
+        time = state.timed(node[1]) if isinstance(node[1], str) else None
         if time is None:
             state.problem("SC003", "expected a time", places.span(node, 1), "expected a number")
         if len(node) >= 4:
-            duration = number(node[3]) if isinstance(node[3], str) else None
+            duration = state.timed(node[3]) if isinstance(node[3], str) else None
             if duration is None:
                 state.problem("SC003", "expected a duration", places.span(node, 3), "expected a number")
         if len(node) == 5:

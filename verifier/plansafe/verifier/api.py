@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from fractions import Fraction
 from functools import cached_property
 from math import prod
@@ -22,7 +22,7 @@ from plansafe.grammar.source import Source, expect_sources
 from plansafe.verifier.elaborate.context import Context
 from plansafe.verifier.elaborate.task import Elaborated, elaborate
 from plansafe.verifier.engine.replay import FORCE, HALT, SKIP, Engine, Outcome, Run, TimeUp
-from plansafe.verifier.engine.steps import IllFormed, Taken, TimedStep
+from plansafe.verifier.engine.steps import IllFormed, Taken, TimedStep, Tolerance, rounded
 from plansafe.verifier.engine.timed import TimedRun
 from plansafe.verifier.model import OpenPredicate, WorldInvariant
 from plansafe.verifier.one_world import task_is_open
@@ -297,7 +297,7 @@ class Checker:
             read = self.read(plan)
             if read.text.diagnostics:
                 return unreadable(plan.name, (*self.diagnostics, *read.text.diagnostics))
-            return self._over_worlds(plan, read, deadline)
+            return self._noted(plan, read, self._over_worlds(plan, read, deadline))
         halt: Run | None = None
         blocks = plain_chunks(plan.text)
         if blocks is not None and not any([literal.time for literal in engine.task.timed_literals]):
@@ -311,7 +311,7 @@ class Checker:
         if read.text.diagnostics:
             return unreadable(plan.name, (*self.diagnostics, *read.text.diagnostics))
         if read.open:
-            return self._over_worlds(plan, read, deadline)
+            return self._noted(plan, read, self._over_worlds(plan, read, deadline))
         if halt is not None and halt.failures:
             before = halt.failures[0].step - 1
             runs = [halt, *[halt.resume(reading) for reading in (SKIP, FORCE)]]
@@ -323,18 +323,30 @@ class Checker:
             outcomes = [halt.outcome(len(read.steps)) if halt is not None else self.replay(read, HALT, deadline)]
             if outcomes[0].failures:
                 outcomes += [self.replay(read, reading, deadline) for reading in (SKIP, FORCE)]
-        return summarise(self, plan, read, outcomes)
+        return self._noted(plan, read, summarise(self, plan, read, outcomes), outcomes[0].rounded)
+
+    def _noted(self, plan: Source, read: ReadSteps, report: Report, forgiven: Collection[int] = frozenset()) -> Report:
+        """A report with notes on the times of a plan: what means nothing, and what was forgiven."""
+        if read.text.decimals is None:
+            return report
+        from plansafe.verifier.plan_notes import notes  # noqa: PLC0415 - for timed plans alone
+
+        return report._replace(diagnostics=(*report.diagnostics, *notes(plan, read, self.tolerance(read), forgiven)))
 
     def replay(self, read: ReadSteps, reading: str, deadline: float | None = None) -> Outcome:
         """One reading of a plan that was read with places."""
         assert self.engine is not None
         if read.timed is not None:
-            timed = TimedRun(self.engine, reading, read.timed, self.options.tolerance, deadline)
+            timed = TimedRun(self.engine, reading, read.timed, self.tolerance(read), deadline)
             timed.run()
-            return timed.outcome(len(read.steps))
+            return timed.outcome(len(read.steps))._replace(rounded=frozenset(timed.rounded))
         run = Run(self.engine, reading, deadline=deadline)
         run.steps(read.steps)
         return run.outcome(len(read.steps))
+
+    def tolerance(self, read: ReadSteps) -> Tolerance:
+        """The tolerance of durations and separation in a plan, with what its last decimal is forgiven."""
+        return rounded(self.options.tolerance, read.text.decimals)
 
     def read(self, plan: Source) -> ReadSteps:
         """Read a plan with places, and resolve its steps."""
@@ -396,10 +408,6 @@ class Checker:
                 return IllFormed("SC406", f"the duration {duration} +- {step.tolerance} may be negative", 0)
         elif step.tolerance:
             return IllFormed("SC406", f"`{name}` is instantaneous, but its duration varies", 0, "leave it out")
-        elif duration is not None and not -self.options.tolerance <= duration <= self.options.tolerance:
-            return IllFormed(
-                "SC406", f"`{name}` is instantaneous, but has a duration of {duration}", 0, "leave the duration out"
-            )
         return taken
 
 

@@ -109,7 +109,7 @@ class History:
 
         reading = self.outcome.reading
         if self.read.timed is not None:
-            tolerance = self.checker.options.tolerance
+            tolerance = self.checker.tolerance(self.read)
             run = timed = TimedRun(self.engine, reading, self.read.timed, tolerance, observer=observe)
             observe(run, 0, [])
             timed.run()

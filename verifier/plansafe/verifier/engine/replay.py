@@ -74,6 +74,8 @@ class Outcome(NamedTuple):
     """Of an untimed plan, the step that led to each letter; ``None``: step i led to letter i."""
     events: Events | None = None
     """Of a timed plan, what happened."""
+    rounded: frozenset[int] = frozenset()
+    """Of a timed plan, the steps that would fail if no last decimal were forgiven."""
 
 
 Events = dict[int, tuple[tuple[int, str], ...]]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import NamedTuple
 
 from plansafe.grammar.plan_text import chunk_tokens
-from plansafe.verifier.model import Action, Number, Task, bind
+from plansafe.verifier.model import Action, Number, Task, bind, normal_number
 
 
 class Taken(NamedTuple):
@@ -107,6 +108,21 @@ class Resolver:
 
 def _nothing(name: str, known: object) -> None:
     """No suggestion: enough have been made."""
+
+
+class Tolerance(NamedTuple):
+    """How close happenings that interfere may be, and how far a duration may be off (docs/language.md, section 3)."""
+
+    given: Number
+    separation: Number
+    duration: Number
+
+
+def rounded(tolerance: Number, decimals: int | None) -> Tolerance:
+    """A tolerance for a plan that prints so many decimals: one unit of the last is forgiven if it is small."""
+    unit = Fraction(0 if decimals is None else 1, 10 ** (decimals or 0))
+    slack = unit if 10 * unit < tolerance else Fraction(0)
+    return Tolerance(tolerance, normal_number(tolerance - slack), normal_number(tolerance + slack))
 
 
 class TimedStep(NamedTuple):

@@ -15,7 +15,7 @@ from plansafe.verifier.compile.normal import expression_fluents
 from plansafe.verifier.engine.actions import Conflict, Happening, Remembered, Update, combine, interpreted, remember
 from plansafe.verifier.engine.replay import FORCE, HALT, Engine, Failure, Limit, Observer, Outcome, Run, TimeUp
 from plansafe.verifier.engine.state import Change, Delta, NumberTooLarge
-from plansafe.verifier.engine.steps import IllFormed, Taken, TimedStep
+from plansafe.verifier.engine.steps import IllFormed, Taken, TimedStep, Tolerance
 from plansafe.verifier.evaluate import Evaluator, Undefined
 from plansafe.verifier.model import Atom, Formula, Number, Snap, TimedLiteral, bind
 from plansafe.verifier.monitor.finding import TooManyInstances, Violation
@@ -73,12 +73,14 @@ class TimedRun(Run):
         engine: Engine,
         reading: str,
         steps: list[TimedStep],
-        tolerance: Number,
+        tolerance: Tolerance,
         deadline: float | None = None,
         observer: Observer | None = None,
     ) -> None:
         self.plan_steps = steps
         self.tolerance = tolerance
+        self.rounded: set[int] = set()
+        """The steps that would fail if the tolerance were kept to the last decimal."""
         super().__init__(engine, reading, timed=True, deadline=deadline, observer=observer)
         self.running: list[TimedStep] = []
         self._recent: list[tuple[Number, Event, Footprint]] = []
@@ -262,8 +264,10 @@ class TimedRun(Run):
                 value = evaluator.number(constraint.value, binding)
             except Undefined as problem:
                 return Failure(step.number, "SC302", problem.text)
-            if not _COMPARE[constraint.operator](step.duration, value, self.tolerance):
+            if not _COMPARE[constraint.operator](step.duration, value, self.tolerance.duration):
                 return Failure(step.number, "SC305", f"must be {constraint.operator} {value}, is {step.duration}")
+            if not _COMPARE[constraint.operator](step.duration, value, self.tolerance.given):
+                self.rounded.add(step.number)
         return None
 
     def _effects(self, event: Event) -> Happening | Failure:
@@ -316,18 +320,20 @@ class TimedRun(Run):
 
     def _interference(self, time: Number, taking: list[Event]) -> list[Failure]:
         """Who fails because of a neighbour, of the same happening or of one less than the tolerance ago."""
-        self._recent = [entry for entry in self._recent if time - entry[0] < self.tolerance]
+        self._recent = [entry for entry in self._recent if time - entry[0] < self.tolerance.given]
         self._present = []
-        if len(taking) + len(self._recent) < 2 and self.tolerance <= 0:
+        if len(taking) + len(self._recent) < 2 and self.tolerance.given <= 0:
             return []
         self._present = [(time, event, self._footprint(event)) for event in taking]
         out: dict[int, Failure] = {}
         for number, (_, event, own) in enumerate(self._present):
-            for place, (_, other, theirs) in enumerate([*self._recent, *self._present[:number]]):
+            for place, (at, other, theirs) in enumerate([*self._recent, *self._present[:number]]):
                 if event.step is None and other.step is None:
                     continue
                 what = self._clash(own, theirs)
-                if what is not None:
+                if what is not None and place < len(self._recent) and time - at >= self.tolerance.separation:
+                    self.rounded.add((event.step or other.step).number)  # type: ignore[union-attr]
+                elif what is not None:
                     failure = interference(event, other, what, place < len(self._recent))
                     out.setdefault(failure.step, failure)
         return [*out.values()]

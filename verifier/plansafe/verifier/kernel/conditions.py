@@ -34,6 +34,7 @@ from .formulas import (
     Fluent,
     Node,
     Number,
+    Off,
     OneOf,
     Preference,
     Quantified,
@@ -56,10 +57,9 @@ DURATION: Params = {"?duration": ("",)}
 class Conditions:
     """Reads formulas and effects over a vocabulary. ``actions`` are the parameters of what steps may name."""
 
-    def __init__(self, vocabulary: Vocabulary, derived: set[str], tolerance: Fraction) -> None:
+    def __init__(self, vocabulary: Vocabulary, derived: set[str]) -> None:
         self.vocabulary = vocabulary
         self.derived = derived
-        self.tolerance = Number(tolerance)
         self.actions: Mapping[str, Params] = {}
         self._outcomes = count()
 
@@ -99,8 +99,8 @@ class Conditions:
                 return Unary(" ".join(e[:2]), self.formula(f, env, "goal"))
             case (("=" | "<=" | ">=") as op, "?duration", x) if "?duration" in env and level in ("timed", "goal"):
                 value = self.expression(x, env)
-                least = Compare(">=", Duration(), Arithmetic("-", (value, self.tolerance)))
-                most = Compare("<=", Duration(), Arithmetic("+", (value, self.tolerance)))
+                least = Compare(">=", Duration(), Arithmetic("-", (value, Off())))
+                most = Compare("<=", Duration(), Arithmetic("+", (value, Off())))
                 sides = {"=": (most, least), "<=": (most,), ">=": (least,)}[op]
                 both = Connective("and", sides)
                 return Unary(START, both) if level == "timed" else both

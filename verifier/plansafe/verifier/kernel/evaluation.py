@@ -12,6 +12,7 @@ from typing import Any
 
 from .candidates import candidates
 from .formulas import (
+    OFF,
     Arithmetic,
     Atom,
     Binding,
@@ -22,6 +23,7 @@ from .formulas import (
     Fluent,
     Node,
     Number,
+    Off,
     Preference,
     Quantified,
     Same,
@@ -192,6 +194,8 @@ def numbers(e: Node, b: Binding, view: View) -> Signal:
     match e:
         case Number(value):
             return ((0, value),)
+        case Off():
+            return ((0, b[OFF]),)
         case Duration():
             return ((0, b["?duration"]),)
         case Fluent(terms):

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 Fact = tuple[str, ...]
 """(predicate, object ..); a fluent is ("#", function, object ..)."""
 Binding = Mapping[str, Any]
-"""Variables with objects; ``?duration`` with a number."""
+"""Variables with objects; ``?duration``, and how far it may be off, with a number."""
+OFF = "(off)"  # no variable has such a name
 Objects = dict[str, None]
 """An ordered set of objects."""
 Domains = tuple[tuple[str, Objects], ...]
@@ -168,6 +169,13 @@ class Number(Node):
 
     operator: str = field(default="number", init=False)
     value: Fraction
+
+
+@dataclass(frozen=True, eq=False)
+class Off(Node):
+    """How far a duration may be off (docs/language.md, section 3)."""
+
+    operator: str = field(default="off", init=False)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from .effects import Deed, Reading, Undefined, combined, interfere, outcome, touched
 from .evaluation import holds, row
-from .formulas import NOTHING, TAKEN, Binding, Connective, Fact, Node, Preference, Quantified, reads, symbol
+from .formulas import NOTHING, OFF, TAKEN, Binding, Connective, Fact, Node, Preference, Quantified, reads, symbol
 from .plan import Step, World
 from .task import Action, Phase, Task
 from .trace import Change, Delta, Earlier, Interval, State, Trace, View
@@ -67,15 +67,20 @@ def unmet(f: Node, b: Binding, view: View) -> Iterator[str]:
             yield name
 
 
+def timing(step: Step) -> Binding:
+    """The binding of a durative step, its duration included."""
+    return {**step.binding, "?duration": step.duration, OFF: step.off}
+
+
 class Execution:
     """Executes the steps of a plan from a state, under the reading "halt", "skip" or "force"."""
 
-    def __init__(self, task: Task, state: State, reading: str, timed: bool, world: World) -> None:
+    def __init__(self, task: Task, state: State, reading: str, separation: Fraction | None, world: World) -> None:
         self.task = task
         self.state = state
         self.reading = reading
         self.world = world
-        self.tolerance = task.tolerance if timed else None  # the least separation of happenings that interfere
+        self.separation = separation  # the least of happenings that interfere; None: the plan has no times
         self.trace = Trace(state)
         self.failed = set[int]()
         self.dropped = set[int]()  # what failed at its start has no end
@@ -88,7 +93,7 @@ class Execution:
     def run(self, events: list[tuple[Fraction, list[Event]]]) -> Run:
         """The whole plan."""
         literals = any(kind == LITERAL for _, found in events for kind, _ in found)
-        self.trace.timed = self.tolerance is not None or literals
+        self.trace.timed = self.separation is not None or literals
         for time, found in events:
             self.state.work.spend()
             if not self._happen(time, found):
@@ -129,7 +134,7 @@ class Execution:
             self.started[step.number] = self.trace.last
         start = Earlier(self.trace, self.started[step.number]) if kind == END else None
         choose = partial(self.world.choose, step.number) if self.world.choose else None
-        binding = {**step.binding, "?duration": step.duration} if step.action.end else step.binding
+        binding = timing(step) if step.action.end else step.binding
         allowed, deed = holds(phase.condition, binding, self.state), None
         try:
             changes = list(outcome(phase.effect, binding, Reading(self.state, start, choose)))
@@ -155,8 +160,8 @@ class Execution:
 
     def _interfering(self, time: Fraction, acts: list[Act]) -> set[int]:
         """The steps that fail for interfering: of two the later step, or what happens later, or who is no literal."""
-        if self.tolerance is not None:
-            self.recent = [(at, act) for at, act in self.recent if time - at < self.tolerance]
+        if self.separation is not None:
+            self.recent = [(at, act) for at, act in self.recent if time - at < self.separation]
         else:
             self.recent = []
         able = [act for act in acts if act.deed is not None and (act.allowed or self.reading == "force")]
@@ -227,7 +232,7 @@ class Execution:
             over_all = step.action.over_all
             if over_all is None:
                 continue
-            binding = {**step.binding, "?duration": step.duration}
+            binding = timing(step)
             unchanged = number not in new and changed.isdisjoint(self._within(step, over_all, binding))
             if (self.state.literal or not unchanged) and not holds(over_all, binding, self.state):
                 result.add(number)

@@ -103,12 +103,12 @@ class Kernel:
         ``KernelLimit`` if it takes more work than ``limit``.
         """
         work = Work(limit)
-        taken, timed = self._steps(plan, world)
-        runs = {"halt": self._run(taken, timed, world, "halt", work)}
+        taken, separation = self._steps(plan, world)
+        runs = {"halt": self._run(taken, separation, world, "halt", work)}
         halt = runs["halt"]
         ill_formed = tuple(sorted(step.number for step in taken if not step.action))
         for other in others:
-            runs[other] = self._run(taken, timed, world, other, work) if ill_formed or halt.failed else halt
+            runs[other] = self._run(taken, separation, world, other, work) if ill_formed or halt.failed else halt
         found, undecided = self._found(runs)
         counts = dict[str, int]()
         for rule in self._rules:
@@ -123,7 +123,7 @@ class Kernel:
             headline, executable, goal, safe, ill_formed, failed, found, undecided, counts, preferences, work.done
         )
 
-    def _steps(self, plan: str, world: World | None) -> tuple[list[Step], bool]:
+    def _steps(self, plan: str, world: World | None) -> tuple[list[Step], Fraction | None]:
         self._begin(world, Work())
         return steps(plan, self._task, world or World())
 
@@ -135,9 +135,11 @@ class Kernel:
             raise KernelRejects("no world, or one that is not allowed")
         return start
 
-    def _run(self, taken: list[Step], timed: bool, world: World | None, reading: str, work: Work) -> Run:
+    def _run(
+        self, taken: list[Step], separation: Fraction | None, world: World | None, reading: str, work: Work
+    ) -> Run:
         state = self._begin(world, work)
-        return Execution(self._task, state, reading, timed, world or World()).run(agenda(taken, self._task))
+        return Execution(self._task, state, reading, separation, world or World()).run(agenda(taken, self._task))
 
     def _found(self, runs: Mapping[str, Run]) -> tuple[frozenset[Finding], frozenset[tuple[str, Bound]]]:
         """The findings of all readings, and what is undecided under *halt*."""
@@ -158,8 +160,8 @@ class Kernel:
     def _halt(self, plan: str, world: World | None) -> Trace:
         """The trace under *halt*; that of the last plan is kept."""
         if self._last is None or self._last[0] != plan or self._last[1] is not world:
-            taken, timed = self._steps(plan, world)
-            self._last = plan, world, self._run(taken, timed, world, "halt", Work()).trace
+            taken, separation = self._steps(plan, world)
+            self._last = plan, world, self._run(taken, separation, world, "halt", Work()).trace
         return self._last[2]
 
     @limited()

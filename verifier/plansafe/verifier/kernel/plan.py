@@ -35,6 +35,7 @@ class Line(NamedTuple):
     duration: Fraction | None
     slack: Fraction | None
     step: Sexp
+    decimals: int = 0  # the most that its time or duration is written with
 
 
 class Step(NamedTuple):
@@ -46,6 +47,7 @@ class Step(NamedTuple):
     terms: Fact
     action: Action | None
     binding: dict[str, Any]
+    off: Fraction = Fraction(0)  # how far its duration may be off
 
 
 def parse(text: str) -> tuple[list[Line], set[tuple[int, int]] | None]:
@@ -70,7 +72,7 @@ def _lines(items: tuple[Sexp, ...]) -> list[Line]:
     result = list[Line]()
     for (_, _, at), step, (last, slack, _) in zip(found, steps, found[1:], strict=False):
         time, duration, tolerance = (number(x) if x else None for x in (at, last, slack))
-        result.append(Line(time, duration, tolerance, step))
+        result.append(Line(time, duration, tolerance, step, _decimals(at, last)))
     return result
 
 
@@ -96,12 +98,20 @@ def _line(e: Sexp) -> Line:
     """A step, or ``(at TIME STEP DURATION TOLERANCE)``."""
     if isinstance(e, tuple) and len(e) in (3, 4, 5) and e[0] == "at" and isinstance(e[2], tuple):
         given = [*map(number, (e[1], *e[3:])), None, None]
-        return Line(given[0], given[1], given[2], e[2])
+        return Line(given[0], given[1], given[2], e[2], _decimals(e[1], *e[3:4]))
     return Line(None, None, None, e)
 
 
-def steps(text: str, task: Task, world: World) -> tuple[list[Step], bool]:
-    """The steps in the order in which they are taken, and whether they have times. Raises ``KernelRejects``."""
+def _decimals(*written: str | None) -> int:
+    """The largest number of decimals that one of the numbers is written with."""
+    return max(len((x or "").partition(".")[2]) for x in written)
+
+
+def steps(text: str, task: Task, world: World) -> tuple[list[Step], Fraction | None]:
+    """The steps in the order in which they are taken, and the least separation of those that interfere.
+
+    The latter is ``None`` if the steps have no times. Raises ``KernelRejects``.
+    """
     lines, pairs = parse(text)
     plain = all(isinstance(x.step, tuple) and x.step and all(isinstance(t, str) for t in x.step) for x in lines)
     need(plain, "not a step")
@@ -109,8 +119,11 @@ def steps(text: str, task: Task, world: World) -> tuple[list[Step], bool]:
     order = [*enumerate(sorted(lines, key=lambda line: line.time or 0), 1)]
     if pairs is not None:
         order = _ordered(order, pairs, world)
-    result = [_step(task, world, place, i, line) for place, (i, line) in enumerate(order, 1)]
-    return result, bool(lines) and lines[0].time is not None
+    unit = Fraction(1, 10 ** max([x.decimals for x in lines], default=0))
+    forgiven = unit if lines and lines[0].time is not None and unit < task.tolerance / 10 else Fraction(0)
+    off = task.tolerance + forgiven
+    result = [_step(task, world, place, i, line)._replace(off=off) for place, (i, line) in enumerate(order, 1)]
+    return result, task.tolerance - forgiven if lines and lines[0].time is not None else None
 
 
 def _ordered(order: list[tuple[int, Line]], pairs: set[tuple[int, int]], world: World) -> list[tuple[int, Line]]:
@@ -122,7 +135,7 @@ def _ordered(order: list[tuple[int, Line]], pairs: set[tuple[int, int]], world: 
 
 
 def _step(task: Task, world: World, place: int, i: int, line: Line) -> Step:
-    time, duration, slack, e = line
+    time, duration, slack, e, _ = line
     if duration is not None and slack:
         need(i in world.durations and abs(world.durations[i] - duration) <= slack, "not a duration of it")
         duration = Fraction(world.durations[i])
@@ -132,9 +145,10 @@ def _step(task: Task, world: World, place: int, i: int, line: Line) -> Step:
     if action and action.end:
         fits = time is not None and duration is not None and duration >= 0
     else:
-        fits = duration in (None, 0, task.tolerance)
+        fits = not slack
     if (time or 0) < 0 or not fits:
         action = None
     need(not action or world.choose or not action.chooses, "outcomes that are open")
     binding = dict[str, Any](zip(action.params, e[1:], strict=True)) if action else {}
-    return Step(i, Fraction(place) if time is None else time, duration or Fraction(0), e, action, binding)
+    lasts = duration if action and action.end else None  # that of an instantaneous action means nothing
+    return Step(i, Fraction(place) if time is None else time, lasts or Fraction(0), e, action, binding)

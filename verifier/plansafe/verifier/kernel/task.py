@@ -76,7 +76,7 @@ class Task:
         self.vocabulary = v = Vocabulary(_body(d, ":types"), _body(d, ":constants"), _body(p, ":objects"), lenient)
         v.predicates = v.signatures(_body(d, ":predicates"), RESERVED)
         v.functions = v.signatures(_without_types(_body(d, ":functions")), set())
-        self.conditions = Conditions(v, set(), tolerance)
+        self.conditions = Conditions(v, set())
         self.axioms = Axioms([self._axiom(body) for body in d.get(":derived", [])])
         self.conditions.derived |= self.axioms.derived
         self.actions = dict[str, Action]()

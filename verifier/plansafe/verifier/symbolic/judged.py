@@ -179,7 +179,7 @@ class Judged(Show):
         assert self.read.timed is not None
         steps = resolved(self.read.steps, world)
         timed = [step._replace(taken=taken) for step, taken in zip(self.read.timed, steps, strict=True)]
-        verdict = judge_durations(checker, timed, intervals, self.deadline)
+        verdict = judge_durations(checker, timed, intervals, self.deadline, self.read.text.decimals)
         failing = [
             None if w is None else world._replace(durations=w.durations)
             for w in (verdict.not_executable, verdict.not_goal, verdict.not_safe)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from plansafe.verifier.api import Checker
 from plansafe.verifier.engine.replay import Engine, Outcome, TimeUp
-from plansafe.verifier.engine.steps import TimedStep
+from plansafe.verifier.engine.steps import TimedStep, rounded
 from plansafe.verifier.model import Number, normal_number
 from plansafe.verifier.monitor.program import Moment
 from plansafe.verifier.report import Worlds
@@ -66,15 +66,17 @@ def judge_durations(
     steps: Sequence[TimedStep],
     intervals: Mapping[int, tuple[Number, Number]],
     deadline: float | None = None,
+    decimals: int | None = None,
 ) -> Verdict:
     """The verdict on a timed plan over all durations in closed ``intervals`` (step number -> least and greatest).
 
     ``steps`` are sorted by time, as :meth:`Checker.read` gives them; those without an interval take as long as they
-    say. Exact, unless ``deadline`` (of ``time.monotonic``) passes or open quantities are multiplied: what is then not
-    decided is UNKNOWN, and ``limits`` say why. Needs Z3 unless one run decides. The number of runs grows with the
-    orders of those events that have to do with each other, in the worst case exponentially.
+    say. ``decimals``: with how many the plan writes times. Exact, unless ``deadline`` (of ``time.monotonic``)
+    passes or open quantities are multiplied: what is then not decided is UNKNOWN, and ``limits`` say why. Needs Z3
+    unless one run decides. The number of runs grows with the orders of those events that have to do with each
+    other, in the worst case exponentially.
     """
-    judgement = explore(checker, steps, intervals, deadline)
+    judgement = explore(checker, steps, intervals, deadline, decimals)
     worlds = [judgement.over_worlds(aspect) for aspect in ASPECTS]
     failing = [_world(judgement.examples.get((aspect, False))) for aspect in ASPECTS]
     rules = [(checker.rules[rule].name, _world(world)) for rule, world in judgement.violations.items()]
@@ -100,9 +102,10 @@ def explore(
     steps: Sequence[TimedStep],
     intervals: Mapping[int, tuple[Number, Number]],
     deadline: float | None = None,
+    decimals: int | None = None,
 ) -> Judgement:
     """Judge worlds until all are known, all three aspects are known to vary, or the deadline passes."""
-    search = _Search(checker, steps, intervals, deadline)
+    search = _Search(checker, steps, intervals, deadline, decimals)
     try:
         search.run()
     except (Undecided, TimeUp):
@@ -132,12 +135,13 @@ class _Search:
         steps: Sequence[TimedStep],
         intervals: Mapping[int, tuple[Number, Number]],
         deadline: float | None,
+        decimals: int | None,
     ) -> None:
         assert checker.engine is not None
         self.checker = checker
         self.engine: Engine = checker.engine
         self.deadline = deadline
-        self.tolerance = normal_number(checker.options.tolerance)
+        self.tolerance = rounded(checker.options.tolerance, decimals)
         self.numbers = [number for number, (low, high) in sorted(intervals.items()) if low < high]
         self.box: Box = tuple([intervals[number] for number in self.numbers])
         fixed = {number: low for number, (low, high) in intervals.items() if low == high}
@@ -151,7 +155,7 @@ class _Search:
         self.trail = Trail(exact)
         variables = {number: place for place, number in enumerate(self.numbers)}
         self.schedule: Schedule = schedule(
-            self.engine, opened(steps, variables, self.trail), self.box, self.tolerance, exact
+            self.engine, opened(steps, variables, self.trail), self.box, self.tolerance.given, exact
         )
         first = (Moment if exact else Patient)(0, 0, True)
         self.prototype: Monitors | None = monitors_at_start(self.engine, self.schedule.counting, first, self.trail)

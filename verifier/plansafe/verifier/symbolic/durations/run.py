@@ -16,7 +16,7 @@ from functools import cached_property
 from plansafe.verifier.engine.actions import Happening
 from plansafe.verifier.engine.replay import HALT, Engine, Failure
 from plansafe.verifier.engine.state import Delta
-from plansafe.verifier.engine.steps import IllFormed, Taken, TimedStep
+from plansafe.verifier.engine.steps import IllFormed, Taken, TimedStep, Tolerance
 from plansafe.verifier.engine.timed import END, START, Event, Footprint, TimedRun, interference
 from plansafe.verifier.evaluate import Binding
 from plansafe.verifier.model import Formula, Number
@@ -41,7 +41,7 @@ class DurationRun(TimedRun):
         schedule: Schedule,
         trail: Trail,
         prototype: Monitors | None,
-        tolerance: Number,
+        tolerance: Tolerance,
         deadline: float | None,
         first: frozenset[int] = frozenset(),
     ) -> None:
@@ -146,7 +146,7 @@ class DurationRun(TimedRun):
             return None
         if step.taken.action.end is not None:
             return IllFormed("SC406", "the duration is negative", 0) if step.duration < 0 else None
-        if -self.tolerance <= step.duration <= self.tolerance:
+        if -self.tolerance.given <= step.duration <= self.tolerance.given:
             return None
         return IllFormed("SC406", f"`{step.taken.action.name}` is instantaneous, but has a duration", 0)
 
@@ -237,7 +237,9 @@ class DurationRun(TimedRun):
                     continue
                 literals = event.step is None and self.present[other].step is None
                 what = None if literals else self._clash(self._prints[own], self._prints[other])
-                if what is not None and (other not in self.taken or times[own] - times[other] < self.tolerance):
+                if what is not None and (
+                    other not in self.taken or times[own] - times[other] < self.tolerance.separation
+                ):
                     out.append(interference(self.present[own], self.present[other], what, other in self.taken))
                     self._clashing = [own] if other in self.taken else [own, other]
                     break
