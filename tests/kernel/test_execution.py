@@ -131,7 +131,8 @@ def test_plan_formats() -> None:
         "(define (plan x) (:steps (at 2 (make-q)) (at 1 (make-p)) (at 3 (use-q) 0)))",
     ):
         assert kernel.judge(plan).headline == "VALID", plan
-    assert kernel.judge("1: (make-p) [2]").ill_formed == (1,)
+    assert kernel.judge("1: (make-p) [2]").ill_formed == ()
+    assert kernel.judge("1: (make-p) [2 +- 1]").ill_formed == (1,)
     assert kernel.judge("-1: (make-p)\n0: (make-p)").ill_formed == (1,)
 
 
