@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 
-from plansafe.verifier.kernel import Judgement, Kernel, KernelLimit, KernelRejects
+from plansafe.verifier.kernel import Judgement, Kernel, KernelLimit, KernelRejects, World
 
 
 def judge(domain: str, problem: str, plan: str, lenient: bool = False) -> Judgement:
@@ -132,7 +132,7 @@ def test_plan_formats() -> None:
     ):
         assert kernel.judge(plan).headline == "VALID", plan
     assert kernel.judge("1: (make-p) [2]").ill_formed == ()
-    assert kernel.judge("1: (make-p) [2 +- 1]").ill_formed == (1,)
+    assert kernel.judge("1: (make-p) [2 +- 1]", World(durations={1: Fraction(2)})).ill_formed == (1,)
     assert kernel.judge("-1: (make-p)\n0: (make-p)").ill_formed == (1,)
 
 
