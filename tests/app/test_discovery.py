@@ -9,6 +9,7 @@ import pytest
 
 from plansafe.app.discovery import Choice, Discovery, Input, Inputs
 from plansafe.app.plans import Kind, heading, plans_below
+from plansafe.app.project import find_project
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
 
@@ -229,6 +230,15 @@ def test_not_above_the_current_folder(folder: Path, monkeypatch: pytest.MonkeyPa
     assert codes(find("b/plan")) == ["SC603", "SC602"]
     assert codes(find("../c/plan")) == ["SC603", "SC602"]
     assert codes(find(str(folder / "c/plan"))) == ["SC603", "SC602"]
+
+
+def test_the_current_folder_may_be_gone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(a__plan="(go)", a__d=DOMAIN.format("d"), a__p=PROBLEM.format("p", "d"), gone__x="")
+    monkeypatch.chdir("gone")
+    Path("x").unlink()
+    (folder / "gone").rmdir()
+    assert used(find(str(folder / "a/plan")))[:2] == (str(folder / "a/d"), str(folder / "a/p"))
+    assert find_project() is None
 
 
 def test_never_above_the_plan_when_gating(folder: Path) -> None:

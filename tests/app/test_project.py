@@ -261,6 +261,14 @@ def test_a_world_with_a_scene_for_each_plan(run: Run, root: Path) -> None:
     assert run("repair", "scripts/milk.txt", "--from", "text")[0] == 2  # that is another kind of plan
 
 
+def test_another_world_sets_aside_what_the_file_says_of_its_own(run: Run, root: Path) -> None:
+    project()
+    scene, script = root / "examples/virtualhome/home.json", root / "examples/virtualhome/warm-milk.txt"
+    out = run(str(script), "--world", "virtualhome", "--scene", str(scene))[1]
+    assert "safecheck.toml)" not in out
+    assert "shipped with the domain" in out
+
+
 # -- init and --show-config
 
 

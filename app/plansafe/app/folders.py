@@ -27,19 +27,26 @@ class Folders:
         """The files of that kind in a folder, in order of their names, without hidden ones."""
         known = self._known.get(folder)
         if known is None:
-            try:
-                names = sorted(os.listdir(folder or "."))
-            except OSError:
-                names = []
-            paths = [os.path.join(folder, name) for name in names if not name.startswith(".")]
-            every = [Sibling(path, heading_of_file(path)) for path in paths if os.path.isfile(path)]
+            every = [Sibling(path, heading_of_file(path)) for path in _files(folder)]
             known = self._known[folder] = tuple([s for s in every if s.heading.kind in _USED])
         return [s for s in known if s.heading.kind is kind]
 
 
+def _files(folder: str) -> list[str]:
+    try:
+        with os.scandir(folder or ".") as entries:
+            names = sorted([e.name for e in entries if not e.name.startswith(".") and e.is_file()])
+    except OSError:
+        return []
+    return [os.path.join(folder, name) for name in names]
+
+
 def above(folder: str) -> list[str]:
     """The folders above one, nearest first, up to the current folder; none if it does not lie below that."""
-    below = os.path.relpath(folder) if os.path.isabs(folder) else os.path.normpath(folder or ".")
+    try:
+        below = os.path.relpath(folder) if os.path.isabs(folder) else os.path.normpath(folder or ".")
+    except OSError:  # the current folder is gone
+        return []
     if below == os.curdir or below.split(os.sep)[0] == os.pardir:
         return []
     out = []

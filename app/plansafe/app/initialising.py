@@ -71,7 +71,9 @@ def _init(folder: str) -> int:
     print(f"written: {visible(path)}\n")
     print("\n".join([f"  {brief(line)}" for line in text.split("\n# Other keys")[0].rstrip().splitlines()]))
     where = os.path.dirname(plans[0]) or plans[0] if plans else "PLAN"
-    print(f"\ncheck your plans:    safecheck {visible(where)}\nwhat is in force:    safecheck --show-config")
+    there = f" in {visible(folder)}" if folder else ""
+    print(f"\ncheck your plans{there}:    safecheck {visible(where)}")
+    print(f"what is in force{there}:    safecheck --show-config")
     return 0
 
 

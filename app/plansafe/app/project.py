@@ -98,7 +98,10 @@ def find_project(folder: str = "") -> Project | None:
 
     In each folder ``safecheck.toml`` comes before ``pyproject.toml``, which counts only with a ``[tool.safecheck]``.
     """
-    here = os.path.realpath(folder or os.curdir)
+    try:
+        here = os.path.realpath(folder or os.curdir)
+    except OSError:  # the current folder is gone
+        return None
     while True:
         found = project_in(folder)
         if found is not None:
