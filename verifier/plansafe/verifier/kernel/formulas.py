@@ -317,8 +317,13 @@ def reads(f: Node, b: Binding, negative: bool = False) -> Iterator[tuple[Fact, b
 
 
 def symbols(f: Node, negative: bool = False) -> Iterator[tuple[Fact, bool]]:
-    """The predicates and functions of a formula, and whether under a negation: what is compared is under both."""
+    """The predicates and functions of a formula, and whether under a negation: what is compared is under both.
+
+    What is quantified over nothing is not read.
+    """
     match f:
+        case Quantified() if not f.objects:
+            return
         case Atom(terms):
             yield symbol(terms), negative
         case Fluent(terms):
