@@ -4,10 +4,10 @@ For all others the formula has the value that decides nothing (of ``exists``: fa
 ``candidates`` may stand wherever ``bindings`` does, and does so but where definitions are executed literally.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from .formulas import Binding, Domains, Fact, Need, bindings, unify
+from .formulas import Binding, Domains, Fact, Need, Objects, bindings, unify
 from .trace import View
 
 
@@ -19,17 +19,30 @@ def candidates(needs: Iterable[Need], domains: Domains, b: Binding, view: View) 
     if view.literal or not all(need.atoms for need in alternatives):
         yield from bindings(domains, outside)
         return
+    sizes = [len(objects) for _, objects in domains]
+    if 0 in sizes:
+        return
+    only = {name: next(iter(objects)) for (name, objects), size in zip(domains, sizes, strict=True) if size == 1}
     seen = set[Fact]()
     for need in alternatives:
-        for found in joined(need.atoms, outside, view):
-            for binding in completed(need, domains, found):
-                objects = tuple([binding[name] for name in names])
-                if objects not in seen:
-                    seen.add(objects)
-                    yield {**outside, **binding}
+        for binding in supported(need, need.atoms, domains, {**outside, **only}, view):
+            objects = tuple([binding[name] for name in names])
+            if objects not in seen:
+                seen.add(objects)
+                yield {**outside, **binding}
 
 
-def joined(atoms: Sequence[Fact], b: Binding, view: View) -> Iterator[Binding]:
+def supported(need: Need, atoms: Sequence[Fact], domains: Domains, b: Binding, view: View) -> Iterator[dict[str, Any]]:
+    """The variables as the atoms are found among the facts, and every object for those that no atom has."""
+    types = dict((*need.within, *domains))
+    if any(b[name] not in objects for name, objects in types.items() if name in b):
+        return
+    for found in _joined(atoms, b, types, view):
+        free = tuple([(name, {found[name]: None} if name in found else objects) for name, objects in domains])
+        yield from bindings(free, {})
+
+
+def _joined(atoms: Sequence[Fact], b: Binding, types: Mapping[str, Objects], view: View) -> Iterator[Binding]:
     """The bindings under which all atoms are among the facts that are known; the rarest atom first."""
     if not atoms:
         yield b
@@ -37,16 +50,9 @@ def joined(atoms: Sequence[Fact], b: Binding, view: View) -> Iterator[Binding]:
     found = [view.known.matching(atom, b) for atom in atoms]
     best = min(range(len(atoms)), key=lambda i: len(found[i]))
     rest = [atom for i, atom in enumerate(atoms) if i != best]
+    new = [(term, types[term]) for term in atoms[best] if term in types and term not in b]
     view.work.spend(1 + len(found[best]))
     for fact in found[best]:
         bound = unify(atoms[best], fact, b)
-        if bound is not None:
-            yield from joined(rest, bound, view)
-
-
-def completed(need: Need, domains: Domains, found: Binding) -> Iterator[dict[str, Any]]:
-    """The variables as they were found, where they are of their types, and every object for those that were not."""
-    bound = [(name, objects) for name, objects in (*need.within, *domains) if name in found]
-    if all(found[name] in objects for name, objects in bound):
-        free = tuple([(name, {found[name]: None} if name in found else objects) for name, objects in domains])
-        yield from bindings(free, {})
+        if bound is not None and all([bound[name] in objects for name, objects in new]):
+            yield from _joined(rest, bound, types, view)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from .candidates import candidates, completed, joined
+from .candidates import candidates, supported
 from .evaluation import holds
 from .formulas import Domains, Fact, Need, Node, ground, needs, symbols, unify
 from .reader import need
@@ -146,8 +146,7 @@ def _triggered(rule: Rule, new: Mapping[Fact, list[Fact]], state: State) -> Iter
             for fact in new.get(atom[:1], ()):
                 b = unify(atom, fact, {})
                 if b is not None:
-                    for found in joined(rest, b, state):
-                        yield from ((full, one.exact) for full in completed(one, domains, found))
+                    yield from ((full, one.exact) for full in supported(one, rest, domains, b, state))
 
 
 def _follow(state: State, tried: list[tuple[Rule, Iterable[Tried]]]) -> list[Fact]:
@@ -155,6 +154,7 @@ def _follow(state: State, tried: list[tuple[Rule, Iterable[Tried]]]) -> list[Fac
     new = dict[Fact, None]()
     for (axiom, _), found in tried:
         for b, known in found:
+            state.work.spend()
             fact = ground(axiom.head, b)
             if fact not in state.facts and fact not in new and (known or holds(axiom.body, b, state)):
                 new[fact] = None

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import NamedTuple
 
+from .candidates import candidates
 from .evaluation import numbers, row
 from .formulas import (
     ASSIGNMENTS,
@@ -48,8 +49,8 @@ def outcome(e: Node, b: Binding, reading: Reading, asked: int = 2, bound: tuple[
             for part in members:
                 yield from outcome(part, b, reading, asked, bound)
         case Quantified(_, variable, objects, part):
-            for o in objects:
-                yield from outcome(part, {**b, variable: o}, reading, asked, (*bound, o))
+            for found in candidates(e.needs, ((variable, objects),), b, reading.now):
+                yield from outcome(part, found, reading, asked, (*bound, found[variable]))
         case OneOf(number, members):
             assert reading.choose is not None
             chosen = reading.choose(number, bound, len(members))

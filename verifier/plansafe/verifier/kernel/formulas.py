@@ -135,7 +135,7 @@ class Quantified(Node):
 
     @cached_property
     def needs(self) -> tuple[Need, ...]:
-        """For ``exists`` what the part needs to be true, for ``forall`` what it needs not to be."""
+        """What the part needs to be true (of ``exists``), not to be (of ``forall``), to happen (of an effect)."""
         return needs(self.part, self.operator == "exists")
 
 
@@ -399,6 +399,8 @@ def _needs(f: Node, true: bool) -> tuple[Need, ...]:
             return tuple([_quantified_need(need, variable, objects) for need in needs(part, true)])
         case Temporal():
             return _temporal_needs(f, true)
+        case When(condition, _):  # an effect: what it needs to happen
+            return needs(condition, True)
     return (_anyhow(f),)
 
 
