@@ -41,8 +41,6 @@ from plansafe.app.options import (
 if TYPE_CHECKING:
     from plansafe.app.service import Settings
 
-_MANY = 20
-"""Plans in a batch from which findings are replayed on request alone (``--replay always``)."""
 _LAZY = {
     "repair": "find the nearest safe plan",
     "diagnose": "say where a plan went wrong, and why",
@@ -367,8 +365,6 @@ def _audit(
         problem = unusable(certificate, len(paths), settings, fix or diff, output) or unwritable(certificate, kept)
         if problem is not None:
             return complain(problem)
-    if settings.replay == "auto" and len(paths) > _MANY:
-        settings = settings._replace(replay="never")  # the kernel would take most of a batch's time
     if fix or diff:
         from plansafe.app.fixing import fix_plans  # noqa: PLC0415 - loads the search
 

@@ -1,7 +1,8 @@
 """The independent check: findings go through the replay kernel before they are printed.
 
-Under ``auto`` the kernel, which is slow by design, replays what it can in about a second: one plan whose work stays
-below a bound, and of a batch the first with findings. What it did not replay is marked as such. Under ``always`` it
+Under ``auto`` the kernel, which is slow by design, replays every plan with findings that takes it no more than so much
+work. What it did not replay is marked as such. The kernel counts its work (docs/kernel.md): whether a finding was
+replayed depends on the texts alone, neither on the machine nor on the other plans of a batch. Under ``always`` it
 judges every plan, also those without findings, and the headlines must agree. Kernel and engine disagreeing is an
 internal error, never a verdict.
 """
@@ -16,8 +17,7 @@ from typing import TYPE_CHECKING
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.sexpr import write
 from plansafe.grammar.source import Source
-from plansafe.verifier.compile.normal import quantified, subformulas
-from plansafe.verifier.model import Formula, Predicate, Task
+from plansafe.verifier.model import Predicate
 from plansafe.verifier.report import Finding, FindingClass, Report, Worlds
 from plansafe.verifier.rules.model import shown_names
 
@@ -28,15 +28,11 @@ if TYPE_CHECKING:
     from plansafe.verifier.rules.expand import PlainOpening
     from plansafe.verifier.symbolic.model import World
 
-MAX_WORK = 5_000_000
-"""Estimated evaluations of small formulas in one plan: about a second."""
-MAX_TEXT = 200_000
-"""Characters of domain and problem: the kernel reads a megabyte in about ten seconds."""
-INSTANCE_WORK = 30
-"""What an instance of a rule costs at each letter beside its formula."""
+MAX_WORK = 100_000
+"""Of one plan, in the kernel's units (formulas evaluated, facts looked at, steps taken): about a second."""
+MAX_TEXT = 500_000
+"""Characters of domain and problem: the kernel reads so many in about a second."""
 RECURSION = 5_000
-STEP_WORK = 500
-"""What a step costs beside its rules, in the same unit."""
 
 
 class Confirmer:
@@ -46,15 +42,13 @@ class Confirmer:
         self.checker = checker
         self._kernel: Kernel | None = None
         self._tried = False
-        self._steps = 0
-        self._work_per_step = -1
 
     def confirm(self, plan: Source, report: Report) -> Report:
         """The report with ``replayed`` filled in; with SC901 and no headline if the kernel disagrees."""
         mode = self.checker.options.replay
         if mode == "never" or report.headline is None or not (report.findings or mode == "always"):
             return report
-        if mode == "auto" and not self._affordable(report.steps):
+        if not self._readable(report.steps):
             return report
         kernel = self._load()
         if kernel is None:
@@ -63,10 +57,9 @@ class Confirmer:
 
         try:
             with _shallow():
-                judgement = kernel.judge(plan.text)
+                judgement = kernel.judge(plan.text, limit=self._limit())
         except (KernelRejects, KernelLimit):
             return report
-        self._steps += report.steps
         findings = tuple([f._replace(replayed=_agrees(f, judgement)) for f in report.findings])
         wrong = [f for f in findings if f.replayed is False]
         if wrong:
@@ -77,12 +70,9 @@ class Confirmer:
         return report._replace(findings=findings)
 
     def confirm_world(self, plan: Source, report: Report, world: World) -> tuple[Report, str]:
-        """A report on one of many worlds with ``replayed`` filled in, and what the kernel says against it, if anything.
-
-        Worlds are few, so each is replayed where one is affordable at all.
-        """
+        """A report on one of many worlds with ``replayed`` filled in, and what the kernel says against it."""
         mode = self.checker.options.replay
-        if mode == "never" or report.headline is None or (mode == "auto" and not self._cheap(report.steps)):
+        if mode == "never" or report.headline is None or not self._readable(report.steps):
             return report, ""
         kernel = self._load()
         if kernel is None:
@@ -92,7 +82,7 @@ class Confirmer:
         try:
             with _shallow():
                 others = ("skip", "force") if report.readings else ()
-                judgement = kernel.judge(plan.text, kernel_world(self.checker, world), others)
+                judgement = kernel.judge(plan.text, kernel_world(self.checker, world), others, self._limit())
         except KernelLimit:
             return report, ""
         except KernelRejects as rejection:
@@ -114,7 +104,7 @@ class Confirmer:
     def is_safe(self, plan: Source, steps: int) -> bool | None:
         """Whether the kernel finds a plan SAFE or VALID; ``None`` if it is not to be asked, or does not cover it."""
         mode = self.checker.options.replay
-        if mode == "never" or self.checker.options.blame or (mode == "auto" and not self._cheap(steps)):
+        if mode == "never" or self.checker.options.blame or not self._readable(steps):
             return None
         kernel = self._load()
         if kernel is None:
@@ -123,21 +113,18 @@ class Confirmer:
 
         try:
             with _shallow():
-                return kernel.judge(plan.text).headline in ("SAFE", "VALID")
+                return kernel.judge(plan.text, limit=self._limit()).headline in ("SAFE", "VALID")
         except (KernelRejects, KernelLimit):
             return None
 
-    def _affordable(self, steps: int) -> bool:
-        if self._steps > 0:
-            return False  # of a batch, the first plan with findings
-        return self._cheap(steps)
+    def _limit(self) -> int | None:
+        """How much work a plan may take."""
+        return MAX_WORK if self.checker.options.replay == "auto" else None
 
-    def _cheap(self, steps: int) -> bool:
-        if len(self.checker.domain.text) + len(self.checker.problem.text) > MAX_TEXT:
-            return False
-        if self._work_per_step < 0:
-            self._work_per_step = _work(self.checker)
-        return (steps + 1) * self._work_per_step <= MAX_WORK
+    def _readable(self, steps: int) -> bool:
+        """Whether the texts are short enough to be read at all."""
+        texts = len(self.checker.domain.text) + len(self.checker.problem.text)
+        return self.checker.options.replay != "auto" or (texts <= MAX_TEXT and steps <= MAX_WORK)
 
     def _load(self) -> Kernel | None:
         if not self._tried:
@@ -246,34 +233,3 @@ def _agrees(finding: Finding, judgement: Judgement) -> bool | None:
 def _shown(binding: tuple[tuple[str, str], ...]) -> dict[str, str]:
     names = shown_names([name for name, _ in binding])
     return dict(zip(names, [value for _, value in binding], strict=True))
-
-
-def _work(checker: Checker) -> int:
-    """An estimate of what one step costs the kernel, in evaluations of small formulas."""
-    engine = checker.engine
-    assert engine is not None
-    task = engine.task
-    total = STEP_WORK + sum([len(facts) for facts in task.initial_facts])
-    for part in engine.plan.parts:
-        instances = 1
-        if part.step is None:  # a rule about steps is looked at where they are taken
-            for variable in part.parameters:
-                instances *= len(task.domains[variable.domain])
-        total += INSTANCE_WORK * instances + instances * _cost(task, part.body)
-    for action in task.actions.values():
-        for condition in (*action.start.condition, *(action.end.condition if action.end else ()), *action.over_all):
-            total += _cost(task, condition)
-    for stratum in task.axioms:
-        for axiom in stratum:
-            bindings = 1
-            for variable in axiom.parameters:
-                bindings *= len(task.domains[variable.domain])
-            total += bindings * _cost(task, axiom.body)
-    return total
-
-
-def _cost(task: Task, formula: Formula) -> int:
-    cost = sum([1 for _ in subformulas(formula)])
-    for domain in quantified(formula).values():
-        cost *= max(len(task.domains[domain]), 1)
-    return cost

@@ -29,17 +29,17 @@ def candidates(needs: Iterable[Need], domains: Domains, b: Binding, view: View) 
             objects = tuple([binding[name] for name in names])
             if objects not in seen:
                 seen.add(objects)
-                yield {**outside, **binding}
+                yield {**outside, **dict(zip(names, objects, strict=True))}
 
 
-def supported(need: Need, atoms: Sequence[Fact], domains: Domains, b: Binding, view: View) -> Iterator[dict[str, Any]]:
+def supported(need: Need, atoms: Sequence[Fact], domains: Domains, b: Binding, view: View) -> Iterator[Binding]:
     """The variables as the atoms are found among the facts, and every object for those that no atom has."""
     types = dict((*need.within, *domains))
     if any(b[name] not in objects for name, objects in types.items() if name in b):
         return
     for found in _joined(atoms, b, types, view):
-        free = tuple([(name, {found[name]: None} if name in found else objects) for name, objects in domains])
-        yield from bindings(free, {})
+        free = tuple([(name, objects) for name, objects in domains if name not in found])
+        yield from bindings(free, found) if free else (found,)
 
 
 def _joined(atoms: Sequence[Fact], b: Binding, types: Mapping[str, Objects], view: View) -> Iterator[Binding]:
@@ -48,11 +48,14 @@ def _joined(atoms: Sequence[Fact], b: Binding, types: Mapping[str, Objects], vie
         yield b
         return
     found = [view.known.matching(atom, b) for atom in atoms]
-    best = min(range(len(atoms)), key=lambda i: len(found[i]))
+    best = min(range(len(atoms)), key=lambda i: len(found[i])) if len(atoms) > 1 else 0
     rest = [atom for i, atom in enumerate(atoms) if i != best]
     new = [(term, types[term]) for term in atoms[best] if term in types and term not in b]
     view.work.spend(1 + len(found[best]))
     for fact in found[best]:
         bound = unify(atoms[best], fact, b)
         if bound is not None and all([bound[name] in objects for name, objects in new]):
-            yield from _joined(rest, bound, types, view)
+            if rest:
+                yield from _joined(rest, bound, types, view)
+            else:
+                yield bound

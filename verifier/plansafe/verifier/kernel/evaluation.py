@@ -95,7 +95,7 @@ def _quantified(f: Quantified, b: Binding, view: View) -> Signal:
 def _compare(f: Compare, b: Binding, view: View) -> Signal:
     """A comparison that reads an undefined number is undefined."""
     compare = COMPARE[f.operator]
-    both = merged((numbers(f.left, b, view), numbers(f.right, b, view)))
+    both = _together([numbers(f.left, b, view), numbers(f.right, b, view)])
     return normal((letter, 1 if x is None or y is None else 2 * compare(x, y)) for letter, (x, y) in both)
 
 
@@ -202,8 +202,15 @@ def numbers(e: Node, b: Binding, view: View) -> Signal:
             return view.number(ground(terms, b))
     assert isinstance(e, Arithmetic)
     view.work.spend()
-    operands = merged([numbers(part, b, view) for part in e.members])
+    operands = _together([numbers(part, b, view) for part in e.members])
     return normal((letter, _computed(e.operator, values)) for letter, values in operands)
+
+
+def _together(signals: list[Signal]) -> Iterable[tuple[int, list[Any]]]:
+    """Each letter at which one of the signals changes, with the values of all; in a state that is a single one."""
+    if all([len(signal) == 1 for signal in signals]):
+        return [(0, [signal[0][1] for signal in signals])]
+    return merged(signals)
 
 
 def _computed(op: str, values: Sequence[Fraction | None]) -> Fraction | None:

@@ -104,6 +104,7 @@ class Kernel:
         """
         work = Work(limit)
         taken, separation = self._steps(plan, world)
+        work.spend(len(taken))
         runs = {"halt": self._run(taken, separation, world, "halt", work)}
         halt = runs["halt"]
         ill_formed = tuple(sorted(step.number for step in taken if not step.action))

@@ -154,6 +154,7 @@ class Trace:
 
     def __init__(self, state: State, timed: bool = False) -> None:
         self.work = state.work
+        self.work.spend(len(state.numbers))
         self.literal = state.literal
         self.times = [Fraction(0)]
         self.steps = [0]
@@ -163,6 +164,7 @@ class Trace:
         self.shared = set[int]()  # another letter may come at the time of these
         self._history: dict[Fact, list[tuple[int, Any]]] = {}
         for fact in state.facts:
+            self.work.spend()
             self._changed(fact, 2, 0)
         for fluent, value in state.numbers.items():
             self._changed(fluent, value, None)

@@ -7,7 +7,6 @@ from time import monotonic
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.confirm import Confirmer
 from plansafe.verifier.engine.steps import Taken
 from plansafe.verifier.planning.chain import default_planners
 from plansafe.verifier.planning.estimates import landmark_cut
@@ -163,7 +162,7 @@ class Searches:
         report = self.checker.check(plan)
         if report.executable is not Worlds.ALL or report.goal is not Worlds.ALL:
             raise AssertionError("a plan that was found does not replay: this is a bug in plansafe")
-        confirmer = Confirmer(self.checker)  # one of its own: of several plans with findings it takes the first alone
+        confirmer = self.checker.confirmer()
         if report.headline in SAFE:
             confirmed = confirmer.is_safe(plan, report.steps)
             if confirmed is False:

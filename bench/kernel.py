@@ -1,0 +1,96 @@
+"""What the replay kernel costs beside the engine: CPU time of whole processes, in turn, the median of some runs.
+
+usage: python bench/kernel.py [--only NAME ..] [--runs 3] [--tasks FOLDER]
+
+Tasks (domain.pddl, problem.pddl, plan) are read from FOLDER (bench/out/tasks, where bench/run.py writes them), and what
+this writes there: `derived1200`, a chain of derived predicates. Examples are judged with and without replay.
+Exit code 0 if every target was met, 1 if not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+from measure import run_once
+
+HERE = Path(__file__).resolve().parent
+EXAMPLES = HERE.parent / "examples"
+SAFECHECK = str(Path(sys.executable).parent / "safecheck")
+KERNEL = """import sys
+from plansafe.verifier.kernel import Kernel
+domain, problem, plan = (open(path).read() for path in sys.argv[1:])
+Kernel(domain, problem).judge(plan)"""
+TARGETS = {"hh10000": 10, "c_hh10000": 10, "grip3334": 10, "timed2000": 3, "ax40": 3, "derived1200": 3, "wh200": 10}
+LENGTH = 1200
+
+
+class Case(NamedTuple):
+    """Two commands: the engine alone, and the kernel alone (or with it)."""
+
+    name: str
+    engine: list[str]
+    kernel: list[str]
+    together: bool = False
+
+
+def of_task(folder: Path) -> Case:
+    """A task that both judge by themselves."""
+    texts = [str(folder / "domain.pddl"), str(folder / "problem.pddl")]
+    flags = ["--domain", texts[0], "--problem", texts[1], "--no-default-spec", "--replay", "never"]
+    plan = str(folder / "plan")
+    return Case(folder.name, [SAFECHECK, plan, *flags], [sys.executable, "-c", KERNEL, *texts, plan])
+
+
+def of_example(path: Path, flags: list[str]) -> Case:
+    """An example with all its rules and worlds, with and without replay."""
+    command = [SAFECHECK, str(path), *flags]
+    return Case(path.name, [*command, "--replay", "never"], [*command, "--replay", "always"], together=True)
+
+
+def derived_chain(folder: Path) -> None:
+    """Derived predicates, each of which needs the one before."""
+    folder.mkdir(parents=True, exist_ok=True)
+    names = " ".join([f"(d{i})" for i in range(LENGTH + 1)])
+    rules = "\n".join([f"(:derived (d{i}) (d{i - 1}))" for i in range(1, LENGTH + 1)])
+    domain = f"(define (domain chain) (:predicates {names})\n{rules}\n(:action start :effect (d0)))"
+    (folder / "domain.pddl").write_text(domain)
+    (folder / "problem.pddl").write_text(f"(define (problem p) (:domain chain) (:init) (:goal (d{LENGTH})))")
+    (folder / "plan").write_text("(start)\n")
+
+
+def cases(tasks: Path) -> list[Case]:
+    """All tasks that are there, and the examples."""
+    derived_chain(tasks / "derived1200")
+    found = [of_task(tasks / name) for name in TARGETS if (tasks / name / "plan").exists()]
+    found += [of_example(path, []) for path in sorted(EXAMPLES.glob("*/*.plan"))]
+    home = ["--world", "virtualhome", "--scene", str(EXAMPLES / "virtualhome" / "home.json")]
+    return [*found, *(of_example(path, home) for path in sorted(EXAMPLES.glob("virtualhome/*.txt")))]
+
+
+def main() -> int:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--only", nargs="+", metavar="NAME")
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--tasks", type=Path, default=HERE / "out" / "tasks")
+    options = parser.parse_args()
+    missed = 0
+    print(f"{'task':32} {'engine s':>9} {'kernel s':>9} {'ratio':>6} {'target':>6}")
+    for case in cases(options.tasks):
+        if options.only and case.name not in options.only:
+            continue
+        runs = [(run_once(case.engine).cpu, run_once(case.kernel).cpu) for _ in range(options.runs)]
+        engine, kernel = (statistics.median(side) for side in zip(*runs, strict=True))
+        kernel -= engine if case.together else 0
+        target = TARGETS.get(case.name)
+        missed += target is not None and kernel > target * engine
+        print(f"{case.name:32} {engine:9.2f} {kernel:9.2f} {kernel / engine:6.1f} {target or '':>6}", flush=True)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
