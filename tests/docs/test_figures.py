@@ -1,0 +1,61 @@
+"""Measured figures say the commit that they were taken at, as ``(at 77b6fe2)``, in their section."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from doc_blocks import ROOT
+
+MEASURED = re.compile(r"\d ?%|\d\.\d+ (?:CPU )?(?:s|seconds|ms)\b|\d (?:ms|MB)\b|\d CPU seconds|checked in a second")
+AT = re.compile(r"\(at ([0-9a-f]{7})\)")
+KEPT = {
+    ("docs/safety-chip-agreement.md", "How often the label is our verdict"): "a test compares it with the data",
+    ("docs/labels.md", "How often they name the fault"): "a test computes it",
+    ("docs/certificates.md", "What is proved, and what is not"): "limits, not figures",
+    ("bench/README.md", "bench"): "limits, not figures",
+    ("bench/README.md", "Verdicts over worlds"): "targets, not figures",
+}
+"""Sections with numbers that are not measured, or cannot be out of date, and why."""
+PAGES = sorted(
+    [
+        path
+        for pattern in ("*.md", "docs/*.md", "bench/**/*.md", "tests/**/README.md")
+        for path in ROOT.glob(pattern)
+        if path.name != "CHANGELOG.md"
+    ]
+)
+
+
+def sections(page: Path) -> Iterator[tuple[str, str]]:
+    """Title and text of each section, without the blocks of code (but ``output``, which nothing runs)."""
+    text = re.sub(r"^```(?!output).*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    parts = re.split(r"^#+ (.*)$", text, flags=re.MULTILINE)
+    yield from zip(parts[1::2], parts[2::2], strict=True)
+
+
+def measured() -> Iterator[tuple[str, str, str]]:
+    """Page, title and text of the sections with figures."""
+    for page in PAGES:
+        for title, text in sections(page):
+            if MEASURED.search(text):
+                yield page.relative_to(ROOT).as_posix(), title, text
+
+
+def test_measured_figures_name_their_commit() -> None:
+    silent = {(page, title) for page, title, text in measured() if not AT.search(text)}
+    assert silent == set(KEPT), "write `(at COMMIT)`, the commit that was measured; or say above why there is none"
+
+
+def test_the_commits_are_of_this_project() -> None:
+    def git(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(["git", "-C", ROOT, *arguments], capture_output=True, text=True, check=False)
+
+    if git("rev-parse", "--is-shallow-repository").stdout.strip() != "false":
+        pytest.skip("no history here: a bare archive, or a shallow clone")
+    named = {commit for page in PAGES for commit in AT.findall(page.read_text(encoding="utf-8"))}
+    assert named
+    assert not [commit for commit in named if git("merge-base", "--is-ancestor", commit, "HEAD").returncode]
