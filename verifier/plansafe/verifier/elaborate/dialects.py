@@ -48,7 +48,8 @@ def without_privacy(context: Context, at: At, factored: bool) -> At:
             named = len(block) > 1 and is_object_name(block[1]) and block[2:3] != ["-"]
             start = 2 if named and not factored else 1
         elif len(block) > 1 and is_variable(block[1]):
-            start = 4 if block[2:3] == ["-"] else 2
+            kind = word(block[2]) if len(block) > 2 else ""
+            start = 4 if kind == "-" else 3 if kind.startswith("-") else 2
         inside = [At(block, inner) for inner in range(start, len(block))]
         children = [*typed_apart(children, 1), *typed_apart(inside)] if objects else [*children, *inside]
     return At(rebuilt(context, children))
@@ -94,7 +95,7 @@ def typed_apart(children: list[At], start: int = 0) -> list[At]:
     if len(children) <= start:
         return children
     last, before = _item(children[-1]), _item(children[-2]) if len(children) > start + 1 else None
-    typed = before == "-" or last == "-" or word(last).startswith("-")
+    typed = before == "-" or isinstance(last, list) or last.startswith("-")
     return children if typed else [*children, At(["-"], 0), At(["object"], 0)]
 
 

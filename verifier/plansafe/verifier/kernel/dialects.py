@@ -91,7 +91,7 @@ def public(section: tuple[Sexp, ...], factored: bool) -> tuple[Sexp, ...]:
 def typed_apart(items: Sequence[Sexp]) -> list[Sexp]:
     """A typed list behind which another one may stand: names at its end without a type are objects."""
     plain_list = list(unglued(items))
-    if not plain_list or plain_list[-1] == "-" or plain_list[-2:-1] == ["-"]:
+    if not plain_list or isinstance(plain_list[-1], tuple) or "-" in plain_list[-2:]:
         return plain_list
     return [*plain_list, "-", "object"]
 
@@ -105,7 +105,8 @@ def owned(items: tuple[Sexp, ...], signatures: bool, factored: bool) -> tuple[Se
         return items[1:] if alone and not factored else items
     if not VARIABLE.fullmatch(items[0]):
         return items
-    return items[3:] if items[1:2] == ("-",) else items[1:]
+    kind = items[1] if len(items) > 1 and isinstance(items[1], str) else ""
+    return items[3:] if kind == "-" else items[2:] if kind.startswith("-") else items[1:]
 
 
 def own_variables(head: Sexp) -> Sexp:
@@ -146,8 +147,8 @@ def with_locals(section: tuple[Sexp, ...]) -> tuple[Sexp, ...]:
     if section[0] != ":action" or not isinstance(variables, tuple) or len(section) != 4 + 2 * len(fields):
         return section
     condition, effect = fields.get(":precondition", ()), fields.get(":effect", ())
-    items = list(unglued(variables))
-    names = [v for v, before in zip(items, ["", *items], strict=False) if before != "-"]
+    items = typed_apart(variables)
+    names = [v for v, before in zip(items, ["", *items], strict=False) if "-" not in (v, before)]
     copy = {v: f"{v}(2)" for v in names}
     other = renamed(condition, copy)
     chosen = [v for v in names if v in tokens(effect)]
