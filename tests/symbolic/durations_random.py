@@ -421,6 +421,10 @@ def _compare(explicit: Explicit, plan: OpenPlan, judge: Kernel | None, most: int
     for rule, world in judgement.violations.items():
         if rule not in explicit.values(steps, dict(world)).violated:
             out.append(f"rule {rule} is not violated in {world}")
+    violated = {rule for rule, count in enumerate(judgement.counts) if count.status == "violated"}
+    settled_rules = {rule for rule, count in enumerate(judgement.counts) if count.status in ("kept", "never applied")}
+    if violated != judgement.violations.keys():
+        out.append(f"rules {violated} are said to be violated, worlds are known for {judgement.violations.keys()}")
     points = grid(plan, Random(str(plan)), most)
     for number, point in enumerate(points):
         values = explicit.values(steps, point)
@@ -433,6 +437,8 @@ def _compare(explicit: Explicit, plan: OpenPlan, judge: Kernel | None, most: int
             out.append(f"{known} is known of {point}, but it is {values}")
         if complete and known != GIVEN_UP and not values.violated <= judgement.violations.keys():
             out.append(f"{values.violated} are violated at {point}")
+        if values.violated & settled_rules:
+            out.append(f"{values.violated & settled_rules} are said to be kept, but violated at {point}")
         for aspect, value in zip(ASPECTS, values[:3], strict=True):
             worlds = judgement.over_worlds(aspect)
             if (worlds is Worlds.ALL and value is not True) or (worlds is Worlds.NONE and value is not False):
