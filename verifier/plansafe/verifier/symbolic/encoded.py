@@ -291,10 +291,12 @@ class Encoded(Show):
     def _rules(self, verdict: Verdict, base: Report) -> Counts:
         """What is so of each rule in some world (docs/worlds.md, section 4)."""
         e = self.encoding
-        seen = merged([base.rules, *[shown.report.rules for shown in self.shown]])
+        reports = [base, *[shown.report for shown in self.shown]]
+        seen = merged([report.rules for report in reports])
         if e.limits:
             return unsure(seen)
-        if any([count.status == "never applied" for count in seen]):
+        whole = any([report.executable is Worlds.ALL for report in reports])
+        if not whole and any([count.status == "never applied" for count in seen]):
             longest = next((literal for literal in reversed(e.alive) if self.judge.some(literal)), FALSE)
             world = self.judge.world(longest)
             if world is not None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from plansafe.verifier.api import Checker, ReadSteps
     from plansafe.verifier.symbolic.orders.judge import Closed
     from plansafe.verifier.symbolic.orders.judge import Judge as OrderJudge
+    from plansafe.verifier.symbolic.orders.refine import Answer
 
 MAX_WITNESSES = 8
 """Worlds that a report shows."""
@@ -54,6 +55,7 @@ class Judged(Show):
         self.everywhere: set[Key] | None = None
         """What was found in every world, where each was replayed."""
         self.orders: OrderJudge | None = None
+        self._answers: dict[str, Answer] = {}
 
     def report(self) -> Report:
         """The report. Raises :class:`~.engine.replay.TimeUp`, ``SolverMissing``."""
@@ -97,12 +99,16 @@ class Judged(Show):
             if self.orders is None:
                 yield rule.name, found.get(rule.name)
             else:
-                yield rule.name, self.orders.violating(self._parts(rule.name)).world
+                yield rule.name, self._violating(self.orders, rule.name).world
 
-    def _parts(self, rule: str) -> list[int]:
-        engine = self.checker.engine
-        assert engine is not None
-        return [n for n, part in enumerate(engine.plan.parts) if self.checker.rules[part.rule].name == rule]
+    def _violating(self, orders: OrderJudge, rule: str) -> Answer:
+        """A world that breaks a rule, if there is one; each rule is asked for once."""
+        if rule not in self._answers:
+            engine = self.checker.engine
+            assert engine is not None
+            parts = [n for n, part in enumerate(engine.plan.parts) if self.checker.rules[part.rule].name == rule]
+            self._answers[rule] = orders.violating(parts)
+        return self._answers[rule]
 
     # -- verdicts -----------------------------------------------------------------------------------------------------
 
@@ -267,7 +273,7 @@ class Judged(Show):
                 out.append(count)
                 continue
             if not rule.preference:
-                answer = Answer(None, True) if verdict.safe is Worlds.ALL else orders.violating(self._parts(rule.name))
+                answer = Answer(None, True) if verdict.safe is Worlds.ALL else self._violating(orders, rule.name)
             if answer is None or not answer.decided:
                 return self._one_by_one(orders, seen)
             if answer.world is None:
