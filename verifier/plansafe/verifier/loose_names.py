@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from plansafe.grammar.loose_text import Argument, Group, argument, split_commas, unquoted
 from plansafe.verifier.elaborate.context import did_you_mean
+from plansafe.verifier.loose_prepositions import orders, phrases
 from plansafe.verifier.model import Action, Task
 
 MAX_WORDS = 40
@@ -392,13 +393,50 @@ class Names:
             if action is None:
                 continue
             fits = self._fits(action, name, tokens[count:], "")
+            led = self._by_prepositions(action, name, tokens[count:])
+            if isinstance(led, Resolved):
+                found.append(led)
             if isinstance(fits, Refused):
-                refused = fits
+                refused = led if isinstance(led, Refused) else fits
             else:
                 found += fits
         if not found:
             return refused
         return self._one(found, tokens[0])
+
+    def _by_prepositions(self, action: Action, name: str, tokens: list[str]) -> Resolved | Refused | None:
+        """``from base to hall``: the arguments placed by what stands before them; ``None`` if nothing does."""
+        parts = phrases(tokens)
+        if parts is None or len(parts) > len(action.parameters):
+            return None
+        tolerances = self._respelt(name, action)
+        named: list[str] = []
+        for _, words in parts:
+            found = self.find(" ".join(words))
+            if not isinstance(found, Match):
+                return found
+            named.append(found.name)
+            tolerances += found.tolerances
+        sets = [self.task.domain_sets[v.domain] for v in action.parameters]
+        index = self.task.object_index
+        fits = [frozenset([at for at, kind in enumerate(sets) if index[each] in kind]) for each in named]
+        marks = [mark for mark, _ in parts]
+        shown = " and ".join([f"`{mark}`" for mark in marks if mark])
+        said = f"the arguments of `{action.name}` were placed by {shown}"
+        out = []
+        for way in orders(action, marks, fits):
+            slots: list[str | None] = [None] * len(action.parameters)
+            for at, each in zip(way, named, strict=True):
+                slots[at] = each
+            taken = [*tolerances, Tolerance("SC735", said)]
+            step = self._complete(action, slots, len(named), "", taken, labels=True)
+            if isinstance(step, Refused):
+                return step  # it is about their number, and the same in all orders
+            out.append(step)
+        if out:
+            return self._one(out, " ".join([name, *tokens]))
+        message = f"which parameters of `{action.name}` these are, neither names nor types nor effects say"
+        return Refused("SC744", message, f"its parameters are `({_signature(action)})`")
 
     def _one(self, fits: list[Resolved] | Refused, name: str) -> Resolved | Refused:
         if isinstance(fits, Refused):

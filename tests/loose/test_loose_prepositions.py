@@ -1,0 +1,116 @@
+"""``from`` and ``to`` in a sentence: read where names, effects or types say what is meant, and refused elsewhere."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker
+from plansafe.verifier.loose import LooseResult, read_loose
+
+DOMAIN = """(define (domain d) (:requirements :typing) (:types room item robot)
+  (:predicates (at ?r - robot ?x - room) (in ?i - item ?x - room) (beside ?x ?y - item))
+  (:action move :parameters (?a - robot ?x ?y - room)
+    :precondition (at ?a ?x) :effect (and (not (at ?a ?x)) (at ?a ?y)))
+  (:action go :parameters (?to ?from - room) :effect (and))
+  (:action carry :parameters (?y ?x - room ?i - item)
+    :precondition (in ?i ?x) :effect (and (not (in ?i ?x)) (in ?i ?y)))
+  (:action swap :parameters (?x ?y - room) :effect (and))
+  (:action pair :parameters (?x ?y - item ?from - room) :effect (beside ?x ?y)))"""
+PROBLEM = """(define (problem q) (:domain d)
+  (:objects base hall long-hall - room cup jug - item r1 - robot) (:init (at r1 base)) (:goal (at r1 hall)))"""
+
+
+def checker(domain: str = DOMAIN, problem: str = PROBLEM) -> Checker:
+    made = Checker(Source("d", domain), Source("p", problem))
+    assert made.ok, made.diagnostics
+    return made
+
+
+CHECKER = checker()
+
+
+def read(text: str, against: Checker = CHECKER) -> LooseResult:
+    return read_loose(Source("output.txt", text), against)
+
+
+@pytest.mark.parametrize(
+    ("text", "plan"),
+    [
+        ("Move from base to hall.", "(move r1 base hall)"),
+        ("1. Move to the hall from base", "(move r1 base hall)"),
+        ("move r1 from base to hall", "(move r1 base hall)"),
+        ("Go from base to hall", "(go hall base)"),
+        ("Carry the cup from base into the long hall", "(carry long-hall base cup)"),
+        ("carry cup onto base from hall", "(carry base hall cup)"),
+        ("First, move from base to hall, then move from hall to base.", "(move r1 base hall)\n(move r1 hall base)"),
+    ],
+)
+def test_arguments_are_placed_by_what_stands_before_them(text: str, plan: str) -> None:
+    result = read(text)
+    assert result.plan is not None, result.diagnostics
+    assert result.plan.text.strip() == plan
+    assert "SC735" in {note.code for note in result.notes}
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("swap from base to hall", "SC744"),  # nothing says which is which
+        ("pair cup from base to jug", "SC744"),  # no parameter is reached
+        ("pair from base cup jug", "SC403"),
+        ("Move from base to hall to base", "SC403"),
+        ("Move from cup to hall", "SC744"),
+        ("Move from base to nowhere", "SC403"),
+        ("move to hall", "SC402"),
+        ("Move from base to hall if the cup is there", "SC745"),
+        ("Move from base to hall or to the long hall", "SC745"),
+        ("Do not move from base to hall", "SC745"),
+        ("Move from base", "SC402"),
+    ],
+)
+def test_what_is_not_decided_is_refused(text: str, code: str) -> None:
+    result = read(text)
+    assert result.plan is None, result.plan.text
+    assert code in {found.code for found in result.diagnostics}, result.diagnostics
+
+
+def test_an_object_may_bear_the_name_of_a_preposition() -> None:
+    odd = checker(problem=PROBLEM.replace("(:objects", "(:objects to - room"))
+    result = read("swap to hall", odd)
+    assert result.plan is not None
+    assert result.plan.text.strip() == "(swap to hall)"
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    order=st.sampled_from(list(permutations(("?who - robot", "?old - room", "?new - room", "?what - item")))),
+    named=st.booleans(),
+    turned=st.booleans(),
+    effects=st.booleans(),
+    verb=st.sampled_from(("bring", "fetch-it")),
+)
+def test_the_order_of_parameters_does_not_matter(
+    order: tuple[str, ...], named: bool, turned: bool, effects: bool, verb: str
+) -> None:
+    """Names or effects decide, whatever the order; without either the text is refused, and never read otherwise."""
+    parameters = " ".join(order)
+    if named:
+        parameters = parameters.replace("?old", "?from").replace("?new", "?to")
+    old, new = ("?from", "?to") if named else ("?old", "?new")
+    effect = f"(and (not (in ?what {old})) (in ?what {new}))" if effects else f"(at ?who {new})"
+    made = checker(DOMAIN[:-1] + f"(:action {verb} :parameters ({parameters}) :effect {effect}))")
+    words = "to hall from base" if turned else "from base to hall"
+    names = {"?who": "r1", "?old": "base", "?new": "hall", "?what": "cup"}
+    step = " ".join([verb, *[names[parameter.split()[0]] for parameter in order]])
+    result = read(f"{verb.replace('-', ' ')} cup {words}", made)
+    first = order[0].startswith("?who")
+    if first and (named or effects):
+        assert result.plan is not None, result.diagnostics
+        assert result.plan.text.strip() == f"({step})"
+    else:
+        assert result.plan is None, result.plan.text
