@@ -335,9 +335,13 @@ def _indices(case: Case, found: Localisation) -> list[str]:
     judgement = case.kernel.judge("\n".join(case.plan))
     failed = min([*judgement.ill_formed, *judgement.failed_steps["halt"]], default=None)
     out = [] if found.inexecutable == failed else [f"inexecutable {found.inexecutable}, not {failed}"]
-    steps = [f.step for f in judgement.findings if "halt" in f.readings]
-    if (found.violated is None) != (not steps) or (steps and (found.violated or 0) > min(steps)):
-        out.append(f"violated {found.violated}, not {min(steps, default=None)}")
+    seen = [f for f in judgement.findings if "halt" in f.readings]
+    sure = [f.step for f in seen if not (failed and f.at_end)]  # at the end of a plan that stops no step breaks a rule
+    possible = bool(sure) or any(not f.exact_step for f in seen)
+    missed = found.violated is None and bool(sure)
+    late = found.violated is not None and bool(sure) and found.violated > min(sure)
+    if missed or late or (found.violated is not None and not possible):
+        out.append(f"violated {found.violated}, not {min(sure, default=None)}")
     return out
 
 

@@ -312,6 +312,9 @@ def arithmetic(operator: str, values: list[Number]) -> Number:
     return model.normal_number(result)
 
 
+_ACTIONS = {"start": "action", "end": "action-end", "during": "action-during"}
+
+
 def formula_text(task: Task, formula: Formula, binding: Binding) -> str:
     """A formula as PDDL, with bound variables replaced by their objects."""
     names = {s: task.objects[o] for s, o in binding.items()}
@@ -336,7 +339,11 @@ def formula_text(task: Task, formula: Formula, binding: Binding) -> str:
             case Truth():
                 return "(and)" if part.value else "(or)"
             case Atom():
-                return "(" + " ".join([task.predicates[part.predicate].name, *[term(a) for a in part.arguments]]) + ")"
+                kind, mirrors, name = task.predicates[part.predicate].name.partition(
+                    " of "
+                )  # no user's name has blanks
+                text = "(" + " ".join([name or kind, *[term(a) for a in part.arguments]]) + ")"
+                return f"({_ACTIONS[kind]} {text})" if mirrors else text
             case Equal():
                 return f"(= {term(part.left)} {term(part.right)})"
             case Compare():

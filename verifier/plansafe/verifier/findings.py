@@ -356,7 +356,8 @@ class Writer:
         notes = [
             _reason_text(self.task, reason.formula, reason.binding, reason.wanted)
             for reason in answer.reasons
-            if not isinstance(reason.formula, model.Equal)  # which things are the same is no news to a reader
+            if next(reads(reason.formula), None)
+            is not None  # which things are the same, or of a type, is no news to a reader
         ]
         # Where a step is forbidden, the state before it was judged; the row is that of the step.
         judged = letter + 1 if v.part.mode == "each" and not v.part.after and self._leads_on(v) else letter

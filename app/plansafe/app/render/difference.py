@@ -41,7 +41,7 @@ def lines(original: Sequence[str], repair: Repair) -> list[Line]:
         for step in range(done + 1, until):
             edit = by_step[step]
             if edit.kind is EditKind.MOVE:
-                out.append(Line("<", step, 0, original[step - 1], (f"moved: now step {edit.position}",)))
+                out.append(Line("<", step, 0, original[step - 1], (f"moved: now new step {edit.position}",)))
             else:
                 out.append(Line("-", step, 0, original[step - 1], _because(edit)))
         done = until
@@ -59,7 +59,7 @@ def lines(original: Sequence[str], repair: Repair) -> list[Line]:
             waiting = []
         elif step:
             assert edit is not None
-            waiting.append(Line(">", step, position, text, (f"moved: was step {step}", *_because(edit))))
+            waiting.append(Line(">", step, position, text, (f"moved: was old step {step}", *_because(edit))))
         else:
             remarks = () if edit is None else (*_because(edit), *_range(edit, repair))
             waiting.append(Line("+", 0, position, text, remarks))

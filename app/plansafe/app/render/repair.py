@@ -79,7 +79,7 @@ class RepairRenderer:
         steps = examined.original
         low, high = where.point_of_no_return
         rows = [
-            ("first violated rule", _step(where.violated, steps)),
+            ("first violated rule", _violated(where.violated, steps, examined.result.report)),
             ("first failed step", _step(where.inexecutable, steps)),
             ("leaves the reference", _step(where.divergence, steps)),
             ("point of no return", _no_return(low, high, where.detail) if low < len(steps) else ""),
@@ -149,6 +149,12 @@ def _step(number: int | None, steps: Sequence[str]) -> str:
     if not number:
         return "the initial state"
     return f"step {number}  {steps[number - 1]}" if number <= len(steps) else "the end: steps are missing"
+
+
+def _violated(number: int | None, steps: Sequence[str], report: Report) -> str:
+    """The step that breaks a rule; a rule about the end is broken by none."""
+    at_end = [f.at_end for f in report.findings if f.rule is not None and f.step == number and "halt" in f.readings]
+    return "the end of the plan" if at_end and all(at_end) else _step(number, steps)
 
 
 def _no_return(low: int, high: int, detail: str) -> str:

@@ -146,13 +146,13 @@ def phrase(edit: Edit) -> str:
     reason = f" ({edit.reason})" if edit.reason else ""
     match edit.kind:
         case EditKind.INSERT:
-            return f"insert `{edit.after}` as step {edit.position}{reason}"
+            return f"insert `{edit.after}` as new step {edit.position}{reason}"
         case EditKind.DELETE:
             return f"delete step {edit.step} `{edit.before}`{reason}"
         case EditKind.SUBSTITUTE:
             return f"replace step {edit.step} `{edit.before}` by `{edit.after}`{reason}"
         case EditKind.MOVE:
-            return f"move step {edit.step} `{edit.before}` to step {edit.position}{reason}"
+            return f"move step {edit.step} `{edit.before}` to new step {edit.position}{reason}"
 
 
 def _flags(report: Report) -> Iterator[Witness]:

@@ -35,8 +35,9 @@ _VIOLATED = (
 class Localisation(NamedTuple):
     """The indices of one plan; steps count from 1, 0 is the initial state.
 
-    ``violated`` is the first violated rule's step, ``inexecutable`` the first step that is ill-formed or cannot be
-    taken, ``divergence`` the first step that differs from the reference (the length + 1 if the plan ends too early);
+    ``violated`` is the first violated rule's step (at the end of a plan that does not stop before, the last),
+    ``inexecutable`` the first step that is ill-formed or cannot be taken, ``divergence`` the first step that differs
+    from the reference (the length + 1 if the plan ends too early);
     ``None`` where there is none. ``point_of_no_return`` is the closed interval in which it lies: one number twice
     where the planners answered all that they were asked. ``regret[i - 1]`` is that of step i, ``None`` where it is
     undefined or not proved; the whole is ``None`` unless asked for. ``planner_calls`` are those for the point of no
@@ -95,7 +96,7 @@ def localise(
     if read.timed is not None:
         findings = [f for f in checker.check(plan).findings if "halt" in f.readings]
         failed = [f.step for f in findings if f.finding_class in _FAILED]
-        broken = [f.step for f in findings if f.finding_class in _VIOLATED]
+        broken = [f.step for f in findings if f.finding_class in _VIOLATED and not (failed and f.at_end)]
         where = (min(broken, default=None), min(failed, default=None), divergence)
         return Localisation(len(steps), *where, (-1, len(steps)), detail="timed plans are not continued by a planner")
     walk = _Walk(checker, steps)
@@ -154,7 +155,7 @@ class _Walk:
                 self.inexecutable = number + 1
                 break
             self.taken.append(step)
-        self.violated = now.violated()
+        self.violated = now.violated(self.inexecutable is None)
 
 
 def _taken(now: Execution, step: Taken) -> bool:

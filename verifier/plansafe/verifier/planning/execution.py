@@ -123,11 +123,15 @@ class Execution:
         end = self._ended(self.runtime)
         return not end.undecided() and not any([self._counts(v) for v in end.violations()])
 
-    def violated(self) -> int | None:
-        """The first step at which a rule would be violated if the execution ended here, if any."""
+    def violated(self, ends: bool = True) -> int | None:
+        """The first step at which a rule would be violated if the execution ended here, if any.
+
+        Unless it ``ends`` here, what is judged at the end does not count.
+        """
         if self.runtime is None:
             return None
-        return min([v.step for v in self._ended(self.runtime).violations() if self._counts(v)], default=None)
+        found = [v for v in self._ended(self.runtime).violations() if self._counts(v) and (ends or not v.at_end)]
+        return min([v.step for v in found], default=None)
 
     def _ended(self, runtime: Runtime) -> Runtime:
         end = runtime.fork()

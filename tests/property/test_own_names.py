@@ -1,0 +1,83 @@
+"""Reports speak in the words of the user's files: no name that was made up inside ever appears."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from case import plan_text
+from compare import Both
+from generate import STREAMS, case
+
+from plansafe.app.render import renderer
+from plansafe.app.service import Result, Settings, audit
+from plansafe.grammar.source import Source
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples"
+SHIPPED = [*(ROOT / "specs" / "plansafe" / "specs").glob("*.safe"), *(ROOT / "domains" / "plansafe").rglob("*.pddl")]
+SETTINGS = Settings(every=True, full_state=True)
+INSIDE = re.compile(r"\((?:start|end|during) of \w|\?\d|~\d|@\w|object at 0x")
+"""Predicates that mirror actions, numbered variables, marks of parts."""
+
+
+def outputs(result: Result, forms: tuple[str, ...] = ("full", "concise", "json")) -> str:
+    """What is shown; a log in SARIF has pages about the codes in it, with examples of their own."""
+    views = [renderer(form, SETTINGS) for form in forms]
+    return "\n".join(view.plan(result) + view.end() for view in views)
+
+
+def variables(text: str) -> set[str]:
+    return set(re.findall(r"\?[a-z][\w-]*+(?!\u2026)", text))  # not those that are cut off
+
+
+def without_macros(text: str) -> str:
+    """A specification without the bodies of its macros, whose variables are their own."""
+    out, start = "", 0
+    for found in re.finditer(r"\(:define \([^()]*\)", text):
+        depth, end = 1, found.end()
+        while depth:
+            depth += {"(": 1, ")": -1}.get(text[end], 0)
+            end += 1
+        out, start = out + text[start : found.end()], end
+    return out + text[start:]
+
+
+def examples() -> list[tuple[str, Settings]]:
+    plans = [(str(path), SETTINGS) for path in sorted(EXAMPLES.rglob("*.plan"))]
+    scene = SETTINGS._replace(world="virtualhome", scene=str(EXAMPLES / "virtualhome" / "home.json"))
+    return [*plans, (str(EXAMPLES / "virtualhome" / "warm-milk.txt"), scene)]
+
+
+@pytest.mark.parametrize(("plan", "settings"), examples(), ids=[Path(plan).name for plan, _ in examples()])
+def test_examples(plan: str, settings: Settings) -> None:
+    (result,) = audit([plan], settings)
+    text = outputs(result)
+    assert not INSIDE.search(text), INSIDE.search(text)
+    written = [without_macros(source.text) for source in result.sources.values()]
+    written += [without_macros(path.read_text(encoding="utf-8")) for path in SHIPPED]
+    shown = {line for line in text.split("\n") if not re.match(r" *\d+ \| ", line)}  # what is quoted is the user's
+    assert variables("\n".join(shown)) <= variables("\n".join(written))
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in (ROOT / "tests" / "conformance").iterdir()))
+def test_conformance_cases(name: str) -> None:
+    folder = ROOT / "tests" / "conformance" / name
+    own = SETTINGS._replace(domain=str(folder / "domain.pddl"), problem=str(folder / "problem.pddl"))
+    (result,) = audit([str(folder / "plan")], own)
+    text = outputs(result)
+    assert not INSIDE.search(text), INSIDE.search(text)
+
+
+@pytest.mark.parametrize("number", range(2))
+@pytest.mark.parametrize("stream", STREAMS)
+def test_random_tasks(stream: str, number: int) -> None:
+    candidate = case(stream, 12, number)
+    both = Both(candidate)
+    written = variables(candidate.domain_text() + candidate.problem_text() + candidate.safety_text())
+    for plan in candidate.plans:
+        report = both.checker.check(Source("p", plan_text(plan)))
+        text = outputs(Result("p", report, (), both.checker.sources))
+        assert not INSIDE.search(text), INSIDE.search(text)
+        assert variables(text) <= written
