@@ -19,6 +19,10 @@ Node: TypeAlias = str | list["Node"]
 _COMMENT = re.compile(r";[^\r\n]*")
 _TOKEN = re.compile(r'[()]|"(?:[^"\\]|\\.)*"|;[^\r\n]*|[^\s();"]+|"', re.DOTALL)
 _PARENTHESIS = re.compile(r'[()]|"(?:[^"\\]|\\.)*"|;[^\r\n]*', re.DOTALL)
+_SECTION = re.compile(
+    r"\s*:(?:requirements|types|constants|predicates|functions|derived|action|durative-action|objects|init|goal|metric)\b(?!-)",
+    re.IGNORECASE,
+)
 _TOO_LATE = 3
 _WALKS = 6
 
@@ -282,10 +286,13 @@ def problems(source: Source) -> tuple[Diagnostic, ...]:
     text = source.text
     opened: list[int] = []
     open_string = False
+    inside: tuple[int, int] | None = None
     for match in _TOKEN.finditer(text):
         start, end = match.span()
         token = match.group()
         if token == "(":
+            if inside is None and len(opened) > 1 and _SECTION.match(text, end):
+                inside = start, opened[1]
             opened.append(start)
         elif token == ")":
             if opened:
@@ -300,25 +307,24 @@ def problems(source: Source) -> tuple[Diagnostic, ...]:
             label = "these bytes are not UTF-8"
             found.append(_problem(source, "SC005", "bytes outside a comment are not UTF-8", start, end, label))
     if opened and not open_string:
-        at = opened[-1]
-        count = len(opened)
-        message = "the text ends inside a parenthesis" if count == 1 else f"the text ends inside {count} parentheses"
-        diagnostic = _problem(source, "SC002", message, at, at + 1, "this one is not closed")
-        outer = _likely_culprit(source, opened)
-        if outer is not None and outer != at:
-            hint = Label(source.name, Span(outer, outer + 1), "a new section begins inside what was opened here", False)
-            diagnostic = diagnostic._replace(labels=(*diagnostic.labels, hint))
-        found.append(
-            diagnostic._replace(help=f"add `{')' * min(count, 20)}` at the end, or close it where it should end")
-        )
+        found.append(_unclosed(source, opened, inside))
     return tuple(found)
 
 
-def _likely_culprit(source: Source, opened: list[int]) -> int | None:
-    """An open parenthesis that begins a line with ``(:`` yet lies inside another such one: a section was not closed."""
-    text = source.text
-    sections = [at for at in opened if text.startswith("(:", at)]
-    return sections[0] if len(sections) > 1 else None
+def _unclosed(source: Source, opened: list[int], inside: tuple[int, int] | None) -> Diagnostic:
+    """The text ends inside a parenthesis; ``inside``: a section that begins within another, and that other one."""
+    count = len(opened)
+    message = "the text ends inside a parenthesis" if count == 1 else f"the text ends inside {count} parentheses"
+    if inside is None:
+        diagnostic = _problem(source, "SC002", message, opened[-1], opened[-1] + 1, "this one is not closed")
+        help = f"add `{')' * min(count, 20)}` at the end, or close it where it should end"
+    else:
+        start, outer = inside
+        diagnostic = _problem(source, "SC002", message, start, start + 1, "a `)` is missing before this section")
+        hint = Label(source.name, Span(outer, outer + 1), "this one is not closed", False)
+        diagnostic = diagnostic._replace(labels=(*diagnostic.labels, hint))
+        help = "close the section before this one begins"
+    return diagnostic._replace(help=help)
 
 
 def _problem(source: Source, code: str, message: str, start: int, end: int, text: str) -> Diagnostic:
