@@ -50,6 +50,7 @@ SCRIPTS = {
     "bench/hazards/speed.py": Run("--count 3", data=("eai-virtualhome",), codes=(0, 1)),
     "bench/hazards/study.py": Run("--limit 2 --output {out}/hazards.json", data=("eai-virtualhome",)),
     "bench/kairos_batch.py": Run("{out}/batch2", before="bench/tasks.py {out} batch2", module="kairos", codes=(0, 1)),
+    "bench/kernel.py": Run("--only derived1200 --runs 1 --tasks {out}", codes=(0, 1)),
     "bench/run.py": Run("--only hh20 --runs 1 --no-growth --output {out}/latest.json", program="kairos", codes=(0, 1)),
     "bench/tasks.py": Run("{out} hh20 c_hh20"),
     "bench/worlds/cause.py": Run("--count 2", module="z3"),
