@@ -1,0 +1,32 @@
+"""What is found under *skip* is what the plan without the failed steps gives."""
+
+from __future__ import annotations
+
+import pytest
+from case import plan_text, write
+from compare import Both
+from generate import case
+
+from plansafe.grammar.source import Source
+
+TIMED = ("within", "always-within", "hold-during", "hold-after", ":within", "total-time")
+
+
+@pytest.mark.parametrize("number", range(3))
+@pytest.mark.parametrize("stream", ["past", "steps", "ends"])
+def test_the_plan_without_the_failed_steps_gives_it(stream: str, number: int) -> None:
+    """Rules about times apart: under *skip* the other steps keep theirs."""
+    candidate = case(stream, 21, number, plans=8)
+    both = Both(candidate)
+    words = {str(rule[1]): write(rule).replace("(", " ").replace(")", " ").split() for rule in candidate.rules}
+    untimed = {name for name, text in words.items() if not set(text) & set(TIMED)}
+    for plan in candidate.plans:
+        report = both.checker.check(Source("p", plan_text(plan)))
+        failed = {f.step for f in report.findings if "skip" in f.readings and f.rule is None and not f.at_end}
+        kept = [number for number in range(1, len(plan) + 1) if number not in failed]
+        without = both.checker.check(Source("p", plan_text(tuple(plan[number - 1] for number in kept))))
+        places = [0, *kept]
+        found = {(f.rule, f.binding, places[f.step]) for f in without.findings if f.rule in untimed}
+        skipped = {(f.rule, f.binding, f.step) for f in report.findings if f.rule in untimed and "skip" in f.readings}
+        if failed:
+            assert skipped == found
