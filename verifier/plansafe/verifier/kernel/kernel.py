@@ -150,7 +150,8 @@ class Kernel:
         for reading, run in runs.items():
             for f in first if run is halt else findings(self._rules, run.trace)[0]:
                 old = found.setdefault(f[:3], f._replace(readings=frozenset()))
-                found[f[:3]] = old._replace(readings=old.readings | {reading})
+                exact = old.exact_step and f.exact_step
+                found[f[:3]] = old._replace(readings=old.readings | {reading}, exact_step=exact)
         return frozenset(found.values()), undecided
 
     def _preferences(self, halt: Run) -> dict[str, int]:
