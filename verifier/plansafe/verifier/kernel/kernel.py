@@ -116,7 +116,7 @@ class Kernel:
             counts[rule.name] = counts.get(rule.name, 0) + count_instances(rule, halt.trace)
         goal = holds(self._task.goal, {}, halt.state)
         executable = not halt.failed and not ill_formed
-        safe = False if any("halt" in f.readings for f in found) else None if undecided else True
+        safe = False if any("halt" in f.readings for f in found) else None if undecided or ill_formed else True
         failed = {reading: run.failed for reading, run in runs.items()}
         headline = _headline(executable and goal, safe, any(counts.values()))
         preferences = self._preferences(halt)
