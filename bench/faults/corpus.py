@@ -27,9 +27,9 @@ from bench.faults.task import GOOD, SeedTask, plan_source, shipped_specification
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.engine.replay import Engine
-from plansafe.verifier.engine.steps import IllFormed, Taken
+from plansafe.verifier.engine.steps import IllFormed, Taken, step_text
+from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.report import Headline
-from plansafe.verifier.simulate import Simulation, step_text
 
 EDITS = ("missing", "order", "additional", "substitute")
 KINDS = (*EDITS, "grammar", "affordance")
@@ -242,7 +242,7 @@ class Seeder:
     def legal(self, before: int) -> list[str]:
         """The steps that can be taken before a gold step, sorted."""
         if before not in self._legal:
-            simulation = Simulation(self.engine)
+            simulation = Execution(self.engine)
             for text in self.task.gold[: before - 1]:
                 step = self._taken(text[1:-1].split())
                 assert step is not None

@@ -11,9 +11,9 @@ from generate import case
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.engine.steps import Taken
+from plansafe.verifier.engine.steps import Taken, step_text
+from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.kernel import Kernel
-from plansafe.verifier.simulate import Simulation, step_text
 
 KITCHEN = """(define (domain kitchen)
   (:types room stove - object)
@@ -126,7 +126,7 @@ def walk(checker: Checker, seed: str, longest: int) -> list[str]:
     assert checker.engine is not None
     random = Random(seed)
     task = checker.engine.task
-    simulation = Simulation(checker.engine)
+    simulation = Execution(checker.engine)
     steps: list[str] = []
     first = {step_text(step, task.objects): step for step in simulation.legal()}
     for _ in range(random.randint(1, longest)):

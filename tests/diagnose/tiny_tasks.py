@@ -19,10 +19,11 @@ from typing import NamedTuple
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.localise import Localisation, localise
+from plansafe.verifier.engine.steps import step_text
+from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.kernel import Kernel
 from plansafe.verifier.planning.own_search import OwnSearch
 from plansafe.verifier.planning.port import Planner
-from plansafe.verifier.simulate import Simulation, step_text
 
 MAX_PLANS = 260
 UNARY = ("p", "q")
@@ -226,7 +227,7 @@ def case(seed: str) -> Case | None:
     domain, problem, safety = [Source(n, t) for n, t in zip("dps", task[:3], strict=True)]
     checker = Checker(domain, problem, [safety] if task.safety else [])
     assert checker.engine is not None, (checker.diagnostics, task)
-    simulation = Simulation(checker.engine)
+    simulation = Execution(checker.engine)
     executable: list[Plan] = []
     reaching: list[Plan] = []
 

@@ -13,7 +13,7 @@ from doc_blocks import HOUSEHOLD, ROOT
 from plansafe.grammar.source import Source
 from plansafe.specs import spec_path
 from plansafe.verifier.api import Checker
-from plansafe.verifier.simulate import Simulation
+from plansafe.verifier.execution.execution import Execution
 
 _NUMBERED = re.compile(r"[A-Za-z]\d*(?:_\d+)*\Z")
 _TEXTS = [HOUSEHOLD, ROOT / "examples/dinner/problem.pddl", Path(spec_path("household"))]
@@ -33,7 +33,7 @@ def test_generated_text_holds_no_name_of_the_input() -> None:
     engine = checker.engine
     assert engine is not None
     checker.check(Source("p", (ROOT / "examples/dinner/hands-full.plan").read_text(encoding="utf-8")))
-    assert list(Simulation(engine).legal())
+    assert list(Execution(engine).legal())
     text = "\n".join(engine.emitter.sources)
     tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
     names = {t.string for t in tokens if t.type == tokenize.NAME and not keyword.iskeyword(t.string)}

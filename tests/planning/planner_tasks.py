@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.engine.steps import Taken
+from plansafe.verifier.engine.steps import Taken, step_text
+from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.report import Headline
-from plansafe.verifier.simulate import Simulation, step_text
 
 DOMAIN = """(define (domain flat)
   (:types room stove box - object)
@@ -86,7 +86,7 @@ def small_task(number: int) -> Small:
     safety = f"(define (safety s) {rules})"
     checker = Checker(Source("domain", DOMAIN), Source("problem", problem), [Source("rules", safety)])
     assert checker.engine is not None, [d.message for d in checker.diagnostics]
-    simulation = Simulation(checker.engine)
+    simulation = Execution(checker.engine)
     prefix = []
     for _ in range(random.randint(1, 2) if number % 3 == 0 else 0):
         prefix.append(random.choice(sorted(simulation.legal(), key=lambda s: step_text(s, simulation.task.objects))))
@@ -98,9 +98,9 @@ def small_task(number: int) -> Small:
 def shortest(checker: Checker, prefix: Sequence[Taken], depth: int = DEPTH) -> int | None:
     """The length of the shortest safe continuation, by looking at all; ``None`` if it is longer than ``depth``."""
     assert checker.engine is not None
-    simulation = Simulation(checker.engine)
+    simulation = Execution(checker.engine)
     for step in prefix:
-        assert simulation.take(step) is not None
+        assert simulation.take(step)
     objects = simulation.task.objects
     texts = [step_text(step, objects) for step in prefix]
     level: list[list[Taken]] = [[]]

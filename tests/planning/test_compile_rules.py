@@ -12,11 +12,11 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.engine.replay import Engine
 from plansafe.verifier.engine.steps import IllFormed, Taken
+from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.planning.compile_rules import FINISH, compile_rules
 from plansafe.verifier.planning.external import joined
 from plansafe.verifier.planning.trace_automata import CannotCompile
 from plansafe.verifier.report import Headline
-from plansafe.verifier.simulate import Simulation
 
 STREAMS = ("pddl3", "ltl", "past", "steps", "ends", "mixed")
 SEED = 31
@@ -30,16 +30,16 @@ def compiled_verdict(checker: Checker, steps: Sequence[Taken]) -> bool:
     compiled = compile_rules(checker.engine)
     task = joined(compiled.task)
     engine = Engine(task, [], {})
-    simulation = Simulation(engine)
+    simulation = Execution(engine)
     actions = task.actions
     observe = None if compiled.observe is None else Taken(actions[compiled.observe], ())
     for step in (None, *steps):
-        if step is not None and simulation.take(Taken(actions[step.action.name], step.objects)) is None:
+        if step is not None and not simulation.take(Taken(actions[step.action.name], step.objects)):
             return False
         due = compiled.watch is not None and simulation.state.facts[compiled.watch]
-        if observe is not None and due and simulation.take(observe) is None:
+        if observe is not None and due and not simulation.take(observe):
             return False
-    if FINISH in compiled.bookkeeping and simulation.take(Taken(actions[FINISH], ())) is None:
+    if FINISH in compiled.bookkeeping and not simulation.take(Taken(actions[FINISH], ())):
         return False
     return engine.goal(simulation.state) is True
 

@@ -12,14 +12,13 @@ from tiny_tasks import cases, tiny
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.engine.steps import Taken
+from plansafe.verifier.engine.steps import Taken, step_text
+from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.online import Monitor
 from plansafe.verifier.planning import own_search
-from plansafe.verifier.planning.execution import Execution
 from plansafe.verifier.planning.own_search import OwnSearch, replayed
 from plansafe.verifier.planning.port import Answer, Query
 from plansafe.verifier.report import Headline
-from plansafe.verifier.simulate import Simulation, step_text
 
 STATES = 600
 
@@ -43,7 +42,7 @@ def blind(checker: Checker) -> int | None:
         now = queue.popleft()
         if now.accepted:
             return now.letter
-        for step in Simulation(checker.engine, now.state.fork()).legal():
+        for step in Execution(checker.engine, now.state.fork()).legal():
             after = now.after(step)
             assert after is not None
             if not after.broken and after.key() not in seen:
@@ -60,7 +59,7 @@ def endless(number: int) -> Checker:
     task = tiny(random, endless=True)
     free = checker_of(*task[:2])
     assert free.engine is not None
-    simulation = Simulation(free.engine)
+    simulation = Execution(free.engine)
     for _ in range(random.randint(2, 7)):
         steps = list(simulation.legal())
         if steps:

@@ -13,10 +13,10 @@ from generate import case
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.engine.steps import Taken
+from plansafe.verifier.engine.steps import Taken, step_text
+from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.planning.kairos import executable
 from plansafe.verifier.planning.printing import Names, Printed, Unprintable, decimal, print_task
-from plansafe.verifier.simulate import Simulation, step_text
 
 STREAMS = ("pddl3", "past", "mixed")
 SEED = 77
@@ -30,14 +30,14 @@ def checker_of(domain: str, problem: str) -> Checker:
     return checker
 
 
-def printed_at(simulation: Simulation) -> Printed:
+def printed_at(simulation: Execution) -> Printed:
     return print_task(simulation.task, simulation.state.facts, simulation.state.fluents)
 
 
-def walk(checker: Checker, start: Simulation, printed: Printed, random: Random) -> int:
+def walk(checker: Checker, start: Execution, printed: Printed, random: Random) -> int:
     """Walk through the task and its printed copy side by side; how many steps were compared."""
     assert checker.engine is not None
-    copy = Simulation(checker_of(printed.domain, printed.problem).engine)  # type: ignore[arg-type]
+    copy = Execution(checker_of(printed.domain, printed.problem).engine)  # type: ignore[arg-type]
     objects = start.task.objects
     for number in range(STEPS):
         assert start.engine.goal(start.state) == copy.engine.goal(copy.state)
@@ -50,8 +50,8 @@ def walk(checker: Checker, start: Simulation, printed: Printed, random: Random) 
         if not own:
             return number
         chosen = random.choice(sorted(own))
-        assert start.take(own[chosen]) is not None
-        assert copy.take(read[chosen]) is not None
+        assert start.take(own[chosen])
+        assert copy.take(read[chosen])
     return STEPS
 
 
@@ -62,7 +62,7 @@ def test_random_tasks_read_again(stream: str) -> None:
         made = case(stream, SEED, number, rules=0, plans=1)
         checker = checker_of(made.domain_text(), made.problem_text())
         assert checker.engine is not None
-        simulation = Simulation(checker.engine)
+        simulation = Execution(checker.engine)
         for line in plan_text(made.plans[0]).splitlines()[: number % 5]:
             step = checker.engine.resolver.step(tuple(line.strip("()").split()))
             if isinstance(step, Taken):
@@ -87,7 +87,7 @@ OBJECTS = """(define (problem p) (:domain d)
 def test_types_that_overlap_names_that_clash_and_keywords() -> None:
     checker = checker_of(TYPES, OBJECTS)
     assert checker.engine is not None
-    simulation = Simulation(checker.engine)
+    simulation = Execution(checker.engine)
     printed = printed_at(simulation)
     names = [*printed.actions, *printed.objects]
     assert len(set(names)) == len(names)
@@ -104,7 +104,7 @@ def test_kairos_reads_what_is_printed(stream: str, tmp_path: Path) -> None:
         made = case(stream, SEED, number, rules=0, plans=0)
         checker = checker_of(made.domain_text(), made.problem_text())
         assert checker.engine is not None
-        printed = printed_at(Simulation(checker.engine))
+        printed = printed_at(Execution(checker.engine))
         for name, text in (("d", printed.domain), ("p", printed.problem)):
             (tmp_path / name).write_text(text)
         command = [program, "check", str(tmp_path / "d"), str(tmp_path / "p")]

@@ -16,8 +16,8 @@ from scenario_corruptions import KINDS, Texts
 from plansafe.grammar.diagnostics import Label, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.engine.steps import Taken
-from plansafe.verifier.planning.execution import Execution
+from plansafe.verifier.engine.steps import Taken, step_text
+from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.planning.port import Answer
 from plansafe.verifier.report import Headline, Worlds
 from plansafe.verifier.scenario.corrections.parentheses import _Balancer
@@ -28,7 +28,6 @@ from plansafe.verifier.scenario.merge import unite
 from plansafe.verifier.scenario.model import PROFILES, Limits, Profile, Scenario
 from plansafe.verifier.scenario.violating import ViolationSearch
 from plansafe.verifier.scenario.ways import count_ways
-from plansafe.verifier.simulate import Simulation, step_text
 
 HERE = Path(__file__).parent
 DECLARED = PROFILES["executable"]._replace(criteria=frozenset(("declared",)))
@@ -190,8 +189,8 @@ def enumerated(checker: Checker, length: int) -> list[tuple[Taken, ...]]:
     for _ in range(length):
         longer = []
         for steps in found:
-            simulation = Simulation(checker.engine)
-            assert all([simulation.take(step) is not None for step in steps])
+            simulation = Execution(checker.engine)
+            assert all([simulation.take(step) for step in steps])
             longer += [(*steps, step) for step in simulation.legal()]
         found = longer
     return found
@@ -272,7 +271,7 @@ def test_counting_stops_at_its_limits() -> None:
     checker = small_task(0).checker
     assert checker.engine is not None
     start = Execution.initial(checker.engine, False)
-    step = next(Simulation(checker.engine, start.state.fork()).legal())
+    step = next(Execution(checker.engine, start.state.fork()).legal())
     ways = count_ways(checker.engine, (step, step), False, 0.0, 1000)
     assert not ways.complete
     assert ways.ways >= 1

@@ -363,9 +363,7 @@ class _Forked(TimedRun):
     def monitors(self) -> Runtime | None:
         if self._prototype is None:
             return None
-        copy = self._prototype.fork()
-        copy.own_indexes(self.state.facts)
-        return copy
+        return self._prototype.fork()
 
 
 def grid(plan: OpenPlan, random: Random, most: int) -> list[dict[int, Fraction]]:

@@ -19,6 +19,7 @@ from plansafe.verifier.diagnose.links import NotCovered, record
 from plansafe.verifier.diagnose.localise import localise
 from plansafe.verifier.elaborate.unknowns import is_empty, narrowed
 from plansafe.verifier.engine.steps import IllFormed
+from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.loose import read_loose
 from plansafe.verifier.model import Effect, InitialLiteral, Interval, OpenPredicate, WorldInvariant
 from plansafe.verifier.one_world import CODE, LeavesOpen, refusal
@@ -30,7 +31,6 @@ from plansafe.verifier.planning.printing import Unprintable, print_task
 from plansafe.verifier.repair.api import repair
 from plansafe.verifier.repair.model import RepairStatus
 from plansafe.verifier.report import Finding, FindingClass, Headline
-from plansafe.verifier.simulate import Simulation
 
 DOMAIN = """(define (domain kitchen)
   (:types thing place - object cup - thing fridge - place)
@@ -555,7 +555,7 @@ def test_refusals(name: str, make: Callable[[], Checker], says: str) -> None:
     assert says in diagnostic.message
     span = diagnostic.labels[0].span
     assert checker.sources[diagnostic.labels[0].source].text[span.start : span.end]
-    for door in (Monitor, lambda checker: Simulation(checker.engine), lambda checker: localise(checker, PLAN)):
+    for door in (Monitor, lambda checker: Execution(checker.engine), lambda checker: localise(checker, PLAN)):
         with pytest.raises(LeavesOpen) as raised:
             door(checker)
         assert raised.value.diagnostic.code == CODE

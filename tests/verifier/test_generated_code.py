@@ -6,7 +6,7 @@ import re
 
 from engine_texts import checker, domain, judge, problem, safety, verdict
 
-from plansafe.verifier.simulate import Simulation
+from plansafe.verifier.execution.execution import Execution
 
 # Everything that generated code may be made of; ``x3``, ``f12``, ``c0``, ``D2``, ``T1``, ``K9``, ``v0`` carry numbers.
 WORDS = {
@@ -80,7 +80,7 @@ def generated() -> list[str]:
     assert checked.engine is not None
     assert "SC4" not in verdict(judge(checked, plan))
     judge(checked, f"0: {plan.split(') ')[0]}) 1: ({HOSTILE[11]} {HOSTILE[5]}) [2]")
-    simulation = Simulation(checked.engine)
+    simulation = Execution(checked.engine)
     for step in list(simulation.legal()):
         simulation.take(step)
     sources = checked.engine.emitter.sources

@@ -12,10 +12,10 @@ from engine_texts import checker, domain, judge, problem, safety, verdict
 
 from plansafe.verifier.api import Checker
 from plansafe.verifier.engine.steps import Taken
+from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.kernel import Kernel
 from plansafe.verifier.monitor.latch import LatchedCheck
 from plansafe.verifier.online import Monitor
-from plansafe.verifier.planning.execution import Execution
 from plansafe.verifier.report import Headline
 
 DOMAIN = domain(

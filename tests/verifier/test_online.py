@@ -10,9 +10,9 @@ from engine_texts import checker, domain, problem, safety
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
+from plansafe.verifier.engine.steps import step_text
 from plansafe.verifier.online import Monitor, ObservationError
 from plansafe.verifier.report import Headline
-from plansafe.verifier.simulate import step_text
 
 DOMAIN = domain(
     "(:constants a b - cup)",

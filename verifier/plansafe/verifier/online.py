@@ -23,9 +23,10 @@ from plansafe.verifier.elaborate.context import did_you_mean
 from plansafe.verifier.engine.state import Change
 from plansafe.verifier.engine.steps import IllFormed, Taken
 from plansafe.verifier.evaluate import Evaluator, formula_text
+from plansafe.verifier.execution.execution import Broken as Begun
+from plansafe.verifier.execution.execution import Execution, news
 from plansafe.verifier.model import And, Number
 from plansafe.verifier.monitor.automaton import Automaton
-from plansafe.verifier.monitor.finding import Violation
 from plansafe.verifier.monitor.invariant import Invariant
 from plansafe.verifier.monitor.program import (
     PERMANENTLY_SATISFIED,
@@ -37,7 +38,6 @@ from plansafe.verifier.monitor.program import (
 from plansafe.verifier.monitor.runtime import Runtime
 from plansafe.verifier.one_world import require
 from plansafe.verifier.rules.model import shown_names
-from plansafe.verifier.simulate import Simulation
 
 if TYPE_CHECKING:
     from plansafe.verifier.planning.own_search import OwnSearch
@@ -117,11 +117,12 @@ class Monitor:
         self.task = checker.engine.task
         state = self.engine.initial()
         state.facts = [set(facts) for facts in state.facts]  # static facts too: what is observed may change them
-        self.simulation = Simulation(self.engine, state)
+        self.simulation = Execution(self.engine, state)
         self.runtime: Runtime | None = self.engine.runtime(False, self.simulation.state)
         self.letter = 0
         self._pending: list[Change] | None = None
-        self._seen_violations = 0
+        self._left: Runtime | None = None
+        """The monitors before the letter that is being left."""
 
     # -- before an action ---------------------------------------------------------------------------------------------
 
@@ -131,28 +132,26 @@ class Monitor:
         step = self._step(action)
         if isinstance(step, IllFormed):
             return Advice(False, False, (step.message + (f": {step.help}" if step.help else ""),))
-        ahead = self.runtime.fork() if self.runtime is not None else None
-        log = self.simulation.take(step)
-        if log is None:
+        ahead = self._now().after(step)
+        if ahead is None:
             return Advice(False, False, self._why_not(step))
-        broken: tuple[Broken, ...] = ()
-        if ahead is not None:
-            copied = list(log)
-            self.simulation.undo()
-            self._depart(ahead, step)
-            self.simulation.take(step)
-            ahead.arrive(self.simulation.state, copied, Moment(self.letter + 1, self.letter + 1, False))
-            broken = self._news(ahead, self.letter + 1)
-            ahead.indexes.update([(i, c, not v) for i, c, v in reversed(copied)])
-        self.simulation.undo()
+        broken = self._named(ahead.news)
         return Advice(not broken, True, (), broken)
 
-    def _depart(self, runtime: Runtime, step: Taken) -> None:
+    def _now(self) -> Execution:
+        """The present state with the monitors that have read it."""
+        return Execution(self.engine, self.simulation.state, self.runtime, self.letter, self.checker.options.blame)
+
+    def _leave(self, step: Taken | None) -> None:
+        """The present letter ends with a step, or with a change of the world by itself."""
+        self._left = self.runtime
+        if self.runtime is None:
+            return
+        self.runtime = self.runtime.fork()
         if self.engine.acting:
-            mirror = self.engine.mirror("start", step)
-            runtime.depart(
-                self.simulation.state, () if mirror is None else (mirror,), Moment(self.letter, self.letter, False)
-            )
+            mirror = None if step is None else self.engine.mirror("start", step)
+            mirrors = () if mirror is None else (mirror,)
+            self.runtime.depart(self.simulation.state, mirrors, Moment(self.letter, self.letter, False))
 
     def _step(self, action: str) -> Taken | IllFormed:
         tokens = action.lower().replace("(", " ").replace(")", " ").split()
@@ -183,10 +182,9 @@ class Monitor:
         Starts from what was observed, not from what the steps so far should have led to. Nothing is changed. The search
         ends with the time limit; hand in a ``planner`` to keep what it compiles from one question to the next.
         """
-        from plansafe.verifier.planning.execution import Execution  # noqa: PLC0415 - for this question alone
+        from plansafe.verifier.engine.steps import step_text  # noqa: PLC0415
         from plansafe.verifier.planning.own_search import OwnSearch, unsupported  # noqa: PLC0415
         from plansafe.verifier.planning.port import Answer  # noqa: PLC0415
-        from plansafe.verifier.simulate import step_text  # noqa: PLC0415
 
         advice = self.allowed(action)
         if not advice.executable:
@@ -196,12 +194,8 @@ class Monitor:
             return Recoverable(None, (), why)
         step = self._step(action)
         assert isinstance(step, Taken)
-        state = self.simulation.state.fork()
-        runtime = self.runtime.fork() if self.runtime is not None else None
-        if runtime is not None:
-            runtime.own_indexes(state.facts)
-        now = Execution(self.engine, state, runtime, self.letter, self.checker.options.blame)
-        now.take(step)
+        now = self._now().after(step)
+        assert now is not None
         found = (planner or OwnSearch()).solve_from(now, time_limit_s=time_limit_s)
         steps = tuple([step_text(taken, self.task.objects) for taken in found.steps])
         known = {Answer.SOLVED: True, Answer.UNSOLVABLE: False}
@@ -219,9 +213,9 @@ class Monitor:
             return advice
         step = self._step(action)
         assert isinstance(step, Taken)
-        if self.runtime is not None:
-            self._depart(self.runtime, step)
-        self._pending = list(self.simulation.take(step) or [])
+        self._leave(step)
+        self.simulation.take(step)
+        self._pending = list(self.simulation.changed)
         return advice
 
     def observe(self, facts: Mapping[str, bool | Number] | Iterable[str] = (), *, complete: bool = False) -> Difference:
@@ -261,17 +255,14 @@ class Monitor:
                 (unexpected if value else missing).append(self._text(index, code))
         if self.engine.axioms is not None:
             self.engine.axioms.update(state.facts, state.fluents, log)
-        if self.simulation._indexes is not None:
-            self.simulation._indexes.update(log)
+        self.simulation.observed(log)
         if self._pending is None and log:
             # The world changed by itself: that is a letter without an action of ours.
-            if self.runtime is not None and self.engine.acting:
-                self.runtime.depart(state, (), Moment(self.letter, self.letter, False))
+            self._leave(None)
             self._pending = []
         broken: tuple[Broken, ...] = ()
         if self._pending is not None:
             self._pending += log
-            self.simulation.history.append(log)
             broken = self._settle()
         return Difference(tuple(sorted(unexpected)), tuple(sorted(missing)), tuple(sorted(numbers)), broken)
 
@@ -281,10 +272,10 @@ class Monitor:
             return ()
         log, self._pending = self._pending, None
         self.letter += 1
-        if self.runtime is None:
+        if self.runtime is None or self._left is None:
             return ()
         self.runtime.arrive(self.simulation.state, _net(log), Moment(self.letter, self.letter, False))
-        return self._news(self.runtime, self.letter)
+        return self._named(news(self._left, self.runtime))
 
     # -- verdicts -----------------------------------------------------------------------------------------------------
 
@@ -307,7 +298,7 @@ class Monitor:
 
     def legal(self) -> list[str]:
         """All legal actions of the present state, as PDDL."""
-        from plansafe.verifier.simulate import step_text  # noqa: PLC0415
+        from plansafe.verifier.engine.steps import step_text  # noqa: PLC0415
 
         self._settle()
         return [step_text(step, self.task.objects) for step in self.simulation.legal()]
@@ -325,33 +316,20 @@ class Monitor:
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
-    def _news(self, runtime: Runtime, letter: int) -> tuple[Broken, ...]:
-        """The violations that begin at a letter (or, for conditions before a step, at the letter before it)."""
-        found: list[Violation] = []
-        for monitor in runtime.monitors:
-            if isinstance(monitor, Invariant):
-                if not monitor.final:
-                    found += [
-                        Violation(monitor.part, b, letter, letter, False, "")
-                        for b, e in monitor.episodes.items()
-                        if e.start == letter
-                    ]
-            else:
-                found += [v for v in monitor.violations if v.step == letter]
-        found += [
-            v for checks in runtime.checks.values() for check in checks for v in check.violations if v.step == letter
-        ]
+    def _named(self, found: Iterable[Begun]) -> tuple[Broken, ...]:
+        """What was found, in the user's words: the rule, its objects, its message."""
         out: dict[Broken, None] = {}
-        for violation in sorted(found):
-            part = self.engine.plan.parts[violation.part]
+        for part_number, objects, undecided in found:
+            part = self.engine.plan.parts[part_number]
             rule = self.checker.rules[part.rule]
-            if rule.preference:
-                continue
             names = shown_names([v.name for v in part.parameters])
-            binding = tuple(sorted(zip(names, self.task.names(violation.binding), strict=True)))
+            shown = objects if len(objects) == len(names) else ()
+            binding = tuple(sorted(zip(names, self.task.names(shown), strict=False)))
             message = rule.message or f"rule {rule.name} is violated"
             for name, value in binding:
                 message = message.replace("{" + name + "}", value)
+            if undecided:
+                message = f"rule {rule.name} cannot be decided: it reads an undefined number"
             out[Broken(rule.name, binding, message, rule.hazard, rule.severity)] = None
         return tuple(out)
 

@@ -18,7 +18,7 @@ from plansafe.domains.world import Scene
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.verifier.api import Checker
 from plansafe.verifier.engine.steps import Taken
-from plansafe.verifier.simulate import Simulation
+from plansafe.verifier.execution.execution import Execution
 
 _TRIES = 2_000
 _TRIES_PER_STEP = 3
@@ -99,7 +99,7 @@ class _Search:
     ) -> None:
         self.lines, self.open_at, self.offered = lines, open_at, offered
         self.resolver = binder.engine.resolver
-        self.simulation = Simulation(binder.engine)
+        self.simulation = Execution(binder.engine)
         self.chosen: dict[Argument, str] = {}
         self.choices: list[_Choice] = []
         self.tries = _TRIES + _TRIES_PER_STEP * len(lines)
@@ -173,7 +173,7 @@ class _Search:
             for position, argument in self.open_at[step]:
                 words[position] = self.chosen[argument]
         taken = self.resolver.step(tuple(words))
-        return isinstance(taken, Taken) and self.simulation.take(taken) is not None
+        return isinstance(taken, Taken) and self.simulation.take(taken)
 
     def _named(self, step: int) -> set[Argument]:
         return {argument for _, argument in self.open_at.get(step, ())}

@@ -56,6 +56,7 @@ class Emitter:
         self._free: dict[int, tuple[Formula, frozenset[int]]] = {}
         self._count = 0
         self.sources: list[str] = []
+        self._texts: dict[tuple[str, ...], str] = {}
 
     def free(self, formula: Formula) -> frozenset[int]:
         """The free slots of a formula, remembered for each of its parts: deep formulas ask for them at every level."""
@@ -84,6 +85,15 @@ class Emitter:
     def define(self, name: str, parameters: str, body: list[str]) -> None:
         """Queue a function definition."""
         self._pending.append(f"def {name}({parameters}):\n" + "\n".join([" " + line for line in body]))
+
+    def shared(self, parameters: str, body: list[str]) -> str:
+        """The name of a function with this text, defined once however often a formula says the same."""
+        text = (parameters, *body)
+        name = self._texts.get(text)
+        if name is None:
+            name = self._texts[text] = self.fresh()
+            self.define(name, parameters, body)
+        return name
 
     def link(self, name: str) -> Callable[..., Any]:
         """Compile what is queued and return one of the functions."""
@@ -217,19 +227,14 @@ class Emitter:
         return ", ".join(["S", "F", *[f"x{s}" for s in sorted(self.free(formula))]])
 
     def _outlined(self, formula: Formula) -> str:
-        name = self.fresh()
         text = self.expression(formula)
-        self.define(name, self._parameters(formula), [f"return {text}"])
-        return self._call(name, formula)
+        return self._call(self.shared(self._parameters(formula), [f"return {text}"]), formula)
 
     def _function_of(self, parts: list[str], word: str, formula: Formula) -> str:
-        name = self.fresh()
-        self.define(name, self._parameters(formula), ["return " + word.join(parts)])
-        return self._call(name, formula)
+        return self._call(self.shared(self._parameters(formula), ["return " + word.join(parts)]), formula)
 
     def _quantified(self, formula: Quantified) -> str:
         """``exists`` as a join that returns at the first match; ``forall`` as no counterexample."""
-        name = self.fresh()
         parameters = self.free(formula)
         body: list[str] = []
         disjuncts = dnf(formula.body, not formula.universal)
@@ -241,8 +246,7 @@ class Emitter:
             )
             body += join.emit(disjunct.literals, parameters, [], ["return True"])
         body.append("return False")
-        self.define(name, self._parameters(formula), body)
-        call = self._call(name, formula)
+        call = self._call(self.shared(self._parameters(formula), body), formula)
         return f"(not {call})" if formula.universal else call
 
     def numeric(self, expression: Expression, depth: int = 0) -> str:
@@ -270,15 +274,13 @@ class Emitter:
                 raise AssertionError("only metrics read this")
 
     def _outlined_number(self, expression: Expression) -> str:
-        name = self.fresh()
         arguments = [argument for fluent in expression_fluents(expression) for argument in fluent.arguments]
         names = ["S", "F", *[f"x{s}" for s in sorted({-1 - a for a in arguments if a < 0})]]
         text = self.numeric(expression)
         if "duration" in text:
             names.append("duration")
         parameters = ", ".join(names)
-        self.define(name, parameters, [f"return {text}"])
-        return f"{name}({parameters})"
+        return f"{self.shared(parameters, [f'return {text}'])}({parameters})"
 
     def index(self, predicate: int, positions: tuple[int, ...]) -> int:
         """The number of the index of a predicate by some of its arguments."""
@@ -427,11 +429,9 @@ class Join:
 
     def _continued(self, rest: list[Literal], bound: set[int], outputs: list[int], inner: list[str]) -> list[str]:
         """Python allows twenty nested loops: the rest becomes a function of its own."""
-        name = self.emitter.fresh()
         variables = "".join([f", x{s}" for s in sorted(bound)])
-        self.emitter.define(
-            name, self.context + variables, [*self._emit(rest, bound, outputs, inner, 0), "return False"]
-        )
+        body = [*self._emit(rest, bound, outputs, inner, 0), "return False"]
+        name = self.emitter.shared(self.context + variables, body)
         call = f"{name}({self.context}{variables})"
         return [f"if {call}:", " return True"] if inner == ["return True"] else [call]
 

@@ -20,10 +20,9 @@ from plansafe.verifier.diagnose.links import (
 from plansafe.verifier.diagnose.needs import EVERYTHING
 from plansafe.verifier.engine.replay import FORCE, Outcome, Run
 from plansafe.verifier.engine.state import State
-from plansafe.verifier.engine.steps import IllFormed, Taken
+from plansafe.verifier.engine.steps import IllFormed, Taken, step_text
 from plansafe.verifier.evaluate import Binding, Evaluator, formula_text
 from plansafe.verifier.model import And, Formula, Not
-from plansafe.verifier.simulate import step_text
 
 __all__ = [
     "ILL_FORMED",

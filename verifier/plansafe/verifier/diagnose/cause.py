@@ -20,11 +20,10 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.links import NotCovered, Steps, refuse_time
 from plansafe.verifier.diagnose.worlds import ABSENT, STEP, Element, Moments, Question, World, Worlds, question
 from plansafe.verifier.engine.replay import HALT, SKIP, Run
-from plansafe.verifier.engine.steps import Taken
+from plansafe.verifier.engine.steps import Taken, step_text
 from plansafe.verifier.model import And
 from plansafe.verifier.report import Finding, FindingClass
 from plansafe.verifier.rules.model import Part, shown_names
-from plansafe.verifier.simulate import step_text
 
 MAX_FREE = 12
 """Of at most so many elements that may or may not be left out, all combinations are tried."""

@@ -18,9 +18,9 @@ from plansafe.verifier.engine.replay import Engine
 from plansafe.verifier.engine.state import Delta, NumberTooLarge, State
 from plansafe.verifier.engine.steps import IllFormed, Taken
 from plansafe.verifier.evaluate import Binding, Evaluator, Reason, Undefined, formula_text
+from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.model import And, Atom, Equal, Formula, Not, Or, Quantified, Task, Truth
 from plansafe.verifier.one_world import refusal
-from plansafe.verifier.simulate import Simulation
 
 SUCCESS = "success"
 GRAMMAR = "grammar"
@@ -85,7 +85,7 @@ def safel_label(checker: Checker, plan: Source) -> PublishedLabel:
         if isinstance(step, IllFormed):
             return PublishedLabel(scheme, AFFORDANCE, number, step.message)
         steps.append((number, step))
-    execution = Execution(checker)
+    execution = LabelledRun(checker)
     for number, step in steps:
         if not execution.take(step, number):
             name, text = _safel_reason(execution, step, steps[number:])
@@ -95,7 +95,7 @@ def safel_label(checker: Checker, plan: Source) -> PublishedLabel:
     return PublishedLabel(scheme, SUCCESS, executable=True, goal=True)
 
 
-def _safel_reason(execution: Execution, step: Taken, rest: Sequence[tuple[int, Taken]]) -> tuple[str, str]:
+def _safel_reason(execution: LabelledRun, step: Taken, rest: Sequence[tuple[int, Taken]]) -> tuple[str, str]:
     """Why a step cannot be taken in the present state."""
     if execution.impossible(step):
         return AFFORDANCE, execution.unmet_text(step) + ", and no action changes that"
@@ -156,19 +156,19 @@ def unknown_name(task: Task, tokens: Sequence[str]) -> str | None:
 # -- executing --------------------------------------------------------------------------------------------------------
 
 
-class Execution:
+class LabelledRun:
     """A plan on its way through the states, and what can be asked about a step that cannot be taken."""
 
     def __init__(self, checker: Checker) -> None:
         self.engine = engine_of(checker)
         self.task = self.engine.task
-        self.simulation = Simulation(self.engine)
+        self.simulation = Execution(self.engine)
         self._taken: list[tuple[int, Taken]] = []
 
     def take(self, step: Taken, number: int) -> bool:
         """Take a step; False (nothing changed) if it cannot be taken. Raises :class:`NoLabel`."""
         try:
-            done = self.simulation.take(step) is not None
+            done = self.simulation.take(step)
         except NumberTooLarge:
             raise NoLabel(f"a number grew beyond 65,536 bits at step {number}") from None
         if done:
@@ -204,7 +204,7 @@ class Execution:
 
     def earlier(self, holds: Callable[[State], bool]) -> int | None:
         """The step after which something held first, before the present state (0: initially)."""
-        simulation = Simulation(self.engine)
+        simulation = Execution(self.engine)
         number = 0
         for following, step in self._taken:
             if holds(simulation.state):
@@ -218,7 +218,7 @@ class Execution:
         simulation = self.simulation.fork()
         for number, step in rest:
             try:
-                if simulation.take(step) is not None and holds(simulation.state):
+                if simulation.take(step) and holds(simulation.state):
                     return number
             except NumberTooLarge:
                 return None

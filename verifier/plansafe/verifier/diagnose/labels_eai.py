@@ -18,7 +18,7 @@ from plansafe.verifier.diagnose.labels import (
     MISSING,
     SUCCESS,
     WRONG_ORDER,
-    Execution,
+    LabelledRun,
     PublishedLabel,
     Written,
     after,
@@ -94,7 +94,7 @@ def eai_label(checker: Checker, plan: Source, manner: Manner = "virtualhome") ->
         name, number, text = wrong
         return PublishedLabel(scheme, name, number, text, raw[name])
     assert written is not None
-    execution = Execution(checker)
+    execution = LabelledRun(checker)
     additional: dict[int, str] = {}
     for number, (_, step) in enumerate(written, 1):
         if isinstance(step, IllFormed):
@@ -140,7 +140,7 @@ def _grammar(task: Task, written: list[Written] | None) -> tuple[str, int, str] 
 # -- BEHAVIOR: all that is wrong with a step, by priority -------------------------------------------------------------
 
 
-def _behavior(execution: Execution, step: Taken) -> tuple[str, str]:
+def _behavior(execution: LabelledRun, step: Taken) -> tuple[str, str]:
     placing = _PLACING.match(step.action.name.replace("-", "_")) is not None
     if not placing and execution.changes_nothing(step):
         return ADDITIONAL, "all that the step brings about is so already"
@@ -163,7 +163,7 @@ class _Kind(Enum):
     OWN_FLAG = 2
 
 
-def _virtualhome(execution: Execution, step: Taken) -> tuple[str, str]:
+def _virtualhome(execution: LabelledRun, step: Taken) -> tuple[str, str]:
     if execution.impossible(step):
         return AFFORDANCE, execution.unmet_text(step) + ", and no action changes that"
     unmet = unmet_parts(execution.evaluator, And(step.action.start.condition), step.binding)
@@ -216,7 +216,7 @@ def unmet_parts(evaluator: Evaluator, formula: Formula, binding: Binding, wanted
             return [(Reason(formula, binding, wanted),)]
 
 
-def _kind(execution: Execution, step: Taken, unmet: Reason) -> _Kind:
+def _kind(execution: LabelledRun, step: Taken, unmet: Reason) -> _Kind:
     """Which check of VirtualHome an unmet part stands for."""
     atom = unmet.formula
     delta = execution.delta(step)

@@ -11,10 +11,10 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.engine.state import NumberTooLarge
 from plansafe.verifier.engine.steps import IllFormed, Taken
+from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.monitor.finding import TooManyInstances
 from plansafe.verifier.one_world import require
 from plansafe.verifier.planning.chain import default_planners
-from plansafe.verifier.planning.execution import Execution
 from plansafe.verifier.planning.own_search import OwnSearch
 from plansafe.verifier.planning.port import Answer, Planner, Query
 from plansafe.verifier.report import FindingClass

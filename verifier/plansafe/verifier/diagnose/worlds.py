@@ -299,7 +299,6 @@ class Worlds:
         run = Run(engine, FORCE)
         run.state = self._state(world)
         run.runtime = unstarted.fork()
-        run.runtime.own_indexes(run.state.facts)
         run.runtime.start(run.state, Moment(0, 0, False))
         steps = self.steps[: asked.last]
         run.steps([ABSENT if s is None else s if (STEP, n) in world else IDLE for n, s in enumerate(steps, 1)])

@@ -150,7 +150,9 @@ class ActionCode:
         def run(facts: list[set[int]], fluents: list[dict[int, Number]], log: list[Change], *objects: int) -> bool:
             if holds is not None and not holds(facts, fluents, *objects):
                 return False
-            delta = combine(fluents, [effects(facts, fluents, None, *objects)])
+            happening = effects(facts, fluents, None, *objects)
+            plain = not happening.updates
+            delta = Delta(happening.deletes, happening.adds, []) if plain else combine(fluents, [happening])
             State(task, facts, fluents).apply(delta, log)
             return True
 

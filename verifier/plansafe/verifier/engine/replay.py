@@ -8,8 +8,9 @@ function, and whatever the changes of that step trigger.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from time import monotonic
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.verifier import model
@@ -24,6 +25,10 @@ from plansafe.verifier.monitor.finding import MAX_INSTANCES, TooManyInstances, V
 from plansafe.verifier.monitor.program import Moment
 from plansafe.verifier.monitor.runtime import Mirror, Plan, Runtime
 from plansafe.verifier.rules.model import Rule
+
+if TYPE_CHECKING:
+    from plansafe.verifier.execution.legal import LegalActions
+    from plansafe.verifier.execution.options import Projection
 
 MAX_REASONS = 1_000
 HALT, SKIP, FORCE = "halt", "skip", "force"
@@ -127,7 +132,6 @@ class Engine:
                 self.prototype = Runtime(self.plan, self.emitter)
                 watched = self.prototype.watched
                 self.prototype.start(self._initial.fork(), Moment(0, 0, False))
-                self.prototype.freeze()
             except TooManyInstances:
                 self.prototype = None
                 self.limit = Limit("SC503", "a rule has more instances than the limit allows")
@@ -137,6 +141,7 @@ class Engine:
         self._full_code: ActionCode | None = None
         self.entries: dict[str, tuple[Callable[..., bool], tuple[int, ...], Taken]] = {}
         """Chunks of plan text with what to run for them; equal steps are resolved once, also in a batch."""
+        self._changes: dict[int, tuple[model.Action, tuple[int, ...]]] = {}
         self.acting = bool([p for p in mirrors.values() if p in self.plan.momentary])
         self._goal_facts = [(p.predicate, task.encode(p.arguments)) for p in task.goal if isinstance(p, Atom)]
         self._goal = [self._compiled(part) for part in task.goal if not isinstance(part, Atom)]
@@ -157,6 +162,31 @@ class Engine:
         if self._full_code is None:
             self._full_code = ActionCode(self.task, self.emitter, None)
         return self._full_code
+
+    @cached_property
+    def legal(self) -> LegalActions:
+        """The searches for legal actions, compiled once."""
+        from plansafe.verifier.execution.legal import LegalActions  # noqa: PLC0415 - for searches alone
+
+        return LegalActions(self)
+
+    @cached_property
+    def projection(self) -> Projection:
+        """The actions, cut down to what some rule can notice. There must be rules."""
+        from plansafe.verifier.execution.options import Projection  # noqa: PLC0415 - for searches alone
+
+        return Projection(self)
+
+    def changes(self, action: model.Action) -> tuple[int, ...]:
+        """The predicates (and fluents, numbered after them) that an instantaneous action may change itself."""
+        known = self._changes.get(id(action))
+        if known is None:
+            base = len(self.task.predicates)
+            effects = action.start.effects
+            found = {atom.predicate for effect in effects for atom in (*effect.adds, *effect.deletes)}
+            found |= {base + a.function for effect in effects for a in effect.assignments}
+            known = self._changes[id(action)] = action, tuple(found)
+        return known[1]
 
     def _compiled(self, formula: Formula) -> Callable[[State], bool | None]:
         holds = self.emitter.condition(formula, [])
@@ -182,9 +212,7 @@ class Engine:
             run = Runtime(self.plan, self.emitter)
             run.start(state, Moment(0, 0, True))
             return run
-        run = prototype.fork()
-        run.branch_indexes()
-        return run
+        return prototype.fork()
 
     def goal(self, state: State) -> bool | None:
         """Whether the goal holds: ``None`` if it is undefined and not false."""
@@ -327,7 +355,6 @@ class Run:
         run.state = self.state.fork()
         if self.runtime is not None:
             run.runtime = self.runtime.fork()
-            run.runtime.branch_indexes()
         run.failures, run.reasons, run.soft = [], {}, dict(self.soft)
         run.step_of_letter = list(range(self.letter + 1))
         return run

@@ -138,3 +138,8 @@ class TimedStep(NamedTuple):
     duration: Number | None
     taken: Taken | IllFormed
     tolerance: Number | None = None
+
+
+def step_text(step: Taken, task_objects: tuple[str, ...]) -> str:
+    """A step as PDDL."""
+    return "(" + " ".join([step.action.name, *[task_objects[o] for o in step.objects]]) + ")"

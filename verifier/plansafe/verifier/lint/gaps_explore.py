@@ -9,14 +9,13 @@ from typing import NamedTuple
 
 from plansafe.verifier.engine.state import NumberTooLarge, State
 from plansafe.verifier.engine.steps import Taken
+from plansafe.verifier.execution.execution import Execution, StateKey, changing
 from plansafe.verifier.lint.gaps_ends import EndPatterns
 from plansafe.verifier.lint.gaps_rules import Proposal
 from plansafe.verifier.lint.gaps_scene import Scene, Shared
 from plansafe.verifier.lint.gaps_states import StatePatterns
 from plansafe.verifier.lint.gaps_steps import StepPatterns
 from plansafe.verifier.lint.gaps_trials import Path, Trial, Trials
-from plansafe.verifier.planning.execution import StateKey, changing
-from plansafe.verifier.simulate import Simulation
 
 WITNESSES = 4
 MAX_ENDS = 150
@@ -110,7 +109,6 @@ class Explorer:
         self.plans: list[Path] = []
         """Safe plans to the goal that were met on the way."""
         self.explored = 0
-        self._simulation = Simulation(self.engine)
         self._seen: set[StateKey] = set()
         self._steps_taken, self._states_reached = _Counts(), _Counts()
         self._pairs: set[tuple[tuple[int, int], tuple[int, int]]] = set()
@@ -145,11 +143,9 @@ class Explorer:
         return list(reversed(nodes))
 
     def _expand(self, node: Node) -> list[Node]:
-        simulation = self._simulation
-        simulation.state, simulation._indexes = node.state, None
         made = []
         touched = {o for step in node.path for o in step.objects}
-        for step in list(simulation.legal()):
+        for step in list(Execution(self.engine, node.state).legal()):
             if self._over():
                 break
             if self._symmetric(step, touched):
@@ -170,18 +166,17 @@ class Explorer:
 
     def _step(self, node: Node, step: Taken, rest: Path, keep: bool) -> Node | None:
         """Take a step from a node, look at it, and return where it leads if that is worth going on from."""
-        simulation = self._simulation
-        simulation.state = node.state
+        now = Execution(self.engine, node.state)
         try:
-            log = simulation.take(step)
+            taken = now.take(step)
         except NumberTooLarge:
             return None
-        if log is None:
+        if not taken:
             return None
+        log = now.changed
         self.explored += 1
-        log = list(log)  # taking a step back empties it
         after = node.state.fork() if log else node.state
-        simulation.undo()
+        now.undo()
         path = (*node.path, step)
         key = changing(self.engine, after)
         new = key not in self._seen

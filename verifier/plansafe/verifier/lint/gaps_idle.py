@@ -6,13 +6,12 @@ from collections.abc import Sequence
 
 from plansafe.verifier.engine.state import State
 from plansafe.verifier.engine.steps import Taken
+from plansafe.verifier.execution.execution import Execution, changing
 from plansafe.verifier.lint.gaps_ends import LONG
 from plansafe.verifier.lint.gaps_explore import Explorer, Found, Witness
 from plansafe.verifier.lint.gaps_rules import Literal
 from plansafe.verifier.lint.gaps_scene import Scene
 from plansafe.verifier.lint.gaps_trials import Path
-from plansafe.verifier.planning.execution import changing
-from plansafe.verifier.simulate import Simulation
 
 MAX_PLANS = 25
 
@@ -45,24 +44,26 @@ def lasting(explorer: Explorer, references: Sequence[Path]) -> None:
 
 
 def _states(explorer: Explorer, path: Path) -> list[State]:
-    simulation = Simulation(explorer.engine)
-    states = [simulation.state.fork()]
+    now = Execution(explorer.engine)
+    states = [now.state.fork()]
     for step in path:
-        simulation.take(step)
-        states.append(simulation.state.fork())
+        now.take(step)
+        states.append(now.state.fork())
     return states
 
 
 def _idling(explorer: Explorer, path: Path, state: State, at: int) -> Path | None:
     """The path with a loop at one place, taken often enough; ``None`` if there is no safe one."""
-    simulation = Simulation(explorer.engine, state.fork())
-    here = changing(explorer.engine, simulation.state)
-    for there in list(simulation.legal()):
-        if not simulation.take(there):
+    now = Execution(explorer.engine, state.fork())
+    here = changing(explorer.engine, now.state)
+    for there in list(now.legal()):
+        if not now.take(there):
             continue
-        back = _back(explorer, simulation, here)
-        simulation.undo()
-        simulation._indexes = None
+        if not now.changed:
+            now.undo()
+            continue
+        back = _back(explorer, now, here)
+        now.undo()
         if back is None:
             continue
         loops = (there, back) * ((LONG + 1) // 2 + 1)
@@ -73,12 +74,11 @@ def _idling(explorer: Explorer, path: Path, state: State, at: int) -> Path | Non
     return None
 
 
-def _back(explorer: Explorer, simulation: Simulation, here: object) -> Taken | None:
-    simulation._indexes = None
-    for back in list(simulation.legal()):
-        simulation.take(back)
-        same = changing(explorer.engine, simulation.state) == here
-        simulation.undo()
+def _back(explorer: Explorer, now: Execution, here: object) -> Taken | None:
+    for back in list(now.legal()):
+        now.take(back)
+        same = changing(explorer.engine, now.state) == here
+        now.undo()
         if same:
             return back
     return None

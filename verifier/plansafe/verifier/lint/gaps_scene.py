@@ -11,7 +11,6 @@ from plansafe.verifier.engine.state import State
 from plansafe.verifier.lint.gaps_rules import Literal
 from plansafe.verifier.lint.gaps_words import Words
 from plansafe.verifier.model import Action, Atom, Fluent, Task
-from plansafe.verifier.simulate import Simulation
 
 MAX_DISTANCE = 3
 MAX_ITEMS = 24
@@ -36,7 +35,6 @@ class Shared:
     def __init__(self, words: Words, engine: Engine) -> None:
         self.words = words
         self.engine = engine
-        self.simulation = Simulation(engine)
         initial = engine.initial()
         self.task = task = words.task
         self.initial = initial.facts

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from plansafe.verifier.engine.state import State
+from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.lint.gaps_model import UNCOVERED, UNREAD
 from plansafe.verifier.lint.gaps_rules import NAME, Lifted, Literal, Proposal, Scoring
 from plansafe.verifier.lint.gaps_scene import Scene, Shared
@@ -199,12 +200,9 @@ def _connected(conditions: list[Atom], known: set[int]) -> list[Atom]:
 
 def _possible(shared: Shared, undo: Undo, fact: Literal, scene: Scene) -> set[tuple[int, ...]]:
     """The steps of an undoing action that would take the fact back now."""
-    simulation = shared.simulation
-    simulation.state = scene.state
-    simulation._indexes = None
     return {
         taken.objects
-        for taken in simulation.legal(undo.action.name)
+        for taken in Execution(shared.engine, scene.state).legal(undo.action.name)
         if all(taken.objects[slot] == o for slot, o in zip(undo.slots, fact.objects, strict=True))
     }
 

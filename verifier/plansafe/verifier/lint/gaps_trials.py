@@ -10,16 +10,15 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.engine.replay import Engine
 from plansafe.verifier.engine.state import NumberTooLarge
-from plansafe.verifier.engine.steps import IllFormed, Taken
+from plansafe.verifier.engine.steps import IllFormed, Taken, step_text
+from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.monitor.finding import TooManyInstances
 from plansafe.verifier.monitor.invariant import Invariant
 from plansafe.verifier.monitor.program import Moment
 from plansafe.verifier.monitor.runtime import Runtime, StateMonitor
-from plansafe.verifier.planning.execution import Execution
 from plansafe.verifier.planning.own_search import OwnSearch
 from plansafe.verifier.planning.port import Answer, Query
 from plansafe.verifier.report import Headline
-from plansafe.verifier.simulate import step_text
 
 FAR, NEAR = 2_000, 300
 """States that a search for a plan visits: from S0, and from a detour."""

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from plansafe.verifier.api import Checker
 from plansafe.verifier.engine.replay import Engine
+from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.lint import search
 from plansafe.verifier.lint.budget import Budget
 from plansafe.verifier.lint.instances import count, instances
@@ -17,7 +18,6 @@ from plansafe.verifier.lint.relaxation import Relaxation, TooLarge
 from plansafe.verifier.lint.search import Explored, Outcome
 from plansafe.verifier.model import And, Formula, Not
 from plansafe.verifier.monitor.invariant import Invariant
-from plansafe.verifier.planning.execution import Execution
 from plansafe.verifier.planning.port import Answer
 from plansafe.verifier.rules.model import Part
 

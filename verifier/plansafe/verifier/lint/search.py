@@ -15,15 +15,14 @@ from typing import NamedTuple
 from plansafe.verifier.api import Checker
 from plansafe.verifier.engine.replay import Engine
 from plansafe.verifier.engine.state import NumberTooLarge
+from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.model import And, Formula, Not, Temporal, bind
 from plansafe.verifier.monitor.finding import TooManyInstances
 from plansafe.verifier.monitor.program import Moment
 from plansafe.verifier.monitor.runtime import Runtime
-from plansafe.verifier.planning.execution import Execution
 from plansafe.verifier.planning.port import Answer, Query, Solution
 from plansafe.verifier.planning.rewriting import mapped
 from plansafe.verifier.rules.model import Part, Rule
-from plansafe.verifier.simulate import Simulation
 
 MAX_NODES = 1_500
 
@@ -57,7 +56,6 @@ def explore(
     """
     outcomes: dict[Outcome, int] = {}
     start = Execution.initial(engine)
-    simulation = Simulation(engine, start.state)
     complete = not engine.resolver.lenient
     queue = deque([start])
     seen = {_mark(start)}
@@ -69,9 +67,7 @@ def explore(
                 outcomes[outcome] = execution.letter
                 if enough(outcomes):
                     return Explored(outcomes, complete and not queue, len(seen))
-            simulation.state = execution.state
-            simulation._indexes = None  # those of another state
-            for step in list(simulation.legal()):
+            for step in list(execution.legal()):
                 if monotonic() > deadline or len(seen) > max_nodes:
                     return Explored(outcomes, False, len(seen))
                 try:

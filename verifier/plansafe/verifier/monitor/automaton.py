@@ -8,7 +8,7 @@ while its letter and its state stay the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import product
 
 from plansafe.verifier.compile.emit import Emitter
@@ -133,6 +133,11 @@ class Automaton:
         """Whether the next letter matters even if nothing changes."""
         return self._default_awake or bool(self._awake) or self._global_dirty or self._timed
 
+    @property
+    def pending(self) -> bool:
+        """Whether changes have been told that are judged with the next letter."""
+        return bool(self._candidates or self._touched or self._global_dirty)
+
     def triggers(self) -> list[tuple[int, bool | None, Callable[..., None]]]:
         """What to call, and for which changes."""
         return [(t.predicate, t.added, t.find) for search in self.searches for t in search.triggers]
@@ -151,8 +156,7 @@ class Automaton:
         """Whether a change has to be told: an instance reads it, or all do, or blame depends on it."""
         if self._early or (self.instances and self.readers.read(predicate, code)):
             return True
-        shared = self.global_readers
-        return any([shared.patterns[n].key(code) is not None for n in shared.by_predicate.get(predicate, ())])
+        return self.global_readers.matches(predicate, code)
 
     @property
     def open(self) -> bool:
@@ -164,9 +168,7 @@ class Automaton:
         if predicate in self.readers.by_predicate:
             self.readers.readers(predicate, code, self._touched)
         if predicate in self.global_readers.by_predicate and not self._global_dirty:
-            for number in self.global_readers.by_predicate[predicate]:
-                if self.global_readers.patterns[number].key(code) is not None:
-                    self._global_dirty = True
+            self._global_dirty = self.global_readers.matches(predicate, code)
         if self._early:
             self._track(predicate, code)
 
@@ -226,6 +228,59 @@ class Automaton:
             for number, keys in self._touched_now.items():
                 self._touched_early.setdefault(number, set()).update(keys)
             self._touched_now = {}
+
+    def foresee(
+        self, state: State, changes: Iterable[tuple[int, int, object]], candidates: list[Binding], moment: Moment
+    ) -> tuple[list[Binding], list[Binding]] | None:
+        """What :meth:`step` would find violated, and undecided, in the letter of ``state``. Nothing is changed.
+
+        ``changes`` led to the state, and triggers found the ``candidates``. ``None`` where a copy has to be asked: all
+        bindings that share the default instance are violated together, or there are too many instances.
+        """
+        program, touched, dirty = self.program, set(self._touched), self._global_dirty
+        for index, code, _ in changes:
+            self.readers.readers(index, code, touched)
+            dirty = dirty or self.global_readers.matches(index, code)
+        time_bits = program.time_bits(moment)
+        everyone, shared = time_bits != self._time_bits, self._global_bits
+        if dirty:
+            found = self._bits(state, None)
+            if found is None:
+                return [], [] if () in self.undecided else [()]
+            everyone, shared = everyone or found != shared, found
+        if not self.closed and (self._default_awake or everyone):
+            default = program.move(self.default.state, self.defaults | shared, time_bits, moment)[0]
+            if self._bad(default) and (self.mode in ("always", "each") or not program.past_mode):
+                return None
+        violated: list[Binding] = []
+        undecided: list[Binding] = []
+        fresh = () if self.closed else dict.fromkeys((*self._candidates, *candidates))
+        if len(self.instances) + len(fresh) > self.limit:
+            return None
+        for binding in {*(self.instances if everyone else self._awake), *touched, *fresh}:
+            instance = self.instances.get(binding)
+            if instance is None:
+                if binding not in fresh or binding in self.done:
+                    continue
+                bits, instance = self._bits(state, binding), self.default
+                if bits == self.defaults:
+                    continue
+            else:
+                bits = self._bits(state, binding) if binding in touched else instance.bits
+            if bits is None:
+                if binding not in self.undecided:
+                    undecided.append(binding)
+                continue
+            after = program.move(instance.state, bits | shared, time_bits, moment)[0]
+            again = program.past_mode and self.mode == "always" and instance.violated
+            if self._bad(after) and not again and not (program.past_mode and self.mode not in ("always", "each")):
+                violated.append(binding)
+        return violated, undecided
+
+    def _bad(self, state: int) -> bool:
+        """Whether the formula is violated at a state of the program: now (of a past formula), or for good."""
+        program = self.program
+        return not program.output(state) if program.past_mode else program.verdict(state) == PERMANENTLY_VIOLATED
 
     def _create(self, state: State, binding: Binding) -> None:
         bits = self._bits(state, binding)
@@ -367,11 +422,7 @@ class Automaton:
         default.state, sleeps = program.move(default.state, letter, time_bits, moment)
         if moment.letter == 0:
             self._note_start(default, letter, moment)
-        bad = (
-            not program.output(default.state)
-            if program.past_mode
-            else program.verdict(default.state) == PERMANENTLY_VIOLATED
-        )
+        bad = self._bad(default.state)
         if bad and (self.mode in ("always", "each") or not program.past_mode):
             self._materialise(moment)
             return

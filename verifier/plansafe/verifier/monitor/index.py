@@ -15,11 +15,11 @@ Binding = tuple[int, ...]
 class FactIndexes:
     """The indexes ``I`` that generated joins use, kept in step with the state by its log of changes."""
 
-    def __init__(self, emitter: Emitter) -> None:
+    def __init__(self, emitter: Emitter, asked: set[tuple[int, tuple[int, ...]]]) -> None:
         self.task: Task = emitter.task
         self.size = emitter.size
         self.tables: list[dict[int, set[int]]] = []
-        self._specs = {spec: emitter.indexes[spec] for spec in emitter.asked}
+        self._specs = {spec: emitter.indexes[spec] for spec in asked}
         self._by_predicate: dict[int, list[tuple[int, tuple[int, ...]]]] = {}
         self._mine: dict[int, set[int]] | None = None
         """Of each table that no fork shares, the keys whose sets no fork shares; ``None``: nothing is shared."""
@@ -30,22 +30,33 @@ class FactIndexes:
         self._by_predicate = {}
         self._mine = None
         for (predicate, positions), number in self._specs.items():
-            powers = self._powers(predicate, positions)
-            self._by_predicate.setdefault(predicate, []).append((number, powers))
-            table = self.tables[number]
-            for code in facts[predicate]:
-                table.setdefault(self._key(code, powers), set()).add(code)
+            self._fill(predicate, positions, number, facts)
 
-    def fresh(self) -> FactIndexes:
-        """Empty indexes of the same shape."""
-        copy = FactIndexes.__new__(FactIndexes)
-        copy.task, copy.size, copy._specs = self.task, self.size, self._specs
-        copy.tables, copy._by_predicate, copy._mine = [], {}, None
-        return copy
+    def cover(self, emitter: Emitter, asked: set[tuple[int, tuple[int, ...]]], facts: list[set[int]]) -> None:
+        """Add indexes that are asked for and not there yet, for a state that these indexes fit."""
+        if len(asked) <= len(self._specs) and asked <= self._specs.keys():
+            return
+        missing = {spec: emitter.indexes[spec] for spec in asked if spec not in self._specs}
+        self._specs = {**self._specs, **missing}
+        self._by_predicate = {predicate: list(entries) for predicate, entries in self._by_predicate.items()}
+        self.tables += [{} for _ in range(max(missing.values()) + 1 - len(self.tables))]
+        for (predicate, positions), number in missing.items():
+            self.tables[number] = {}
+            self._fill(predicate, positions, number, facts)
+            if self._mine is not None:
+                self._mine[number] = set(self.tables[number])
+
+    def _fill(self, predicate: int, positions: tuple[int, ...], number: int, facts: list[set[int]]) -> None:
+        powers = self._powers(predicate, positions)
+        self._by_predicate.setdefault(predicate, []).append((number, powers))
+        table = self.tables[number]
+        for code in facts[predicate]:
+            table.setdefault(self._key(code, powers), set()).add(code)
 
     def fork(self) -> FactIndexes:
         """An independent copy for a state that is the same now. What neither changes is shared: constant time."""
-        copy = self.fresh()
+        copy = FactIndexes.__new__(FactIndexes)
+        copy.task, copy.size, copy._specs = self.task, self.size, self._specs
         copy.tables, copy._by_predicate = list(self.tables), self._by_predicate
         copy._mine, self._mine = {}, {}
         return copy
@@ -135,6 +146,10 @@ class InstanceIndex:
                     found = self._tables[number].get(key)
                 if found:
                     out |= found
+
+    def matches(self, predicate: int, code: int) -> bool:
+        """Whether some pattern reads the fact, whatever is registered."""
+        return any([self.patterns[number].key(code) is not None for number in self.by_predicate.get(predicate, ())])
 
     def read(self, predicate: int, code: int) -> bool:
         """Whether some registered instance reads the fact."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from plansafe.verifier.compile.emit import Emitter
 from plansafe.verifier.compile.triggers import extension, patterns
-from plansafe.verifier.engine.state import State
+from plansafe.verifier.engine.state import Change, State
 from plansafe.verifier.evaluate import Evaluator
 from plansafe.verifier.model import Formula, Variable
 from plansafe.verifier.monitor.finding import MAX_INSTANCES, Binding, TooManyInstances, Violation
@@ -134,6 +134,19 @@ class Invariant:
                         self.undecided.add(binding)
             self.touches += len(self.candidates)
             self.candidates.clear()
+
+    def foresee(
+        self, state: State, changes: Iterable[Change], candidates: list[Binding], _moment: Moment
+    ) -> tuple[list[Binding], list[Binding]]:
+        """What :meth:`step` would find newly violated, and newly undecided, in a state behind ``changes``."""
+        asked = dict.fromkeys(candidates)
+        touched: set[Binding] = set()
+        if self.episodes:
+            for index, code, _ in changes:
+                self.readers.readers(index, code, touched)
+        values = {binding: self.holds(state, binding) for binding in (*asked, *touched)}
+        violated = [binding for binding in asked if values[binding] is False and binding not in self.episodes]
+        return violated, [b for b, value in values.items() if value is None and b not in self.undecided]
 
     def _close(self, binding: Binding, episode: Episode) -> None:
         del self.episodes[binding]

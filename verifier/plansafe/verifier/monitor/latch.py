@@ -7,7 +7,7 @@ free variables, and the rule is judged only at the steps that it is about.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -65,6 +65,16 @@ class Latch(Automaton):
             return None
         return self.program.output(self.instances.get(binding, self.default).state)
 
+    def foretell(self, binding: Binding, state: State, moment: Moment) -> bool | None:
+        """What :meth:`truth` would say after the letter of ``state`` at ``moment``. Nothing is changed."""
+        if self.unknown and (binding in self.unknown or () in self.unknown):
+            return None
+        shared, own = self._bits(state, None), self._bits(state, binding)
+        if shared is None or own is None:
+            return None
+        now = self.instances.get(binding, self.default).state
+        return self.program.output(self.program.move(now, own | shared, self.program.time_bits(moment), moment)[0])
+
     def fork(self) -> Latch:
         """An independent copy."""
         copy = super().fork()
@@ -72,6 +82,21 @@ class Latch(Automaton):
         copy.unknown = set(self.unknown)
         copy._idle = []
         return copy
+
+
+TruthOf = Callable[[int, Binding], bool | None]
+"""The truth of a latch (by number) under a binding at the letter read last; ``None`` if it cannot be decided."""
+
+
+def truth_of(monitors: Sequence[object]) -> TruthOf:
+    """What the latches among some monitors say."""
+
+    def truth(number: int, binding: Binding) -> bool | None:
+        latch = monitors[number]
+        assert isinstance(latch, Latch)
+        return latch.truth(binding)
+
+    return truth
 
 
 class _Asked(NamedTuple):
@@ -141,36 +166,32 @@ class LatchedCheck(StepCheck):
         else:
             self._truths[id(formula)] = (Truth(emitter, formula, own), tuple([v.slot for v in own]))
 
-    def conclude(self, state: State, monitors: Sequence[object], moment: Moment) -> None:
+    def conclude(self, state: State, truth: TruthOf, moment: Moment) -> None:
         """The letter has been read by the latches: judge the steps that matched."""
         for binding in self._due:
-            value = self._value(state, monitors, self._body, dict(zip(self.slots, binding, strict=True)))
+            value = self._value(state, truth, self._body, dict(zip(self.slots, binding, strict=True)))
             self._note(value, binding, moment.letter + 1, moment.letter)
         self._due.clear()
 
-    def _value(
-        self, state: State, monitors: Sequence[object], formula: Formula, binding: dict[int, int]
-    ) -> bool | None:
+    def _value(self, state: State, truth: TruthOf, formula: Formula, binding: dict[int, int]) -> bool | None:
         asked = self._asked.get(id(formula))
         if asked is not None:
-            latch = monitors[asked.monitor]
-            assert isinstance(latch, Latch)
-            return latch.truth(tuple([binding[s] for s in asked.slots]))
+            return truth(asked.monitor, tuple([binding[s] for s in asked.slots]))
         known = self._truths.get(id(formula))
         if known is not None:
             return known[0](state, tuple([binding[s] for s in known[1]]))
         if isinstance(formula, Not):
-            value = self._value(state, monitors, formula.body, binding)
+            value = self._value(state, truth, formula.body, binding)
             return None if value is None else not value
         if isinstance(formula, And | Or):
-            values = [self._value(state, monitors, part, binding) for part in formula.parts]
+            values = [self._value(state, truth, part, binding) for part in formula.parts]
             deciding = isinstance(formula, Or)
         else:
             assert isinstance(formula, Quantified)
             slots = [v.slot for v in formula.variables]
             domains = [self.task.domains[v.domain] for v in formula.variables]
             values = [
-                self._value(state, monitors, formula.body, {**binding, **dict(zip(slots, objects, strict=True))})
+                self._value(state, truth, formula.body, {**binding, **dict(zip(slots, objects, strict=True))})
                 for objects in product(*domains)
             ]
             deciding = not formula.universal

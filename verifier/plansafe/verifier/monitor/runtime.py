@@ -19,7 +19,7 @@ from plansafe.verifier.monitor.automaton import Automaton
 from plansafe.verifier.monitor.finding import Violation
 from plansafe.verifier.monitor.index import FactIndexes
 from plansafe.verifier.monitor.invariant import Invariant
-from plansafe.verifier.monitor.latch import Latch, LatchedCheck, latched
+from plansafe.verifier.monitor.latch import Latch, LatchedCheck, latched, truth_of
 from plansafe.verifier.monitor.program import Moment, TooLarge
 from plansafe.verifier.monitor.stepcheck import StepCheck
 from plansafe.verifier.rules.model import Part, Rule, step_predicate
@@ -48,7 +48,7 @@ class Runtime:
 
     def __init__(self, plan: Plan, emitter: Emitter) -> None:
         self.plan = plan
-        emitter.asked.clear()
+        emitter.asked = set()
         self.monitors: list[StateMonitor] = []
         self.checks: dict[int, list[StepCheck]] = {}
         self._mine: set[int] | None = None
@@ -65,7 +65,7 @@ class Runtime:
             for match in rule.matches:
                 for pattern in patterns(emitter, match.atom, rule.declared):
                     self._match.setdefault(match.atom.predicate, []).append((number, match.factor, pattern))
-        self.indexes = FactIndexes(emitter)
+        self.indexes = FactIndexes(emitter, emitter.asked)
         self._dispatch()
         self._due_after: list[StepCheck] = []
 
@@ -158,11 +158,15 @@ class Runtime:
             p for p, _ in self.indexes._specs
         }
 
-    # -- letters ------------------------------------------------------------------------------------------------------
+    def readers(self, index: int) -> list[int]:
+        """The monitors (by number) that a change of a predicate or fluent may concern."""
+        return self._readers[index]
 
-    def freeze(self) -> None:
-        """Let forks share the checks, which this runtime will not reach any more."""
-        self._mine = set()
+    def triggers(self, index: int, added: bool) -> list[tuple[int, Find]]:
+        """What finds bindings when a fact is added (or removed, or a number changes), and for which monitors."""
+        return self._added[index] if added else self._deleted[index]
+
+    # -- letters ------------------------------------------------------------------------------------------------------
 
     def start(self, state: State, moment: Moment) -> None:
         """S0 is reached."""
@@ -244,7 +248,7 @@ class Runtime:
                     late.append(check)
         self._act(state, moment)
         for check in late:
-            check.conclude(state, self.monitors, moment)
+            check.conclude(state, truth_of(self.monitors), moment)
         for predicate, code, _ in log:
             state.facts[predicate].discard(code)
         self._changed(state, [(predicate, code, False) for predicate, code, _ in log], self._acting_due)
@@ -321,32 +325,26 @@ class Runtime:
                 out[self.plan.parts[monitor.part].rule] += monitor.touches
         return [t + m for t, m in zip(out, self.matches, strict=True)]
 
-    def own_indexes(self, facts: list[set[int]]) -> None:
-        """Give a forked runtime indexes of its own, for a state that will change."""
-        self.indexes = self.indexes.fresh()
-        self.indexes.build(facts)
-
-    def branch_indexes(self) -> None:
-        """Give a forked runtime, whose indexes fit its state, indexes that share what neither will change."""
-        self.indexes = self.indexes.fork()
-
     def fork(self) -> Runtime:
-        """An independent copy. What neither changes is shared, each monitor until one of the two changes it."""
+        """An independent copy: each monitor and index is shared until one of the two changes it."""
         copy = type(self).__new__(type(self))
-        copy.plan, copy.indexes, copy.too_large = self.plan, self.indexes, self.too_large
+        copy.plan, copy.indexes, copy.too_large = self.plan, self.indexes.fork(), self.too_large
         copy.monitors = list(self.monitors)
         copy._owned, self._owned = set(), set()
-        # Most plans take few kinds of steps: checks that no step has reached are shared until one does.
-        mine = self.checks if self._mine is None else self._mine
-        checks = {check: check.fork() for predicate in mine for check in self.checks[predicate]}
+        # Most plans take few kinds of steps: checks are shared until a step reaches them.
         copy.checks = dict(self.checks)
-        copy.checks.update({p: [checks[check] for check in self.checks[p]] for p in mine})
-        copy._mine = set(mine)
+        copy._mine, self._mine = set(), set()
         copy.matches = list(self.matches)
         copy._match = self._match
         copy._added, copy._deleted, copy._readers = self._added, self._deleted, self._readers
         copy._awake, copy._acting_due = dict(self._awake), dict(self._acting_due)
-        copy._due_after = [checks[c] for c in self._due_after]
+        copy._due_after = []
+        if self._due_after:
+            due = {check: check.fork() for check in self._due_after}
+            for predicate in {check.predicate for check in due}:
+                copy.checks[predicate] = [due.get(check) or check.fork() for check in self.checks[predicate]]
+                copy._mine.add(predicate)
+            copy._due_after = list(due.values())
         return copy
 
 

@@ -37,6 +37,7 @@ class StepCheck:
         self.task = emitter.task
         self.predicate = step_predicate(step)
         self.after = after
+        self.body = body
         guard = TRUE if guard is None else guard
         failing = And((step, guard)) if after else And((step, guard, Not(body)))
         search = extension(emitter, failing, True, parameters)
@@ -48,12 +49,16 @@ class StepCheck:
         self.violations: list[Violation] = []
         self.touches = 0
 
-    def depart(self, state: State, indexes: FactIndexes, code: int, moment: Moment) -> None:
-        """A matching step is about to be taken (its mirror fact is in the state)."""
+    def matching(self, state: State, indexes: FactIndexes, code: int) -> list[Binding]:
+        """The bindings that a step about to be taken (its mirror fact is in the state) may concern."""
         found: list[Binding] = []
         for find in self._finds:
             find(state.facts, state.fluents, indexes.tables, code, found)
-        for binding in dict.fromkeys(found):
+        return found
+
+    def depart(self, state: State, indexes: FactIndexes, code: int, moment: Moment) -> None:
+        """A matching step is about to be taken (its mirror fact is in the state)."""
+        for binding in dict.fromkeys(self.matching(state, indexes, code)):
             guard = self._guard(state, binding)
             if guard is None:
                 self.undecided.add(binding)

@@ -10,14 +10,14 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.engine.replay import Engine
 from plansafe.verifier.engine.state import NumberTooLarge
-from plansafe.verifier.engine.steps import Taken
+from plansafe.verifier.engine.steps import Taken, step_text
+from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.model import Action, Quantified, Task
 from plansafe.verifier.planning.compile_rules import Compiled, compile_rules
 from plansafe.verifier.planning.port import Answer, Query, Solution
 from plansafe.verifier.planning.printing import Printed, Unprintable, floats_suffice, print_task
 from plansafe.verifier.planning.trace_automata import CannotCompile
 from plansafe.verifier.report import Headline, Worlds
-from plansafe.verifier.simulate import Simulation, step_text
 
 
 class Disagreement(Exception):
@@ -61,7 +61,7 @@ class Compilations:
         if isinstance(found, str):
             return Solution(Answer.UNSUPPORTED, detail=found)
         compiled, engine = found
-        simulation = Simulation(engine)
+        simulation = Execution(engine)
         try:
             possible = _replayed(simulation, compiled, query.prefix)
         except NumberTooLarge:
@@ -97,7 +97,7 @@ def joined(task: Task) -> Task:
     return task._replace(actions=actions)
 
 
-def _replayed(simulation: Simulation, compiled: Compiled, prefix: Sequence[Taken]) -> bool:
+def _replayed(simulation: Execution, compiled: Compiled, prefix: Sequence[Taken]) -> bool:
     """Take the steps of a prefix in the compiled task; false if one cannot be taken or makes the trace unsafe."""
     actions, state = simulation.task.actions, simulation.state
     observe = None if compiled.observe is None else Taken(actions[compiled.observe], ())
@@ -110,7 +110,7 @@ def _replayed(simulation: Simulation, compiled: Compiled, prefix: Sequence[Taken
     if not observed():
         return False
     for step in prefix:
-        if simulation.take(Taken(actions[step.action.name], step.objects)) is None or not observed():
+        if not simulation.take(Taken(actions[step.action.name], step.objects)) or not observed():
             return False
     return True
 

@@ -19,16 +19,15 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.engine.replay import Engine
 from plansafe.verifier.engine.state import NumberTooLarge
-from plansafe.verifier.engine.steps import Taken
+from plansafe.verifier.engine.steps import Taken, step_text
+from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.monitor.finding import TooManyInstances
 from plansafe.verifier.monitor.program import structure
 from plansafe.verifier.planning.estimates import landmark_cut, relaxed_plan
-from plansafe.verifier.planning.execution import Execution
 from plansafe.verifier.planning.pending import pending
 from plansafe.verifier.planning.port import Answer, Query, Solution
 from plansafe.verifier.planning.relaxed import Conjunction, Lifted, Relaxed, TooBig
 from plansafe.verifier.report import Headline, Worlds
-from plansafe.verifier.simulate import Simulation, step_text
 
 MAX_NODES = 1_000_000
 KEPT = 3_000
@@ -176,7 +175,7 @@ class _Search:
         self.visited = 0
         self.complete = not start.engine.resolver.lenient
         self._relaxed: Relaxed | None = None
-        self._simulation: Simulation | None = None
+        self._blind = False
         self._goals: dict[object, Conjunction | None] = {}
         self._kept: OrderedDict[_Node, None] = OrderedDict()
         self._ties = 0
@@ -194,7 +193,7 @@ class _Search:
         try:
             self._relaxed = Relaxed(self.owner.lifted(start.engine, rules), start.state, start.runtime, self._check)
         except TooBig:
-            self._simulation = Simulation(start.engine, start.state)
+            self._blind = True
         root = _Node(None, None, start)
         end = self._shortest(root) if self.shortest else self._greedy(root)
         if end is not None:
@@ -262,9 +261,8 @@ class _Search:
 
     def _look(self, execution: Execution) -> _Look:
         self.visited += 1
-        if self._simulation is not None:
-            self._simulation = simulation = _moved(self._simulation, execution)
-            return _Look(0, [], list(simulation.legal()), [])
+        if self._blind:
+            return _Look(0, [], list(execution.legal()), [])
         relaxed = self._relaxed
         assert relaxed is not None
         more = self._demands(relaxed, execution)
@@ -383,10 +381,3 @@ class _Search:
                 ahead = max(bound, node.depth + 1 + max(node.value - 1, 0))
                 heappush(queue, (ahead, -node.depth - 1, self._ties, node, step))
         return None
-
-
-def _moved(simulation: Simulation, execution: Execution) -> Simulation:
-    """A simulation in another state; what it has compiled is kept."""
-    simulation.state = execution.state
-    simulation._indexes = None
-    return simulation

@@ -199,7 +199,7 @@ class Lifted:
         facts = [set(f) for f in state.facts]
         task = self.engine.task
         self.engine.emitter.asked = self._asked
-        indexes = FactIndexes(self.engine.emitter)
+        indexes = FactIndexes(self.engine.emitter, self._asked)
         indexes.build(facts)
         seen: list[set[tuple[int, ...]]] = [set() for _ in self.schemas]
         grown = True

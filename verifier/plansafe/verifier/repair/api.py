@@ -10,7 +10,7 @@ from time import monotonic
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, ReadSteps
 from plansafe.verifier.engine.replay import HALT, Outcome, Run
-from plansafe.verifier.engine.steps import IllFormed, Taken
+from plansafe.verifier.engine.steps import IllFormed, Taken, step_text
 from plansafe.verifier.model import Number
 from plansafe.verifier.one_world import refusal
 from plansafe.verifier.repair.extract import Aligned, alignments
@@ -22,7 +22,6 @@ from plansafe.verifier.repair.model import Edit, EditKind, Repair, RepairOptions
 from plansafe.verifier.repair.order import Order
 from plansafe.verifier.repair.reasons import Reasons
 from plansafe.verifier.report import Headline
-from plansafe.verifier.simulate import step_text
 
 SAFE = (Headline.SAFE, Headline.VALID)
 

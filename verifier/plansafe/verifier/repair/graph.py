@@ -23,6 +23,7 @@ from plansafe.verifier.engine.replay import Engine
 from plansafe.verifier.engine.state import Change, NumberTooLarge, State
 from plansafe.verifier.engine.steps import IllFormed, Taken
 from plansafe.verifier.evaluate import Evaluator
+from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.model import And, Formula, Number
 from plansafe.verifier.monitor.finding import TooManyInstances
 from plansafe.verifier.repair.demands import Demand, Demander
@@ -30,7 +31,6 @@ from plansafe.verifier.repair.footprint import Conditional, Footprint, Footprint
 from plansafe.verifier.repair.model import Weights
 from plansafe.verifier.repair.views import DEADLINE, LETTERS, STATE, view_of
 from plansafe.verifier.repair.watch import Broken, Watch
-from plansafe.verifier.simulate import Simulation
 
 KEEP, SKIP, INSERT, DELETE, SUBSTITUTE, DEFER, PLACE, BORROW, GHOST = range(9)
 """Kinds of edges. ``DEFER`` and ``PLACE`` are a move to a later place, ``BORROW`` and ``SKIP`` one to an earlier.
@@ -184,7 +184,6 @@ class Search:
         self._achieving: dict[Demand, list[int]] = {}
         self._achievers: dict[Demand, list[_Candidate]] = {}
         self._legal_actions: dict[tuple[object, ...], list[Taken]] = {}
-        self._simulation = Simulation(engine)
         self.base = len(engine.task.predicates)
         self.prepare()
         state = _frozen(engine.initial(), None)
@@ -369,13 +368,13 @@ class Search:
 
     def _take(self, node: Node, taken: Taken) -> tuple[State, Watch | None, tuple[Broken, ...], list[Change]] | None:
         """What a step leads to; ``None`` if it cannot be taken."""
-        simulation = Simulation(self.engine, node.state.fork())
+        now = Execution(self.engine, node.state.fork())
         try:
-            log = simulation.take(taken)
-            if log is None:
+            if not now.take(taken):
                 return None
+            log = now.changed
             watch = node.watch
-            state = _frozen(simulation.state, node.state, log)
+            state = _frozen(now.state, node.state, log)
             broken: tuple[Broken, ...] = ()
             if watch is not None:
                 watch = watch.after(self.engine, node.state, taken, state, log)
@@ -917,9 +916,7 @@ class Search:
         key = self._picture(node.state)
         found = self._legal_actions.get(key)
         if found is None:
-            self._simulation.state = node.state
-            self._simulation._indexes = None
-            found = self._legal_actions[key] = list(self._simulation.legal())
+            found = self._legal_actions[key] = list(Execution(self.engine, node.state).legal())
         return found
 
 

@@ -12,10 +12,9 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.compile.triggers import Pattern, patterns
 from plansafe.verifier.engine.replay import FORCE, HALT, Run
 from plansafe.verifier.engine.state import Change, State
-from plansafe.verifier.engine.steps import IllFormed, Taken
+from plansafe.verifier.engine.steps import IllFormed, Taken, step_text
 from plansafe.verifier.repair.extract import Aligned
 from plansafe.verifier.repair.model import EditKind
-from plansafe.verifier.simulate import step_text
 
 InPlay = tuple[int, frozenset[tuple[int, int]]]
 """A part of a rule, and the objects that some of its parameters have: all instances that agree with these."""

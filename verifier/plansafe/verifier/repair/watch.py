@@ -15,7 +15,7 @@ from plansafe.verifier.engine.steps import Taken
 from plansafe.verifier.monitor.automaton import Automaton
 from plansafe.verifier.monitor.index import FactIndexes
 from plansafe.verifier.monitor.invariant import Invariant
-from plansafe.verifier.monitor.latch import Latch, LatchedCheck
+from plansafe.verifier.monitor.latch import Latch, LatchedCheck, truth_of
 from plansafe.verifier.monitor.program import Moment
 from plansafe.verifier.monitor.runtime import Runtime
 from plansafe.verifier.monitor.stepcheck import StepCheck
@@ -30,26 +30,6 @@ class Broken(NamedTuple):
     part: int
     binding: tuple[int, ...]
     arrival: bool
-
-
-class _Tables(FactIndexes):
-    """Join indexes that are copied where they change."""
-
-    def branch(self) -> _Tables:
-        copy = _Tables.__new__(_Tables)
-        copy.task, copy.size, copy._specs = self.task, self.size, self._specs
-        copy._by_predicate = self._by_predicate
-        copy.tables = list(self.tables)
-        return copy
-
-    def update(self, log: Iterable[Change]) -> None:
-        for predicate, code, value in log:
-            for number, powers in self._by_predicate.get(predicate, ()):
-                key = self._key(code, powers)
-                table = self.tables[number] = dict(self.tables[number])
-                found = set(table.get(key, ()))
-                (found.add if value else found.discard)(code)
-                table[key] = found
 
 
 class Dispatch:
@@ -85,7 +65,7 @@ class Watch:
 
     __slots__ = ("acting", "awake", "broken", "dispatch", "keys", "letter", "monitors", "tables")
 
-    def __init__(self, dispatch: Dispatch, monitors: list[StateMonitor], tables: _Tables, letter: int) -> None:
+    def __init__(self, dispatch: Dispatch, monitors: list[StateMonitor], tables: FactIndexes, letter: int) -> None:
         self.dispatch = dispatch
         self.monitors = monitors
         self.tables = tables
@@ -101,9 +81,7 @@ class Watch:
         runtime = engine.runtime(False, state)
         if runtime is None:
             return None
-        tables = _Tables.__new__(_Tables)
-        tables.__dict__.update(runtime.indexes.__dict__)
-        watch = cls(Dispatch(runtime), list(runtime.monitors), tables, 0)
+        watch = cls(Dispatch(runtime), list(runtime.monitors), runtime.indexes, 0)
         watch.awake = frozenset(runtime._awake)
         watch.acting = frozenset(runtime._acting_due)
         watch._conclude(range(len(runtime.monitors)), [(p, ()) for p in runtime.too_large])
@@ -146,7 +124,7 @@ class Watch:
                 still[number] = None
         acting = still
         for late in lates:
-            late.conclude(before, turn.monitors, moment)
+            late.conclude(before, truth_of(turn.monitors), moment)
             troubled += [(v.part, v.binding) for v in late.violations]
             troubled += [(late.part, binding) for binding in late.undecided]
         if mirror is not None:
@@ -206,7 +184,7 @@ class _Turn:
     def __init__(self, watch: Watch) -> None:
         self.dispatch = watch.dispatch
         self.monitors = list(watch.monitors)
-        self.tables = watch.tables.branch()
+        self.tables = watch.tables.fork()
         self.owned: set[int] = set()
 
     def own(self, number: int) -> StateMonitor:

@@ -8,16 +8,15 @@ from time import monotonic
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.engine.steps import Taken
+from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.planning.chain import default_planners
 from plansafe.verifier.planning.estimates import landmark_cut
-from plansafe.verifier.planning.execution import Execution
 from plansafe.verifier.planning.own_search import unsupported
 from plansafe.verifier.planning.port import Answer, Planner, Query, Solution
 from plansafe.verifier.planning.relaxed import Lifted, Relaxed, TooBig
 from plansafe.verifier.report import Headline, Report, Worlds
 from plansafe.verifier.scenario.model import Limits, Profile, Witness
 from plansafe.verifier.scenario.violating import ViolationSearch
-from plansafe.verifier.simulate import step_text
 
 SAFE = (Headline.SAFE, Headline.VALID)
 

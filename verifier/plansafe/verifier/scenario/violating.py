@@ -13,12 +13,11 @@ from time import monotonic
 from plansafe.verifier.engine.replay import Engine
 from plansafe.verifier.engine.state import NumberTooLarge
 from plansafe.verifier.engine.steps import Taken
+from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.monitor.finding import TooManyInstances
 from plansafe.verifier.planning.estimates import relaxed_plan
-from plansafe.verifier.planning.execution import Execution
 from plansafe.verifier.planning.port import Answer, Solution
 from plansafe.verifier.planning.relaxed import Lifted, Relaxed, TooBig
-from plansafe.verifier.simulate import Simulation
 
 MAX_NODES = 200_000
 _Path = tuple["_Path | None", Taken] | None
@@ -105,7 +104,7 @@ class ViolationSearch:
         relaxed = self._relaxed
         value: int | None = 0
         if relaxed is None:
-            steps = list(Simulation(self.engine, execution.state.fork()).legal())
+            steps = list(execution.legal())
         else:
             found = relaxed_plan(relaxed, relaxed.holding(execution.state, None), relaxed.goal)
             value, steps = found.value, [relaxed.steps[number] for number in found.applicable]

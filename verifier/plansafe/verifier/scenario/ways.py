@@ -9,13 +9,12 @@ from typing import NamedTuple
 from plansafe.verifier.engine.replay import Engine
 from plansafe.verifier.engine.state import NumberTooLarge
 from plansafe.verifier.engine.steps import Taken
+from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.monitor.finding import TooManyInstances
 from plansafe.verifier.planning.estimates import landmark_cut
-from plansafe.verifier.planning.execution import Execution
 from plansafe.verifier.planning.relaxed import Lifted, Relaxed, TooBig
 from plansafe.verifier.repair.footprint import identity
 from plansafe.verifier.scenario.independence import Independence, NormalForm, Step
-from plansafe.verifier.simulate import Simulation
 
 MAX_STATES = 30_000
 MAX_FORMS = 50_000
@@ -193,7 +192,7 @@ class _Layers:
         self.states += 1
         relaxed = self._relaxed
         if relaxed is None:
-            return _Node(execution, list(Simulation(self.engine, execution.state.fork()).legal()))
+            return _Node(execution, list(execution.legal()))
         found = landmark_cut(relaxed, relaxed.holding(execution.state, execution.runtime), relaxed.goal)
         if found.value is None or found.value > left:
             return None

@@ -203,7 +203,7 @@ class Dispatch:
         emitter = evaluation.doubled.emitter
         self.size = evaluation.doubled.size
         self.rules = rules
-        self.indexes = FactIndexes(emitter)
+        self.indexes = FactIndexes(emitter, emitter.asked)
         self._find: dict[int, list[tuple[list[Objects], Callable[..., None]]]] = {}
         for rule in rules:
             for trigger in rule.search.triggers:

@@ -68,9 +68,7 @@ class DurationRun(TimedRun):
         """A copy of the monitors that have read S0."""
         if self.prototype is None:
             return None
-        copy = self.prototype.fork()
-        copy.own_indexes(self.state.facts)
-        return copy
+        return self.prototype.fork()
 
     def moment(self) -> Moment:
         """The present letter."""

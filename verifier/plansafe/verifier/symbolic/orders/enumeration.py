@@ -12,9 +12,9 @@ from time import monotonic
 from plansafe.verifier.engine.replay import Engine, TimeUp
 from plansafe.verifier.engine.state import NumberTooLarge
 from plansafe.verifier.engine.steps import IllFormed, Taken
+from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.monitor.finding import TooManyInstances
 from plansafe.verifier.monitor.program import Moment
-from plansafe.verifier.planning.execution import Execution
 from plansafe.verifier.symbolic.orders.partial import PartialOrder, members
 from plansafe.verifier.symbolic.orders.replay import Judged, counts
 from plansafe.verifier.symbolic.orders.template import TooHard

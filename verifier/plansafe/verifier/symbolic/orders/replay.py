@@ -9,8 +9,8 @@ from typing import NamedTuple
 from plansafe.verifier.engine.replay import HALT, Engine, Outcome, Run, TimeUp
 from plansafe.verifier.engine.state import NumberTooLarge
 from plansafe.verifier.engine.steps import IllFormed, Taken
+from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.monitor.finding import Violation
-from plansafe.verifier.simulate import Simulation
 from plansafe.verifier.symbolic.orders.partial import PartialOrder, members
 
 MAX_TRIES = 50_000
@@ -63,7 +63,7 @@ def greedy(
 
     Quadratic in the number of steps; after ``MAX_TRIES`` attempts it goes on anyhow. Raises ``TimeUp``.
     """
-    simulation = Simulation(engine)
+    simulation = Execution(engine)
     path: list[int] = []
     taken = tries = 0
     stuck = False
@@ -79,7 +79,7 @@ def greedy(
             if deadline is not None and tries % 256 == 0 and monotonic() > deadline:
                 raise TimeUp
             try:
-                done = simulation.take(step) is not None
+                done = simulation.take(step)
             except NumberTooLarge:
                 done = False
             if done:

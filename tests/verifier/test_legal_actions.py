@@ -11,10 +11,10 @@ from engine_texts import check, checker, domain, judge, problem, safety, verdict
 
 from plansafe.verifier.api import Checker
 from plansafe.verifier.engine.actions import Conflict, combine, interpreted
-from plansafe.verifier.engine.steps import Taken
+from plansafe.verifier.engine.steps import Taken, step_text
 from plansafe.verifier.evaluate import Evaluator, Undefined
+from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.model import And
-from plansafe.verifier.simulate import Simulation, step_text
 
 LOGIC = domain(
     "(:constants k - cup)",
@@ -96,13 +96,13 @@ def compiled(name: str) -> Checker:
     return checked
 
 
-def simulation(name: str) -> Simulation:
+def simulation(name: str) -> Execution:
     engine = compiled(name).engine
     assert engine is not None
-    return Simulation(engine)
+    return Execution(engine)
 
 
-def by_definition(now: Simulation) -> set[str]:
+def by_definition(now: Execution) -> set[str]:
     """The steps, among all bindings, whose precondition holds and whose effects can be computed."""
     task, state = now.task, now.state
     evaluator = Evaluator(task, state.facts, state.fluents)
@@ -120,7 +120,7 @@ def by_definition(now: Simulation) -> set[str]:
     return found
 
 
-def legal(now: Simulation) -> list[str]:
+def legal(now: Execution) -> list[str]:
     return [step_text(step, now.task.objects) for step in now.legal()]
 
 
@@ -136,7 +136,7 @@ def test_legal_actions_are_those_of_the_definition(name: str, seed: int) -> None
         assert set(texts) == by_definition(now)
         if not steps:
             return
-        assert now.take(choose.choice(steps)) is not None
+        assert now.take(choose.choice(steps))
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -149,9 +149,9 @@ def test_what_is_not_legal_cannot_be_taken(name: str) -> None:
             fits = all(o in now.task.domain_sets[v.domain] for o, v in zip(objects, action.parameters, strict=True))
             if not fits:
                 continue
-            log = now.take(step)
-            assert (log is not None) == (step_text(step, now.task.objects) in allowed)
-            if log is not None:
+            done = now.take(step)
+            assert done == (step_text(step, now.task.objects) in allowed)
+            if done:
                 now.undo()
             assert now.state.key() == before
 
@@ -178,7 +178,7 @@ def test_undo_and_rollback_restore_the_state(name: str, seed: int) -> None:
             assert now.state.key() == key
             assert sorted(legal(now)) == texts
             continue
-        assert now.take(choose.choice(steps)) is not None
+        assert now.take(choose.choice(steps))
         if choose.random() < 0.3:
             marks.append((now.mark(), now.state.key(), sorted(legal(now))))
     now.rollback(0)
@@ -236,7 +236,7 @@ def test_a_hundred_thousand_legal_actions() -> None:
     init = "(robot x) (free left) (free right) " + " ".join(f"(at {ball} x)" for ball in balls)
     engine = checker(GRIPPER, problem(objects=objects, init=init)).engine
     assert engine is not None
-    now = Simulation(engine)
+    now = Execution(engine)
     started = process_time()
     steps = list(now.legal())
     assert process_time() - started < 5
@@ -262,7 +262,7 @@ def test_the_checker_still_works_after_legal_actions_were_asked_for() -> None:
     assert checked.engine is not None
     plan = "(add a b) (drop a b) (add a b) (join a b)"
     assert verdict(judge(checked, plan)) == "UNSAFE c@4"
-    assert len(list(Simulation(checked.engine).legal())) == 8
+    assert len(list(Execution(checked.engine).legal())) == 8
     assert verdict(judge(checked, plan)) == "UNSAFE c@4"
 
 

@@ -1,0 +1,135 @@
+"""How long do all legal steps of a state take, with what each would break? And a copy of an execution?
+
+usage: python -m bench.options [--repeat 5] [--letters 3] [--small]
+
+CPU milliseconds of ``Execution.options``, warm, at states of a random walk: the median and the worst; beside it the
+same by ``after`` for each step, and ``legal`` alone. Two real VirtualHome scenes (``PLANSAFE_DATA``) with the hazard
+library, and a task with 100,000 ground actions of which some 200 are legal. Microseconds for ``fork``. Targets: 30 ms,
+5 ms, 10 us.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import statistics
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from time import process_time
+
+from plansafe.app.service import Prepared, Session, Settings
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker
+from plansafe.verifier.execution.execution import Execution
+
+DATA = Path(os.environ.get("PLANSAFE_DATA", "../shared/data"))
+SCENES = ("file234_1", "file160_1")
+ANY = Source("any.txt", "Any\n\n\n[FIND] <bathroom> (1)\n")
+DOMAIN = """(define (domain store)
+  (:types room place item - object)
+  (:predicates (here ?r - room) (in ?p - place ?r - room) (on ?i - item ?p - place) (held ?i - item) (free)
+    (lit ?p - place) (frail ?i - item))
+  (:action go :parameters (?a ?b - room) :precondition (and (here ?a) (not (= ?a ?b)))
+    :effect (and (not (here ?a)) (here ?b)))
+  (:action take :parameters (?i - item ?p - place ?r - room)
+    :precondition (and (here ?r) (in ?p ?r) (on ?i ?p) (free)) :effect (and (not (on ?i ?p)) (held ?i) (not (free))))
+  (:action put :parameters (?i - item ?p - place ?r - room)
+    :precondition (and (here ?r) (in ?p ?r) (held ?i)) :effect (and (on ?i ?p) (not (held ?i)) (free)))
+  (:action light :parameters (?p - place ?r - room) :precondition (and (here ?r) (in ?p ?r) (not (lit ?p)))
+    :effect (lit ?p)))"""
+RULES = """(define (safety store)
+  (:process nothing-on-lit :parameters (?i - item ?p - place) :forbid (and (on ?i ?p) (lit ?p) (frail ?i)))
+  (:process hands-empty :on (go ?a ?b) :forbid (exists (?i - item) (and (held ?i) (frail ?i))))
+  (:process once-only :on (take ?i _ _) :require (not (once (held ?i))))
+  (:trajectory lit-once :parameters (?p - place) :formula (at-most-once (lit ?p)))
+  (:obligation put-down :parameters (?i - item) :when (held ?i) :then (not (held ?i)) :within 4)
+  (:termination nothing-lit :parameters (?p - place) :forbid (lit ?p)))"""
+
+
+def store(rooms: int = 50, places: int = 4, items: int = 500) -> Checker:
+    """``items * rooms * places`` ways to take something: 100,000."""
+    chance = Random("store")
+    room = [f"room{r}" for r in range(rooms)]
+    place = [f"place{p}" for p in range(rooms * places)]
+    facts = [f"(in {p} {room[n // places]})" for n, p in enumerate(place)]
+    facts += [f"(on item{i} {place[chance.randrange(len(place) if i % 4 else places)]})" for i in range(items)]
+    facts += [f"(frail item{i})" for i in range(0, items, 7)]
+    objects = f"{' '.join(room)} - room {' '.join(place)} - place {' '.join(f'item{i}' for i in range(items))} - item"
+    problem = f"(define (problem p) (:domain store) (:objects {objects}) (:init (here room0) (free) {' '.join(facts)})"
+    problem += " (:goal (here room1)))"
+    return Checker(Source("domain", DOMAIN), Source("problem", problem), [Source("rules", RULES)])
+
+
+def scene(name: str | None) -> Checker:
+    """A VirtualHome scene of the data set, or (``None``) the small one of the examples, with the hazard library."""
+    path = Path("examples/virtualhome/home.json")
+    with tempfile.TemporaryDirectory() as folder:
+        if name is not None:
+            packed = DATA / "eai-virtualhome/init_and_final_graphs" / f"{name}.json.gz"
+            path = Path(folder) / f"{name}.json"
+            graph = json.loads(gzip.decompress(packed.read_bytes()))
+            path.write_text(json.dumps(graph.get("init_graph", graph)))
+        prepared = Session(Settings(world="virtualhome", scene=str(path))).prepare(ANY)
+    assert isinstance(prepared, Prepared), prepared.report.diagnostics
+    return prepared.checker
+
+
+def workloads(small: bool) -> Iterator[tuple[str, Checker, float]]:
+    """Names, tasks and targets in milliseconds."""
+    yield "store 100,000", store(10, 4, 50) if small else store(), 5.0
+    for name in SCENES:
+        if small or not DATA.is_dir():
+            yield "virtualhome home", scene(None), 30.0
+            return
+        yield f"virtualhome {name}", scene(name), 30.0
+
+
+def milliseconds(work: object, repeat: int) -> float:
+    """The median CPU time of a call."""
+    assert callable(work)
+    times = []
+    for _ in range(repeat):
+        start = process_time()
+        work()
+        times.append((process_time() - start) * 1e3)
+    return statistics.median(times)
+
+
+def main() -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--letters", type=int, default=3)
+    parser.add_argument("--small", action="store_true", help="small tasks, which the tests run")
+    given = parser.parse_args()
+    print(f"{'task':24} {'legal':>6} {'options':>8} {'worst':>8} {'target':>7} {'after':>8} {'legal()':>8} {'fork':>6}")
+    for name, checked, target in workloads(given.small):
+        assert checked.engine is not None
+        chance = Random(name)
+        now = Execution.initial(checked.engine)
+        now.options()  # compiles what it needs
+        counts, options, each, legal, forks = [], [], [], [], []
+        for _ in range(given.letters):
+            found = now.options()
+            counts.append(len(found))
+            options.append(milliseconds(now.options, given.repeat))
+            each.append(milliseconds(lambda at=now, steps=found: [at.after(o.step) for o in steps], 1))
+            legal.append(milliseconds(lambda at=now: list(at.legal()), given.repeat))
+            forks.append(milliseconds(lambda at=now: [at.fork() for _ in range(100)], given.repeat) * 10)
+            after = now.after(chance.choice(found).step)
+            assert after is not None
+            now = after
+        print(
+            f"{name:24} {max(counts):6} {statistics.median(options):8.1f} {max(options):8.1f} {target:7.0f}"
+            f" {statistics.median(each):8.1f} {statistics.median(legal):8.1f} {statistics.median(forks):6.1f}"
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,378 @@
+"""An untimed execution as a value: a state, what the rules remember of the past, and steps that make new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from plansafe.verifier.engine.actions import Conflict, combine, interpreted
+from plansafe.verifier.engine.replay import Engine
+from plansafe.verifier.engine.state import Change, State
+from plansafe.verifier.engine.steps import Taken
+from plansafe.verifier.evaluate import Evaluator, Undefined
+from plansafe.verifier.model import And, Number
+from plansafe.verifier.monitor.automaton import Automaton
+from plansafe.verifier.monitor.finding import Violation
+from plansafe.verifier.monitor.index import FactIndexes
+from plansafe.verifier.monitor.invariant import Invariant
+from plansafe.verifier.monitor.key import Key, monitor_key
+from plansafe.verifier.monitor.program import Moment
+from plansafe.verifier.monitor.runtime import Runtime
+from plansafe.verifier.monitor.stepcheck import StepCheck
+from plansafe.verifier.one_world import LeavesOpen
+
+StateKey = tuple[frozenset[int] | frozenset[tuple[int, Number]], ...]
+
+
+class _Past(NamedTuple):
+    """What a step is taken back with."""
+
+    log: list[Change]
+    runtime: Runtime | None
+    before: Runtime | None
+
+
+class Execution:
+    """Where an execution stands. :meth:`after` leaves it as it is; :meth:`take` moves it on, :meth:`undo` back.
+
+    ``runtime`` holds the monitors, and is ``None`` where no rule is watched. ``blame`` are the findings that count
+    (all, if empty), as in :class:`plansafe.verifier.api.Options`. ``history`` has the steps that can be taken back.
+    Copies share what neither changes. Durative actions are not executed: their starts and ends need a clock. Raises
+    :class:`~plansafe.verifier.one_world.LeavesOpen` where a description leaves something open.
+    """
+
+    __slots__ = ("_before", "_indexes", "_mine", "blame", "engine", "history", "letter", "runtime", "state", "task")
+
+    def __init__(
+        self,
+        engine: Engine,
+        state: State | None = None,
+        runtime: Runtime | None = None,
+        letter: int = 0,
+        blame: Sequence[str] = (),
+    ) -> None:
+        if engine.refused is not None:
+            raise LeavesOpen(engine.refused)
+        self.engine = engine
+        self.task = engine.task
+        self.state = engine.initial() if state is None else state
+        self.runtime = runtime
+        self.letter = letter
+        self.blame = tuple(blame) if "introduced" in blame else ()
+        self.history: list[_Past] = []
+        self._before: Runtime | None = None
+        """The monitors before the last step."""
+        self._indexes: FactIndexes | None = None if runtime is None else runtime.indexes
+        self._mine: set[int] | None = None
+        """The predicates (and fluents) whose sets no copy shares; ``None``: all."""
+
+    @classmethod
+    def initial(cls, engine: Engine, rules: bool = True, blame: Sequence[str] = ()) -> Execution:
+        """At S0, with fresh monitors."""
+        now = cls(engine, blame=blame)
+        if rules:
+            now.runtime = engine.runtime(False, now.state)
+            if now.runtime is not None:
+                now._indexes = now.runtime.indexes
+        return now
+
+    # -- copies -------------------------------------------------------------------------------------------------------
+
+    def fork(self) -> Execution:
+        """An independent execution that stands here. What neither changes is shared: a few microseconds."""
+        copy = Execution.__new__(Execution)
+        copy.engine, copy.task, copy.letter, copy.blame = self.engine, self.task, self.letter, self.blame
+        copy.state = State(self.task, list(self.state.facts), list(self.state.fluents))
+        copy._mine, self._mine = set(), set()
+        copy.runtime, copy._before = self.runtime, self._before  # a step makes a new one
+        copy._indexes = self._indexes
+        if self.runtime is None and self._indexes is not None:
+            copy._indexes = self._indexes.fork()
+        copy.history = []
+        return copy
+
+    def after(self, step: Taken) -> Execution | None:
+        """The execution one step later, or ``None`` if the step cannot be taken.
+
+        Costs what the step changes, and what that triggers. The rules may be broken then: see :attr:`broken`. Raises
+        :class:`NumberTooLarge` and :class:`TooManyInstances`.
+        """
+        new = self.fork()
+        return new if new.take(step) else None
+
+    def _own(self, step: Taken) -> None:
+        """Copy the sets that a step may change, where a copy of this execution shares them."""
+        mine = self._mine
+        if mine is None:
+            return
+        facts, fluents, base = self.state.facts, self.state.fluents, len(self.state.facts)
+        for index in self.engine.changes(step.action):
+            if index in mine:
+                continue
+            mine.add(index)
+            if index < base:
+                facts[index] = set(facts[index])
+            else:
+                fluents[index - base] = dict(fluents[index - base])
+
+    # -- steps --------------------------------------------------------------------------------------------------------
+
+    def take(self, step: Taken) -> bool:
+        """Take a step in place; ``False`` (and nothing is different) if it cannot be taken.
+
+        Raises :class:`NumberTooLarge` and :class:`TooManyInstances`.
+        """
+        engine, runtime, state = self.engine, self.runtime, self.state
+        next_ = None if runtime is None else runtime.fork()
+        if next_ is not None and engine.acting:
+            mirror = engine.mirror("start", step)
+            next_.depart(state, () if mirror is None else (mirror,), Moment(self.letter, self.letter, False))
+        self._own(step)
+        log: list[Change] = []
+        run = engine.full_code.run(step.action)
+        try:
+            if not run(state.facts, state.fluents, log, *step.objects):
+                return False
+        except (KeyError, ZeroDivisionError, Conflict):
+            if not self._take_slowly(step, log):
+                return False
+        if engine.axioms is not None:
+            engine.axioms.update(state.facts, state.fluents, log)
+        self.history.append(_Past(log, runtime, self._before))
+        self.letter += 1
+        if next_ is not None:
+            self._before, self.runtime, self._indexes = runtime, next_, next_.indexes
+            next_.arrive(state, log, Moment(self.letter, self.letter, False))
+        elif self._indexes is not None:
+            self._indexes.update(log)
+        return True
+
+    @property
+    def changed(self) -> list[Change]:
+        """What the last step changed; nothing at the start."""
+        return self.history[-1].log if self.history else []
+
+    def _take_slowly(self, step: Taken, log: list[Change]) -> bool:
+        evaluator = Evaluator(self.task, self.state.facts, self.state.fluents)
+        binding = step.binding
+        if evaluator.holds(And(step.action.start.condition), binding) is not True:
+            return False
+        try:
+            delta = combine(self.state.fluents, [interpreted(evaluator, step.action.start, binding)])
+        except (Undefined, Conflict, KeyError, ZeroDivisionError):
+            return False
+        self.state.apply(delta, log)
+        return True
+
+    def observed(self, log: list[Change]) -> None:
+        """The state was changed from outside, by what was observed: what cannot be taken back."""
+        self.history.clear()
+        if self._indexes is not None and self.runtime is None:
+            self._indexes.update(log)
+
+    def undo(self) -> None:
+        """Take the last step back. Raises ``IndexError`` at the start."""
+        past = self.history.pop()
+        self.letter -= 1
+        if self._mine is not None:
+            self._own_indexes({index for index, _, _ in past.log})
+        if past.runtime is not None:
+            self.runtime, self._before, self._indexes = past.runtime, past.before, past.runtime.indexes
+        elif self._indexes is not None:
+            self._indexes.update([(index, code, not value) for index, code, value in reversed(past.log)])
+        self.state.undo(list(past.log))
+
+    def _own_indexes(self, changed: set[int]) -> None:
+        assert self._mine is not None
+        base = len(self.state.facts)
+        for index in changed - self._mine:
+            self._mine.add(index)
+            if index < base:
+                self.state.facts[index] = set(self.state.facts[index])
+            else:
+                self.state.fluents[index - base] = dict(self.state.fluents[index - base])
+
+    def mark(self) -> int:
+        """A point to come back to with :meth:`rollback`."""
+        return len(self.history)
+
+    def rollback(self, mark: int) -> None:
+        """Take back every step since ``mark``."""
+        while len(self.history) > mark:
+            self.undo()
+
+    # -- what can be done ---------------------------------------------------------------------------------------------
+
+    def legal(self, *names: str) -> Iterator[Taken]:
+        """All legal ground actions of the present state (of the named actions only, if any are named), each once."""
+        legal = self.engine.legal
+        searches = legal.prepared(names)
+        return legal.of(self.state, self._covering(legal.asked), searches)
+
+    def _covering(self, asked: set[tuple[int, tuple[int, ...]]]) -> FactIndexes:
+        """The indexes of the present state, with those that searches ask for."""
+        if self._indexes is None:
+            self._indexes = FactIndexes(self.engine.emitter, asked)
+            self._indexes.build(self.state.facts)
+        self._indexes.cover(self.engine.emitter, asked, self.state.facts)
+        return self._indexes
+
+    def options(self, *names: str) -> list[Option]:
+        """All legal steps of the present state, each with the instances of rules that it would break.
+
+        As :attr:`news` of :meth:`after` says of each, in one call and in place: what the steps have in common is asked
+        once, and only the monitors that a step concerns are asked about it.
+        """
+        steps = list(self.legal(*names))
+        if self.runtime is None:
+            return [Option(step) for step in steps]
+        from plansafe.verifier.execution.options import Foresight  # noqa: PLC0415 - which knows this module
+
+        return Foresight(self.engine, self.state, self.runtime, self.letter).options(steps)
+
+    # -- verdicts -----------------------------------------------------------------------------------------------------
+
+    @property
+    def news(self) -> tuple[Broken, ...]:
+        """What the last step broke: the instances of rules whose violation it began, or that it made undecided."""
+        if self.runtime is None or self._before is None:
+            return ()
+        return news(self._before, self.runtime)
+
+    @property
+    def broken(self) -> bool:
+        """Whether some rule is violated, whatever comes."""
+        return self.runtime is not None and _violated(self.runtime, self._counts)
+
+    @property
+    def undecided(self) -> bool:
+        """Whether some rule met an undefined number, so that no verdict but UNKNOWN is left."""
+        runtime = self.runtime
+        if runtime is None:
+            return False
+        return any([bool(m.undecided) and not _last(m) for m in runtime.monitors]) or any(
+            [bool(check.undecided) for checks in runtime.checks.values() for check in checks]
+        )
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the execution may end here: the goal is reached and every rule kept."""
+        if self.engine.goal(self.state) is not True:
+            return False
+        if self.runtime is None:
+            return True
+        end = self._ended(self.runtime)
+        return not end.undecided() and not any([self._counts(v) for v in end.violations()])
+
+    def violated(self, ends: bool = True) -> int | None:
+        """The first step at which a rule would be violated if the execution ended here, if any.
+
+        Unless it ``ends`` here, what is judged at the end does not count.
+        """
+        if self.runtime is None:
+            return None
+        found = [v for v in self._ended(self.runtime).violations() if self._counts(v) and (ends or not v.at_end)]
+        return min([v.step for v in found], default=None)
+
+    def _ended(self, runtime: Runtime) -> Runtime:
+        end = runtime.fork()
+        end.finish(self.state, Moment(self.letter, self.letter, False))
+        return end
+
+    def _counts(self, violation: Violation) -> bool:
+        plan = self.engine.plan
+        if plan.rules[plan.parts[violation.part].rule].preference:
+            return False
+        return not self.blame or violation.blame in self.blame
+
+    # -- keys ---------------------------------------------------------------------------------------------------------
+
+    def state_key(self) -> StateKey:
+        """A hashable picture of what may change in the state (derived facts follow from it)."""
+        return changing(self.engine, self.state)
+
+    def key(self) -> tuple[StateKey, Key]:
+        """Equal for executions with equal futures."""
+        return self.state_key(), monitor_key(self.runtime, self.letter, bool(self.blame))
+
+
+class Broken(NamedTuple):
+    """An instance of a part of a rule whose violation a step begins; ``undecided``: it meets an undefined number."""
+
+    part: int
+    binding: tuple[int, ...]
+    undecided: bool = False
+
+
+class Option(NamedTuple):
+    """A legal step, and what it would break, in order of parts and bindings; preferences are left out."""
+
+    step: Taken
+    broken: tuple[Broken, ...] = ()
+
+
+def news(before: Runtime, after: Runtime) -> tuple[Broken, ...]:
+    """The violations that began between two runtimes of one execution, the second a step (or none) after the first."""
+    found: set[Broken] = set()
+    for old, new in zip(before.monitors, after.monitors, strict=True):
+        if old is not new:
+            found.update(begun(old, new))
+    for predicate, checks in after.checks.items():
+        known = before.checks[predicate]
+        if checks is not known:
+            for check, later in zip(known, checks, strict=True):
+                found.update(begun(check, later))
+    return hard(before, found)
+
+
+def begun(old: Invariant | Automaton | StepCheck, new: Invariant | Automaton | StepCheck) -> list[Broken]:
+    """What a later copy of a monitor has found beyond an earlier one."""
+    part = new.part
+    found = [Broken(part, v.binding) for v in new.violations[len(old.violations) :]]
+    if isinstance(new, Invariant):
+        assert isinstance(old, Invariant)
+        if new.final:
+            return []
+        # The violations of an invariant are noted when they end.
+        found = [Broken(part, b) for b, e in new.episodes.items() if b not in old.episodes]
+    if new.undecided:
+        found += [Broken(part, binding, True) for binding in new.undecided - old.undecided]
+    return found
+
+
+def hard(runtime: Runtime, found: Iterable[Broken]) -> tuple[Broken, ...]:
+    """Sorted, without what preferences say."""
+    plan = runtime.plan
+    return tuple(sorted([b for b in found if not plan.rules[plan.parts[b.part].rule].preference]))
+
+
+def changing(engine: Engine, state: State) -> StateKey:
+    """The facts of a state that some action changes, and its numbers."""
+    static = engine.task.static
+    derived = engine.axioms.derived if engine.axioms is not None else frozenset()
+    facts = [
+        frozenset(f) for p, f in enumerate(state.facts) if (p >= len(static) or not static[p]) and p not in derived
+    ]
+    return (*facts, *[frozenset(values.items()) for values in state.fluents])
+
+
+def _last(monitor: object) -> bool:
+    return isinstance(monitor, Invariant) and monitor.final
+
+
+def _violated(runtime: Runtime, counts: Callable[[Violation], bool]) -> bool:
+    for monitor in runtime.monitors:
+        if any([counts(v) for v in monitor.violations]):
+            return True
+        if isinstance(monitor, Invariant) and not monitor.final:
+            for binding, episode in monitor.episodes.items():
+                blame = (
+                    "introduced"
+                    if episode.start or monitor.of_actions
+                    else "worsened"
+                    if episode.touched
+                    else "pre-existing"
+                )
+                if counts(Violation(monitor.part, binding, episode.start, episode.start, False, blame)):
+                    return True
+    return any([counts(v) for checks in runtime.checks.values() for check in checks for v in check.violations])

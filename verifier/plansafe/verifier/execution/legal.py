@@ -1,0 +1,84 @@
+"""The legal ground actions of a state: joins of each precondition's atoms over the facts, never a list of bindings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from plansafe.verifier.compile.triggers import Extension, extension
+from plansafe.verifier.engine.actions import Conflict, combine, interpreted
+from plansafe.verifier.engine.state import NumberTooLarge, State
+from plansafe.verifier.engine.steps import Taken
+from plansafe.verifier.evaluate import Evaluator, Undefined
+from plansafe.verifier.model import TRUE, Action, And
+from plansafe.verifier.monitor.index import FactIndexes
+
+if TYPE_CHECKING:
+    from plansafe.verifier.engine.replay import Engine
+
+
+class LegalActions:
+    """The searches for legal actions of one engine: each compiled once, whoever asks.
+
+    Durative actions are never legal here: their starts and ends need a clock.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.task = engine.task
+        self.asked: set[tuple[int, tuple[int, ...]]] = set()
+        """The indexes of facts that the searches compiled so far use."""
+        self._searches: dict[int, tuple[Action, Extension]] = {}
+        self._numeric = bool(engine.task.functions)
+
+    def prepared(self, names: tuple[str, ...]) -> list[tuple[Action, Extension]]:
+        """The searches for the named actions (for all, if none is named); afterwards ``asked`` covers them."""
+        actions = self.task.actions
+        chosen = [actions[name] for name in names if name in actions] if names else list(actions.values())
+        return [self._search(action) for action in chosen if action.end is None]
+
+    def _search(self, action: Action) -> tuple[Action, Extension]:
+        found = self._searches.get(id(action))
+        if found is None:
+            emitter = self.engine.emitter
+            emitter.asked = self.asked
+            search = extension(emitter, And(action.start.condition), True, action.parameters)
+            found = self._searches[id(action)] = action, search
+        return found
+
+    def of(self, state: State, indexes: FactIndexes, searches: list[tuple[Action, Extension]]) -> Iterator[Taken]:
+        """The legal ground actions of a state, each once; ``indexes`` are those of the state and cover the searches.
+
+        The cost is that of the partial matches of the joins.
+        """
+        facts, fluents, tables = state.facts, state.fluents, indexes.tables
+        for action, search in searches:
+            found: list[tuple[int, ...]] = []
+            search.all(facts, fluents, tables, 0, found)
+            if not self._numeric:
+                for objects in dict.fromkeys(found):
+                    yield Taken(action, objects)
+                continue
+            holds = self.engine.full_code.precondition(action, [v.slot for v in action.parameters])
+            for objects in dict.fromkeys(found):
+                step = Taken(action, objects)
+                if self._confirmed(state, holds, step):
+                    yield step
+
+    def _confirmed(self, state: State, holds: Callable[..., bool], step: Taken) -> bool:
+        """Where numbers are involved: the precondition holds, and the effects can be computed."""
+        evaluator = Evaluator(self.task, state.facts, state.fluents)
+        binding = step.binding
+        try:
+            if not holds(state.facts, state.fluents, *step.objects):
+                return False
+        except (KeyError, ZeroDivisionError):
+            if evaluator.holds(And(step.action.start.condition), binding) is not True:
+                return False
+        if not any([e.assignments or e.condition is not TRUE for e in step.action.start.effects]):
+            return True
+        try:
+            combine(state.fluents, [interpreted(evaluator, step.action.start, binding)])
+        except (Undefined, Conflict, KeyError, ZeroDivisionError, NumberTooLarge):
+            return False
+        return True

@@ -1,0 +1,276 @@
+"""All legal steps of a state with what each would break: in place, by triggers, without a copy for each step.
+
+What the steps have in common is asked once: monitors that are due whatever is done next. The others are asked only
+about the steps that concern them, and steps that change the same facts (as far as a rule reads them) are asked about
+together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import NamedTuple
+
+from plansafe.verifier.compile.normal import reads
+from plansafe.verifier.engine.actions import ActionCode, combine, interpreted
+from plansafe.verifier.engine.replay import Engine
+from plansafe.verifier.engine.state import Change, State
+from plansafe.verifier.engine.steps import Taken
+from plansafe.verifier.evaluate import Evaluator
+from plansafe.verifier.execution.execution import Broken, Option, begun, hard
+from plansafe.verifier.model import Action, Atom, Number
+from plansafe.verifier.monitor.automaton import Automaton
+from plansafe.verifier.monitor.invariant import Invariant
+from plansafe.verifier.monitor.latch import Latch, LatchedCheck
+from plansafe.verifier.monitor.program import Moment
+from plansafe.verifier.monitor.runtime import Mirror, Runtime, StateMonitor
+from plansafe.verifier.monitor.stepcheck import StepCheck
+
+Found = frozenset[Broken]
+Touched = dict[int, list[tuple[int, ...]]]
+"""Monitors (by number) that a change concerns, and the bindings that its triggers found."""
+
+
+class Projection:
+    """The actions of an engine, cut down to the effects that some rule can notice. Compiled once, at first use."""
+
+    def __init__(self, engine: Engine) -> None:
+        assert engine.prototype is not None
+        watched = set(engine.prototype.watched)
+        for checks in engine.prototype.checks.values():
+            for check in checks:
+                if check.after:
+                    watched |= {r.predicate if isinstance(r, Atom) else -1 - r.function for r in reads(check.body)}
+        if engine.axioms is not None:
+            watched |= engine.axioms.inputs
+        self._watched = frozenset(watched)
+        self._code = ActionCode(engine.task, engine.emitter, None)
+        self._runs: dict[int, tuple[Action, Callable[..., bool] | None]] = {}
+
+    def run(self, action: Action) -> Callable[..., bool] | None:
+        """What changes a state as far as rules can notice; ``None`` if they cannot. For steps that are legal."""
+        known = self._runs.get(id(action))
+        if known is None:
+            watched = self._watched
+            effects = [
+                effect._replace(
+                    adds=tuple([a for a in effect.adds if a.predicate in watched]),
+                    deletes=tuple([a for a in effect.deletes if a.predicate in watched]),
+                    assignments=tuple([a for a in effect.assignments if -1 - a.function in watched]),
+                )
+                for effect in action.start.effects
+            ]
+            effects = [effect for effect in effects if effect.adds or effect.deletes or effect.assignments]
+            cut = action._replace(start=action.start._replace(condition=(), effects=tuple(effects)))
+            known = self._runs[id(action)] = action, self._checked(cut) if effects else None
+        return known[1]
+
+    def _checked(self, action: Action) -> Callable[..., bool]:
+        """The effects of an action; by the slow definition where something in them is undefined but decides nothing."""
+        fast, task = self._code.run(action, True), self._code.task
+
+        def run(facts: list[set[int]], fluents: list[dict[int, Number]], log: list[Change], *objects: int) -> bool:
+            try:
+                return fast(facts, fluents, log, *objects)
+            except (KeyError, ZeroDivisionError):
+                happening = interpreted(Evaluator(task, facts, fluents), action.start, Taken(action, objects).binding)
+                State(task, facts, fluents).apply(combine(fluents, [happening]), log)
+                return True
+
+        return run
+
+
+class _Common(NamedTuple):
+    """What happens to the monitors that no step concerns: their later copies, and what each of them finds."""
+
+    monitors: list[StateMonitor]
+    found: dict[int, list[Broken]]
+    all: Found
+
+
+class Foresight:
+    """What the steps from one state would break. The state is changed and taken back; the monitors stay as they are."""
+
+    def __init__(self, engine: Engine, state: State, runtime: Runtime, letter: int) -> None:
+        self.engine = engine
+        self.state = state
+        self.runtime = runtime
+        self.now = Moment(letter, letter, False)
+        self.then = Moment(letter + 1, letter + 1, False)
+        self.monitors = runtime.monitors
+        departed = runtime.fork()
+        if engine.acting:
+            departed.depart(state, (), self.now)
+        self._departing = self._common(runtime, departed)
+        arrived = departed.fork()
+        arrived.arrive(state, (), self.then)
+        self._arriving = self._common(departed, arrived)
+        self._pending = frozenset(
+            [n for n, monitor in enumerate(self.monitors) if isinstance(monitor, Automaton) and monitor.pending]
+        )
+        self._arrivals: dict[tuple[tuple[Change, ...], tuple[Number, ...]], Found] = {}
+        self._projection = engine.projection
+
+    def _past(self, touched: Touched, number: int, binding: tuple[int, ...]) -> bool | None:
+        """What a latch says of the letter that a step leaves, which concerns the ``touched`` monitors."""
+        if number not in touched:
+            idle = self._departing.monitors[number]
+            assert isinstance(idle, Latch)
+            return idle.truth(binding)
+        latch = self.monitors[number]
+        assert isinstance(latch, Latch)
+        return latch.foretell(binding, self.state, self.now)
+
+    @staticmethod
+    def _common(before: Runtime, after: Runtime) -> _Common:
+        found = {
+            number: begun(old, new)
+            for number, (old, new) in enumerate(zip(before.monitors, after.monitors, strict=True))
+            if old is not new
+        }
+        found = {number: broken for number, broken in found.items() if broken}
+        return _Common(after.monitors, found, frozenset([b for broken in found.values() for b in broken]))
+
+    def options(self, steps: Iterable[Taken]) -> list[Option]:
+        """Each step with what it would break; all steps must be legal."""
+        acting, mirror_of = self.engine.acting, self.engine.mirror
+        out: list[Option] = []
+        for step in steps:
+            mirror = mirror_of("start", step) if acting else None
+            found, due = (self._departing.all, ()) if mirror is None else self._depart(mirror)
+            run = self._projection.run(step.action)
+            if run is None and not due:
+                found |= self._arriving.all
+            else:
+                found |= self._arrive(run, step, due)
+            out.append(Option(step, hard(self.runtime, found)) if found else Option(step))
+        return out
+
+    # -- the step as part of the letter that it leaves ----------------------------------------------------------------
+
+    def _depart(self, mirror: Mirror) -> tuple[Found, list[StepCheck]]:
+        """What is broken by taking a step here, and the checks that ask for the state behind it."""
+        predicate, code = mirror
+        state, runtime = self.state, self.runtime
+        checks = runtime.checks.get(predicate, ())
+        facts = state.facts[predicate]
+        facts.add(code)
+        runtime.indexes.update([(predicate, code, True)])
+        try:
+            # A monitor that has still to judge what led here reads the step as well.
+            pending = [n for n in runtime.readers(predicate) if n in self._pending]
+            touched = self._touched(predicate, code, True, {number: [] for number in pending})
+            found = self._without(self._departing, touched) if touched else set(self._departing.all)
+            for number in touched:
+                found.update(self._foreseen(number, ((predicate, code, True),), touched[number], self.now))
+            due: list[StepCheck] = []
+            for check in checks:
+                if not check.matching(state, runtime.indexes, code):
+                    continue
+                copy = check.fork()
+                copy.depart(state, runtime.indexes, code, self.now)
+                if copy.after:
+                    due.append(copy)
+                    continue
+                if isinstance(copy, LatchedCheck):
+                    copy.conclude(state, partial(self._past, touched), self.now)
+                found.update(begun(check, copy))
+        finally:
+            facts.discard(code)
+            runtime.indexes.update([(predicate, code, False)])
+        return frozenset(found), due
+
+    # -- the letter behind it -----------------------------------------------------------------------------------------
+
+    def _arrive(self, run: Callable[..., bool] | None, step: Taken, due: Iterable[StepCheck]) -> Found:
+        """What is broken in the state behind a step."""
+        state = self.state
+        log: list[Change] = []
+        if run is not None:
+            run(state.facts, state.fluents, log, *step.objects)
+            if self.engine.axioms is not None:
+                self.engine.axioms.update(state.facts, state.fluents, log)
+        changes = tuple(log)
+        base = len(state.facts)
+        # The log has the numbers that were there before.
+        new = tuple([state.fluents[index - base][code] for index, code, _ in changes if index >= base])
+        try:
+            found = self._arrivals.get((changes, new))
+            if found is None:
+                found = self._arrivals[changes, new] = self._arrived(changes)
+            if due:
+                found |= self._judged(due)
+        finally:
+            state.undo(log)
+        return found
+
+    def _judged(self, due: Iterable[StepCheck]) -> Found:
+        """What the checks that wait for the state behind a step find in it."""
+        broken: list[Broken] = []
+        for check in due:
+            known = check.fork()
+            check.arrive(self.state, self.then)
+            broken += begun(known, check)
+        return frozenset(broken)
+
+    def _arrived(self, changes: tuple[Change, ...]) -> Found:
+        runtime = self.runtime
+        runtime.indexes.update(changes)
+        touched: Touched = {}
+        for predicate, code, value in changes:
+            self._touched(predicate, code, value, touched)
+        touched = {number: found for number, found in touched.items() if not self.monitors[number].acting}
+        found = self._without(self._arriving, touched)
+        for number, candidates in touched.items():
+            found.update(self._foreseen(number, changes, candidates, self.then))
+        runtime.indexes.update([(index, code, not value) for index, code, value in reversed(changes)])
+        return frozenset(found)
+
+    # -- both ---------------------------------------------------------------------------------------------------------
+
+    def _touched(self, predicate: int, code: int, value: object, touched: Touched) -> Touched:
+        """Add the monitors that a change concerns."""
+        state, runtime, monitors = self.state, self.runtime, self.monitors
+        for number in runtime.readers(predicate):
+            if monitors[number].concerned(predicate, code):
+                touched.setdefault(number, [])
+        found: list[tuple[int, ...]] = []
+        for number, find in runtime.triggers(predicate, bool(value)):
+            find(state.facts, state.fluents, runtime.indexes.tables, code, found)
+            if found:
+                touched.setdefault(number, []).extend(found)
+                found = []
+        return touched
+
+    def _foreseen(
+        self, number: int, changes: tuple[Change, ...], candidates: list[tuple[int, ...]], moment: Moment
+    ) -> list[Broken]:
+        """What a monitor that is concerned finds in the letter of the present state."""
+        monitor = self.monitors[number]
+        if isinstance(monitor, Latch) or (isinstance(monitor, Invariant) and monitor.final):
+            return []  # a latch says nothing unless it is asked
+        found = monitor.foresee(self.state, changes, candidates, moment)
+        if found is None:
+            return self._stepped(monitor, changes, candidates, moment)
+        violated, undecided = found
+        part = monitor.part
+        return [Broken(part, b) for b in violated] + [Broken(part, b, True) for b in undecided]
+
+    def _stepped(
+        self, monitor: StateMonitor, changes: tuple[Change, ...], candidates: list[tuple[int, ...]], moment: Moment
+    ) -> list[Broken]:
+        """What a copy of a monitor finds that really reads the letter."""
+        copy = monitor.fork()
+        for index, code, _ in changes:
+            if copy.concerned(index, code):
+                copy.read(index, code)
+        copy.candidates.extend(candidates)
+        copy.step(self.state, moment)
+        return begun(monitor, copy)
+
+    @staticmethod
+    def _without(common: _Common, touched: Touched) -> set[Broken]:
+        """What monitors find that are not concerned."""
+        if not common.found:
+            return set()
+        return {b for number, broken in common.found.items() if number not in touched for b in broken}
