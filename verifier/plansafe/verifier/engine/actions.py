@@ -200,7 +200,7 @@ class ActionCode:
         emitter.namespace.setdefault("Happening", Happening)
         emitter.namespace.setdefault("Update", Update)
         name = emitter.fresh()
-        lines = ["A = []", "D = []", "U = []"]
+        lines: list[str] = []
         for effect in snap.effects:
             found = self._searched(effect, slots)
             if found is not None:
@@ -221,7 +221,7 @@ class ActionCode:
                 operator, code = words.index(a.operator), emitter.code(a.arguments)
                 lines.append(f"{pad}U.append(Update(W[{operator}], {a.function}, {code}, {emitter.numeric(a.value)}))")
                 emitter.namespace["W"] = words
-        lines.append("return Happening(A, D, U)")
+        lines = ["A = []", "D = []", "U = []", *_gathered(lines), "return Happening(A, D, U)"]
         emitter.define(name, "S, F, duration" + "".join([f", x{s}" for s in slots]), lines)
         return emitter.link(name)
 
@@ -247,6 +247,30 @@ class ActionCode:
             join = Join(emitter, domains, "S, F", indexed=False)
             lines += join.emit(disjunct.literals, bound, outputs, inner)
         return lines
+
+
+def _gathered(lines: list[str]) -> list[str]:
+    """Blocks under the same condition as one: effects are computed in one state, so what is asked there is asked once.
+
+    The order of facts does not matter, and that of numbers is kept: blocks that update one are left alone.
+    """
+    blocks: list[list[str]] = []
+    first: dict[str, list[str]] = {}
+    for line in lines:
+        if line.startswith(" "):
+            blocks[-1].append(line)
+        else:
+            blocks.append([line])
+    out: list[list[str]] = []
+    for block in blocks:
+        plain = block[0].startswith("if ") and not any(["U.append" in line for line in block])
+        if plain and block[0] in first:
+            first[block[0]] += block[1:]
+            continue
+        if plain:
+            first[block[0]] = block
+        out.append(block)
+    return [line for block in out for line in block]
 
 
 def combine(fluents: list[dict[int, Number]], happenings: list[Happening]) -> Delta:
