@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.simulate import Simulation
+from plansafe.verifier.execution.execution import Execution
 
 FEATURES = ("supertypes", "hyphens", "init-and", "objects", "repeated", "names", "cost", "vars", "private", "agent")
 SETS = [frozenset(chosen) for size in (1, 2) for chosen in combinations(FEATURES, size)]
@@ -82,7 +82,7 @@ def plan(seed: int, length: int) -> list[tuple[str, ...]]:
     plain = texts(seed, frozenset())
     engine = Checker(Source("domain", plain.domain), Source("problem", plain.problem)).engine
     assert engine is not None
-    simulation = Simulation(engine)
+    simulation = Execution(engine)
     steps = []
     for _ in range(length):
         step = random.choice(list(simulation.legal()))

@@ -7,7 +7,7 @@ from time import monotonic
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.engine.steps import Taken
+from plansafe.verifier.engine.steps import Taken, step_text
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.planning.chain import default_planners
 from plansafe.verifier.planning.estimates import landmark_cut
