@@ -343,6 +343,11 @@ def test_show_config(run: Run) -> None:
     assert ["limits.time", "5", "s", "safecheck.toml:5"] in rows
     assert ["limits.findings", "100", "default"] in rows
     assert ["problem", "problems/safe.pddl", "safecheck.toml:", "problems/{stem}.pddl"] in rows
+    shown = run("--show-config", "plans", "--spec", "model/rules.safe")[1]
+    assert [line for line in shown.splitlines() if line.startswith("plan ")] == [
+        "plan plans/safe.plan",
+        "plan plans/unsafe.plan",
+    ]
     for command in ("repair", "diagnose"):
         assert "limits.findings" not in run(command, "--show-config")[1]
     assert "project file: none" in run("--show-config", "--no-project")[1]

@@ -11,7 +11,7 @@ import typer
 from plansafe.app.discovery import named_in, shipped_spec
 from plansafe.app.project import BadProject, Project, find_project
 from plansafe.app.running import guarded, told
-from plansafe.app.service import Result, Session, Settings
+from plansafe.app.service import Result, Session, Settings, expand
 from plansafe.grammar.diagnostics import Severity
 
 _LOOKED_FOR = "looked for (docs/inputs.md)"
@@ -121,7 +121,7 @@ def _show(now: InForce, plans: Sequence[str]) -> int:
         print(f"  {pad(key, 16)}  {pad(value, 28)}  {visible(now.origins.get(key, 'default'))}")
     session = Session(now.settings)
     code = 0
-    for plan in plans:
+    for plan in expand(plans, now.settings):
         done = session.prepare(plan)
         print(f"plan {visible(plan)}")
         for found in done.inputs:
