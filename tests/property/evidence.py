@@ -11,6 +11,7 @@ from plansafe.grammar.diagnostics import Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.kernel import Kernel
+from plansafe.verifier.kernel.formulas import TAKEN
 from plansafe.verifier.model import Action
 from plansafe.verifier.report import Finding, Report
 
@@ -31,11 +32,11 @@ class Replayed(NamedTuple):
 
 def replayed(kernel: Kernel, plan: str, reading: str) -> Replayed:
     """A reading of a plan, by the kernel."""
-    trace, _ = kernel._run(*kernel._ready(plan, None), reading, [])
-    taken = [
-        frozenset[int](),
-        *[frozenset(n for mode, n, _ in what if mode != "action-during") for what in trace.taken],
-    ]
+    trace = kernel.trace(plan, reading)
+    taken: list[set[int]] = [set() for _ in range(trace.last + 2)]
+    for (kind, *_), intervals in trace.taken.items():
+        for interval in intervals if kind != TAKEN["action-during"] else ():
+            taken[interval.first + 1].add(interval.step)
     changes: dict[Fact, list[tuple[int, str, str]]] = {}
     initial: dict[Fact, str] = {}
     for key, history in trace.history.items():
@@ -48,7 +49,7 @@ def replayed(kernel: Kernel, plan: str, reading: str) -> Replayed:
             elif now != before:
                 changes.setdefault(fact, []).append((letter, before, now))
             before = now
-    return Replayed(changes, taken, initial)
+    return Replayed(changes, [frozenset(numbers) for numbers in taken], initial)
 
 
 def shown(value: Any) -> str:

@@ -103,7 +103,7 @@ def test_outcomes_count_as_worlds_of_a_completion() -> None:
         ("(unknown (hot))", "", CALM, "(hot)", ("ALL", "SOME", "ALL", "INVALID", 1)),
         ("(unknown (hot))", "", CALM, "(spark)", ("ALL", "NONE", "ALL", "INVALID", 1)),
         ("(or (spark) (and (spark) (hot)))", "", CALM, "()", ("ALL", "ALL", "NONE", "UNSAFE", 1)),
-        ("(unknown (hot))", "(heat table)", CALM, "()", ("NONE", "ALL", "ALL", "INVALID", 2)),
+        ("(unknown (hot))", "(heat table)", CALM, "()", ("NONE", "ALL", "UNKNOWN", "INVALID", 2)),
         ("(oneof (hot) (spark)) (hot) (spark)", "", CALM, "()", ("UNKNOWN", "UNKNOWN", "UNKNOWN", "", 2)),
     ],
 )

@@ -270,7 +270,7 @@ def test_halt_skip_and_force() -> None:
     assert found["r", 1] == ("force",)
     assert found["r", 4] == ("skip", "force")
     assert [(r.name, r.executed, r.goal.value, r.safe.value) for r in report.readings] == [
-        ("halt", 0, "NONE", "ALL"),
+        ("halt", 0, "NONE", "UNKNOWN"),
         ("skip", 2, "ALL", "NONE"),
         ("force", 3, "ALL", "NONE"),
     ]

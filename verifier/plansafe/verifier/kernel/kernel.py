@@ -167,6 +167,11 @@ class Kernel:
         return self._last[2]
 
     @limited()
+    def trace(self, plan: str, reading: str = "halt") -> Trace:
+        """What a plan passes through, and what is taken there, under a reading; in the only world there is."""
+        return self._run(*self._steps(plan, None), None, reading, Work()).trace
+
+    @limited()
     def states(self, plan: str, world: World | None = None) -> tuple[frozenset[Fact], ...]:
         """The states of the halt trace: facts, derived ones included, as (predicate, object ..)."""
         return self._halt(plan, world).states()

@@ -197,6 +197,11 @@ class Trace:
         self.taken.setdefault(fact, []).append(interval)
         self.known.add(fact)
 
+    @property
+    def history(self) -> Mapping[Fact, Sequence[tuple[int, Any]]]:
+        """Each fact and fluent with its changes: the letter, and the value from there on."""
+        return self._history
+
     def signal(self, fact: Fact) -> Signal:
         """The values of a fact."""
         return self._history.get(fact, FALSE)
