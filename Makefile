@@ -13,7 +13,7 @@ UNSAFE_PLAN ?= examples/dinner/stove-left-alone.plan
 help:
 	@echo "make demo    audit two shipped plans, a safe one and an unsafe one"
 	@echo "make test    lint, types, layers and tests"
-	@echo "make fuzz    20,000 mutated inputs"
+	@echo "make fuzz    20,000 mutated inputs, and the long random comparisons"
 	@echo "make bench   measure against kairos"
 	@echo "make bench-worlds  measure verdicts over worlds"
 	@echo "make build   source distribution, then wheel, then import it in a clean environment"
@@ -52,6 +52,10 @@ unit: setup
 
 fuzz: setup
 	$(BIN)/python tests/fuzz/run.py
+	$(BIN)/python tests/property/run.py --count 20000
+	$(BIN)/python tests/property/walks.py
+	$(BIN)/python tests/repair/run.py --count 540
+	$(BIN)/python tests/diagnose/tiny_tasks.py
 
 # Compiled first, as an installed package is: some environments tell Python not to write byte code.
 bench: setup

@@ -43,9 +43,9 @@ def plan(text: str) -> Source:
     return Source("plan", "\n".join(words.get(w) or f"(walk {w[0]} {w[1]})" for w in text.split()))
 
 
-@pytest.mark.parametrize("part", range(8))
+@pytest.mark.parametrize("part", range(5))
 def test_equals_exhaustive_search(part: int) -> None:
-    """1,000 tasks: the point of no return, the regret, the fatal step, v and x; and never too many calls."""
+    """625 tasks: the point of no return, the regret, the fatal step, v and x; and never too many calls."""
     planner, seen = OwnSearch(), Counter[str]()
     for seed, case in cases(f"suite {part}", PART):
         assert differences(case, planner) == [], (seed, case.task, case.plan)
