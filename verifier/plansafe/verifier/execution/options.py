@@ -171,7 +171,6 @@ class Foresight:
                 copy.depart(state, runtime.indexes, code, self.now)
                 if copy.after:
                     due.append(copy)
-                    continue
                 if isinstance(copy, LatchedCheck):
                     copy.conclude(state, partial(self._past, touched), self.now)
                 found.update(begun(check, copy))
