@@ -19,11 +19,11 @@ STEM = "{stem}"
 """What a pattern has in the place of the plan's file name, without its folder and suffix."""
 BLAMES = ("introduced", "worsened", "pre-existing")
 FORMATS = ("full", "concise", "json", "sarif")
-_OURS = re.compile(rb"""tool["']?\s*\.\s*["']?safecheck|^\s*\[?\s*tool\s*[\]=]""", re.MULTILINE)
-_SECTION = re.compile(r"""^[ \t]*\[[ \t]*tool["']?[ \t]*\.[ \t]*["']?safecheck""", re.MULTILINE)
-_LIMITS = re.compile(r"^[ \t]*\[[^\]\r\n]*limits", re.MULTILINE)
-_PLACE = re.compile(r"\(at line (\d+), column (\d+)\)\Z")
-_BRACES = re.compile(r"\{[^{}]*\}?|\}")
+_OURS = rb"""(?m)tool["']?\s*\.\s*["']?safecheck|^\s*\[?\s*tool\s*[\]=]"""
+_SECTION = r"""(?m)^[ \t]*\[[ \t]*tool["']?[ \t]*\.[ \t]*["']?safecheck"""
+_LIMITS = r"(?m)^[ \t]*\[[^\]\r\n]*limits"
+_PLACE = r"\(at line (\d+), column (\d+)\)\Z"
+_BRACES = r"\{[^{}]*\}?|\}"
 
 
 class Limits(NamedTuple):
@@ -125,7 +125,7 @@ def project_in(folder: str) -> Project | None:
             reason = (error.strerror or str(error)).lower()
             unreadable = Diagnostic("SC001", f"cannot read the project file {path}: {reason}")
             raise BadProject(Source(path, ""), (unreadable,)) from None
-        if name == FILE or _OURS.search(data) is not None:
+        if name == FILE or re.search(_OURS, data) is not None:
             read = _read(Source.from_bytes(path, data), shared=name == SHARED)
             if read is not None:
                 return read
@@ -157,12 +157,12 @@ def _read(source: Source, shared: bool) -> Project | None:
 
 
 def _syntax(source: Source, message: str) -> Diagnostic:
-    found = _PLACE.search(message)
+    found = re.search(_PLACE, message)
     at = len(source.text)
     if found is not None:
         starts = source.line_starts
         at = min(starts[min(int(found[1]), len(starts)) - 1] + int(found[2]) - 1, at)
-    text = _PLACE.sub("", message).rstrip(" (").lower()
+    text = re.sub(_PLACE, "", message).rstrip(" (").lower()
     return Diagnostic("SC622", f"{source.name} is not TOML: {text}", (Label(source.name, Span(at, at + 1), ""),))
 
 
@@ -215,7 +215,7 @@ class _Reader:
 
     def _pattern(self, key: str, value: Any) -> str | None:
         text = self._text(key, value)
-        strange = [brace for brace in _BRACES.findall(text or "") if brace != STEM]
+        strange = [brace for brace in re.findall(_BRACES, text or "") if brace != STEM]
         if strange:
             self.wrong(key, f"has {strange[0]}", f"{STEM} stands for the plan's file name without its suffix")
             return None
@@ -269,10 +269,10 @@ def _nearest(key: str, known: tuple[str, ...]) -> str:
 
 def _span(text: str, key: str) -> Span:
     """Where a key stands in a TOML text, which its reader does not say; the beginning, if it is hidden well."""
-    section = _SECTION.search(text)
+    section = re.search(_SECTION, text)
     start = section.start() if section is not None else 0
     if key in Limits._fields:
-        table = _LIMITS.search(text, start)
+        table = re.compile(_LIMITS).search(text, start)
         start = table.end() if table is not None else start
     name = rf"(?P<key>[\"']?{re.escape(key)}[\"']?)"
     ways = (rf"^[ \t]*(?:[\w.\"'-]+\.)?{name}[ \t]*[=.]", rf"^[ \t]*\[[^\]\r\n#]*{name}", rf"(?<![\w-]){name}[ \t]*=")

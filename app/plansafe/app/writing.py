@@ -20,7 +20,7 @@ from plansafe.grammar.diagnostics import Diagnostic
 
 STANDARD_OUTPUT = frozenset(("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"))
 """Names of standard output."""
-_DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d{1,6})\Z")
+_DESCRIPTOR = r"/(?:dev|proc/self)/fd/(\d{1,6})\Z"
 _STREAMS = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
 _NOT_WRITTEN, _LEAVES = "SC640", "SC641"
 
@@ -241,7 +241,7 @@ def _look(name: str, guard: Guard) -> _Place:
 
 def _descriptor(name: str, found: os.stat_result | None) -> int | None:
     """The open descriptor that a name stands for, or the stream of this process that the shell led to this file."""
-    named = _DESCRIPTOR.match(name)
+    named = re.match(_DESCRIPTOR, name)
     if named is not None or name in _STREAMS:
         return int(named[1]) if named is not None else _STREAMS[name]
     if found is None or not stat.S_ISREG(found.st_mode):

@@ -13,9 +13,7 @@ WIDE = 120
 """Columns where nobody says how wide the terminal is: in a file, in a pipe."""
 _NARROWEST = 40
 LONGEST = 1_000
-_UNSEEN = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
-)
+_UNSEEN = "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 """What Unicode counts as printable although nothing is to be seen: fillers, joiners, selectors of variants, the empty
 braille pattern. A name with one of them looks like another name."""
 _KINDS = {"error": "1;31", "warning": "1;33", "undecided": "1;33", "note": "1;36", "good": "1;32"}
@@ -30,7 +28,7 @@ def visible(text: str) -> str:
     """
     if not text.isprintable():
         text = "".join([c if c.isprintable() else _picture(ord(c)) for c in text])
-    return text if text.isascii() else _UNSEEN.sub("\ufffd", text)
+    return text if text.isascii() else re.sub(_UNSEEN, "\ufffd", text)
 
 
 def escaped(text: str) -> str:
@@ -49,7 +47,7 @@ def _escape(character: str, following: str) -> str:
         return character
     if 0xDC80 <= code <= 0xDCFF:  # a byte that was not UTF-8
         return f"\\x{code - 0xDC00:02x}"
-    if character.isprintable() and not _UNSEEN.match(character):
+    if character.isprintable() and not re.match(_UNSEEN, character):
         return character
     return character.encode("unicode_escape").decode()
 
