@@ -10,8 +10,8 @@ from plansafe.verifier.execution.execution import Execution
 
 # Everything that generated code may be made of; ``x3``, ``f12``, ``c0``, ``D2``, ``T1``, ``K9``, ``v0`` carry numbers.
 WORDS = {
-    *("def", "return", "if", "not", "and", "or", "in", "for", "else", "pass", "True", "False", "None"),
-    *("S", "F", "I", "L", "E", "A", "D", "U", "W", "c", "code", "out", "duration"),
+    *("def", "return", "if", "not", "and", "or", "in", "for", "else", "pass", "continue", "True", "False", "None"),
+    *("S", "F", "I", "L", "E", "A", "D", "U", "W", "c", "code", "codes", "out", "duration"),
     *("append", "get", "add", "remove", "discard", "divide", "checked", "len", "Happening", "Update"),
 }
 TOKEN = re.compile(r"\s+|[0-9]+|[xfcDTKv][0-9]+|[A-Za-z_]+|//|==|!=|<=|>=|[-+*/%<>=:,.()\[\]{}]")

@@ -10,7 +10,8 @@ callers then decide by :mod:`plansafe.verifier.evaluate`, in three values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
 
@@ -52,6 +53,7 @@ class Emitter:
         """(predicate, bound positions) -> number of the index ``I[k]``: key code -> set of full codes."""
         self.asked: set[tuple[int, tuple[int, ...]]] = set()
         """The indexes asked for since this set was emptied: who compiles joins keeps those up to date, no others."""
+        self._specs: list[tuple[int, tuple[int, ...]]] = []
         self._pending: list[str] = []
         self._free: dict[int, tuple[Formula, frozenset[int]]] = {}
         self._count = 0
@@ -284,8 +286,26 @@ class Emitter:
 
     def index(self, predicate: int, positions: tuple[int, ...]) -> int:
         """The number of the index of a predicate by some of its arguments."""
-        self.asked.add((predicate, positions))
-        return self.indexes.setdefault((predicate, positions), len(self.indexes))
+        key = predicate, positions
+        self.asked.add(key)
+        number = self.indexes.get(key)
+        if number is None:
+            number = self.indexes[key] = len(self.indexes)
+            self._specs.append(key)
+        return number
+
+    def spec(self, number: int) -> tuple[int, tuple[int, ...]]:
+        """The predicate and the bound positions of an index."""
+        return self._specs[number]
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """Joins that are compiled inside make the indexes they ask for themselves: nobody else is to keep those."""
+        before, self.asked = self.asked, set()
+        try:
+            yield
+        finally:
+            self.asked = before
 
     def position(self, predicate: int, place: int, code: str = "c") -> str:
         """The argument at ``place`` of a code."""
@@ -309,13 +329,21 @@ class Join:
     """
 
     def __init__(
-        self, emitter: Emitter, domains: dict[int, int], context: str, *, indexed: bool, guarded: bool = False
+        self,
+        emitter: Emitter,
+        domains: dict[int, int],
+        context: str,
+        *,
+        indexed: bool,
+        guarded: bool = False,
+        unindexed: frozenset[int] = frozenset(),
     ) -> None:
         self.emitter = emitter
         self.domains = domains
         self.context = context
         self.indexed = indexed
         self.guarded = guarded
+        self.unindexed = unindexed
 
     def emit(
         self, literals: Sequence[Literal], bound: frozenset[int], outputs: Sequence[int], inner: list[str]
@@ -389,12 +417,13 @@ class Join:
         atom = literal.formula
         assert isinstance(atom, Atom)
         emitter, predicate = self.emitter, atom.predicate
+        indexed = self.indexed and predicate not in self.unindexed
         unbound = [a for a in dict.fromkeys(atom.arguments) if a < 0 and -1 - a not in bound]
         known = tuple([i for i, a in enumerate(atom.arguments) if a not in unbound])
         c = f"c{loops}"
         tests: list[str] = []
         assigned: list[str] = []
-        if len(unbound) == 1 and not self.indexed:
+        if len(unbound) == 1 and not indexed:
             slot = -1 - unbound[0]
             place = atom.arguments.index(unbound[0])
             domain = self.domains[slot]
@@ -407,7 +436,7 @@ class Join:
             if not emitter.everything(domain):
                 tests.append(f"x{slot} in {emitter.members(domain)}")
         else:
-            if known and self.indexed:
+            if known and indexed:
                 key = emitter.code([atom.arguments[i] for i in known])
                 lines = [f"for {c} in I[{emitter.index(predicate, known)}].get({key}, E):"]
             else:

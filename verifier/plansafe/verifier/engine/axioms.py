@@ -1,20 +1,16 @@
-"""Derived predicates: the least fixpoint, stratum by stratum, semi-naively.
-
-A stratum is first joined in full; then each new fact is pushed through the rules that read it, until nothing is new.
-"""
+"""Derived predicates: the least fixpoint, stratum by stratum, and how it follows the changes of a step."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from plansafe.verifier.compile.emit import Emitter, Join
-from plansafe.verifier.compile.normal import Disjunct, Literal, dnf, reads
-from plansafe.verifier.compile.triggers import unify
+from plansafe.verifier.compile.emit import Emitter
+from plansafe.verifier.compile.normal import reads
+from plansafe.verifier.engine.derivations import UNINDEXED, Derivations, Facts, Fluents, Tables, read_index
+from plansafe.verifier.engine.maintain import Maintenance, fixpoint
 from plansafe.verifier.engine.state import Change
-from plansafe.verifier.model import Atom, Axiom, Number, Task
+from plansafe.verifier.model import Axiom, Task
 
-Facts = list[set[int]]
-Fluents = list[dict[int, Number]]
+FEW = 24
+"""So many derived facts are sooner computed anew than followed, where there are few objects, too."""
 
 
 class Axioms:
@@ -27,63 +23,16 @@ class Axioms:
         inputs: set[int] = set()
         for stratum in task.axioms:
             for axiom in stratum:
-                for read in reads(axiom.body):
-                    inputs.add(read.predicate if isinstance(read, Atom) else -1 - read.function)
+                inputs.update([read_index(read) for read in reads(axiom.body)])
         self.inputs = frozenset(inputs - self.derived)
         """What derived predicates depend on: predicates, and ``-1 - f`` for fluents."""
         self._reads = {axiom.predicate: set[int]() for stratum in task.axioms for axiom in stratum}
         empty = frozenset([number for number, members in enumerate(task.domains) if not members])
         for stratum in task.axioms:
             for axiom in stratum:
-                self._reads[axiom.predicate] |= {
-                    r.predicate if isinstance(r, Atom) else -1 - r.function for r in reads(axiom.body, empty)
-                }
-        self._strata = [self._compile(stratum) for stratum in task.axioms]
-
-    def _compile(
-        self, stratum: tuple[Axiom, ...]
-    ) -> tuple[list[tuple[int, Callable[..., None]]], dict[int, list[tuple[int, Callable[..., None]]]]]:
-        own = {axiom.predicate for axiom in stratum}
-        full: list[tuple[int, Callable[..., None]]] = []
-        triggers: dict[int, list[tuple[int, Callable[..., None]]]] = {}
-        for axiom in stratum:
-            disjuncts = dnf(axiom.body)
-            if disjuncts is None:
-                disjuncts = [Disjunct((), (Literal(True, axiom.body),))]
-            for disjunct in disjuncts:
-                full.append((axiom.predicate, self._join(axiom, disjunct, None)))
-                for literal in disjunct.literals:
-                    if isinstance(literal.formula, Atom) and literal.positive and literal.formula.predicate in own:
-                        entry = (axiom.predicate, self._join(axiom, disjunct, literal.formula))
-                        triggers.setdefault(literal.formula.predicate, []).append(entry)
-                    elif not isinstance(literal.formula, Atom):
-                        # A quantified literal that reads this stratum is joined again in full whenever the stratum
-                        # grew.
-                        for read in reads(literal.formula):
-                            if isinstance(read, Atom) and read.predicate in own:
-                                triggers.setdefault(read.predicate, []).append(
-                                    (axiom.predicate, self._join(axiom, disjunct, None))
-                                )
-        return full, triggers
-
-    def _join(self, axiom: Axiom, disjunct: Disjunct, seed: Atom | None) -> Callable[..., None]:
-        """``f(S, F, out, code)``.
-
-        Heads derived from one disjunct, from the fact ``code`` of ``seed`` if there is one.
-        """
-        emitter = self.emitter
-        domains = {v.slot: v.domain for v in (*axiom.parameters, *disjunct.variables)}
-        join = Join(emitter, domains, "S, F, out", indexed=False, guarded=True)
-        lines: list[str] = []
-        bound: frozenset[int] = frozenset()
-        if seed is not None:
-            lines, bound = unify(emitter, seed.predicate, seed.arguments, domains)
-        slots = [v.slot for v in axiom.parameters]
-        head = emitter.code([-1 - s for s in slots])
-        lines += join.emit(disjunct.literals, bound, slots, [f"out.append({head})"])
-        name = emitter.fresh()
-        emitter.define(name, "S, F, out, code", lines)
-        return emitter.link(name)
+                self._reads[axiom.predicate] |= {read_index(read) for read in reads(axiom.body, empty)}
+        self._small = len(task.objects) <= UNINDEXED
+        self._strata = [Derivations(emitter, part) for stratum in task.axioms for part in components(stratum)]
 
     def inputs_of(self, predicate: int) -> set[int]:
         """The basic predicates, and ``-1 - f`` for fluents, that a derived predicate depends on through all rules."""
@@ -98,37 +47,77 @@ class Axioms:
 
     def compute(self, facts: Facts, fluents: Fluents) -> None:
         """Set the derived predicates of a state to their fixpoint."""
-        for predicate in self.derived:
-            facts[predicate] = set()
-        for full, triggers in self._strata:
-            queue: list[tuple[int, int]] = []
-            out: list[int] = []
-            for predicate, join in full:
-                join(facts, fluents, out, 0)
-                for code in out:
-                    if code not in facts[predicate]:
-                        facts[predicate].add(code)
-                        queue.append((predicate, code))
-                out.clear()
-            while queue:
-                changed, seed = queue.pop()
-                for predicate, join in triggers.get(changed, ()):
-                    join(facts, fluents, out, seed)
-                    for code in out:
-                        if code not in facts[predicate]:
-                            facts[predicate].add(code)
-                            queue.append((predicate, code))
-                    out.clear()
+        tables = Tables(self.emitter, facts)
+        for rules in self._strata:
+            fixpoint(rules, facts, fluents, tables)
 
     def update(self, facts: Facts, fluents: Fluents, log: list[Change]) -> None:
-        """After a step: recompute if something they depend on changed, and append what changed to ``log``."""
-        base = len(facts)
-        inputs = self.inputs
+        """After a step: put right what depends on what changed, and append what that changed to ``log``.
+
+        Derived facts must have been right before the step, and ``log`` must have all that it changed and they read. A
+        set that differs is replaced, never changed: copies of the state may share it. After an exception the derived
+        facts are those from before.
+        """
+        base, inputs = len(facts), self.inputs
         if not any([(change[0] if change[0] < base else base - 1 - change[0]) in inputs for change in log]):
             return
         before = {predicate: facts[predicate] for predicate in self.derived}
-        self.compute(facts, fluents)
-        for predicate, old in before.items():
-            new = facts[predicate]
-            log += [(predicate, code, False) for code in old - new]
-            log += [(predicate, code, True) for code in new - old]
+        try:
+            if self._small and sum([len(known) for known in before.values()]) <= FEW:
+                self.compute(facts, fluents)
+            else:
+                read = [change for change in log if (change[0] if change[0] < base else base - 1 - change[0]) in inputs]
+                step = Maintenance(self.emitter, facts, fluents, read)
+                for rules in self._strata:
+                    step.follow(rules)
+        except Exception:
+            for predicate, known in before.items():
+                facts[predicate] = known
+            raise
+        for predicate, known in before.items():
+            now = facts[predicate]
+            if now is known:
+                continue
+            gone, came = known - now, now - known
+            if gone:
+                log += [(predicate, code, False) for code in sorted(gone)]
+            if came:
+                log += [(predicate, code, True) for code in sorted(came)]
+            if not gone and not came:
+                facts[predicate] = known
+
+
+def components(stratum: tuple[Axiom, ...]) -> list[tuple[Axiom, ...]]:
+    """The axioms of a stratum by what depends on each other, each group after those it reads (Kosaraju, 1978)."""
+    graph: dict[int, set[int]] = {axiom.predicate: set() for axiom in stratum}
+    readers: dict[int, list[int]] = {predicate: [] for predicate in graph}
+    for axiom in stratum:
+        new = {read_index(read) for read in reads(axiom.body)} & graph.keys() - graph[axiom.predicate]
+        graph[axiom.predicate] |= new
+        for predicate in sorted(new):
+            readers[predicate].append(axiom.predicate)
+    seen: set[int] = set()
+    finished: list[int] = []
+    for start in graph:
+        path = [] if start in seen else [(start, iter(readers[start]))]
+        seen.add(start)
+        while path:
+            predicate, rest = path[-1]
+            following = next((reader for reader in rest if reader not in seen), None)
+            if following is None:
+                finished.append(predicate)
+                path.pop()
+            else:
+                seen.add(following)
+                path.append((following, iter(readers[following])))
+    group: dict[int, int] = {}
+    for number, start in enumerate(reversed(finished)):
+        stack = [] if start in group else [start]
+        while stack:
+            predicate = stack.pop()
+            group[predicate] = number
+            stack += [read for read in graph[predicate] if read not in group]
+    groups: dict[int, list[Axiom]] = {}
+    for axiom in stratum:
+        groups.setdefault(group[axiom.predicate], []).append(axiom)
+    return [tuple(groups[number]) for number in sorted(groups)]

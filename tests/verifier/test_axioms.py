@@ -1,0 +1,225 @@
+"""Derived facts that follow the changes of a step are those that are computed anew."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import pytest
+from engine_texts import checker, domain, problem
+
+from plansafe.verifier.engine import axioms as engine_axioms
+from plansafe.verifier.engine import derivations, maintain
+from plansafe.verifier.engine.axioms import Axioms
+from plansafe.verifier.engine.derivations import Facts
+from plansafe.verifier.engine.replay import Engine
+from plansafe.verifier.engine.state import Change, State
+
+BASIC = {"p": 1, "q": 2, "r": 2, "z": 0}
+LOWER = {"a": 1, "b": 2}
+UPPER = {"c": 1, "d": 2}
+TOP = {"e": 1, "g": 0}
+PREDICATES = "(p ?x) (q ?x ?y) (r ?x ?y - thing) (z) (a ?x - thing) (b ?x ?y) (c ?x) (d ?x ?y - thing) (e ?x) (g)"
+REACH = "(:derived (b ?x ?y) (or (q ?x ?y) (exists (?u) (and (q ?x ?u) (b ?u ?y)))))"
+
+
+@pytest.fixture(autouse=True)
+def followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few facts are followed, too, and few objects indexed."""
+    monkeypatch.setattr(engine_axioms, "FEW", -1)
+    monkeypatch.setattr(derivations, "UNINDEXED", 0)
+
+
+def engine(*axioms: str, things: int = 5) -> Engine:
+    names = " ".join([f"t{n}" for n in range(things)])
+    text = domain(*axioms, predicates=PREDICATES, functions="(f ?x)", types="thing - object")
+    checked = checker(text, problem(objects=f"{names} - thing o - object"))
+    assert checked.ok, checked.diagnostics
+    assert checked.engine is not None
+    return checked.engine
+
+
+def noted(monkeypatch: pytest.MonkeyPatch) -> list[frozenset[int]]:
+    """The predicates of what updates compute anew, as they do so."""
+    computed: list[frozenset[int]] = []
+
+    def fixpoint(rules: derivations.Derivations, *given: Any) -> None:
+        computed.append(rules.predicates)
+        original(rules, *given)
+
+    original = maintain.fixpoint
+    monkeypatch.setattr(maintain, "fixpoint", fixpoint)
+    return computed
+
+
+class Bodies:
+    """Random axioms of three strata: positive recursion in each, negation of those before, quantifiers, numbers."""
+
+    def __init__(self, random: Random, hard: bool) -> None:
+        self.random = random
+        self.hard = hard
+
+    def axioms(self) -> list[str]:
+        out: list[str] = []
+        before: dict[str, int] = dict(BASIC)
+        for own in (LOWER, UPPER, TOP):
+            for name, arity in own.items():
+                for _ in range(self.random.choice((1, 1, 2))):
+                    typed = " ".join([f"{v} - {self.random.choice(('thing', 'object'))}" for v in ("?x", "?y")[:arity]])
+                    body = self.body(("?x", "?y")[:arity], before, own)
+                    out.append(f"(:derived ({name} {typed}) {body})")
+            before |= own
+        return [axiom.replace("( ", "(") for axiom in out]
+
+    def body(self, free: tuple[str, ...], before: dict[str, int], own: dict[str, int]) -> str:
+        parts = []
+        for number in range(self.random.choice((1, 2, 2, 3))):
+            inner = f"?u{number}"
+            literals = [self.literal((*free, inner), before, own) for _ in range(self.random.choice((1, 2, 2, 3)))]
+            parts.append(f"(exists ({inner}) (and {' '.join(literals)}))")
+        return f"(or {' '.join(parts)})"
+
+    def literal(self, scope: tuple[str, ...], before: dict[str, int], own: dict[str, int]) -> str:
+        kind = self.random.random()
+        if self.hard and kind < 0.08:
+            body = f"(or (not {self.atom((*scope, '?w'), before)}) {self.atom((*scope, '?w'), before | own)})"
+            return f"(forall (?w - thing) {body})"
+        if self.hard and kind < 0.14:
+            return f"(> (f {self.random.choice(scope)}) 1)"
+        if kind < 0.2:
+            return f"(= {self.random.choice(scope)} {self.random.choice((*scope, 't0'))})".replace("t0", scope[0])
+        if kind < 0.4:
+            return f"(not {self.atom(scope, before)})"
+        return self.atom(scope, own if kind > 0.75 else before)
+
+    def atom(self, scope: tuple[str, ...], known: dict[str, int]) -> str:
+        name = self.random.choice(sorted(known))
+        return f"({' '.join([name, *[self.random.choice(scope) for _ in range(known[name])]])})"
+
+
+def change(random: Random, state: State, names: dict[str, int]) -> list[Change]:
+    """Some facts and numbers change, now and then back again."""
+    log: list[Change] = []
+    base, size = len(state.facts), len(state.task.objects)
+    for _ in range(random.choice((1, 1, 2, 5, 20))):
+        if random.random() < 0.15:
+            code, value = random.randrange(size), random.choice((0, 1, 2, 3))
+            log.append((base, code, state.fluents[0].get(code)))
+            state.fluents[0][code] = value
+            continue
+        name = random.choice(sorted(BASIC))
+        predicate, code = names[name], random.randrange(size ** BASIC[name])
+        holds = code in state.facts[predicate]
+        (state.facts[predicate].discard if holds else state.facts[predicate].add)(code)
+        log.append((predicate, code, not holds))
+    return log
+
+
+def derived(axioms: Axioms, facts: Facts) -> dict[int, set[int]]:
+    return {predicate: set(facts[predicate]) for predicate in axioms.derived}
+
+
+@pytest.mark.parametrize(("patience", "few", "unindexed"), [(1, -1, 0), (1, -1, 99), (3, -1, 0), (3, 24, 16)])
+@pytest.mark.parametrize("hard", [False, True])
+def test_following_is_computing_anew(
+    hard: bool, patience: int, few: int, unindexed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_axioms, "FEW", few)
+    monkeypatch.setattr(derivations, "UNINDEXED", unindexed)
+    monkeypatch.setattr(maintain, "PATIENCE", patience)  # 1: a stratum is never given up for much that is deleted
+    recomputed = noted(monkeypatch)
+    changed = 0
+    for seed in range(15):
+        random = Random(f"{seed} {hard}")
+        found = engine(*Bodies(random, hard).axioms())
+        axioms, state = found.axioms, found.initial()
+        assert axioms is not None
+        names = {predicate.name: number for number, predicate in enumerate(found.task.predicates)}
+        for _ in range(17):
+            before = derived(axioms, state.facts)
+            sets = {predicate: state.facts[predicate] for predicate in axioms.derived}
+            log = change(random, state, names)
+            given = len(log)
+            axioms.update(state.facts, state.fluents, log)
+            after = derived(axioms, state.facts)
+            anew = list(state.facts)
+            axioms.compute(anew, state.fluents)
+            assert after == derived(axioms, anew), seed
+            wanted = {(p, c, False) for p in before for c in before[p] - after[p]}
+            wanted |= {(p, c, True) for p in before for c in after[p] - before[p]}
+            assert set(log[given:]) == wanted
+            assert len(log) - given == len(wanted)
+            changed += len(wanted)
+            for predicate, known in sets.items():
+                assert known == before[predicate], "a set that a copy may share was changed in place"
+                assert (state.facts[predicate] is known) == (before[predicate] == after[predicate])
+            if random.random() < 0.3:
+                state.undo(log)
+                assert derived(axioms, state.facts) == before
+    assert changed > 500
+    if patience == 1 and not hard:
+        assert not recomputed
+
+
+def test_a_ring_that_is_cut_and_closed() -> None:
+    """What holds itself up by a circle alone must fall with it."""
+    found = engine(REACH, things=6)
+    axioms, state = found.axioms, found.initial()
+    assert axioms is not None
+    names = {predicate.name: number for number, predicate in enumerate(found.task.predicates)}
+    q, b, size = names["q"], names["b"], len(found.task.objects)
+    ring = [n * size + (n + 1) % 6 for n in range(6)]
+    for code in ring:
+        state.facts[q].add(code)
+    axioms.update(state.facts, state.fluents, [(q, code, True) for code in ring])
+    assert len(state.facts[b]) == 36
+    state.facts[q].remove(ring[0])
+    log: list[Change] = [(q, ring[0], False)]
+    axioms.update(state.facts, state.fluents, log)
+    assert len(state.facts[b]) == 15
+    assert len(log) == 1 + 21
+
+
+@pytest.mark.parametrize(
+    ("body", "removed", "added"),
+    [
+        ("(and (p ?x) (z))", ("p", "z"), ()),
+        ("(and (p ?x) (not (q ?x ?x)))", ("p",), ("q",)),
+        ("(exists (?y) (and (q ?x ?y) (p ?y)))", ("p", "q"), ()),
+    ],
+)
+def test_a_fact_falls_whose_grounds_all_go_at_once(
+    body: str, removed: tuple[str, ...], added: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What goes is followed in the state before the step: in the one after it, each ground misses the other."""
+    monkeypatch.setattr(maintain, "PATIENCE", 1)
+    computed = noted(monkeypatch)
+    found = engine(f"(:derived (c ?x) {body})")
+    axioms, state = found.axioms, found.initial()
+    assert axioms is not None
+    names = {predicate.name: number for number, predicate in enumerate(found.task.predicates)}
+    for name in removed:
+        state.facts[names[name]].add(0)
+    axioms.update(state.facts, state.fluents, [(names[name], 0, True) for name in removed])
+    assert state.facts[names["c"]] == {0}
+    log: list[Change] = [(names[name], 0, name in added) for name in (*removed, *added)]
+    for predicate, code, value in log:
+        (state.facts[predicate].add if value else state.facts[predicate].discard)(code)
+    axioms.update(state.facts, state.fluents, log)
+    assert state.facts[names["c"]] == set()
+    assert log[-1] == (names["c"], 0, False)
+    assert not computed
+
+
+def test_a_change_that_nothing_rests_on_costs_no_stratum(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A universally quantified axiom is computed anew if what it reads changed; the others are left alone."""
+    found = engine(
+        REACH, "(:derived (c ?x) (forall (?u) (or (not (b ?x ?u)) (p ?u))))", "(:derived (e ?x) (not (c ?x)))"
+    )
+    axioms, state = found.axioms, found.initial()
+    assert axioms is not None
+    names = {predicate.name: number for number, predicate in enumerate(found.task.predicates)}
+    computed = noted(monkeypatch)
+    state.facts[names["p"]].add(0)
+    axioms.update(state.facts, state.fluents, [(names["p"], 0, True)])
+    assert computed == [frozenset([names["c"]])]
