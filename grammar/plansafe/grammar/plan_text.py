@@ -24,6 +24,8 @@ _PIECES = re.compile(r"\+-|±|(?:(?!\+-)[^±])+")
 _PLUS_MINUS = ("+-", "±")
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)\Z", re.ASCII)
 _DEFINE = re.compile(r"(?:\s|;[^\r\n]*(?:[\r\n]|\Z))*\(\s*(?:;[^\r\n]*[\r\n]\s*)*define\b", re.IGNORECASE)
+_TIMED = r"\s*(\d{1,18}(?:\.\d{1,18})?)\s*:\s*(\([^()\[\]]*\))(?:\s*\[\s*(\d{1,18}(?:\.\d{1,18})?)\s*\])?"
+"""A regular timed step: its time, the step, and its duration; compiled at first use."""
 SECTIONS = (":domain", ":problem", ":steps", ":ordering")
 _BLOCK = 1 << 20
 MAX_PROBLEMS = 50
@@ -109,7 +111,7 @@ def read_plan(source: Source) -> PlanText:
     """Read a plan with places. Mistakes become diagnostics; what is readable around them is kept."""
     if is_definition(source.text):
         return _read_definition(source)
-    return _plain_steps(source.text) or _read_lines(source)
+    return _plain_steps(source.text) or _timed_steps(source.text) or _read_lines(source)
 
 
 def _plain_steps(text: str) -> PlanText | None:
@@ -132,6 +134,55 @@ def _plain_steps(text: str) -> PlanText | None:
         steps.append(Step(tuple(tokens), None, None, Span(position + chunk.index("("), end)))
         position = end
     return PlanText(tuple(steps), ())
+
+
+def _timed_steps(text: str) -> PlanText | None:
+    """The steps of an ASCII plan of regular timed lines without mistakes; ``None`` for any other."""
+    if ":" not in text:
+        return None
+    if ";" in text:
+        text = _COMMENT.sub(_blank, text)
+    text = text.rstrip()
+    if not text or not text.isascii():
+        return None
+    numbers: dict[str, int | Fraction | None] = {}
+    known: dict[str, tuple[str, ...]] = {}
+    steps: list[Step] = []
+    most = position = 0
+    match_at, size = re.compile(_TIMED, re.ASCII).match, len(text)
+    while position < size:
+        match = match_at(text, position)
+        if match is None:
+            return None
+        position = match.end()
+        time, step, duration = match.groups()
+        tokens = known.get(step)
+        if tokens is None:
+            tokens = known[step] = tuple(step[1:-1].lower().split())
+            if not tokens:
+                return None
+        most = max(most, decimals(time))
+        lasting: int | Fraction | None = None
+        if duration is not None:
+            if duration not in numbers:
+                numbers[duration] = number(duration)
+                most = max(most, decimals(duration))
+            lasting = numbers[duration]
+        steps.append(Step(tokens, _decimal(time), lasting, Span(*match.span(2))))
+    return PlanText(tuple(steps), (), decimals=most)
+
+
+def _blank(comment: re.Match[str]) -> str:
+    """White space of a comment's length, so that places stay."""
+    return " " * len(comment.group())
+
+
+def _decimal(token: str) -> int | Fraction:
+    """An unsigned decimal number, exactly: as :func:`number`, without its doubts."""
+    whole, _, part = token.partition(".")
+    if not part.strip("0"):
+        return int(whole)
+    return Fraction(int(whole + part), 10 ** len(part))
 
 
 def number(token: str) -> int | Fraction | None:

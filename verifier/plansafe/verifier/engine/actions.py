@@ -11,13 +11,22 @@ from plansafe.verifier.compile.emit import MAX_LOOPS, Emitter, Join
 from plansafe.verifier.compile.normal import dnf, reads_numbers
 from plansafe.verifier.engine.state import Change, Delta, State, checked
 from plansafe.verifier.evaluate import Evaluator, Undefined, arithmetic
-from plansafe.verifier.model import TRUE, Action, And, Atom, Formula, Number, Snap, bind
+from plansafe.verifier.model import TRUE, Action, And, Atom, Formula, Number, Snap, Variable, bind
 
 Run = Callable[..., bool]
 """``run(S, F, L, *objects)``: checks the precondition.
 
 If it holds, changes the state, logs changes to ``L``, and returns True.
 Raises ``KeyError`` or ``ZeroDivisionError`` before it changes anything if a number is undefined."""
+
+
+_DURATIONS = {
+    "=": "(duration == {value} or abs(duration - {value}) <= {off})",
+    "<=": "(duration <= {value} + {off})",
+    ">=": "(duration >= {value} - {off})",
+    "<": "(duration < {value} + {off})",
+    ">": "(duration > {value} - {off})",
+}
 
 
 class Conflict(Exception):
@@ -84,15 +93,34 @@ class ActionCode:
         )
 
     def _fused(self, action: Action, possible: bool) -> Run:
+        condition = "True" if possible else self.emitter.expression(And(action.start.condition))
+        return self._checked_changes([] if condition == "True" else [condition], action.start, action.parameters, "")
+
+    def snap(self, action: Action, end: bool, within: Number) -> Run | None:
+        """``run(S, F, L, duration, *objects)``, which takes the start or the end of an action where nothing else does.
+
+        It is taken if its condition holds and its duration is ``within`` that of what it must be. ``None`` if its
+        effects have conditions.
+        """
+        snap = action.end if end else action.start
+        if snap is None or not self._simple(snap) or any([effect.at_start is not TRUE for effect in snap.effects]):
+            return None
+        emitter = self.emitter
+        conditions = [emitter.expression(And(snap.condition))] if snap.condition else []
+        for constraint in action.durations:
+            if constraint.at_end == end:
+                value, off = emitter.numeric(constraint.value), emitter.number(within)
+                conditions.append(_DURATIONS[constraint.operator].format(value=value, off=off))
+        return self._checked_changes(conditions, snap, action.parameters, ", duration")
+
+    def _checked_changes(self, conditions: list[str], snap: Snap, parameters: tuple[Variable, ...], more: str) -> Run:
+        """``run(S, F, L, more, *objects)``: make the changes of a simple snap action if all conditions hold."""
         emitter = self.emitter
         name = emitter.fresh()
-        lines: list[str] = []
-        condition = emitter.expression(And(action.start.condition))
-        if condition != "True" and not possible:
-            lines.append(f"if not {condition}: return False")
-        adds = [atom for effect in action.start.effects for atom in effect.adds]
-        deletes = [atom for effect in action.start.effects for atom in effect.deletes]
-        assignments = [a for effect in action.start.effects for a in effect.assignments]
+        lines = [f"if not {condition}: return False" for condition in conditions]
+        adds = [atom for effect in snap.effects for atom in effect.adds]
+        deletes = [atom for effect in snap.effects for atom in effect.deletes]
+        assignments = [a for effect in snap.effects for a in effect.assignments]
         for number, assignment in enumerate(assignments):
             lines.append(f"v{number} = checked({self._new_value(assignment)})")
         for atom in deletes:
@@ -102,8 +130,7 @@ class ActionCode:
         for number, assignment in enumerate(assignments):
             lines += self._assign(assignment, number)
         lines.append("return True")
-        parameters = "".join([f", x{v.slot}" for v in action.parameters])
-        emitter.define(name, "S, F, L" + parameters, lines)
+        emitter.define(name, "S, F, L" + more + "".join([f", x{v.slot}" for v in parameters]), lines)
         return emitter.link(name)
 
     def _logged(self, predicate: int) -> bool:

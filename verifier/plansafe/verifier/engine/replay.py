@@ -27,6 +27,7 @@ from plansafe.verifier.monitor.runtime import Mirror, Plan, Runtime
 from plansafe.verifier.rules.model import Rule
 
 if TYPE_CHECKING:
+    from plansafe.verifier.engine.apart import Lifted
     from plansafe.verifier.execution.legal import LegalActions
     from plansafe.verifier.execution.options import Projection
 
@@ -141,6 +142,8 @@ class Engine:
         self._full_code: ActionCode | None = None
         self.entries: dict[str, tuple[Callable[..., bool], tuple[int, ...], Taken]] = {}
         """Chunks of plan text with what to run for them; equal steps are resolved once, also in a batch."""
+        self.apart: dict[tuple[int, Number], Lifted | None] = {}
+        """Code for happenings of timed plans that are apart, by action and tolerance."""
         self._changes: dict[int, tuple[model.Action, tuple[int, ...]]] = {}
         self.acting = bool([p for p in mirrors.values() if p in self.plan.momentary])
         self._goal_facts = [(p.predicate, task.encode(p.arguments)) for p in task.goal if isinstance(p, Atom)]

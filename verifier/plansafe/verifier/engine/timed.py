@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.verifier import model
 from plansafe.verifier.compile.normal import expression_fluents
@@ -22,7 +22,10 @@ from plansafe.verifier.monitor.finding import TooManyInstances, Violation
 from plansafe.verifier.monitor.program import Moment
 from plansafe.verifier.monitor.runtime import Mirror
 
-START, END = "start", "end"
+if TYPE_CHECKING:
+    from plansafe.verifier.engine.apart import Ticks
+
+START, END, ILL_FORMED = "start", "end", "ill-formed"
 _COMPARE = {
     "=": lambda d, v, e: abs(d - v) <= e,
     "<=": lambda d, v, e: d <= v + e,
@@ -83,12 +86,13 @@ class TimedRun(Run):
         """The steps that would fail if the tolerance were kept to the last decimal."""
         super().__init__(engine, reading, timed=True, deadline=deadline, observer=observer)
         self.running: list[TimedStep] = []
-        self._recent: list[tuple[Number, Event, Footprint]] = []
-        self._present: list[tuple[Number, Event, Footprint]] = []
+        self._recent: list[tuple[Number, Event, Happening]] = []
+        self._present: list[tuple[Number, Event, Happening]] = []
+        self._footprints: dict[int, Footprint] = {}
         self._shared = False
-        self._dropped: set[int] = set()
+        self.dropped: set[int] = set()
         self._remembered: dict[int, Remembered] = {}
-        self._over: list[TimedStep] = []
+        self.pending: list[TimedStep] = []
         self._mirrored: dict[int, list[tuple[Mirror, int]]] = {}
         self.events = {}
         self.effects: list[tuple[int, Happening]] = []
@@ -96,11 +100,14 @@ class TimedRun(Run):
 
     def before_start(self) -> None:
         """Literals of time 0 are part of S0 already; those after the plan's end do not happen."""
+        self.literals: list[TimedLiteral] = []
+        if not self.task.timed_literals:
+            return
         last: Number = 0
         for step in self.plan_steps:
             if isinstance(step.taken, Taken):
                 last = max(last, step.time + (step.duration or 0) if step.taken.action.end is not None else step.time)
-        self._literals = [literal for literal in self.task.timed_literals if 0 < literal.time <= last]
+        self.literals = [literal for literal in self.task.timed_literals if 0 < literal.time <= last]
 
     def run(self) -> None:
         """Run all happenings, by this run's reading."""
@@ -114,38 +121,51 @@ class TimedRun(Run):
     def _run(self) -> None:
         from time import monotonic  # noqa: PLC0415
 
+        agenda = self.ticks()
+        if agenda is not None:
+            from plansafe.verifier.engine.apart import Apart  # noqa: PLC0415 - for timed plans alone
+
+            Apart(self, agenda).all()
+            return
         for time, events in self.agenda():
             if self.deadline is not None and monotonic() > self.deadline:
                 raise TimeUp
-            if not self._happening(time, events):
+            if not self.happening(time, events):
                 return
+
+    def ticks(self) -> Ticks | None:
+        """The agenda in ticks, if happenings that are apart can be taken without the general definition."""
+        from plansafe.verifier.engine.apart import applies, ticks  # noqa: PLC0415 - for timed plans alone
+
+        return ticks(self) if applies(self) else None
 
     def agenda(self) -> Iterator[tuple[Number, list[Event]]]:
         """The happenings in order: what is at one time."""
         agenda: dict[Number, list[Event]] = {}
         for step in self.plan_steps:
             if isinstance(step.taken, IllFormed):
-                agenda.setdefault(step.time, []).append(Event("ill-formed", step))
+                agenda.setdefault(step.time, []).append(Event(ILL_FORMED, step))
                 continue
             agenda.setdefault(step.time, []).append(Event(START, step))
             if step.taken.action.end is not None:
                 agenda.setdefault(step.time + (step.duration or 0), []).append(Event(END, step))
-        for literal in self._literals:
+        for literal in self.literals:
             agenda.setdefault(literal.time, []).append(Event("literal", None, literal))
         for time in sorted(agenda):
-            events = agenda[time]
-            # An action of no duration ends in a happening of its own, right after its start.
-            zero = [e for e in events if e.kind == END and e.step is not None and e.step.time == time]
-            for batch in ([e for e in events if e not in zero], zero):
-                if batch:
-                    yield time, batch
+            for batch in self.at_one_time(time, agenda[time]):
+                yield time, batch
 
-    def _happening(self, time: Number, events: list[Event]) -> bool:
+    def at_one_time(self, time: Number, events: list[Event]) -> list[list[Event]]:
+        """The happenings of one time: an action of no duration ends in one of its own, right after its start."""
+        zero = [e for e in events if e.kind == END and e.step is not None and e.step.time == time]
+        return [batch for batch in ([e for e in events if e not in zero], zero) if batch]
+
+    def happening(self, time: Number, events: list[Event]) -> bool:
         """One happening; False if the trace halts before it."""
         broken: list[Failure] = []
         taking: list[tuple[Event, Happening]] = []
         for event in events:
-            if event.step is not None and event.step.number in self._dropped:
+            if event.step is not None and event.step.number in self.dropped:
                 continue
             failure = self._failure(event)
             forced = self.reading == FORCE and failure is not None and failure.ill_formed is None
@@ -157,7 +177,7 @@ class TimedRun(Run):
                 taking.append((event, effects))
                 if failure is not None:
                     broken.append(failure)
-        interfering = self._interference(time, [event for event, _ in taking])
+        interfering = self._interference(time, taking)
         broken += interfering
         bad = {f.step for f in interfering}
         if self.reading == FORCE:
@@ -189,9 +209,9 @@ class TimedRun(Run):
         step = event.step
         if step is None:
             return
-        self._dropped.add(step.number)
+        self.dropped.add(step.number)
         if any([s.number == step.number for s in self.running]):
-            self._over.append(step)
+            self.pending.append(step)
 
     def _take_together(self, time: Number, happenings: list[tuple[Event, Happening]]) -> bool:
         state = self.state
@@ -199,7 +219,7 @@ class TimedRun(Run):
         delta = combine(state.fluents, [effects for _, effects in happenings])
         ended = {e.step.number for e in taking if e.kind == END and e.step is not None}
         started = [e.step for e in taking if e.kind == START and e.step is not None and _durative(e.step)]
-        over, self._over = self._over, []
+        over, self.pending = self.pending, []
         ended |= {step.number for step in over}
         running = [s for s in self.running if s.number not in ended] + started
         if self.reading == HALT:
@@ -233,6 +253,14 @@ class TimedRun(Run):
         if self.reading != HALT:
             self.failures += self._over_all(self.running)
         return True
+
+    def arrive_alone(self, time: Number, number: int, kind: str) -> None:
+        """The state has changed by one event of a step, which shares its time with no other."""
+        assert self.events is not None
+        self.time, self._shared = time, False
+        self.events[self.letter + 1] = ((number, kind),)
+        self._arrive(number)
+        self.executed += (kind == START) - 1
 
     # -- conditions ---------------------------------------------------------------------------------------------------
 
@@ -302,6 +330,15 @@ class TimedRun(Run):
                 broken.append(Failure(step.number, "SC306", f"at time {self.time}"))
         return broken
 
+    def broken_over_all(self) -> bool:
+        """Whether a condition over all of an action under way does not hold in the present state."""
+        for step in self.running:
+            evaluator, binding = self._evaluator(step)
+            assert isinstance(step.taken, Taken)
+            if evaluator.holds(model.And(step.taken.action.over_all), binding) is not True:
+                return True
+        return False
+
     def _breaks_over_all(self, time: Number, running: list[TimedStep], delta: Delta) -> list[Failure]:
         """Whose ``over all`` conditions fail in the state that a happening leads to."""
         if not any([isinstance(s.taken, Taken) and s.taken.action.over_all for s in running]):
@@ -318,25 +355,31 @@ class TimedRun(Run):
 
     # -- interference -------------------------------------------------------------------------------------------------
 
-    def _interference(self, time: Number, taking: list[Event]) -> list[Failure]:
+    def _interference(self, time: Number, taking: list[tuple[Event, Happening]]) -> list[Failure]:
         """Who fails because of a neighbour, of the same happening or of one less than the tolerance ago."""
         self._recent = [entry for entry in self._recent if time - entry[0] < self.tolerance.given]
-        self._present = []
-        if len(taking) + len(self._recent) < 2 and self.tolerance.given <= 0:
-            return []
-        self._present = [(time, event, self._footprint(event)) for event in taking]
+        self._present = [(time, event, effects) for event, effects in taking]
+        here = {id(event) for _, event, _ in self._recent}
+        self._footprints = {event: known for event, known in self._footprints.items() if event in here}
         out: dict[int, Failure] = {}
         for number, (_, event, own) in enumerate(self._present):
             for place, (at, other, theirs) in enumerate([*self._recent, *self._present[:number]]):
                 if event.step is None and other.step is None:
                     continue
-                what = self._clash(own, theirs)
+                what = self._clash(self._remembered_print(event, own), self._remembered_print(other, theirs))
                 if what is not None and place < len(self._recent) and time - at >= self.tolerance.separation:
                     self.rounded.add((event.step or other.step).number)  # type: ignore[union-attr]
                 elif what is not None:
                     failure = interference(event, other, what, place < len(self._recent))
                     out.setdefault(failure.step, failure)
         return [*out.values()]
+
+    def _remembered_print(self, event: Event, effects: Happening) -> Footprint:
+        """An event's footprint, asked for only where it has a neighbour."""
+        found = self._footprints.get(id(event))
+        if found is None:
+            found = self._footprints[id(event)] = self._footprint(event, effects)
+        return found
 
     def _clash(self, a: Footprint, b: Footprint) -> str | None:
         """A fact or fluent over which two events interfere, as PDDL."""
@@ -355,15 +398,11 @@ class TimedRun(Run):
                 return self.fluent_text(*key)
         return None
 
-    def _footprint(self, event: Event) -> Footprint:
-        out = Footprint(set(), set(), set(), set(), {}, set())
-        found = self._effects(event)
-        if isinstance(found, Happening):
-            out.adds.update(found.adds)
-            out.deletes.update(found.deletes)
-            for update in found.updates:
-                key = (update.function, update.code)
-                out.writes[key] = out.writes.get(key, True) and update.operator in ("increase", "decrease")
+    def _footprint(self, event: Event, effects: Happening) -> Footprint:
+        out = Footprint(set(), set(), {*effects.adds}, {*effects.deletes}, {}, set())
+        for update in effects.updates:
+            key = (update.function, update.code)
+            out.writes[key] = out.writes.get(key, True) and update.operator in ("increase", "decrease")
         if event.step is None:
             return out
         _, binding = self._evaluator(event.step)

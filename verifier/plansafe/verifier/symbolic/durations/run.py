@@ -90,6 +90,9 @@ class DurationRun(TimedRun):
 
     # -- happenings ---------------------------------------------------------------------------------------------------
 
+    def ticks(self) -> None:
+        """None: times are no plain numbers here."""
+
     def agenda(self) -> Iterator[tuple[Number, list[Event]]]:
         """Partners of one time are one happening; others follow each other."""
         times = self.schedule.times
@@ -199,10 +202,10 @@ class DurationRun(TimedRun):
 
     # -- failures -----------------------------------------------------------------------------------------------------
 
-    def _happening(self, time: Number, events: list[Event]) -> bool:
+    def happening(self, time: Number, events: list[Event]) -> bool:
         """One happening; False if the trace halts before it."""
         known = len(self.failures)
-        if super()._happening(time, events):
+        if super().happening(time, events):
             self.taken.update(dict.fromkeys(self.batches[-1]))
             return True
         failure = self.failures[known]
@@ -221,14 +224,14 @@ class DurationRun(TimedRun):
             e for e in self.batches[-1] if (step := self.present[e].step) is not None and step.number == failure.step
         ]
 
-    def _interference(self, time: Number, taking: list[Event]) -> list[Failure]:  # noqa: ARG002
+    def _interference(self, time: Number, taking: list[tuple[Event, Happening]]) -> list[Failure]:  # noqa: ARG002
         """As for any run; but how close two events are is asked last, and of each event's own time."""
-        times, now = self.schedule.times, [self._numbers[id(event)] for event in taking]
+        times, now = self.schedule.times, [self._numbers[id(event)] for event, _ in taking]
         out: list[Failure] = []
-        for place, (own, event) in enumerate(zip(now, taking, strict=True)):
+        for place, (own, (event, effects)) in enumerate(zip(now, taking, strict=True)):
             if not self.schedule.close[own]:
                 continue
-            self._prints[own] = self._footprint(event)
+            self._prints[own] = self._footprint(event, effects)
             self.trail.turn(("check", own))
             for other in self.schedule.close[own]:
                 if other not in self.taken and other not in now[:place]:
