@@ -100,13 +100,13 @@ class Execution:
         new = self.fork()
         return new if new.take(step) else None
 
-    def _own(self, step: Taken) -> None:
-        """Copy the sets that a step may change, where a copy of this execution shares them."""
+    def _own(self, changed: Iterable[int]) -> None:
+        """Copy the sets of predicates (and fluents) that will change, where a copy of this execution shares them."""
         mine = self._mine
         if mine is None:
             return
         facts, fluents, base = self.state.facts, self.state.fluents, len(self.state.facts)
-        for index in self.engine.changes(step.action):
+        for index in changed:
             if index in mine:
                 continue
             mine.add(index)
@@ -127,7 +127,7 @@ class Execution:
         if next_ is not None and engine.acting:
             mirror = engine.mirror("start", step)
             next_.depart(state, () if mirror is None else (mirror,), Moment(self.letter, self.letter, False))
-        self._own(step)
+        self._own(engine.changes(step.action))
         log: list[Change] = []
         run = engine.full_code.run(step.action)
         try:
@@ -174,23 +174,12 @@ class Execution:
         """Take the last step back. Raises ``IndexError`` at the start."""
         past = self.history.pop()
         self.letter -= 1
-        if self._mine is not None:
-            self._own_indexes({index for index, _, _ in past.log})
+        self._own([index for index, _, _ in past.log])
         if past.runtime is not None:
             self.runtime, self._before, self._indexes = past.runtime, past.before, past.runtime.indexes
         elif self._indexes is not None:
             self._indexes.update([(index, code, not value) for index, code, value in reversed(past.log)])
         self.state.undo(list(past.log))
-
-    def _own_indexes(self, changed: set[int]) -> None:
-        assert self._mine is not None
-        base = len(self.state.facts)
-        for index in changed - self._mine:
-            self._mine.add(index)
-            if index < base:
-                self.state.facts[index] = set(self.state.facts[index])
-            else:
-                self.state.fluents[index - base] = dict(self.state.fluents[index - base])
 
     def mark(self) -> int:
         """A point to come back to with :meth:`rollback`."""
