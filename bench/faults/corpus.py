@@ -26,10 +26,10 @@ from bench.faults.task import GOOD, SeedTask, plan_source, shipped_specification
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.engine.replay import Engine
-from plansafe.verifier.engine.steps import IllFormed, Taken, step_text
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.report import Headline
+from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.execution.steps import IllFormed, Taken, step_text
+from plansafe.verifier.reporting.report import Headline
 
 EDITS = ("missing", "order", "additional", "substitute")
 KINDS = (*EDITS, "grammar", "affordance")

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from plansafe.verifier.engine.steps import Taken
-from plansafe.verifier.model import (
+from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.model.nodes import (
     TRUE,
     Action,
     And,

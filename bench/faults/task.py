@@ -9,7 +9,7 @@ from typing import NamedTuple
 from plansafe.grammar.source import Source
 from plansafe.specs import spec_path
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.report import Headline
+from plansafe.verifier.reporting.report import Headline
 
 GOOD = (Headline.SAFE, Headline.VALID)
 

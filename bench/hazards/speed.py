@@ -27,7 +27,7 @@ from bench.measure import run_once
 
 from plansafe.app.service import Settings, audit
 from plansafe.grammar.source import Source
-from plansafe.verifier.report import Worlds
+from plansafe.verifier.reporting.report import Worlds
 
 SAFECHECK = str(Path(sys.executable).parent / "safecheck")
 SPECS = [word for name in LIBRARY for word in ("--spec", name)]

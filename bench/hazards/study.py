@@ -24,7 +24,7 @@ from typing import Any
 from bench.hazards.chart import bars
 
 from plansafe.app.service import Result, Settings, audit
-from plansafe.verifier.report import FindingClass
+from plansafe.verifier.reporting.report import FindingClass
 
 HERE = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("PLANSAFE_DATA", HERE.parents[1] / "shared" / "data")) / "eai-virtualhome"

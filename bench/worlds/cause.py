@@ -20,14 +20,14 @@ from bench.worlds.task import Task
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.report import Worlds
-from plansafe.verifier.symbolic.cause import minimal_cause
-from plansafe.verifier.symbolic.completions import Completions
-from plansafe.verifier.symbolic.decision import decision_of
-from plansafe.verifier.symbolic.encode import encode
-from plansafe.verifier.symbolic.question import question
-from plansafe.verifier.symbolic.reasons import PATIENCE_S
-from plansafe.verifier.symbolic.verdict import Judge
+from plansafe.verifier.reporting.report import Worlds
+from plansafe.verifier.symbolic.worlds.cause import minimal_cause
+from plansafe.verifier.symbolic.worlds.completions import Completions
+from plansafe.verifier.symbolic.worlds.decision import decision_of
+from plansafe.verifier.symbolic.worlds.encode import encode
+from plansafe.verifier.symbolic.worlds.question import question
+from plansafe.verifier.symbolic.worlds.reasons import PATIENCE_S
+from plansafe.verifier.symbolic.worlds.verdict import Judge
 
 
 class Row(NamedTuple):

@@ -25,8 +25,8 @@ from bench.worlds.task import FILES
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.engine.steps import Taken
-from plansafe.verifier.model import (
+from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.model.nodes import (
     And,
     Atom,
     Choice,

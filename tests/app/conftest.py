@@ -13,7 +13,7 @@ from plansafe.app.discovery import Input
 from plansafe.app.service import Result, unjudged
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
-from plansafe.verifier.report import (
+from plansafe.verifier.reporting.report import (
     Blame,
     Change,
     Finding,

@@ -18,7 +18,7 @@ from plansafe.app.main import app
 from plansafe.app.service import Settings, audit, combined_exit_code
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
-from plansafe.verifier.report import Finding, FindingClass, Headline, Report, RuleCount, Worlds
+from plansafe.verifier.reporting.report import Finding, FindingClass, Headline, Report, RuleCount, Worlds
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -9,7 +9,7 @@ from plansafe.app.patch import patched
 from plansafe.grammar.plan_text import read_plan
 from plansafe.grammar.source import Source
 from plansafe.verifier.repair.model import Edit, EditKind, Repair
-from plansafe.verifier.report import Headline, Report, Worlds
+from plansafe.verifier.reporting.report import Headline, Report, Worlds
 
 SAFE = Report("plan", Headline.SAFE, Worlds.ALL, Worlds.ALL, Worlds.ALL, 0)
 

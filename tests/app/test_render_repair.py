@@ -21,7 +21,7 @@ from plansafe.verifier.diagnose.cause import Cause
 from plansafe.verifier.diagnose.localise import Localisation
 from plansafe.verifier.diagnose.model import ErrorClass, Witness
 from plansafe.verifier.repair.model import Edit, EditKind, Repair, RepairResult, RepairStatus
-from plansafe.verifier.report import Headline, Report, Worlds
+from plansafe.verifier.reporting.report import Headline, Report, Worlds
 
 Golden = Callable[[str, str], None]
 SAFE = Report("plan.pddl", Headline.SAFE, Worlds.ALL, Worlds.ALL, Worlds.ALL, 11)

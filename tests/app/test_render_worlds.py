@@ -15,8 +15,8 @@ from plansafe.app.render.worlds import asking, lines, notes, of_finding, outcome
 from plansafe.app.service import Result, Settings
 from plansafe.grammar.diagnostics import Label, Span
 from plansafe.grammar.source import Source
-from plansafe.verifier.report import Finding, FindingClass, Headline, Reading, Report, RuleCount, Worlds
-from plansafe.verifier.symbolic.model import OutcomeSaid, Said, Witness, WorldSaid, WorldsReport
+from plansafe.verifier.reporting.report import Finding, FindingClass, Headline, Reading, Report, RuleCount, Worlds
+from plansafe.verifier.symbolic.worlds.model import OutcomeSaid, Said, Witness, WorldSaid, WorldsReport
 
 Golden = Callable[[str, str], None]
 ALL, SOME, NONE, UNKNOWN = Worlds.ALL, Worlds.SOME, Worlds.NONE, Worlds.UNKNOWN

@@ -13,7 +13,7 @@ from plansafe.app.render import renderer
 from plansafe.app.service import Result, Settings, audit, unjudged
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
-from plansafe.verifier.report import FindingClass, Headline
+from plansafe.verifier.reporting.report import FindingClass, Headline
 
 
 def run(*results: Result) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from plansafe.app.running import terminal
 from plansafe.app.service import Result, Settings, unjudged
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
-from plansafe.verifier.report import Change, Row, Table
+from plansafe.verifier.reporting.report import Change, Row, Table
 
 WIDTHS = (60, 80, 120)
 

@@ -22,7 +22,7 @@ from plansafe.domains import domain_path
 from plansafe.grammar.source import Source
 from plansafe.specs import spec_path
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.report import Finding, Report
+from plansafe.verifier.reporting.report import Finding, Report
 
 HERE = Path(__file__).resolve().parent
 HOME = HERE / "home"

@@ -16,8 +16,8 @@ from time import perf_counter
 import home_cases
 
 from plansafe.domains import domain_path
-from plansafe.verifier.lint.api import lint
-from plansafe.verifier.lint.model import Lint, LintOptions
+from plansafe.specs.lint.api import lint
+from plansafe.specs.lint.model import Lint, LintOptions
 
 WORLDS = ("household", "igibson", "omnigibson", "safeagentbench", "virtualhome")
 

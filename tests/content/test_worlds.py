@@ -14,7 +14,7 @@ from mapping_texts import check, covered, shipped
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.report import Report
+from plansafe.verifier.reporting.report import Report
 
 HERE = Path(__file__).resolve().parent / "worlds"
 AGENT = {"omnigibson": "me"}

@@ -11,8 +11,8 @@ from generate import case
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.engine.steps import Taken, step_text
 from plansafe.verifier.execution.execution import Execution
+from plansafe.verifier.execution.steps import Taken, step_text
 from plansafe.verifier.kernel import Kernel
 
 KITCHEN = """(define (domain kitchen)

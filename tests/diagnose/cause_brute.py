@@ -9,7 +9,7 @@ from case import Case, Sexp, write
 from causal_cases import random_draw, relaxed
 
 from plansafe.verifier.kernel import Kernel
-from plansafe.verifier.report import Finding, FindingClass
+from plansafe.verifier.reporting.report import Finding, FindingClass
 
 _PAST = ("yesterday", "weak-yesterday", "once", "historically", "since")
 _ACTIONS = ("action", "action-end", "action-during")

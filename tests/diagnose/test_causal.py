@@ -19,10 +19,10 @@ from plansafe.verifier.diagnose.causal import (
     causal_structure,
     supports,
 )
-from plansafe.verifier.engine.replay import FORCE, Run
-from plansafe.verifier.engine.steps import Taken
-from plansafe.verifier.evaluate import Evaluator
+from plansafe.verifier.execution.replay import FORCE, Run
+from plansafe.verifier.execution.steps import Taken
 from plansafe.verifier.kernel import KernelLimit
+from plansafe.verifier.model.evaluation import Evaluator
 
 
 def test_supports_of_each_kind() -> None:

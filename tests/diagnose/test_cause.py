@@ -11,7 +11,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.cause import Cause, minimal_cause, smallest_hitting_set
 from plansafe.verifier.diagnose.links import NotCovered
-from plansafe.verifier.report import FindingClass
+from plansafe.verifier.reporting.report import FindingClass
 
 
 def causes(checker: Checker, text: str) -> dict[tuple[str, int], Cause]:

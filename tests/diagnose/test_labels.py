@@ -14,7 +14,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.diagnose.labels import SAFEL_LABELS, NoLabel, PublishedLabel, safel_label
 from plansafe.verifier.diagnose.labels_eai import EAI_LABELS, Manner, eai_label
-from plansafe.verifier.engine.steps import Taken
+from plansafe.verifier.execution.steps import Taken
 
 # Hands hold one thing. `inside` facts come from putting things into containers, which have to be open.
 KITCHEN = """(define (domain kitchen) (:types place thing - object item box - thing)

@@ -19,8 +19,8 @@ from typing import NamedTuple
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.localise import Localisation, localise
-from plansafe.verifier.engine.steps import step_text
 from plansafe.verifier.execution.execution import Execution
+from plansafe.verifier.execution.steps import step_text
 from plansafe.verifier.kernel import Kernel
 from plansafe.verifier.planning.own_search import OwnSearch
 from plansafe.verifier.planning.port import Planner

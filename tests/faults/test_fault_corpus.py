@@ -15,8 +15,8 @@ from bench.faults.reachable import Reachable
 from bench.faults.survey import survey_task
 from bench.faults.task import GOOD, SeedTask, is_good, plan_source
 
-from plansafe.verifier.engine.steps import IllFormed, Taken
-from plansafe.verifier.report import Headline
+from plansafe.verifier.execution.steps import IllFormed, Taken
+from plansafe.verifier.reporting.report import Headline
 
 
 @cache

@@ -15,7 +15,7 @@ from plansafe.verifier.diagnose.labels import SAFEL_LABELS
 from plansafe.verifier.diagnose.labels_eai import EAI_LABELS
 from plansafe.verifier.diagnose.model import Diagnosis, ErrorClass, Witness
 from plansafe.verifier.repair.model import Edit, EditKind, Repair, RepairResult, RepairStatus
-from plansafe.verifier.report import Report, Worlds
+from plansafe.verifier.reporting.report import Report, Worlds
 
 REPORT = Report("plan", None, Worlds.NONE, Worlds.NONE, Worlds.NONE, 0)
 

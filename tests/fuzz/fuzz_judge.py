@@ -33,7 +33,7 @@ from plansafe.grammar.diagnostics import Label, Severity
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.kernel import Judgement, Kernel, KernelLimit, KernelRejects
-from plansafe.verifier.report import FindingClass, Report
+from plansafe.verifier.reporting.report import FindingClass, Report
 
 SECONDS = 2.0
 KERNEL_BYTES = 60_000

@@ -12,7 +12,7 @@ from plansafe.grammar.expected import refusal
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.kernel import Kernel
-from plansafe.verifier.report import Headline
+from plansafe.verifier.reporting.report import Headline
 
 SEEDS = range(4)
 

@@ -9,9 +9,9 @@ import sys
 import pytest
 
 from plansafe.grammar.source import Source
-from plansafe.verifier import confirm
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.kernel import Kernel, KernelLimit
+from plansafe.verifier.reporting import confirmation as confirm
 
 DOMAIN = """(define (domain d) (:types lamp room) (:predicates (on ?l - lamp) (in ?l - lamp ?r - room) (lit ?r - room))
   (:derived (lit ?r - room) (exists (?l - lamp) (and (in ?l ?r) (on ?l))))

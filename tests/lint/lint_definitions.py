@@ -10,9 +10,9 @@ from typing import NamedTuple
 from case import Case
 
 from plansafe.grammar.source import Source
+from plansafe.specs.lint.model import Fault, Lint, Scope
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.kernel import Kernel
-from plansafe.verifier.lint.model import Fault, Lint, Scope
 
 
 class Judged(NamedTuple):

@@ -15,8 +15,8 @@ from lint_definitions import Traces, wrong_claims  # noqa: E402
 from lint_random import other_problem, small_case  # noqa: E402
 
 from plansafe.grammar.source import Source  # noqa: E402
-from plansafe.verifier.lint.api import lint  # noqa: E402
-from plansafe.verifier.lint.model import Lint, LintOptions  # noqa: E402
+from plansafe.specs.lint.api import lint  # noqa: E402
+from plansafe.specs.lint.model import Lint, LintOptions  # noqa: E402
 
 
 def linted(

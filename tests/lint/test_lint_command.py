@@ -15,8 +15,8 @@ from plansafe.domains import domain_path
 from plansafe.grammar.diagnostics import Severity
 from plansafe.grammar.source import Source
 from plansafe.specs import spec_path
-from plansafe.verifier.lint.api import lint
-from plansafe.verifier.lint.model import LintOptions, Scope
+from plansafe.specs.lint.api import lint
+from plansafe.specs.lint.model import LintOptions, Scope
 
 Run = Callable[..., tuple[int, str, str]]
 ROOT = Path(__file__).resolve().parents[2]

@@ -6,8 +6,8 @@ import pytest
 
 from plansafe.grammar.diagnostics import Severity
 from plansafe.grammar.source import Source
-from plansafe.verifier.lint.api import lint
-from plansafe.verifier.lint.model import Lint, LintOptions
+from plansafe.specs.lint.api import lint
+from plansafe.specs.lint.model import Lint, LintOptions
 
 DOMAIN = Source(
     "kitchen",

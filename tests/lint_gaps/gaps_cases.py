@@ -16,9 +16,9 @@ from plansafe.domains import domain_path
 from plansafe.grammar.sexpr import write
 from plansafe.grammar.source import Source
 from plansafe.specs import spec_path
+from plansafe.specs.lint.gaps.model import Gap, GapOptions, GapsResult
+from plansafe.specs.lint.gaps.search import find_gaps
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.lint.gaps import find_gaps
-from plansafe.verifier.lint.gaps_model import Gap, GapOptions, GapsResult
 
 CONTENT = Path(__file__).resolve().parents[1] / "content"
 EXAMPLES = CONTENT.parents[1] / "examples"

@@ -13,7 +13,7 @@ from time import process_time
 import gaps_cases
 from gaps_cases import Case, judge, search
 
-from plansafe.verifier.lint.gaps_model import Gap, GapOptions
+from plansafe.specs.lint.gaps.model import Gap, GapOptions
 
 GROUPS = {
     "household": gaps_cases.household,

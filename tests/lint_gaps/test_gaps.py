@@ -9,9 +9,9 @@ from gaps_cases import full, household, judge, without
 
 from plansafe.app.main import app
 from plansafe.grammar.source import Source
+from plansafe.specs.lint.gaps.model import GapOptions
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.lint.gaps_model import GapOptions
-from plansafe.verifier.report import Blame
+from plansafe.verifier.reporting.report import Blame
 
 CASES = {case.rule: case for case in household()}
 

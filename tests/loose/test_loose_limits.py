@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from loose_cases import TASKS, cases, checker
 
-from plansafe.grammar.loose_text import LIMIT, read_text
 from plansafe.grammar.source import Source
-from plansafe.verifier.loose import MAX_NOTES, MAX_REFUSALS, LooseResult, read_loose
+from plansafe.llm.loose.reader import MAX_NOTES, MAX_REFUSALS, LooseResult, read_loose
+from plansafe.llm.loose.wrapping import LIMIT, read_text
 
 PIECES = (
     "(", ")", "[", "]", "[[1],", '{"a":', '["', '"\\',

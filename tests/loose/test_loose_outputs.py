@@ -8,7 +8,7 @@ from loose_cases import Case, cases, checker
 from plansafe.app.explain import page
 from plansafe.grammar.diagnostics import Severity
 from plansafe.grammar.source import Source
-from plansafe.verifier.loose import LooseResult, read_loose
+from plansafe.llm.loose.reader import LooseResult, read_loose
 
 CASES = cases()
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plansafe.grammar.source import Source
+from plansafe.llm.loose.reader import LooseResult, read_loose
 from plansafe.verifier.api import Checker
-from plansafe.verifier.loose import LooseResult, read_loose
 
 DOMAIN = """(define (domain d) (:requirements :typing) (:types room item robot)
   (:predicates (at ?r - robot ?x - room) (in ?i - item ?x - room) (beside ?x ?y - item))

@@ -11,7 +11,7 @@ from loose_cases import TASKS, checker
 from loose_manners import CLOSED, MANNERS, Step, random_plan, text_of
 
 from plansafe.grammar.source import Source
-from plansafe.verifier.loose import read_loose
+from plansafe.llm.loose.reader import read_loose
 
 SEEDS = st.integers(0, 2**32)
 TASK = st.sampled_from(sorted(TASKS))

@@ -9,8 +9,8 @@ import pytest
 from loose_manners import MANNERS, text_of
 
 from plansafe.grammar.source import Source
+from plansafe.llm.loose.reader import read_loose
 from plansafe.verifier.api import Checker
-from plansafe.verifier.loose import read_loose
 
 SAMPLE = 40
 # They print parameters, which the helper takes from the tasks of this folder.

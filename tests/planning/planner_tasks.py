@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.engine.steps import Taken, step_text
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.report import Headline
+from plansafe.verifier.execution.steps import Taken, step_text
+from plansafe.verifier.reporting.report import Headline
 
 DOMAIN = """(define (domain flat)
   (:types room stove box - object)

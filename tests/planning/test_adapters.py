@@ -9,7 +9,7 @@ from planner_tasks import DEPTH, RULES, shortest, small_task
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.engine.steps import Taken
+from plansafe.verifier.execution.steps import Taken
 from plansafe.verifier.planning.external import Compilations, Disagreement, Question, answer
 from plansafe.verifier.planning.kairos import KairosPlanner, executable
 from plansafe.verifier.planning.own_search import OwnSearch

@@ -10,13 +10,13 @@ from generate import case
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.engine.replay import Engine
-from plansafe.verifier.engine.steps import IllFormed, Taken
 from plansafe.verifier.execution.execution import Execution
+from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.execution.steps import IllFormed, Taken
 from plansafe.verifier.planning.compile_rules import FINISH, compile_rules
 from plansafe.verifier.planning.external import joined
 from plansafe.verifier.planning.trace_automata import CannotCompile
-from plansafe.verifier.report import Headline
+from plansafe.verifier.reporting.report import Headline
 
 STREAMS = ("pddl3", "ltl", "past", "steps", "ends", "mixed")
 SEED = 31

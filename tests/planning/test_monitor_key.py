@@ -9,11 +9,11 @@ from generate import STREAMS, case
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.engine.state import NumberTooLarge
-from plansafe.verifier.engine.steps import Taken
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.monitor.finding import Violation
-from plansafe.verifier.monitor.program import Moment
+from plansafe.verifier.execution.monitors.finding import Violation
+from plansafe.verifier.execution.monitors.program import Moment
+from plansafe.verifier.execution.state import NumberTooLarge
+from plansafe.verifier.execution.steps import Taken
 
 SEED = 407
 UNTIMED = [stream for stream in STREAMS if stream != "timed"]

@@ -23,7 +23,7 @@ from plansafe.verifier.planning.kairos import KairosPlanner  # noqa: E402
 from plansafe.verifier.planning.own_search import OwnSearch  # noqa: E402
 from plansafe.verifier.planning.port import Answer, Planner, Query  # noqa: E402
 from plansafe.verifier.planning.unified import UnifiedPlanner  # noqa: E402
-from plansafe.verifier.report import Headline  # noqa: E402
+from plansafe.verifier.reporting.report import Headline  # noqa: E402
 
 LIMIT_S = 2.0
 """False proofs come from invariants, found before any search: they are fast."""

@@ -12,13 +12,13 @@ from tiny_tasks import cases, tiny
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.engine.steps import Taken, step_text
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.online import Monitor
+from plansafe.verifier.execution.online import Monitor
+from plansafe.verifier.execution.steps import Taken, step_text
 from plansafe.verifier.planning import own_search
 from plansafe.verifier.planning.own_search import OwnSearch, replayed
 from plansafe.verifier.planning.port import Answer, Query
-from plansafe.verifier.report import Headline
+from plansafe.verifier.reporting.report import Headline
 
 STATES = 600
 

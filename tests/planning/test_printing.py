@@ -13,8 +13,8 @@ from generate import case
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.engine.steps import Taken, step_text
 from plansafe.verifier.execution.execution import Execution
+from plansafe.verifier.execution.steps import Taken, step_text
 from plansafe.verifier.planning.kairos import executable
 from plansafe.verifier.planning.printing import Names, Printed, Unprintable, decimal, print_task
 

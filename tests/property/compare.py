@@ -11,7 +11,7 @@ from formulas import FUTURE_BINARY, FUTURE_UNARY, PAST_UNARY, PDDL3
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.kernel import Judgement, Kernel, KernelLimit, KernelRejects
-from plansafe.verifier.report import FindingClass, Report
+from plansafe.verifier.reporting.report import FindingClass, Report
 
 RULE_CLASSES = (
     FindingClass.PROCESS,

@@ -12,8 +12,8 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.kernel import Kernel
 from plansafe.verifier.kernel.formulas import TAKEN
-from plansafe.verifier.model import Action
-from plansafe.verifier.report import Finding, Report
+from plansafe.verifier.model.nodes import Action
+from plansafe.verifier.reporting.report import Finding, Report
 
 Fact = tuple[str, ...]
 

@@ -15,10 +15,10 @@ from itertools import product
 from case import Sexp
 
 from plansafe.grammar.source import Source
-from plansafe.verifier import model
 from plansafe.verifier.api import Checker
-from plansafe.verifier.model import And, Atom, Formula, Not, Number, Or, Task, Temporal
-from plansafe.verifier.monitor.program import Moment, Program
+from plansafe.verifier.execution.monitors.program import Moment, Program
+from plansafe.verifier.model import nodes as model
+from plansafe.verifier.model.nodes import And, Atom, Formula, Not, Number, Or, Task, Temporal
 
 PROPOSITIONS = ("a", "b")
 LETTERS = 2 ** len(PROPOSITIONS)

@@ -10,10 +10,10 @@ from compare import Both
 from generate import case
 
 from plansafe.grammar.source import Source
-from plansafe.verifier.engine.apart import Apart, Ground
-from plansafe.verifier.engine.replay import FORCE, HALT, SKIP
-from plansafe.verifier.engine.steps import TimedStep
-from plansafe.verifier.engine.timed import TimedRun
+from plansafe.verifier.execution.apart import Apart, Ground
+from plansafe.verifier.execution.replay import FORCE, HALT, SKIP
+from plansafe.verifier.execution.steps import TimedStep
+from plansafe.verifier.execution.timed import TimedRun
 
 
 class General(TimedRun):

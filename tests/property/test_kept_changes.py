@@ -8,9 +8,9 @@ from compare import Both
 from generate import STREAMS, case
 
 from plansafe.grammar.source import Source
-from plansafe.verifier import history
-from plansafe.verifier.engine import replay
-from plansafe.verifier.report import Finding
+from plansafe.verifier.execution import replay
+from plansafe.verifier.reporting import history
+from plansafe.verifier.reporting.report import Finding
 
 
 def findings(stream: str, number: int) -> list[tuple[Finding, ...]]:

@@ -15,9 +15,9 @@ from generate import STREAMS, case
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.engine.state import NumberTooLarge
-from plansafe.verifier.engine.steps import Taken, step_text
 from plansafe.verifier.execution.execution import Broken, Execution
+from plansafe.verifier.execution.state import NumberTooLarge
+from plansafe.verifier.execution.steps import Taken, step_text
 
 UNTIMED = tuple([stream for stream in STREAMS if stream != "timed"])
 Options = list[tuple[Taken, tuple[Broken, ...]]]

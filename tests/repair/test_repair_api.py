@@ -10,7 +10,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.diagnose.api import diagnose
 from plansafe.verifier.diagnose.model import ErrorClass
-from plansafe.verifier.engine.steps import Taken
+from plansafe.verifier.execution.steps import Taken
 from plansafe.verifier.repair.api import Repairer, repair
 from plansafe.verifier.repair.fallback import align, lean
 from plansafe.verifier.repair.model import EditKind, RepairOptions, RepairStatus, Weights

@@ -16,11 +16,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 from scenario_corruptions import Texts
 
 from plansafe.grammar.source import Source
-from plansafe.verifier.scenario.check import check
-from plansafe.verifier.scenario.drafts import Draft
-from plansafe.verifier.scenario.fix import fix
-from plansafe.verifier.scenario.merge import unite
-from plansafe.verifier.scenario.model import PROFILES, Limits, Scenario
+from plansafe.llm.scenario.check import check
+from plansafe.llm.scenario.drafts import Draft
+from plansafe.llm.scenario.fix import fix
+from plansafe.llm.scenario.merge import unite
+from plansafe.llm.scenario.model import PROFILES, Limits, Scenario
 
 HERE = Path(__file__).parent
 PROFILE = PROFILES["executable"]._replace(criteria=frozenset(("declared", "actions")))

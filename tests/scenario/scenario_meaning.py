@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.model import (
+from plansafe.verifier.model.nodes import (
     Action,
     And,
     Atom,

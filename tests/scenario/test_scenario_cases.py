@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from plansafe.app.scenario_files import Chosen, Found, ScenarioFiles
-from plansafe.verifier.scenario.check import check
-from plansafe.verifier.scenario.model import PROFILES, Limits, Profile, Scenario, ScenarioReport, Verdict
+from plansafe.llm.scenario.check import check
+from plansafe.llm.scenario.model import PROFILES, Limits, Profile, Scenario, ScenarioReport, Verdict
 
 HERE = Path(__file__).parent
 CASES = sorted([path.name for path in (HERE / "cases").iterdir()])

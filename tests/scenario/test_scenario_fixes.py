@@ -10,10 +10,10 @@ import pytest
 from plansafe.app.render.scenario import difference
 from plansafe.app.scenario_files import Chosen, Found, ScenarioFiles
 from plansafe.grammar.source import Source
-from plansafe.verifier.scenario.drafts import Change, Draft, Edit, apply
-from plansafe.verifier.scenario.fix import fix
-from plansafe.verifier.scenario.model import PROFILES, Fixed, Limits, Scenario, Verdict
-from plansafe.verifier.scenario.near import nearest
+from plansafe.llm.scenario.drafts import Change, Draft, Edit, apply
+from plansafe.llm.scenario.fix import fix
+from plansafe.llm.scenario.model import PROFILES, Fixed, Limits, Scenario, Verdict
+from plansafe.llm.scenario.near import nearest
 
 HERE = Path(__file__).parent
 CASES = sorted([path.name for path in (HERE / "fixes").iterdir()])
@@ -64,7 +64,7 @@ def test_what_cannot_be_corrected_is_said_with_its_reason() -> None:
 
 
 def test_rules_that_never_end_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("plansafe.verifier.scenario.fix.MAX_ROUNDS", 1)
+    monkeypatch.setattr("plansafe.llm.scenario.fix.MAX_ROUNDS", 1)
     texts = Scenario(
         "s", Source("p", "(define (problem p) (:domain d) (:goal (and)))"), Source("d", "(define (domain e)")
     )

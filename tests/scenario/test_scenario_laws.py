@@ -15,19 +15,19 @@ from scenario_corruptions import KINDS, Texts
 
 from plansafe.grammar.diagnostics import Label, Span
 from plansafe.grammar.source import Source
+from plansafe.llm.scenario.corrections.parentheses import _Balancer
+from plansafe.llm.scenario.drafts import Draft
+from plansafe.llm.scenario.fix import fix
+from plansafe.llm.scenario.independence import Independence
+from plansafe.llm.scenario.merge import unite
+from plansafe.llm.scenario.model import PROFILES, Limits, Profile, Scenario
+from plansafe.llm.scenario.violating import ViolationSearch
+from plansafe.llm.scenario.ways import count_ways
 from plansafe.verifier.api import Checker
-from plansafe.verifier.engine.steps import Taken, step_text
 from plansafe.verifier.execution.execution import Execution
+from plansafe.verifier.execution.steps import Taken, step_text
 from plansafe.verifier.planning.port import Answer
-from plansafe.verifier.report import Headline, Worlds
-from plansafe.verifier.scenario.corrections.parentheses import _Balancer
-from plansafe.verifier.scenario.drafts import Draft
-from plansafe.verifier.scenario.fix import fix
-from plansafe.verifier.scenario.independence import Independence
-from plansafe.verifier.scenario.merge import unite
-from plansafe.verifier.scenario.model import PROFILES, Limits, Profile, Scenario
-from plansafe.verifier.scenario.violating import ViolationSearch
-from plansafe.verifier.scenario.ways import count_ways
+from plansafe.verifier.reporting.report import Headline, Worlds
 
 HERE = Path(__file__).parent
 DECLARED = PROFILES["executable"]._replace(criteria=frozenset(("declared",)))

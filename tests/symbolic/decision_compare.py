@@ -9,12 +9,12 @@ from typing import NamedTuple
 from decision_definitions import decides, is_cause, is_question, suffices
 from decision_random import Case, completions, random_case, worlds
 
-from plansafe.verifier.symbolic.cause import minimal_cause
-from plansafe.verifier.symbolic.circuit import Circuit
-from plansafe.verifier.symbolic.completions import Completions
-from plansafe.verifier.symbolic.decision import Opens, Partial
-from plansafe.verifier.symbolic.model import World
-from plansafe.verifier.symbolic.question import Question, question
+from plansafe.verifier.symbolic.circuits.circuit import Circuit
+from plansafe.verifier.symbolic.worlds.cause import minimal_cause
+from plansafe.verifier.symbolic.worlds.completions import Completions
+from plansafe.verifier.symbolic.worlds.decision import Opens, Partial
+from plansafe.verifier.symbolic.worlds.model import World
+from plansafe.verifier.symbolic.worlds.question import Question, question
 
 
 class Compared(NamedTuple):

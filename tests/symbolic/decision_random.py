@@ -12,13 +12,13 @@ from fractions import Fraction
 from itertools import product
 from typing import NamedTuple
 
-from plansafe.verifier.model import Number, normal_number
-from plansafe.verifier.symbolic import terms
-from plansafe.verifier.symbolic.circuit import TRUE, Circuit, Literal
-from plansafe.verifier.symbolic.decision import Decision
-from plansafe.verifier.symbolic.model import FactInput, OrderInput, OutcomeInput
-from plansafe.verifier.symbolic.renaming import OpenNumber, mentioned, reach
-from plansafe.verifier.symbolic.terms import Comparison, Sum
+from plansafe.verifier.model.nodes import Number, normal_number
+from plansafe.verifier.symbolic.circuits import terms
+from plansafe.verifier.symbolic.circuits.circuit import TRUE, Circuit, Literal
+from plansafe.verifier.symbolic.circuits.renaming import OpenNumber, mentioned, reach
+from plansafe.verifier.symbolic.circuits.terms import Comparison, Sum
+from plansafe.verifier.symbolic.worlds.decision import Decision
+from plansafe.verifier.symbolic.worlds.model import FactInput, OrderInput, OutcomeInput
 
 GRID = 2  # steps per unit
 

@@ -10,14 +10,14 @@ from worlds_case import WorldsCase
 from worlds_compare import checker_of
 
 from plansafe.grammar.source import Source
-from plansafe.verifier.model import Task
-from plansafe.verifier.symbolic.cause import minimal_cause
-from plansafe.verifier.symbolic.completions import Completions
-from plansafe.verifier.symbolic.decision import Opens, Partial, decision_of
-from plansafe.verifier.symbolic.encode import encode
-from plansafe.verifier.symbolic.groups import restrictions
-from plansafe.verifier.symbolic.question import question
-from plansafe.verifier.symbolic.texts import fluent_text
+from plansafe.verifier.model.nodes import Task
+from plansafe.verifier.symbolic.invariants.groups import restrictions
+from plansafe.verifier.symbolic.worlds.cause import minimal_cause
+from plansafe.verifier.symbolic.worlds.completions import Completions
+from plansafe.verifier.symbolic.worlds.decision import Opens, Partial, decision_of
+from plansafe.verifier.symbolic.worlds.encode import encode
+from plansafe.verifier.symbolic.worlds.question import question
+from plansafe.verifier.symbolic.worlds.texts import fluent_text
 
 Fact = tuple[str, ...]
 

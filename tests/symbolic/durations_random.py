@@ -13,13 +13,13 @@ from formulas import COMPARISONS, SUBTYPES
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.engine.replay import HALT, Engine
-from plansafe.verifier.engine.steps import TimedStep, rounded
-from plansafe.verifier.engine.timed import TimedRun
+from plansafe.verifier.execution.monitors.program import Moment
+from plansafe.verifier.execution.monitors.runtime import Runtime
+from plansafe.verifier.execution.replay import HALT, Engine
+from plansafe.verifier.execution.steps import TimedStep, rounded
+from plansafe.verifier.execution.timed import TimedRun
 from plansafe.verifier.kernel import Kernel
-from plansafe.verifier.monitor.program import Moment
-from plansafe.verifier.monitor.runtime import Runtime
-from plansafe.verifier.report import Worlds
+from plansafe.verifier.reporting.report import Worlds
 from plansafe.verifier.symbolic.durations.judge import ASPECTS, explore
 from plansafe.verifier.symbolic.durations.knowledge import Judged
 

@@ -16,8 +16,8 @@ from case import plan_text
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.engine.steps import IllFormed, Taken
-from plansafe.verifier.report import Worlds
+from plansafe.verifier.execution.steps import IllFormed, Taken
+from plansafe.verifier.reporting.report import Worlds
 from plansafe.verifier.symbolic.orders.partial import PartialOrder
 from plansafe.verifier.symbolic.orders.replay import Judged, replayed
 

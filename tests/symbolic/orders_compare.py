@@ -9,11 +9,11 @@ from typing import NamedTuple
 from orders_cases import OrderCase, by_replay, order_case, orders, steps_of, values
 
 from plansafe.verifier.kernel import Kernel, KernelLimit, KernelRejects
-from plansafe.verifier.report import Worlds
-from plansafe.verifier.symbolic.model import Verdict
+from plansafe.verifier.reporting.report import Worlds
 from plansafe.verifier.symbolic.orders import judge
 from plansafe.verifier.symbolic.orders.partial import PartialOrder
 from plansafe.verifier.symbolic.orders.replay import Judged, replayed
+from plansafe.verifier.symbolic.worlds.model import Verdict
 
 MAX_ORDERS = 12
 """How many orders the kernel judges at most: it is far slower than the engine."""

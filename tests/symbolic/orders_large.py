@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.engine.steps import IllFormed, Taken
+from plansafe.verifier.execution.steps import IllFormed, Taken
 
 DOMAIN = """(define (domain large)
   (:types robot item - object)

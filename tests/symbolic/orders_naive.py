@@ -7,8 +7,8 @@ import time
 import z3
 from orders_large import Large
 
-from plansafe.verifier.engine.steps import Taken
-from plansafe.verifier.model import Atom
+from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.model.nodes import Atom
 
 
 def naively(large: Large, limit: float) -> tuple[str, float]:

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import product
 
-from plansafe.verifier.model import Number
-from plansafe.verifier.symbolic import terms
-from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Circuit, Literal
-from plansafe.verifier.symbolic.solvers import Model
-from plansafe.verifier.symbolic.terms import Comparison, Sum
+from plansafe.verifier.model.nodes import Number
+from plansafe.verifier.symbolic.circuits import terms
+from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
+from plansafe.verifier.symbolic.circuits.solvers import Model
+from plansafe.verifier.symbolic.circuits.terms import Comparison, Sum
 
 Row = tuple[tuple[Fraction, ...], Fraction, str]
 """Coefficients, constant, operator: ``coefficients * values + constant operator 0``."""

@@ -13,17 +13,17 @@ from decision_tasks import compared_task
 from worlds_generate import worlds_case
 
 from plansafe.verifier.kernel import KernelLimit, KernelRejects
-from plansafe.verifier.symbolic import terms
-from plansafe.verifier.symbolic.cause import Cause, minimal_cause
-from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Circuit, Literal
-from plansafe.verifier.symbolic.completions import Completions
-from plansafe.verifier.symbolic.decision import Decision, Opens, Partial
-from plansafe.verifier.symbolic.flips import Flips
-from plansafe.verifier.symbolic.minimal import Fails, GaveUp, Holds, Minimal, minimal
-from plansafe.verifier.symbolic.model import FactInput, OrderInput, OutcomeInput, World
-from plansafe.verifier.symbolic.question import Question, question
-from plansafe.verifier.symbolic.renaming import Template, mentioned, reach
-from plansafe.verifier.symbolic.solvers import SatSolver, Unsupported
+from plansafe.verifier.symbolic.circuits import terms
+from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
+from plansafe.verifier.symbolic.circuits.minimal import Fails, GaveUp, Holds, Minimal, minimal
+from plansafe.verifier.symbolic.circuits.renaming import Template, mentioned, reach
+from plansafe.verifier.symbolic.circuits.solvers import SatSolver, Unsupported
+from plansafe.verifier.symbolic.worlds.cause import Cause, minimal_cause
+from plansafe.verifier.symbolic.worlds.completions import Completions
+from plansafe.verifier.symbolic.worlds.decision import Decision, Opens, Partial
+from plansafe.verifier.symbolic.worlds.flips import Flips
+from plansafe.verifier.symbolic.worlds.model import FactInput, OrderInput, OutcomeInput, World
+from plansafe.verifier.symbolic.worlds.question import Question, question
 
 # -- against the definitions ------------------------------------------------------------------------------------------
 

@@ -15,9 +15,9 @@ import pytest
 
 from plansafe.app.main import app
 from plansafe.grammar.source import Source
-from plansafe.verifier.symbolic import certificate as certificates
-from plansafe.verifier.symbolic import proof, terms
-from plansafe.verifier.symbolic.certificate import (
+from plansafe.verifier.symbolic.certificates import certificate as certificates
+from plansafe.verifier.symbolic.certificates import proof
+from plansafe.verifier.symbolic.certificates.certificate import (
     FIRST_LINE,
     Certificate,
     NotACertificate,
@@ -28,9 +28,10 @@ from plansafe.verifier.symbolic.certificate import (
     sealed,
     verify,
 )
-from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Circuit
-from plansafe.verifier.symbolic.model import Encoding, FactInput
-from plansafe.verifier.symbolic.solvers import SatSolver
+from plansafe.verifier.symbolic.circuits import terms
+from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit
+from plansafe.verifier.symbolic.circuits.solvers import SatSolver
+from plansafe.verifier.symbolic.worlds.model import Encoding, FactInput
 
 LATER = 1e9
 TASK: Any = SimpleNamespace(fact_text=lambda predicate, code: f"(fact {code})")

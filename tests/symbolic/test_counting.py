@@ -10,12 +10,12 @@ from itertools import product
 import pytest
 from random_circuits import boolean, numeric, possible
 
-from plansafe.verifier.symbolic import counts, terms
-from plansafe.verifier.symbolic.circuit import Circuit, Literal
-from plansafe.verifier.symbolic.counting import counted_out
-from plansafe.verifier.symbolic.counts import Count, gates
-from plansafe.verifier.symbolic.solvers import SatSolver, SmtSolver, Solver, solver_for
-from plansafe.verifier.symbolic.terms import Comparison, Sum
+from plansafe.verifier.symbolic.circuits import counts, terms
+from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
+from plansafe.verifier.symbolic.circuits.counting import counted_out
+from plansafe.verifier.symbolic.circuits.counts import Count, gates
+from plansafe.verifier.symbolic.circuits.solvers import SatSolver, SmtSolver, Solver, solver_for
+from plansafe.verifier.symbolic.circuits.terms import Comparison, Sum
 
 
 def places(items: int, places: int, by: str, capacity: int = 1) -> tuple[Circuit, Literal, Literal, list[Literal]]:

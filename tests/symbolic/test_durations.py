@@ -10,9 +10,9 @@ from durations_random import compare, open_case
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.report import Worlds
+from plansafe.verifier.reporting.report import Worlds
 from plansafe.verifier.symbolic.durations.judge import explore, judge_durations
-from plansafe.verifier.symbolic.model import Verdict
+from plansafe.verifier.symbolic.worlds.model import Verdict
 
 SEED = 2026
 DOMAIN = """(define (domain kitchen) (:types dish)

@@ -9,10 +9,10 @@ import pytest
 from plansafe.app.service import Session, Settings, audit
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.report import Report
+from plansafe.verifier.reporting.report import Report
 from plansafe.verifier.rules.model import shown_names
-from plansafe.verifier.symbolic.circuit import TRUE
-from plansafe.verifier.symbolic.encode import encode
+from plansafe.verifier.symbolic.circuits.circuit import TRUE
+from plansafe.verifier.symbolic.worlds.encode import encode
 
 ROOT = Path(__file__).resolve().parents[2]
 CASES = sorted((ROOT / "tests" / "conformance").iterdir())

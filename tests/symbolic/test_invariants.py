@@ -12,9 +12,10 @@ from invariants_oracle import Facts, broken, checker, counterexample, counts, sh
 from invariants_random import OBJECTS, domain
 
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.model import Task
-from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Circuit
-from plansafe.verifier.symbolic.groups import (
+from plansafe.verifier.model.nodes import Task
+from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit
+from plansafe.verifier.symbolic.invariants.invariants import infer
+from plansafe.verifier.symbolic.invariants.groups import (
     Assumed,
     assumed_text,
     declared_text,
@@ -22,8 +23,7 @@ from plansafe.verifier.symbolic.groups import (
     restrictions,
     worlds_invariants,
 )
-from plansafe.verifier.symbolic.initial import Group, open_facts
-from plansafe.verifier.symbolic.invariants import infer
+from plansafe.verifier.symbolic.worlds.initial import Group, open_facts
 
 PLACES = "(:types thing place - object) (:predicates (at ?x - thing ?p - place) (held ?x - thing) (shut ?p - place))"
 SOME = "a b - thing k l m - place"

@@ -11,6 +11,7 @@ from fractions import Fraction
 import pytest
 
 from plansafe.grammar.source import Source
+from plansafe.llm.loose.reader import read_loose
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.diagnose.api import diagnose
 from plansafe.verifier.diagnose.cause import minimal_cause
@@ -18,19 +19,18 @@ from plansafe.verifier.diagnose.labels import safel_label
 from plansafe.verifier.diagnose.links import NotCovered, record
 from plansafe.verifier.diagnose.localise import localise
 from plansafe.verifier.elaborate.unknowns import is_empty, narrowed
-from plansafe.verifier.engine.steps import IllFormed
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.loose import read_loose
-from plansafe.verifier.model import Effect, InitialLiteral, Interval, OpenPredicate, WorldInvariant
-from plansafe.verifier.one_world import CODE, LeavesOpen, refusal
-from plansafe.verifier.online import Monitor
+from plansafe.verifier.execution.one_world import CODE, LeavesOpen, refusal
+from plansafe.verifier.execution.online import Monitor
+from plansafe.verifier.execution.steps import IllFormed
+from plansafe.verifier.model.nodes import Effect, InitialLiteral, Interval, OpenPredicate, WorldInvariant
 from plansafe.verifier.planning.compile_rules import CannotCompile, compile_rules
 from plansafe.verifier.planning.own_search import OwnSearch
 from plansafe.verifier.planning.port import Answer, Query
 from plansafe.verifier.planning.printing import Unprintable, print_task
 from plansafe.verifier.repair.api import repair
 from plansafe.verifier.repair.model import RepairStatus
-from plansafe.verifier.report import Finding, FindingClass, Headline
+from plansafe.verifier.reporting.report import Finding, FindingClass, Headline
 
 DOMAIN = """(define (domain kitchen)
   (:types thing place - object cup - thing fridge - place)

@@ -13,9 +13,9 @@ from worlds_generate import worlds_case
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.engine.replay import HALT, Run
+from plansafe.verifier.execution.replay import HALT, Run
 from plansafe.verifier.kernel import KernelLimit, KernelRejects
-from plansafe.verifier.report import Headline, Worlds
+from plansafe.verifier.reporting.report import Headline, Worlds
 from plansafe.verifier.symbolic.orders import enumeration, judge
 from plansafe.verifier.symbolic.orders.exclusive import Exclusive
 from plansafe.verifier.symbolic.orders.moments import Moments

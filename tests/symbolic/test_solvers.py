@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from random_circuits import agrees, boolean, numeric, possible
 
-from plansafe.verifier.model import Number
-from plansafe.verifier.symbolic import terms
-from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Circuit, Literal
-from plansafe.verifier.symbolic.solvers import (
+from plansafe.verifier.model.nodes import Number
+from plansafe.verifier.symbolic.circuits import terms
+from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
+from plansafe.verifier.symbolic.circuits.solvers import (
     SatSolver,
     SmtSolver,
     Solver,

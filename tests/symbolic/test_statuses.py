@@ -9,7 +9,7 @@ from worlds_generate import worlds_case
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.kernel import KernelLimit, KernelRejects
-from plansafe.verifier.report import Headline, Report, Worlds
+from plansafe.verifier.reporting.report import Headline, Report, Worlds
 
 DOMAIN = """(define (domain d) (:predicates (p) (q) (g)) (:functions (f))
   (:action go :effect (g)) (:action need :precondition (p) :effect (g))

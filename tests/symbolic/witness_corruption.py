@@ -22,15 +22,15 @@ from worlds_compare import checker_of  # noqa: E402
 from worlds_generate import worlds_case  # noqa: E402
 
 from plansafe.grammar.source import Source  # noqa: E402
-from plansafe.verifier.confirm import kernel_world  # noqa: E402
 from plansafe.verifier.kernel import KernelLimit, KernelRejects  # noqa: E402
-from plansafe.verifier.report import Worlds  # noqa: E402
-from plansafe.verifier.symbolic.encoded import Encoded  # noqa: E402
-from plansafe.verifier.symbolic.groups import restrictions  # noqa: E402
-from plansafe.verifier.symbolic.model import FactInput, World  # noqa: E402
-from plansafe.verifier.symbolic.showing import Contradicted  # noqa: E402
-from plansafe.verifier.symbolic.solvers import Unsupported  # noqa: E402
-from plansafe.verifier.symbolic.verdict import NoWorld  # noqa: E402
+from plansafe.verifier.reporting.confirmation import kernel_world  # noqa: E402
+from plansafe.verifier.reporting.report import Worlds  # noqa: E402
+from plansafe.verifier.symbolic.circuits.solvers import Unsupported  # noqa: E402
+from plansafe.verifier.symbolic.invariants.groups import restrictions  # noqa: E402
+from plansafe.verifier.symbolic.worlds.encoded import Encoded  # noqa: E402
+from plansafe.verifier.symbolic.worlds.model import FactInput, World  # noqa: E402
+from plansafe.verifier.symbolic.worlds.showing import Contradicted  # noqa: E402
+from plansafe.verifier.symbolic.worlds.verdict import NoWorld  # noqa: E402
 
 ABOUT = ("executable", "goal", "safe")
 

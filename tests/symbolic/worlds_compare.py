@@ -8,12 +8,12 @@ from worlds_case import WorldsCase
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.kernel import KernelRejects
-from plansafe.verifier.report import Report
-from plansafe.verifier.symbolic.encode import encode
-from plansafe.verifier.symbolic.groups import restrictions
-from plansafe.verifier.symbolic.showing import headline
-from plansafe.verifier.symbolic.solvers import Unsupported
-from plansafe.verifier.symbolic.verdict import Judge, NoWorld
+from plansafe.verifier.reporting.report import Report
+from plansafe.verifier.symbolic.circuits.solvers import Unsupported
+from plansafe.verifier.symbolic.invariants.groups import restrictions
+from plansafe.verifier.symbolic.worlds.encode import encode
+from plansafe.verifier.symbolic.worlds.showing import headline
+from plansafe.verifier.symbolic.worlds.verdict import Judge, NoWorld
 
 ENGINES = ("auto", "smt")
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.report import Report
+from plansafe.verifier.reporting.report import Report
 
 
 def domain(*sections: str, types: str = "thing - object", predicates: str = "", functions: str = "") -> str:

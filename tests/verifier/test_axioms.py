@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from engine_texts import checker, domain, problem
 
-from plansafe.verifier.engine import axioms as engine_axioms
-from plansafe.verifier.engine import derivations, maintain
-from plansafe.verifier.engine.axioms import Axioms
-from plansafe.verifier.engine.derivations import Facts
-from plansafe.verifier.engine.replay import Engine
-from plansafe.verifier.engine.state import Change, State
+from plansafe.verifier.execution import axioms as engine_axioms
+from plansafe.verifier.execution import derivations, maintain
+from plansafe.verifier.execution.axioms import Axioms
+from plansafe.verifier.execution.derivations import Facts
+from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.execution.state import Change, State
 
 BASIC = {"p": 1, "q": 2, "r": 2, "z": 0}
 LOWER = {"a": 1, "b": 2}

@@ -7,7 +7,7 @@ from engine_texts import check, domain, problem, safety, verdict
 
 from plansafe.verifier.api import Options
 from plansafe.verifier.kernel import Kernel
-from plansafe.verifier.report import FindingClass, Report
+from plansafe.verifier.reporting.report import FindingClass, Report
 
 DOMAIN = domain(
     "(:derived (full ?x - thing) (>= (level ?x) 2))",

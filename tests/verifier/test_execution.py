@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from engine_texts import check, checker, domain, judge, problem, safety, verdict
 
-from plansafe.verifier.online import Monitor
+from plansafe.verifier.execution.online import Monitor
 
 OBJECTS = "a b c - thing"
 

@@ -47,7 +47,7 @@ def forbidden(modules: set[str]) -> set[str]:
 def test_a_valid_plan() -> None:
     headline, modules = run("", "(put a) (put b)")
     assert headline == "VALID"
-    assert "plansafe.verifier.engine.replay" in modules
+    assert "plansafe.verifier.execution.replay" in modules
     assert forbidden(modules) == set()
 
 
@@ -61,4 +61,4 @@ def test_the_list_means_something() -> None:
     """A finding loads what a valid plan does not."""
     headline, modules = run("", "(put b) (put b)")
     assert headline == "INVALID"
-    assert "plansafe.verifier.history" in modules
+    assert "plansafe.verifier.reporting.history" in modules

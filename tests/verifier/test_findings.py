@@ -10,7 +10,7 @@ from engine_texts import check, checker, domain, judge, problem, safety, verdict
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Options
-from plansafe.verifier.report import FindingClass, Worlds
+from plansafe.verifier.reporting.report import FindingClass, Worlds
 
 DOMAIN = domain(
     "(:action put :parameters (?x - cup) :precondition (not (on ?x)) :effect (on ?x))",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from engine_texts import check, domain, problem, safety
 
-from plansafe.verifier.report import Finding, Report, Worlds
+from plansafe.verifier.reporting.report import Finding, Report, Worlds
 
 DOMAIN = domain(
     "(:action put :parameters (?x - cup) :precondition (not (on ?x)) :effect (on ?x))",

@@ -7,7 +7,7 @@ import pytest
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.compile.normal import without_impossible
-from plansafe.verifier.model import FALSE, TRUE, And, Atom, Equal, Not, Or, Quantified, Variable
+from plansafe.verifier.model.nodes import FALSE, TRUE, And, Atom, Equal, Not, Or, Quantified, Variable
 
 DOMAIN = Source(
     "domain.pddl",

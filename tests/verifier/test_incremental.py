@@ -8,8 +8,8 @@ import pytest
 from engine_texts import checker, domain, judge, problem, safety, verdict
 
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.engine.replay import HALT, Run
-from plansafe.verifier.monitor import automaton, invariant, stepcheck
+from plansafe.verifier.execution.monitors import automaton, invariant, stepcheck
+from plansafe.verifier.execution.replay import HALT, Run
 
 DOMAIN = domain(
     "(:action mark :parameters (?x - thing) :effect (p ?x))",

@@ -11,12 +11,12 @@ import pytest
 from engine_texts import checker, domain, judge, problem, safety, verdict
 
 from plansafe.verifier.api import Checker
-from plansafe.verifier.engine.steps import Taken
 from plansafe.verifier.execution.execution import Execution
+from plansafe.verifier.execution.monitors.latch import LatchedCheck
+from plansafe.verifier.execution.online import Monitor
+from plansafe.verifier.execution.steps import Taken
 from plansafe.verifier.kernel import Kernel
-from plansafe.verifier.monitor.latch import LatchedCheck
-from plansafe.verifier.online import Monitor
-from plansafe.verifier.report import Headline
+from plansafe.verifier.reporting.report import Headline
 
 DOMAIN = domain(
     "(:constants a b - cup l - lid)",

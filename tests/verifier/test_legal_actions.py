@@ -10,11 +10,11 @@ import pytest
 from engine_texts import check, checker, domain, judge, problem, safety, verdict
 
 from plansafe.verifier.api import Checker
-from plansafe.verifier.engine.actions import Conflict, combine, interpreted
-from plansafe.verifier.engine.steps import Taken, step_text
-from plansafe.verifier.evaluate import Evaluator, Undefined
+from plansafe.verifier.execution.actions import Conflict, combine, interpreted
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.model import And
+from plansafe.verifier.execution.steps import Taken, step_text
+from plansafe.verifier.model.evaluation import Evaluator, Undefined
+from plansafe.verifier.model.nodes import And
 
 LOGIC = domain(
     "(:constants k - cup)",

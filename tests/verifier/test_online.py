@@ -10,9 +10,9 @@ from engine_texts import checker, domain, problem, safety
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.engine.steps import step_text
-from plansafe.verifier.online import Monitor, ObservationError
-from plansafe.verifier.report import Headline
+from plansafe.verifier.execution.online import Monitor, ObservationError
+from plansafe.verifier.execution.steps import step_text
+from plansafe.verifier.reporting.report import Headline
 
 DOMAIN = domain(
     "(:constants a b - cup)",

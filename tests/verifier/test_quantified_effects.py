@@ -6,7 +6,7 @@ import pytest
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.report import Report, Worlds
+from plansafe.verifier.reporting.report import Report, Worlds
 
 OBJECTS = " ".join([f"t{i}" for i in range(30)])
 

@@ -7,8 +7,9 @@ import random
 import pytest
 from engine_texts import checker
 
-from plansafe.verifier import evaluate, model
-from plansafe.verifier.evaluate import Evaluator
+from plansafe.verifier.model import evaluation as evaluate
+from plansafe.verifier.model import nodes as model
+from plansafe.verifier.model.evaluation import Evaluator
 
 OBJECTS = [f"o{n}" for n in range(5)]
 DOMAIN = """(define (domain d) (:types small - object) (:constants s1 s2 - small)

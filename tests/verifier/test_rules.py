@@ -6,7 +6,7 @@ import pytest
 from engine_texts import check, checker, domain, judge, problem, safety, verdict
 
 from plansafe.verifier.api import Options
-from plansafe.verifier.report import Report
+from plansafe.verifier.reporting.report import Report
 
 DOMAIN = domain(
     "(:constants a b - cup l - lid)",

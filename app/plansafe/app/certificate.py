@@ -11,7 +11,7 @@ from plansafe.app.service import Result, Settings
 from plansafe.app.writing import Guard, NotWritten
 from plansafe.app.writing import save as write
 from plansafe.grammar.diagnostics import Diagnostic
-from plansafe.verifier.report import Headline
+from plansafe.verifier.reporting.report import Headline
 
 _FOLDED = "constant folding"
 """What :attr:`WorldsReport.solver` says where no solver was asked."""

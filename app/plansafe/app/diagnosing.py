@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from plansafe.app.service import Prepared
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
-from plansafe.verifier.report import Report
+from plansafe.verifier.reporting.report import Report
 
 if TYPE_CHECKING:
     from plansafe.verifier.api import ReadSteps

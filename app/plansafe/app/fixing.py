@@ -23,7 +23,7 @@ from plansafe.app.writing import STANDARD_OUTPUT, Guard, NotWritten, save, unwri
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
 from plansafe.verifier.repair.model import RepairOptions
-from plansafe.verifier.report import Headline
+from plansafe.verifier.reporting.report import Headline
 
 _BOM = b"\xef\xbb\xbf"
 _FOR_PEOPLE = ("full", "concise")

@@ -14,15 +14,15 @@ from plansafe.grammar.source import Source
 
 if TYPE_CHECKING:
     from plansafe.app.linting import Gathered
-    from plansafe.verifier.lint.gaps_model import Gap, GapsResult
+    from plansafe.specs.lint.gaps.model import Gap, GapsResult
 
 SCHEMA = 1
 
 
 def look(gathered: Gathered, examples: tuple[str, ...], seconds: float | None) -> GapsResult | Diagnostic:
     """Look for gaps; a diagnostic says which example plan cannot be read, or that there is no problem to look at."""
-    from plansafe.verifier.lint.gaps import find_gaps  # noqa: PLC0415 - loads the search
-    from plansafe.verifier.lint.gaps_model import GapOptions  # noqa: PLC0415
+    from plansafe.specs.lint.gaps.model import GapOptions  # noqa: PLC0415
+    from plansafe.specs.lint.gaps.search import find_gaps  # noqa: PLC0415 - loads the search
 
     assert gathered.domain is not None
     if not gathered.problems:

@@ -31,7 +31,7 @@ from plansafe.grammar.source import Source
 
 if TYPE_CHECKING:
     from plansafe.app.project import Project
-    from plansafe.verifier.lint.model import Lint, LintOptions
+    from plansafe.specs.lint.model import Lint, LintOptions
 
 _CODE = re.compile(r"SC75\d\Z", re.IGNORECASE)
 
@@ -114,7 +114,7 @@ def lint(
             return complain(Diagnostic("SC607", "--time-limit takes a number of seconds"))
         if example and not gaps:
             return complain(Diagnostic("SC607", "--example is for --gaps", help="add --gaps"))
-        from plansafe.verifier.lint.model import LintOptions  # noqa: PLC0415 - needed by this command alone
+        from plansafe.specs.lint.model import LintOptions  # noqa: PLC0415 - needed by this command alone
 
         seconds = time_limit or None
         gathered = gather(wanted)
@@ -293,8 +293,8 @@ def _domain(wanted: _Wanted, discovery: Discovery, notes: list[Diagnostic]) -> I
 
 def _lint(gathered: Gathered, ignore: frozenset[str], options: LintOptions, form: Format, color: str) -> int:
     from plansafe.app.render.lint import renderer  # noqa: PLC0415 - needed by this command alone
-    from plansafe.verifier.lint.api import lint as look  # noqa: PLC0415
-    from plansafe.verifier.lint.model import Lint  # noqa: PLC0415
+    from plansafe.specs.lint.api import lint as look  # noqa: PLC0415
+    from plansafe.specs.lint.model import Lint  # noqa: PLC0415
     from plansafe.verifier.symbolic.refusals import missing_solver  # noqa: PLC0415
 
     read = {text.name: text for text in (*gathered.texts, *[i.source for i in gathered.specs])}

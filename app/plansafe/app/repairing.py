@@ -16,7 +16,7 @@ from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.grammar.source import Source
 from plansafe.verifier.diagnose.model import Witness
 from plansafe.verifier.repair.model import Repair, RepairOptions, RepairResult, RepairStatus
-from plansafe.verifier.report import Blame, Headline, Report
+from plansafe.verifier.reporting.report import Blame, Headline, Report
 
 if TYPE_CHECKING:
     from plansafe.verifier.api import Checker, ReadSteps
@@ -145,7 +145,7 @@ def _examine(session: Session, prepared: Prepared, wishes: Wishes) -> Examined:
 
 def _many_worlds(checker: Checker, read: ReadSteps) -> Diagnostic:
     """Why a plan is not repaired or diagnosed where the description leaves something open."""
-    from plansafe.verifier.one_world import refusal  # noqa: PLC0415 - for open descriptions alone
+    from plansafe.verifier.execution.one_world import refusal  # noqa: PLC0415 - for open descriptions alone
 
     refused = refusal(checker, "the search for repairs", read)
     assert refused is not None
@@ -233,7 +233,7 @@ def _outcome(found: RepairResult, options: RepairOptions, report: Report) -> Dia
 
 def _protection_problems(plan: Source, read: ReadSteps, protected: frozenset[int]) -> list[Diagnostic]:
     """Say which protected steps cannot be kept, because there are none or because they are no steps of the domain."""
-    from plansafe.verifier.engine.steps import IllFormed  # noqa: PLC0415 - the engine is loaded by now
+    from plansafe.verifier.execution.steps import IllFormed  # noqa: PLC0415 - the engine is loaded by now
 
     size = len(read.spans)
     out: list[Diagnostic] = []

@@ -15,7 +15,7 @@ from plansafe.app.discovery import Choice, Discovery, shipped_domain, shipped_sp
 from plansafe.app.plans import HEAD, Kind, heading
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
-from plansafe.verifier.scenario.model import Scenario
+from plansafe.llm.scenario.model import Scenario
 
 _DEFINE = re.compile(r"\(\s*define\s*\(?\s*(domain|problem|safety|plan)\b", re.IGNORECASE)
 _DOMAIN = re.compile(r"\(\s*:?domain\s+([^\s()]+)", re.IGNORECASE)

@@ -20,7 +20,7 @@ from plansafe.app.values import BadOption
 from plansafe.app.writing import NotWritten, save_folder, unwritable
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.plan_text import near
-from plansafe.verifier.scenario.model import CRITERIA, PROFILES, Fixed, Limits, Profile
+from plansafe.llm.scenario.model import CRITERIA, PROFILES, Fixed, Limits, Profile
 
 if TYPE_CHECKING:
     from plansafe.grammar.source import Source
@@ -89,7 +89,7 @@ def check(
 
     def work() -> int:
         from plansafe.app.render.scenario import ScenarioRenderer, checked_object  # noqa: PLC0415 - not for --help
-        from plansafe.verifier.scenario.check import check as judge  # noqa: PLC0415
+        from plansafe.llm.scenario.check import check as judge  # noqa: PLC0415
 
         wanted = _profile(profile, skip, min_steps, max_ways)
         files = ScenarioFiles(Chosen(base, tuple(spec or ()), not no_default_spec))
@@ -146,7 +146,7 @@ def fix(
 
     def work() -> int:
         from plansafe.app.render.scenario import ScenarioRenderer, difference, fixed_object  # noqa: PLC0415 - as above
-        from plansafe.verifier.scenario.fix import fix as correct  # noqa: PLC0415
+        from plansafe.llm.scenario.fix import fix as correct  # noqa: PLC0415
 
         if output is not None and diff:
             raise BadOption("--diff writes nothing, so there is nothing for --output", "leave one of them out")

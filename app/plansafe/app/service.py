@@ -19,7 +19,7 @@ from plansafe.app.plans import Kind, heading, plans_below
 from plansafe.app.writing import Guard
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
-from plansafe.verifier.report import Headline, Report, Worlds
+from plansafe.verifier.reporting.report import Headline, Report, Worlds
 
 if TYPE_CHECKING:
     from plansafe.app.foreign import Foreign
@@ -308,7 +308,7 @@ class Session:
 
     def _understood(self, prepared: Prepared) -> Prepared | Result:
         """A plan in loose text as a plan in PDDL."""
-        from plansafe.verifier.loose import read_loose  # noqa: PLC0415 - not needed for PDDL
+        from plansafe.llm.loose.reader import read_loose  # noqa: PLC0415 - not needed for PDDL
 
         said = read_loose(prepared.plan, prepared.checker)
         if said.plan is None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from plansafe.grammar.diagnostics import Diagnostic
-from plansafe.verifier.model import Number
+from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.model import EditKind, Weights
 
 _NUMBER = re.compile(r"(?:\d{1,9}(?:\.\d{1,9})?|\.\d{1,9})\Z")

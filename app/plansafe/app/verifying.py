@@ -15,7 +15,7 @@ from plansafe.app.service import INTERNAL, Settings, audit, usage_problem
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 
 if TYPE_CHECKING:
-    from plansafe.verifier.symbolic.certificate import Certificate
+    from plansafe.verifier.symbolic.certificates.certificate import Certificate
 
 _SAYS = {
     "SAFE": "no world of this encoding stops the plan, misses its goal or breaks a rule (SAFE)",
@@ -64,7 +64,7 @@ def verify_certificate(
 
 
 def _verified(path: str, plan: str | None, settings: Settings) -> int:
-    from plansafe.verifier.symbolic.certificate import (  # noqa: PLC0415 - other commands do without
+    from plansafe.verifier.symbolic.certificates.certificate import (  # noqa: PLC0415 - other commands do without
         NotACertificate,
         Rejected,
         verify,
@@ -117,7 +117,7 @@ def _count(found: Certificate) -> str:
 
 def _again(plan: str, settings: Settings) -> Certificate | int:
     """What has to be proved of a plan now; an exit code if that cannot be said, after saying why."""
-    from plansafe.verifier.symbolic.certificate import verify  # noqa: PLC0415 - other commands do without
+    from plansafe.verifier.symbolic.certificates.certificate import verify  # noqa: PLC0415 - other commands do without
 
     result = next(audit([plan], settings))
     if result.failure is not None:

@@ -6,8 +6,8 @@ import json
 import re
 from typing import Any
 
+from plansafe.grammar.data_text import BrokenOff, Value, read_value
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
-from plansafe.grammar.loose_data import BrokenOff, Value, read_value
 from plansafe.grammar.source import Source
 
 DEPTH = 30

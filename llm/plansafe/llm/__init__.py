@@ -1,1 +1,1 @@
-"""Clients that call language models: plans and specifications out of text. A later stage; nothing lives here yet."""
+"""What language models write: loose plans and scenarios, read against a task. Imported without any model."""

@@ -14,7 +14,7 @@ from plansafe.domains.world import Request, Scene
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.report import Finding, Report
+from plansafe.verifier.reporting.report import Finding, Report
 
 ROOT = Path(__file__).resolve().parents[3]
 UNCONFIRMED = Options(replay="never")  # the kernel would judge the same plans again

@@ -8,7 +8,7 @@ from plansafe.domains.behavior.bddl import read_activity
 from plansafe.domains.behavior.task import scene_of
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.report import Headline
+from plansafe.verifier.reporting.report import Headline
 
 SMALL = Source("small.pddl", SMALL_DOMAIN)
 

@@ -12,7 +12,7 @@ from plansafe.domains.world import ForeignPlan, Request, Scene
 from plansafe.grammar.diagnostics import Severity
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.report import Headline, Report
+from plansafe.verifier.reporting.report import Headline, Report
 
 HERE = Path(__file__).parent
 TEA = (HERE / "plans" / "serve_tea.json").read_text()

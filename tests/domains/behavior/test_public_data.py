@@ -13,7 +13,7 @@ from plansafe.domains.behavior import WORLD
 from plansafe.domains.world import Request
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.report import Headline
+from plansafe.verifier.reporting.report import Headline
 
 HERE = Path(__file__).parent
 

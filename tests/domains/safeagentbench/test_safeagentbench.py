@@ -14,7 +14,7 @@ from plansafe.domains.world import Request, Scene
 from plansafe.grammar.diagnostics import Severity
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.report import Headline, Report, Worlds
+from plansafe.verifier.reporting.report import Headline, Report, Worlds
 
 KITCHEN = (Path(__file__).parent / "kitchen.json").read_text(encoding="utf-8")
 

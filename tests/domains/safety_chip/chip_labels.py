@@ -18,7 +18,7 @@ from plansafe.domains.safety_chip.sentences import formula_of
 from plansafe.domains.world import Request
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.report import Report, Worlds
+from plansafe.verifier.reporting.report import Report, Worlds
 
 # Three sentences are misspelt in some runs, and one home has no couch but a sofa.
 _SPELLINGS = (("firdge", "fridge"), ("bsck", "back"), ("couch", "sofa"))

@@ -13,7 +13,7 @@ from plansafe.domains.safety_chip import WORLD
 from plansafe.domains.world import Request
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.report import Worlds
+from plansafe.verifier.reporting.report import Worlds
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from plansafe.domains.world import Request, Scene
 from plansafe.grammar.diagnostics import Severity
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.report import Headline
+from plansafe.verifier.reporting.report import Headline
 
 LINES = """# a made-up home
 room hall 10

@@ -11,7 +11,7 @@ from plansafe.domains.safety_chip.prefix import Formula, Node, NotAFormula, atom
 from plansafe.domains.world import Request
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.report import Worlds
+from plansafe.verifier.reporting.report import Worlds
 
 
 @pytest.mark.parametrize(

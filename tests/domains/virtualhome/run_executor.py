@@ -29,7 +29,7 @@ from plansafe.domains.virtualhome import WORLD
 from plansafe.domains.world import SCENE, Request, Scene
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.report import Worlds
+from plansafe.verifier.reporting.report import Worlds
 
 ROOT = Path(__file__).resolve().parents[3]
 EACH = 8

@@ -7,7 +7,7 @@ from vh_home import CHARACTER, HOME, checker_of, edge, graph, node, reached, sce
 
 from plansafe.domains.virtualhome.moments import known_action
 from plansafe.grammar.source import Source
-from plansafe.verifier.report import Worlds
+from plansafe.verifier.reporting.report import Worlds
 
 WATER = "walk character_65 water_42;grab character_65 water_42"
 HAT = "walk character_65 clothes_hat_502;grab character_65 clothes_hat_502;puton character_65 clothes_hat_502"

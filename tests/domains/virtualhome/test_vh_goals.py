@@ -11,7 +11,7 @@ from vh_home import CHARACTER, HOME, audit, checker_of, edge, reached, scene
 
 from plansafe.domains.virtualhome.formula import Malformed, read_formula
 from plansafe.grammar.diagnostics import Severity
-from plansafe.verifier.report import Headline, Worlds
+from plansafe.verifier.reporting.report import Headline, Worlds
 
 GET = "[WALK] <mug> (41)\n[GRAB] <mug> (41)\n"
 

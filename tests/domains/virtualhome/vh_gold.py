@@ -12,7 +12,7 @@ from plansafe.domains.virtualhome import WORLD
 from plansafe.domains.world import GOAL, SCENE, Request
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.report import Headline, Worlds
+from plansafe.verifier.reporting.report import Headline, Worlds
 
 
 class Case(NamedTuple):

@@ -10,7 +10,7 @@ from plansafe.domains.virtualhome import WORLD
 from plansafe.domains.world import GOAL, SCENE, ForeignPlan, Request, Scene
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.report import Report, Worlds
+from plansafe.verifier.reporting.report import Report, Worlds
 
 CHARACTER = 65
 

@@ -21,19 +21,19 @@ from plansafe.grammar.sexpr import Places, problems, read_all
 from plansafe.grammar.source import Source, expect_sources
 from plansafe.verifier.elaborate.context import Context
 from plansafe.verifier.elaborate.task import Elaborated, elaborate
-from plansafe.verifier.engine.replay import FORCE, HALT, SKIP, Engine, Outcome, Run, TimeUp
-from plansafe.verifier.engine.steps import IllFormed, Taken, TimedStep, Tolerance, rounded
-from plansafe.verifier.engine.timed import TimedRun
-from plansafe.verifier.model import OpenPredicate, WorldInvariant
-from plansafe.verifier.one_world import task_is_open
-from plansafe.verifier.report import FindingClass, Headline, Report, Worlds
+from plansafe.verifier.execution.one_world import task_is_open
+from plansafe.verifier.execution.replay import FORCE, HALT, SKIP, Engine, Outcome, Run, TimeUp
+from plansafe.verifier.execution.steps import IllFormed, Taken, TimedStep, Tolerance, rounded
+from plansafe.verifier.execution.timed import TimedRun
+from plansafe.verifier.model.nodes import OpenPredicate, WorldInvariant
+from plansafe.verifier.reporting.report import FindingClass, Headline, Report, Worlds
 from plansafe.verifier.rules.elaborate import Rules
 from plansafe.verifier.rules.expand import Expanded, Expander
 from plansafe.verifier.rules.mapping import ExpansionTooLarge
 from plansafe.verifier.rules.model import Rule
 
 if TYPE_CHECKING:
-    from plansafe.verifier.confirm import Confirmer
+    from plansafe.verifier.reporting.confirmation import Confirmer
 
 # Formulas may nest as deep as memory allows. Python frames of Python functions live on the heap (3.11 and later), so
 # the limit only
@@ -166,7 +166,7 @@ class Checker:
                 max_instances=options.max_instances,
             )
             if self._open:
-                from plansafe.verifier.one_world import refusal  # noqa: PLC0415 - for open descriptions alone
+                from plansafe.verifier.execution.one_world import refusal  # noqa: PLC0415 - for open descriptions alone
 
                 self.engine.refused = refusal(self, "the replay in one world")
         kinds = {domain.name: "domain", problem.name: "problem"}
@@ -237,7 +237,7 @@ class Checker:
         try:
             report = self._check(plan, deadline)
         except TimeUp:
-            from plansafe.verifier.summary import out_of_time  # noqa: PLC0415
+            from plansafe.verifier.reporting.summary import out_of_time  # noqa: PLC0415
 
             return out_of_time(self, plan)
         except ModuleNotFoundError as error:
@@ -254,7 +254,7 @@ class Checker:
 
     def confirmer(self) -> Confirmer:
         """What asks the independent kernel."""
-        from plansafe.verifier.confirm import Confirmer  # noqa: PLC0415 - loads the kernel
+        from plansafe.verifier.reporting.confirmation import Confirmer  # noqa: PLC0415 - loads the kernel
 
         if self._confirmer is None:
             self._confirmer = Confirmer(self)
@@ -275,7 +275,7 @@ class Checker:
 
     def _undecided(self, plan: Source, read: ReadSteps | None) -> Report:
         """The report where many worlds are left open, which explicit replay cannot judge."""
-        from plansafe.verifier.one_world import refusal  # noqa: PLC0415 - for open descriptions alone
+        from plansafe.verifier.execution.one_world import refusal  # noqa: PLC0415 - for open descriptions alone
 
         diagnostic = refusal(self, "the explicit engine", read)
         assert diagnostic is not None
@@ -291,7 +291,7 @@ class Checker:
     def _check(self, plan: Source, deadline: float | None) -> Report:
         engine = self.engine
         assert engine is not None
-        from plansafe.verifier.summary import summarise  # noqa: PLC0415 - imports the report's parts
+        from plansafe.verifier.reporting.summary import summarise  # noqa: PLC0415 - imports the report's parts
 
         if self._open or self.options.engine in ("sat", "smt"):
             read = self.read(plan)
@@ -329,7 +329,7 @@ class Checker:
         """A report with notes on the times of a plan: what means nothing, and what was forgiven."""
         if read.text.decimals is None:
             return report
-        from plansafe.verifier.plan_notes import notes  # noqa: PLC0415 - for timed plans alone
+        from plansafe.verifier.reporting.plan_notes import notes  # noqa: PLC0415 - for timed plans alone
 
         return report._replace(diagnostics=(*report.diagnostics, *notes(plan, read, self.tolerance(read), forgiven)))
 

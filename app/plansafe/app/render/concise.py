@@ -7,7 +7,7 @@ from plansafe.app.render.folding import shown
 from plansafe.app.render.text import Style, brief, visible
 from plansafe.app.service import Result
 from plansafe.grammar.diagnostics import Severity
-from plansafe.verifier.report import FindingClass, Worlds
+from plansafe.verifier.reporting.report import FindingClass, Worlds
 
 
 class ConciseRenderer:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from plansafe.app.render.text import Style, escaped, visible
-from plansafe.verifier.model import Number
+from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.model import Edit, EditKind, Repair
 
 CONTEXT = 2

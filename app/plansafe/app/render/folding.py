@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plansafe.verifier.report import Finding, FindingClass, Report
+from plansafe.verifier.reporting.report import Finding, FindingClass, Report
 
 _FAILED = (FindingClass.ILL_FORMED, FindingClass.INEXECUTABLE)
 

@@ -10,7 +10,7 @@ from plansafe.app.render.table import changing, drawn
 from plansafe.app.render.text import Style, brief, pad, values, visible
 from plansafe.app.service import Result
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
-from plansafe.verifier.report import Blame, Finding, FindingClass, Report, Table
+from plansafe.verifier.reporting.report import Blame, Finding, FindingClass, Report, Table
 
 _FEW = 3
 """Lines about the input that may stand before what is wrong."""

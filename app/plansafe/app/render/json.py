@@ -11,10 +11,10 @@ from plansafe.app.discovery import Input
 from plansafe.app.service import Result, Settings
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
-from plansafe.verifier.report import Finding, RuleCount, Table
+from plansafe.verifier.reporting.report import Finding, RuleCount, Table
 
 if TYPE_CHECKING:
-    from plansafe.verifier.symbolic.model import WorldSaid, WorldsReport
+    from plansafe.verifier.symbolic.worlds.model import WorldSaid, WorldsReport
 
 SCHEMA = 1
 dumps: Callable[[Any], str] = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode

@@ -9,7 +9,7 @@ from plansafe.app.linting import Gathered
 from plansafe.app.render.excerpt import excerpt, gutter, place
 from plansafe.app.render.text import Style, pad, visible
 from plansafe.grammar.diagnostics import Diagnostic, Severity
-from plansafe.verifier.lint.model import Fault, Lint
+from plansafe.specs.lint.model import Fault, Lint
 
 SCHEMA = 1
 _KINDS = {0: "good", 3: "warning"}

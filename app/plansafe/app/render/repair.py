@@ -11,7 +11,7 @@ from plansafe.app.render.full import FullRenderer
 from plansafe.app.render.text import Style, pad, values, visible
 from plansafe.app.repairing import Examined
 from plansafe.verifier.repair.model import Repair, RepairResult, RepairStatus
-from plansafe.verifier.report import Report
+from plansafe.verifier.reporting.report import Report
 
 if TYPE_CHECKING:
     from plansafe.verifier.diagnose.labels import PublishedLabel

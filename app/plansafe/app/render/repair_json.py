@@ -9,7 +9,7 @@ from plansafe.app.render.json import JsonRenderer, diagnostic_object, dumps, saf
 from plansafe.app.repairing import Examined
 from plansafe.app.service import Settings
 from plansafe.verifier.diagnose.model import Witness
-from plansafe.verifier.model import Number
+from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.model import Edit, Repair
 
 if TYPE_CHECKING:

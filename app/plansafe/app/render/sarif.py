@@ -19,10 +19,10 @@ from plansafe.app.render.json import world_object
 from plansafe.app.service import Result, combined_exit_code
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
-from plansafe.verifier.report import Finding, FindingClass, Headline
+from plansafe.verifier.reporting.report import Finding, FindingClass, Headline
 
 if TYPE_CHECKING:
-    from plansafe.verifier.symbolic.model import WorldsReport
+    from plansafe.verifier.symbolic.worlds.model import WorldsReport
 
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
 _OF_RULES = {"critical": "error", "high": "error", "medium": "warning", "low": "note"}

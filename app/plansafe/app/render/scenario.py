@@ -16,7 +16,7 @@ from plansafe.app.scenario_files import Found
 from plansafe.app.service import Result, unjudged
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
-from plansafe.verifier.scenario.model import Correction, Criterion, Fixed, ScenarioReport, Verdict, Witness
+from plansafe.llm.scenario.model import Correction, Criterion, Fixed, ScenarioReport, Verdict, Witness
 
 SCHEMA = 1
 _WIDTH = 12

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plansafe.app.render.text import Style, centre, cut, folded, pad, visible, width
-from plansafe.verifier.report import Change, Row, Table
+from plansafe.verifier.reporting.report import Change, Row, Table
 
 _MAX_CELL = 40
 

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from plansafe.verifier.report import Report
+    from plansafe.verifier.reporting.report import Report
 
 TAB = 4
 WIDE = 120

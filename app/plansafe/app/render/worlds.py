@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from plansafe.app.render.text import pad, visible, width
-from plansafe.verifier.report import Finding, Headline, Report, Worlds
-from plansafe.verifier.symbolic.model import OutcomeSaid, Said, Witness, WorldSaid, WorldsReport
+from plansafe.verifier.reporting.report import Finding, Headline, Report, Worlds
+from plansafe.verifier.symbolic.worlds.model import OutcomeSaid, Said, Witness, WorldSaid, WorldsReport
 
 _FACTS = 12
 """Facts of a world that are listed beside its cause; the others matter less and less."""

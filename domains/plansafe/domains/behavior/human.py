@@ -15,8 +15,8 @@ from plansafe.domains.behavior.naming import guess, nearest
 from plansafe.domains.behavior.task import Naming
 from plansafe.domains.behavior.vocabulary import IGIBSON, vocabulary
 from plansafe.domains.world import ForeignPlan
+from plansafe.grammar.data_text import BrokenOff, Value, read_value
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
-from plansafe.grammar.loose_data import BrokenOff, Value, read_value
 from plansafe.grammar.source import Source
 
 HANDS = ("right", "left")

@@ -16,8 +16,8 @@ from plansafe.domains.behavior.task import Naming, scene_of
 from plansafe.domains.behavior.tokens import is_prompt, read_info, read_prompt
 from plansafe.domains.behavior.vocabulary import DOMAINS, vocabulary
 from plansafe.domains.world import GOAL, SCENE, Request, Scene, no_scene, wrong_task
+from plansafe.grammar.data_text import BrokenOff, Value, read_value
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
-from plansafe.grammar.loose_data import BrokenOff, Value, read_value
 from plansafe.grammar.sexpr import Node, read_all
 from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.context import Context, did_you_mean

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from plansafe.domains.behavior.bddl import AGENT, Activity, Literal
 from plansafe.domains.behavior.vocabulary import IGIBSON, Vocabulary, vocabulary
+from plansafe.grammar.data_text import BrokenOff, Value, read_value
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
-from plansafe.grammar.loose_data import BrokenOff, Value, read_value
 from plansafe.grammar.sexpr import Node, Places
 from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_object_name

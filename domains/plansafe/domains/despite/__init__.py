@@ -17,7 +17,7 @@ from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.sexpr import Node, read_all
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.report import Headline, Report, Worlds
+from plansafe.verifier.reporting.report import Headline, Report, Worlds
 
 _STEP = re.compile(r"\(([^()]*)\)")
 _BETWEEN = re.compile(r"(?:[\s,;.:>\[\]\"'-]|\d+[.):])*")

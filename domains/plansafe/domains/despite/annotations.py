@@ -11,8 +11,8 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple, TypeAlias
 
+from plansafe.grammar.data_text import BrokenOff, read_value
 from plansafe.grammar.diagnostics import Span
-from plansafe.grammar.loose_data import BrokenOff, read_value
 
 _BEGIN = re.compile(r"\bdangerous_actions\s*(?::[^=\n]*)?=\s*(?=\{)")
 _PARAMETER = re.compile(r"\b(\w+)\s*=\s*\w+(?:\[[^\]\n]*\])?\s*\.parameter\(\s*['\"](\w+)['\"]\s*\)")

@@ -17,8 +17,8 @@ from plansafe.domains.virtualhome.script import Cast, Mention, candidates
 from plansafe.domains.world import Scene
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.verifier.api import Checker
-from plansafe.verifier.engine.steps import Taken
 from plansafe.verifier.execution.execution import Execution
+from plansafe.verifier.execution.steps import Taken
 
 _TRIES = 2_000
 _TRIES_PER_STEP = 3

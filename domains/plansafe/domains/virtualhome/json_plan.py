@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 
 from plansafe.domains.virtualhome.notation import Argument, Reading, Written, capped, read_lines
+from plansafe.grammar.data_text import BrokenOff, Malformed, TooDeep, Value, read_value
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
-from plansafe.grammar.loose_data import BrokenOff, Malformed, TooDeep, Value, read_value
 from plansafe.grammar.source import Source
 
 _WRAPPERS = frozenset(("actions", "plan", "steps", "script", "action_sequence", "output"))

@@ -5,7 +5,7 @@ ever
 reaches it (a test reads what is generated). Facts are sets of codes ``S[predicate]``, fluents are maps ``F[function]``,
 ``I[k]`` are indexes kept by whoever runs the code. A function raises ``KeyError`` for an undefined fluent and
 ``ZeroDivisionError``;
-callers then decide by :mod:`plansafe.verifier.evaluate`, in three values.
+callers then decide by :mod:`plansafe.verifier.model.evaluation`, in three values.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
 
-from plansafe.verifier import model
 from plansafe.verifier.compile.normal import Disjunct, Literal, dnf, expression_fluents, free_slots, reads_numbers
-from plansafe.verifier.model import (
+from plansafe.verifier.model import nodes as model
+from plansafe.verifier.model.nodes import (
     And,
     Atom,
     Compare,
@@ -131,7 +131,7 @@ class Emitter:
             try:
                 return fast(facts, fluents, *objects)
             except (KeyError, ZeroDivisionError):
-                from plansafe.verifier.evaluate import Evaluator  # noqa: PLC0415 - it imports this module
+                from plansafe.verifier.model.evaluation import Evaluator  # noqa: PLC0415 - it imports this module
 
                 evaluator = Evaluator(self.task, facts, fluents)
                 return evaluator.holds(formula, dict(zip(slots, objects, strict=True))) is True

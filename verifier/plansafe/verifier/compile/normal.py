@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from plansafe.verifier import model
-from plansafe.verifier.model import (
+from plansafe.verifier.model import nodes as model
+from plansafe.verifier.model.nodes import (
     And,
     Arithmetic,
     Atom,

@@ -17,7 +17,7 @@ from plansafe.verifier.compile.normal import (
     reads_numbers,
     without_impossible,
 )
-from plansafe.verifier.model import Atom, Formula, Variable
+from plansafe.verifier.model.nodes import Atom, Formula, Variable
 
 
 def unify(

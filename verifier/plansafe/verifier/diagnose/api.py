@@ -9,13 +9,13 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.model import Diagnosis, ErrorClass, Witness
 from plansafe.verifier.diagnose.reach import Reachable, TooLarge
-from plansafe.verifier.engine.steps import IllFormed, Taken, step_text
-from plansafe.verifier.evaluate import formula_text
+from plansafe.verifier.execution.steps import IllFormed, Taken, step_text
+from plansafe.verifier.model.evaluation import formula_text
 from plansafe.verifier.repair.api import Repairer, unsupported
 from plansafe.verifier.repair.extract import Aligned
 from plansafe.verifier.repair.footprint import identity
 from plansafe.verifier.repair.model import Edit, EditKind, RepairOptions, RepairResult, RepairStatus
-from plansafe.verifier.report import FindingClass, Headline, Report, Worlds
+from plansafe.verifier.reporting.report import FindingClass, Headline, Report, Worlds
 
 _EDIT_CLASSES = {
     EditKind.INSERT.value: ErrorClass.MISSING,

@@ -18,11 +18,11 @@ from plansafe.verifier.diagnose.links import (
     whom,
 )
 from plansafe.verifier.diagnose.needs import EVERYTHING
-from plansafe.verifier.engine.replay import FORCE, Outcome, Run
-from plansafe.verifier.engine.state import State
-from plansafe.verifier.engine.steps import IllFormed, Taken, step_text
-from plansafe.verifier.evaluate import Binding, Evaluator, formula_text
-from plansafe.verifier.model import And, Formula, Not
+from plansafe.verifier.execution.replay import FORCE, Outcome, Run
+from plansafe.verifier.execution.state import State
+from plansafe.verifier.execution.steps import IllFormed, Taken, step_text
+from plansafe.verifier.model.evaluation import Binding, Evaluator, formula_text
+from plansafe.verifier.model.nodes import And, Formula, Not
 
 __all__ = [
     "ILL_FORMED",

@@ -19,10 +19,10 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.links import NotCovered, Steps, refuse_time
 from plansafe.verifier.diagnose.worlds import ABSENT, STEP, Element, Moments, Question, World, Worlds, question
-from plansafe.verifier.engine.replay import HALT, SKIP, Run
-from plansafe.verifier.engine.steps import Taken, step_text
-from plansafe.verifier.model import And
-from plansafe.verifier.report import Finding, FindingClass
+from plansafe.verifier.execution.replay import HALT, SKIP, Run
+from plansafe.verifier.execution.steps import Taken, step_text
+from plansafe.verifier.model.nodes import And
+from plansafe.verifier.reporting.report import Finding, FindingClass
 from plansafe.verifier.rules.model import Part, shown_names
 
 MAX_FREE = 12

@@ -13,14 +13,14 @@ from typing import NamedTuple
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.compile.normal import subformulas
-from plansafe.verifier.engine.actions import Conflict, combine, interpreted
-from plansafe.verifier.engine.replay import Engine
-from plansafe.verifier.engine.state import Delta, NumberTooLarge, State
-from plansafe.verifier.engine.steps import IllFormed, Taken
-from plansafe.verifier.evaluate import Binding, Evaluator, Reason, Undefined, formula_text
+from plansafe.verifier.execution.actions import Conflict, combine, interpreted
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.model import And, Atom, Equal, Formula, Not, Or, Quantified, Task, Truth
-from plansafe.verifier.one_world import refusal
+from plansafe.verifier.execution.one_world import refusal
+from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.execution.state import Delta, NumberTooLarge, State
+from plansafe.verifier.execution.steps import IllFormed, Taken
+from plansafe.verifier.model.evaluation import Binding, Evaluator, Reason, Undefined, formula_text
+from plansafe.verifier.model.nodes import And, Atom, Equal, Formula, Not, Or, Quantified, Task, Truth
 
 SUCCESS = "success"
 GRAMMAR = "grammar"

@@ -28,10 +28,10 @@ from plansafe.verifier.diagnose.labels import (
     steps_of,
     unknown_name,
 )
-from plansafe.verifier.engine.state import State
-from plansafe.verifier.engine.steps import IllFormed, Taken
-from plansafe.verifier.evaluate import Binding, Evaluator, Reason
-from plansafe.verifier.model import And, Atom, Formula, Not, Or, Task
+from plansafe.verifier.execution.state import State
+from plansafe.verifier.execution.steps import IllFormed, Taken
+from plansafe.verifier.model.evaluation import Binding, Evaluator, Reason
+from plansafe.verifier.model.nodes import And, Atom, Formula, Not, Or, Task
 
 PARSING = "parsing error"
 HALLUCINATION = "hallucination"

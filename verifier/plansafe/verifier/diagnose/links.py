@@ -15,11 +15,12 @@ from typing import NamedTuple
 from plansafe.verifier.api import Checker
 from plansafe.verifier.compile.normal import expression_fluents, is_temporal, mentions, reads, reads_numbers
 from plansafe.verifier.diagnose.needs import Key, Literal, Needs
-from plansafe.verifier.engine.replay import FORCE, Failure, Run
-from plansafe.verifier.engine.state import Change, State
-from plansafe.verifier.engine.steps import IllFormed, Taken
-from plansafe.verifier.evaluate import Binding
-from plansafe.verifier.model import (
+from plansafe.verifier.execution.monitors.finding import Violation
+from plansafe.verifier.execution.replay import FORCE, Failure, Run
+from plansafe.verifier.execution.state import Change, State
+from plansafe.verifier.execution.steps import IllFormed, Taken
+from plansafe.verifier.model.evaluation import Binding
+from plansafe.verifier.model.nodes import (
     TRUE,
     Action,
     Arithmetic,
@@ -33,7 +34,6 @@ from plansafe.verifier.model import (
     Not,
     bind,
 )
-from plansafe.verifier.monitor.finding import Violation
 from plansafe.verifier.rules.model import Part, shown_names
 
 Steps = Sequence[Taken | IllFormed]

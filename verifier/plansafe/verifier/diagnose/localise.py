@@ -9,15 +9,15 @@ from typing import NamedTuple
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.engine.state import NumberTooLarge
-from plansafe.verifier.engine.steps import IllFormed, Taken
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.monitor.finding import TooManyInstances
-from plansafe.verifier.one_world import require
+from plansafe.verifier.execution.monitors.finding import TooManyInstances
+from plansafe.verifier.execution.one_world import require
+from plansafe.verifier.execution.state import NumberTooLarge
+from plansafe.verifier.execution.steps import IllFormed, Taken
 from plansafe.verifier.planning.chain import default_planners
 from plansafe.verifier.planning.own_search import OwnSearch
 from plansafe.verifier.planning.port import Answer, Planner, Query
-from plansafe.verifier.report import FindingClass
+from plansafe.verifier.reporting.report import FindingClass
 
 __all__ = ["Localisation", "default_planners", "localise"]
 

@@ -6,7 +6,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from plansafe.verifier.repair.model import RepairResult
-from plansafe.verifier.report import Report
+from plansafe.verifier.reporting.report import Report
 
 
 class ErrorClass(Enum):

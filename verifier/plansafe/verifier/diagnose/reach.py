@@ -10,10 +10,10 @@ from __future__ import annotations
 from itertools import product
 
 from plansafe.verifier.compile.normal import expression_fluents
-from plansafe.verifier.engine.replay import Engine
-from plansafe.verifier.engine.steps import Taken
-from plansafe.verifier.evaluate import Evaluator
-from plansafe.verifier.model import TRUE, And, Atom, Axiom, Compare, Equal, Formula, Not, Or, Quantified, Truth
+from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.model.evaluation import Evaluator
+from plansafe.verifier.model.nodes import TRUE, And, Atom, Axiom, Compare, Equal, Formula, Not, Or, Quantified, Truth
 from plansafe.verifier.repair.footprint import Footprints
 
 MAX_ACTIONS = 100_000

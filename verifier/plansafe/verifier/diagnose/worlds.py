@@ -13,15 +13,15 @@ from typing import NamedTuple
 
 from plansafe.verifier.compile.normal import expression_fluents, is_temporal, mentions, reads, reads_numbers
 from plansafe.verifier.diagnose.links import NotCovered, Steps
-from plansafe.verifier.engine.actions import Conflict, combine, interpreted
-from plansafe.verifier.engine.replay import FORCE, Engine, Run
-from plansafe.verifier.engine.state import NumberTooLarge, State
-from plansafe.verifier.engine.steps import IllFormed, Taken
-from plansafe.verifier.evaluate import Binding, Evaluator, Undefined
-from plansafe.verifier.model import TRUE, Action, And, Atom, Effect, Fluent, Formula, Quantified, Snap, bind
-from plansafe.verifier.monitor.finding import Violation
-from plansafe.verifier.monitor.program import Moment
-from plansafe.verifier.monitor.runtime import Plan, Runtime
+from plansafe.verifier.execution.actions import Conflict, combine, interpreted
+from plansafe.verifier.execution.monitors.finding import Violation
+from plansafe.verifier.execution.monitors.program import Moment
+from plansafe.verifier.execution.monitors.runtime import Plan, Runtime
+from plansafe.verifier.execution.replay import FORCE, Engine, Run
+from plansafe.verifier.execution.state import NumberTooLarge, State
+from plansafe.verifier.execution.steps import IllFormed, Taken
+from plansafe.verifier.model.evaluation import Binding, Evaluator, Undefined
+from plansafe.verifier.model.nodes import TRUE, Action, And, Atom, Effect, Fluent, Formula, Quantified, Snap, bind
 from plansafe.verifier.rules.model import Part, Rule
 
 Element = tuple[int, int]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier import model
 from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_name, is_object_name, is_variable, word
 from plansafe.verifier.elaborate.types import Typed, TypeTable, typed_list
-from plansafe.verifier.model import (
+from plansafe.verifier.model import nodes as model
+from plansafe.verifier.model.nodes import (
     FALSE,
     TRUE,
     And,

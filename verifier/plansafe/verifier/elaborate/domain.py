@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier import model
 from plansafe.verifier.elaborate import dialects
 from plansafe.verifier.elaborate.conditions import RESERVED, Conditions, Scope, Symbols
 from plansafe.verifier.elaborate.context import At, Context, is_name, is_object_name, is_variable, tokens, word
 from plansafe.verifier.elaborate.effects import Around, Effects
 from plansafe.verifier.elaborate.types import Typed, typed_list, unglued
-from plansafe.verifier.model import TRUE, And, Formula, Quantified, Snap
+from plansafe.verifier.model import nodes as model
+from plansafe.verifier.model.nodes import TRUE, And, Formula, Quantified, Snap
 
 REQUIREMENTS = frozenset(
     [

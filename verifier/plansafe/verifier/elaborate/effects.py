@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier import model
 from plansafe.verifier.elaborate.conditions import RESERVED, Conditions
 from plansafe.verifier.elaborate.context import At, tokens, word
-from plansafe.verifier.model import TRUE, And, Assignment, Atom, Choice, Effect, Formula, Variable
+from plansafe.verifier.model import nodes as model
+from plansafe.verifier.model.nodes import TRUE, And, Assignment, Atom, Choice, Effect, Formula, Variable
 
 ASSIGNMENTS = frozenset(("assign", "increase", "decrease", "scale-up", "scale-down"))
 OPERATORS = RESERVED | {"oneof"}

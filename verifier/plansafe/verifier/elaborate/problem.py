@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier import model
 from plansafe.verifier.elaborate.conditions import RESERVED, Conditions, Scope, Symbols, parse_number
 from plansafe.verifier.elaborate.context import At, did_you_mean, word
 from plansafe.verifier.elaborate.unknowns import STATEMENTS, Statements
-from plansafe.verifier.model import Number
+from plansafe.verifier.model import nodes as model
+from plansafe.verifier.model.nodes import Number
 
 SINGLE = frozenset((":domain", ":requirements", ":objects", ":init", ":goal", ":constraints", ":metric", ":length"))
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from plansafe.verifier import model
 from plansafe.verifier.elaborate.conditions import Symbols
 from plansafe.verifier.elaborate.context import At, Context
+from plansafe.verifier.model import nodes as model
 
 
 def stratify(

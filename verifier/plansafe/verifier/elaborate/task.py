@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier import model
 from plansafe.verifier.elaborate import dialects
 from plansafe.verifier.elaborate import domain as domains
 from plansafe.verifier.elaborate import problem as problems
@@ -14,7 +13,8 @@ from plansafe.verifier.elaborate.context import At, Context, is_name, is_object_
 from plansafe.verifier.elaborate.domain import conjuncts
 from plansafe.verifier.elaborate.stratify import stratify
 from plansafe.verifier.elaborate.types import TypeTable, typed_list
-from plansafe.verifier.model import Formula, Preference, Variable
+from plansafe.verifier.model import nodes as model
+from plansafe.verifier.model.nodes import Formula, Preference, Variable
 
 
 class Constraint(NamedTuple):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.conditions import ORDERS, parse_number
 from plansafe.verifier.elaborate.context import At
-from plansafe.verifier.model import Fluent, InitialChoice, InitialLiteral, Interval, Number, Unknowns
+from plansafe.verifier.model.nodes import Fluent, InitialChoice, InitialLiteral, Interval, Number, Unknowns
 
 if TYPE_CHECKING:
     from plansafe.verifier.elaborate.problem import Initial

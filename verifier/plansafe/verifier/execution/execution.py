@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from plansafe.verifier.engine.actions import Conflict, combine, interpreted
-from plansafe.verifier.engine.replay import Engine
-from plansafe.verifier.engine.state import Change, State
-from plansafe.verifier.engine.steps import Taken
-from plansafe.verifier.evaluate import Evaluator, Undefined
-from plansafe.verifier.model import And, Number
-from plansafe.verifier.monitor.automaton import Automaton
-from plansafe.verifier.monitor.finding import Violation
-from plansafe.verifier.monitor.index import FactIndexes
-from plansafe.verifier.monitor.invariant import Invariant
-from plansafe.verifier.monitor.key import Key, monitor_key
-from plansafe.verifier.monitor.program import Moment
-from plansafe.verifier.monitor.runtime import Runtime
-from plansafe.verifier.monitor.stepcheck import StepCheck
-from plansafe.verifier.one_world import LeavesOpen
+from plansafe.verifier.execution.actions import Conflict, combine, interpreted
+from plansafe.verifier.execution.monitors.automaton import Automaton
+from plansafe.verifier.execution.monitors.finding import Violation
+from plansafe.verifier.execution.monitors.index import FactIndexes
+from plansafe.verifier.execution.monitors.invariant import Invariant
+from plansafe.verifier.execution.monitors.key import Key, monitor_key
+from plansafe.verifier.execution.monitors.program import Moment
+from plansafe.verifier.execution.monitors.runtime import Runtime
+from plansafe.verifier.execution.monitors.stepcheck import StepCheck
+from plansafe.verifier.execution.one_world import LeavesOpen
+from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.execution.state import Change, State
+from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.model.evaluation import Evaluator, Undefined
+from plansafe.verifier.model.nodes import And, Number
 
 StateKey = tuple[frozenset[int] | frozenset[tuple[int, Number]], ...]
 
@@ -38,7 +38,7 @@ class Execution:
     ``runtime`` holds the monitors, and is ``None`` where no rule is watched. ``blame`` are the findings that count
     (all, if empty), as in :class:`plansafe.verifier.api.Options`. ``history`` has the steps that can be taken back.
     Copies share what neither changes. Durative actions are not executed: their starts and ends need a clock. Raises
-    :class:`~plansafe.verifier.one_world.LeavesOpen` where a description leaves something open.
+    :class:`~plansafe.verifier.execution.one_world.LeavesOpen` where a description leaves something open.
     """
 
     __slots__ = ("_before", "_indexes", "_mine", "blame", "engine", "history", "letter", "runtime", "state", "task")

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from plansafe.verifier.compile.triggers import Extension, extension
-from plansafe.verifier.engine.actions import Conflict, combine, interpreted
-from plansafe.verifier.engine.state import NumberTooLarge, State
-from plansafe.verifier.engine.steps import Taken
-from plansafe.verifier.evaluate import Evaluator, Undefined
-from plansafe.verifier.model import TRUE, Action, And
-from plansafe.verifier.monitor.index import FactIndexes
+from plansafe.verifier.execution.actions import Conflict, combine, interpreted
+from plansafe.verifier.execution.monitors.index import FactIndexes
+from plansafe.verifier.execution.state import NumberTooLarge, State
+from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.model.evaluation import Evaluator, Undefined
+from plansafe.verifier.model.nodes import TRUE, Action, And
 
 if TYPE_CHECKING:
-    from plansafe.verifier.engine.replay import Engine
+    from plansafe.verifier.execution.replay import Engine
 
 
 class LegalActions:

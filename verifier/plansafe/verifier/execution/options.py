@@ -12,19 +12,19 @@ from functools import partial
 from typing import NamedTuple
 
 from plansafe.verifier.compile.normal import reads
-from plansafe.verifier.engine.actions import ActionCode, combine, interpreted
-from plansafe.verifier.engine.replay import Engine
-from plansafe.verifier.engine.state import Change, State
-from plansafe.verifier.engine.steps import Taken
-from plansafe.verifier.evaluate import Evaluator
+from plansafe.verifier.execution.actions import ActionCode, combine, interpreted
 from plansafe.verifier.execution.execution import Broken, Option, begun, hard
-from plansafe.verifier.model import Action, Atom, Number
-from plansafe.verifier.monitor.automaton import Automaton
-from plansafe.verifier.monitor.invariant import Invariant
-from plansafe.verifier.monitor.latch import Latch, LatchedCheck
-from plansafe.verifier.monitor.program import Moment
-from plansafe.verifier.monitor.runtime import Mirror, Runtime, StateMonitor
-from plansafe.verifier.monitor.stepcheck import StepCheck
+from plansafe.verifier.execution.monitors.automaton import Automaton
+from plansafe.verifier.execution.monitors.invariant import Invariant
+from plansafe.verifier.execution.monitors.latch import Latch, LatchedCheck
+from plansafe.verifier.execution.monitors.program import Moment
+from plansafe.verifier.execution.monitors.runtime import Mirror, Runtime, StateMonitor
+from plansafe.verifier.execution.monitors.stepcheck import StepCheck
+from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.execution.state import Change, State
+from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.model.evaluation import Evaluator
+from plansafe.verifier.model.nodes import Action, Atom, Number
 
 Found = frozenset[Broken]
 Touched = dict[int, list[tuple[int, ...]]]

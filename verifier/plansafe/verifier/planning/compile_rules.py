@@ -5,7 +5,7 @@ as the monitors would, and updates those facts by conditional effects; what it m
 away, without which nothing goes on. The compilation is lifted: an instance of a rule is a binding of an effect's
 ``forall``, so that grounding, and the folding of static facts, are the planner's.
 
-- past operators are a bit each (Havelund and Rosu 2004), as in :mod:`plansafe.verifier.monitor.program`;
+- past operators are a bit each (Havelund and Rosu 2004), as in :mod:`plansafe.verifier.execution.monitors.program`;
 - operators over the trace are automata whose states are facts (compare Edelkamp, ICAPS 2006; Bonassi et al. 2021);
 - a rule about a step is a precondition of that action, or an effect on ``safe``;
 - what must hold at the end is part of the goal.
@@ -22,10 +22,16 @@ from functools import partial
 from itertools import count, product
 from typing import NamedTuple
 
-from plansafe.verifier import model
 from plansafe.verifier.compile.normal import dnf, expression_fluents, free_slots, reads, subformulas
-from plansafe.verifier.engine.replay import Engine
-from plansafe.verifier.model import (
+from plansafe.verifier.execution.monitors.program import (
+    PERMANENTLY_VIOLATED,
+    PRESENTLY_SATISFIED,
+    WHOLE_TRACE,
+    structure,
+)
+from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.model import nodes as model
+from plansafe.verifier.model.nodes import (
     FALSE,
     TRUE,
     Action,
@@ -48,12 +54,6 @@ from plansafe.verifier.model import (
     Variable,
     bind,
     variable,
-)
-from plansafe.verifier.monitor.program import (
-    PERMANENTLY_VIOLATED,
-    PRESENTLY_SATISFIED,
-    WHOLE_TRACE,
-    structure,
 )
 from plansafe.verifier.planning.printing import TOTAL_COST, folded
 from plansafe.verifier.planning.rewriting import (

@@ -8,16 +8,16 @@ from weakref import WeakKeyDictionary
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.engine.replay import Engine
-from plansafe.verifier.engine.state import NumberTooLarge
-from plansafe.verifier.engine.steps import Taken, step_text
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.model import Action, Quantified, Task
+from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.execution.state import NumberTooLarge
+from plansafe.verifier.execution.steps import Taken, step_text
+from plansafe.verifier.model.nodes import Action, Quantified, Task
 from plansafe.verifier.planning.compile_rules import Compiled, compile_rules
 from plansafe.verifier.planning.port import Answer, Query, Solution
 from plansafe.verifier.planning.printing import Printed, Unprintable, floats_suffice, print_task
 from plansafe.verifier.planning.trace_automata import CannotCompile
-from plansafe.verifier.report import Headline, Worlds
+from plansafe.verifier.reporting.report import Headline, Worlds
 
 
 class Disagreement(Exception):

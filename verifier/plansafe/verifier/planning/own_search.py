@@ -17,17 +17,17 @@ from weakref import WeakKeyDictionary
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.engine.replay import Engine
-from plansafe.verifier.engine.state import NumberTooLarge
-from plansafe.verifier.engine.steps import Taken, step_text
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.monitor.finding import TooManyInstances
-from plansafe.verifier.monitor.program import structure
+from plansafe.verifier.execution.monitors.finding import TooManyInstances
+from plansafe.verifier.execution.monitors.program import structure
+from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.execution.state import NumberTooLarge
+from plansafe.verifier.execution.steps import Taken, step_text
 from plansafe.verifier.planning.estimates import landmark_cut, relaxed_plan
 from plansafe.verifier.planning.pending import pending
 from plansafe.verifier.planning.port import Answer, Query, Solution
 from plansafe.verifier.planning.relaxed import Conjunction, Lifted, Relaxed, TooBig
-from plansafe.verifier.report import Headline, Worlds
+from plansafe.verifier.reporting.report import Headline, Worlds
 
 MAX_NODES = 1_000_000
 KEPT = 3_000

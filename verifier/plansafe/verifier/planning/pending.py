@@ -5,11 +5,11 @@ Sound and incomplete: whoever keeps all rules makes each of these true (or finds
 
 from __future__ import annotations
 
-from plansafe.verifier.model import FALSE, TRUE, And, Formula, Not, Or, Truth
-from plansafe.verifier.monitor.automaton import Automaton
-from plansafe.verifier.monitor.invariant import Invariant
-from plansafe.verifier.monitor.program import Program, Skeleton, Value
-from plansafe.verifier.monitor.runtime import Runtime
+from plansafe.verifier.execution.monitors.automaton import Automaton
+from plansafe.verifier.execution.monitors.invariant import Invariant
+from plansafe.verifier.execution.monitors.program import Program, Skeleton, Value
+from plansafe.verifier.execution.monitors.runtime import Runtime
+from plansafe.verifier.model.nodes import FALSE, TRUE, And, Formula, Not, Or, Truth
 
 Demand = tuple[Formula, tuple[tuple[int, int], ...]]
 """A state formula, and the objects of its slots."""

@@ -11,7 +11,7 @@ from enum import Enum
 from typing import NamedTuple, Protocol
 
 from plansafe.verifier.api import Checker
-from plansafe.verifier.engine.steps import Taken
+from plansafe.verifier.execution.steps import Taken
 
 
 class Answer(Enum):

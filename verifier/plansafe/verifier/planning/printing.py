@@ -11,9 +11,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from plansafe.verifier import model
 from plansafe.verifier.compile.normal import negate
-from plansafe.verifier.model import (
+from plansafe.verifier.execution.one_world import first_choice
+from plansafe.verifier.model import nodes as model
+from plansafe.verifier.model.nodes import (
     And,
     Arithmetic,
     Atom,
@@ -30,7 +31,6 @@ from plansafe.verifier.model import (
     Truth,
     Variable,
 )
-from plansafe.verifier.one_world import first_choice
 
 _WORDS = (
     "define domain problem requirements types constants predicates functions constraints action durative-action derived"

@@ -15,10 +15,17 @@ from itertools import product
 from typing import NamedTuple
 
 from plansafe.verifier.compile.triggers import Extension, extension
-from plansafe.verifier.engine.replay import Engine
-from plansafe.verifier.engine.state import State
-from plansafe.verifier.engine.steps import Taken
-from plansafe.verifier.model import (
+from plansafe.verifier.execution.monitors.automaton import Automaton
+from plansafe.verifier.execution.monitors.index import FactIndexes
+from plansafe.verifier.execution.monitors.invariant import Invariant
+from plansafe.verifier.execution.monitors.latch import LatchedCheck
+from plansafe.verifier.execution.monitors.program import Program
+from plansafe.verifier.execution.monitors.runtime import Runtime, StateMonitor
+from plansafe.verifier.execution.monitors.stepcheck import StepCheck
+from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.execution.state import State
+from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.model.nodes import (
     FALSE,
     TRUE,
     Action,
@@ -34,13 +41,6 @@ from plansafe.verifier.model import (
     Variable,
     bind,
 )
-from plansafe.verifier.monitor.automaton import Automaton
-from plansafe.verifier.monitor.index import FactIndexes
-from plansafe.verifier.monitor.invariant import Invariant
-from plansafe.verifier.monitor.latch import LatchedCheck
-from plansafe.verifier.monitor.program import Program
-from plansafe.verifier.monitor.runtime import Runtime, StateMonitor
-from plansafe.verifier.monitor.stepcheck import StepCheck
 from plansafe.verifier.rules.model import Part, step_predicate
 
 Binding = dict[int, int]

@@ -4,9 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from plansafe.verifier import model
 from plansafe.verifier.compile.normal import subformulas
-from plansafe.verifier.model import And, Atom, Compare, Equal, Formula, Not, Or, Quantified, Temporal, Truth, Variable
+from plansafe.verifier.model import nodes as model
+from plansafe.verifier.model.nodes import (
+    And,
+    Atom,
+    Compare,
+    Equal,
+    Formula,
+    Not,
+    Or,
+    Quantified,
+    Temporal,
+    Truth,
+    Variable,
+)
 
 
 def mapped(formula: Formula, values: Mapping[int, int], functions: Mapping[int, int] | None = None) -> Formula:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from plansafe.verifier import model
 from plansafe.verifier.compile.normal import expression_fluents, reads
-from plansafe.verifier.model import TRUE, Action, Assignment, Atom, Effect, Formula, Predicate, Task
+from plansafe.verifier.model import nodes as model
+from plansafe.verifier.model.nodes import TRUE, Action, Assignment, Atom, Effect, Formula, Predicate, Task
 from plansafe.verifier.planning.printing import TOTAL_COST
 from plansafe.verifier.planning.rewriting import divides, mapped, mapped_expression
 

@@ -7,9 +7,8 @@ from fractions import Fraction
 from itertools import product
 
 from plansafe.verifier.compile.normal import subformulas
-from plansafe.verifier.model import TRUE, And, Formula, Not, Or, Quantified, Task, Temporal, Truth
-from plansafe.verifier.monitor import progression
-from plansafe.verifier.monitor.program import (
+from plansafe.verifier.execution.monitors import progression
+from plansafe.verifier.execution.monitors.program import (
     PERMANENTLY_SATISFIED,
     PERMANENTLY_VIOLATED,
     PRESENTLY_SATISFIED,
@@ -20,7 +19,8 @@ from plansafe.verifier.monitor.program import (
     judge,
     structure,
 )
-from plansafe.verifier.monitor.progression import Progression
+from plansafe.verifier.execution.monitors.progression import Progression
+from plansafe.verifier.model.nodes import TRUE, And, Formula, Not, Or, Quantified, Task, Temporal, Truth
 from plansafe.verifier.planning.rewriting import mapped
 from plansafe.verifier.rules.split import past_only
 

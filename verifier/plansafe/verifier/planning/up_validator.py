@@ -34,7 +34,7 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.elaborate.conditions import RESERVED
 from plansafe.verifier.elaborate.context import is_name
 from plansafe.verifier.planning.printing import Unprintable, decimal
-from plansafe.verifier.report import Finding, FindingClass, Headline, Report
+from plansafe.verifier.reporting.report import Finding, FindingClass, Headline, Report
 
 NAME = "safecheck"
 SUPPORTED = (

@@ -9,10 +9,10 @@ from time import monotonic
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, ReadSteps
-from plansafe.verifier.engine.replay import HALT, Outcome, Run
-from plansafe.verifier.engine.steps import IllFormed, Taken, step_text
-from plansafe.verifier.model import Number
-from plansafe.verifier.one_world import refusal
+from plansafe.verifier.execution.one_world import refusal
+from plansafe.verifier.execution.replay import HALT, Outcome, Run
+from plansafe.verifier.execution.steps import IllFormed, Taken, step_text
+from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.extract import Aligned, alignments
 from plansafe.verifier.repair.fallback import align, lean
 from plansafe.verifier.repair.footprint import identity
@@ -21,7 +21,7 @@ from plansafe.verifier.repair.heuristic import GuidedSearch
 from plansafe.verifier.repair.model import Edit, EditKind, Repair, RepairOptions, RepairResult, RepairStatus
 from plansafe.verifier.repair.order import Order
 from plansafe.verifier.repair.reasons import Reasons
-from plansafe.verifier.report import Headline
+from plansafe.verifier.reporting.report import Headline
 
 SAFE = (Headline.SAFE, Headline.VALID)
 

@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from itertools import product
 from typing import NamedTuple
 
-from plansafe.verifier import model
 from plansafe.verifier.compile.normal import expression_fluents, reads
-from plansafe.verifier.engine.replay import Engine
-from plansafe.verifier.evaluate import Evaluator
-from plansafe.verifier.model import And, Atom, Compare, Equal, Formula, Not, Or, Quantified, Truth
+from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.model import nodes as model
+from plansafe.verifier.model.evaluation import Evaluator
+from plansafe.verifier.model.nodes import And, Atom, Compare, Equal, Formula, Not, Or, Quantified, Truth
 
 MAX_SPELT_OUT = 500
 """Facts of one condition that are listed; beyond it whole predicates are demanded."""

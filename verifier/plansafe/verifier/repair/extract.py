@@ -8,8 +8,8 @@ from itertools import count
 from time import monotonic
 from typing import NamedTuple
 
-from plansafe.verifier.engine.steps import Taken
-from plansafe.verifier.model import Number
+from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.footprint import identity
 from plansafe.verifier.repair.graph import BORROW, DEFER, DELETE, INSERT, KEEP, PLACE, SKIP, SUBSTITUTE, Edge, Node
 from plansafe.verifier.repair.model import EditKind

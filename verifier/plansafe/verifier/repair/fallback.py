@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from plansafe.verifier.engine.steps import IllFormed, Taken
+from plansafe.verifier.execution.steps import IllFormed, Taken
 from plansafe.verifier.repair.extract import Aligned
 from plansafe.verifier.repair.footprint import identity
 

@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 from plansafe.verifier.compile.emit import Join
 from plansafe.verifier.compile.normal import dnf, free_slots, generated_slots, reads_numbers
-from plansafe.verifier.engine.replay import Engine
-from plansafe.verifier.engine.state import State
-from plansafe.verifier.engine.steps import Taken
-from plansafe.verifier.evaluate import Evaluator
-from plansafe.verifier.model import TRUE, Action, And, Atom, Effect, Equal, Formula, Not, Task, Variable, bind
+from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.execution.state import State
+from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.model.evaluation import Evaluator
+from plansafe.verifier.model.nodes import TRUE, Action, And, Atom, Effect, Equal, Formula, Not, Task, Variable, bind
 
 Fact = tuple[int, int]
 MAX_GROUNDINGS = 20_000

@@ -19,13 +19,13 @@ from time import monotonic
 from typing import NamedTuple
 
 from plansafe.verifier.compile.normal import mentions
-from plansafe.verifier.engine.replay import Engine
-from plansafe.verifier.engine.state import Change, NumberTooLarge, State
-from plansafe.verifier.engine.steps import IllFormed, Taken
-from plansafe.verifier.evaluate import Evaluator
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.model import And, Formula, Number
-from plansafe.verifier.monitor.finding import TooManyInstances
+from plansafe.verifier.execution.monitors.finding import TooManyInstances
+from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.execution.state import Change, NumberTooLarge, State
+from plansafe.verifier.execution.steps import IllFormed, Taken
+from plansafe.verifier.model.evaluation import Evaluator
+from plansafe.verifier.model.nodes import And, Formula, Number
 from plansafe.verifier.repair.demands import Demand, Demander
 from plansafe.verifier.repair.footprint import Conditional, Footprint, Footprints, identity
 from plansafe.verifier.repair.model import Weights

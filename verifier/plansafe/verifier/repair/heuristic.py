@@ -14,10 +14,10 @@ from itertools import combinations
 from typing import NamedTuple
 
 from plansafe.verifier.compile.normal import mentions
-from plansafe.verifier.engine.replay import FORCE, Engine, Run
-from plansafe.verifier.engine.steps import IllFormed, Taken
-from plansafe.verifier.evaluate import Evaluator
-from plansafe.verifier.model import And, Number, bind
+from plansafe.verifier.execution.replay import FORCE, Engine, Run
+from plansafe.verifier.execution.steps import IllFormed, Taken
+from plansafe.verifier.model.evaluation import Evaluator
+from plansafe.verifier.model.nodes import And, Number, bind
 from plansafe.verifier.repair.demands import Demand
 from plansafe.verifier.repair.footprint import Footprint, identity
 from plansafe.verifier.repair.graph import Node, Search, may_meet

@@ -5,8 +5,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
-from plansafe.verifier.model import Number
-from plansafe.verifier.report import Report
+from plansafe.verifier.model.nodes import Number
+from plansafe.verifier.reporting.report import Report
 
 
 class EditKind(Enum):

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from plansafe.verifier.api import Checker
 from plansafe.verifier.compile.triggers import Pattern, patterns
-from plansafe.verifier.engine.replay import FORCE, HALT, Run
-from plansafe.verifier.engine.state import Change, State
-from plansafe.verifier.engine.steps import IllFormed, Taken, step_text
+from plansafe.verifier.execution.replay import FORCE, HALT, Run
+from plansafe.verifier.execution.state import Change, State
+from plansafe.verifier.execution.steps import IllFormed, Taken, step_text
 from plansafe.verifier.repair.extract import Aligned
 from plansafe.verifier.repair.model import EditKind
 

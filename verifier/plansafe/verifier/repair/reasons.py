@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.causal import NotCovered, Support, supports
-from plansafe.verifier.engine.replay import HALT, Run
-from plansafe.verifier.engine.steps import IllFormed, Taken, step_text
-from plansafe.verifier.evaluate import formula_text
+from plansafe.verifier.execution.replay import HALT, Run
+from plansafe.verifier.execution.steps import IllFormed, Taken, step_text
+from plansafe.verifier.model.evaluation import formula_text
 from plansafe.verifier.repair.extract import Aligned
 from plansafe.verifier.rules.model import shown_names
 

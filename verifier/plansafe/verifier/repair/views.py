@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plansafe.verifier.compile.normal import mentions, subformulas
-from plansafe.verifier.model import And, Atom, Compare, Formula, Not, Or, Quantified, Temporal
+from plansafe.verifier.model.nodes import And, Atom, Compare, Formula, Not, Or, Quantified, Temporal
 from plansafe.verifier.rules.model import Part
 
 _DEADLINES = frozenset(("within", "always-within"))

@@ -1,6 +1,6 @@
 """What the rules remember at one node of a search: monitors that are shared until a step touches them.
 
-The monitors are those of :mod:`plansafe.verifier.monitor`; only the bookkeeping of :class:`Runtime` is done anew, so
+The monitors are those of ``execution.monitors``; only the bookkeeping of :class:`Runtime` is done anew, so
 that a search can branch for the price of the few monitors that a step concerns.
 """
 
@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from typing import NamedTuple
 
-from plansafe.verifier.engine.replay import Engine
-from plansafe.verifier.engine.state import Change, State
-from plansafe.verifier.engine.steps import Taken
-from plansafe.verifier.monitor.automaton import Automaton
-from plansafe.verifier.monitor.index import FactIndexes
-from plansafe.verifier.monitor.invariant import Invariant
-from plansafe.verifier.monitor.latch import Latch, LatchedCheck, truth_of
-from plansafe.verifier.monitor.program import Moment
-from plansafe.verifier.monitor.runtime import Runtime
-from plansafe.verifier.monitor.stepcheck import StepCheck
+from plansafe.verifier.execution.monitors.automaton import Automaton
+from plansafe.verifier.execution.monitors.index import FactIndexes
+from plansafe.verifier.execution.monitors.invariant import Invariant
+from plansafe.verifier.execution.monitors.latch import Latch, LatchedCheck, truth_of
+from plansafe.verifier.execution.monitors.program import Moment
+from plansafe.verifier.execution.monitors.runtime import Runtime
+from plansafe.verifier.execution.monitors.stepcheck import StepCheck
+from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.execution.state import Change, State
+from plansafe.verifier.execution.steps import Taken
 
 Find = Callable[..., None]
 StateMonitor = Invariant | Automaton

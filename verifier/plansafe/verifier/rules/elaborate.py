@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier import model
 from plansafe.verifier.compile.normal import negate
 from plansafe.verifier.elaborate.conditions import (
     ACTION_ATOMS,
@@ -18,7 +17,8 @@ from plansafe.verifier.elaborate.context import At, did_you_mean, is_name, is_ob
 from plansafe.verifier.elaborate.domain import read_fields, value_of
 from plansafe.verifier.elaborate.task import Constraint
 from plansafe.verifier.elaborate.types import typed_list
-from plansafe.verifier.model import TRUE, And, Atom, Formula, Not, Or, Quantified, Temporal, Variable
+from plansafe.verifier.model import nodes as model
+from plansafe.verifier.model.nodes import TRUE, And, Atom, Formula, Not, Or, Quantified, Temporal, Variable
 from plansafe.verifier.rules.bindings import check_mappings
 from plansafe.verifier.rules.expand import ATOMS_FIELDS, FORMULA_FIELDS, Expanded, PlainRule
 from plansafe.verifier.rules.mapping import Mapping, Name, lacking

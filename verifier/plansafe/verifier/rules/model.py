@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from plansafe.verifier.elaborate.context import At
-from plansafe.verifier.model import Atom, Formula, Quantified, Variable
+from plansafe.verifier.model.nodes import Atom, Formula, Quantified, Variable
 
 
 def shown_names(names: list[str]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from plansafe.verifier.compile.normal import negate, subformulas
-from plansafe.verifier.model import And, Formula, Not, Or, Quantified, Temporal, Truth, Variable
+from plansafe.verifier.model.nodes import And, Formula, Not, Or, Quantified, Temporal, Truth, Variable
 
 PAST_OPERATORS = frozenset(("yesterday", "weak-yesterday", "once", "historically", "since"))
 

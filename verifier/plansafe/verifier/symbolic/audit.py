@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
-from plansafe.verifier.report import Headline, Report
-from plansafe.verifier.symbolic.groups import restrictions
-from plansafe.verifier.symbolic.initial import TooManyUnknowns
-from plansafe.verifier.symbolic.model import World
-from plansafe.verifier.symbolic.replaying import in_order
-from plansafe.verifier.symbolic.showing import Show
+from plansafe.verifier.reporting.report import Headline, Report
+from plansafe.verifier.symbolic.invariants.groups import restrictions
+from plansafe.verifier.symbolic.worlds.initial import TooManyUnknowns
+from plansafe.verifier.symbolic.worlds.model import World
+from plansafe.verifier.symbolic.worlds.replaying import in_order
+from plansafe.verifier.symbolic.worlds.showing import Show
 
 if TYPE_CHECKING:
     from plansafe.verifier.api import Checker, ReadSteps
@@ -49,10 +49,10 @@ def audit(checker: Checker, plan: Source, read: ReadSteps, deadline: float | Non
         if order is not None:
             read = in_order(read, World(frozenset(), {}, {}, order))
         if read.timed is not None or read.ordering is not None:
-            from plansafe.verifier.symbolic.judged import Judged  # noqa: PLC0415 - for such plans alone
+            from plansafe.verifier.symbolic.worlds.judged import Judged  # noqa: PLC0415 - for such plans alone
 
             return Judged(checker, plan, read, restricted, deadline).report()
-        from plansafe.verifier.symbolic.encoded import Encoded  # noqa: PLC0415
+        from plansafe.verifier.symbolic.worlds.encoded import Encoded  # noqa: PLC0415
 
         collecting = gc.isenabled()
         gc.disable()  # an encoding makes millions of objects and no garbage

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TypeAlias
 
-from plansafe.verifier.engine.state import checked
-from plansafe.verifier.model import Number, normal_number
+from plansafe.verifier.execution.state import checked
+from plansafe.verifier.model.nodes import Number, normal_number
 
 Items: TypeAlias = tuple[tuple[int, Number], ...]
 """Variables with coefficients that are not zero, in order."""

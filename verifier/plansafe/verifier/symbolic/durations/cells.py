@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
-from plansafe.verifier.model import Number, normal_number
+from plansafe.verifier.model.nodes import Number, normal_number
 from plansafe.verifier.symbolic.durations.affine import Items, Mark
 
 Box: TypeAlias = "tuple[tuple[Number, Number], ...]"

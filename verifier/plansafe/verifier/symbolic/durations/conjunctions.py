@@ -6,8 +6,8 @@ from collections.abc import Callable
 from itertools import product
 from typing import NamedTuple
 
-from plansafe.verifier import model
-from plansafe.verifier.model import Atom, Formula, Task
+from plansafe.verifier.model import nodes as model
+from plansafe.verifier.model.nodes import Atom, Formula, Task
 from plansafe.verifier.symbolic.durations.footprint import Binding
 
 MAX_CONJUNCTIONS = 500

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, cast
 
-from plansafe.verifier.engine.replay import Engine
-from plansafe.verifier.engine.state import State
-from plansafe.verifier.engine.steps import Taken, TimedStep
-from plansafe.verifier.engine.timed import END, START, Event
-from plansafe.verifier.model import Number
+from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.execution.state import State
+from plansafe.verifier.execution.steps import Taken, TimedStep
+from plansafe.verifier.execution.timed import END, START, Event
+from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.symbolic.durations.affine import Affine, Trail
 from plansafe.verifier.symbolic.durations.cells import Box, extent
 from plansafe.verifier.symbolic.durations.conjunctions import Literal

@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import product
 from typing import NamedTuple
 
-from plansafe.verifier import model
 from plansafe.verifier.compile.normal import expression_fluents, reads
-from plansafe.verifier.engine.steps import Taken
-from plansafe.verifier.engine.timed import START, Event
-from plansafe.verifier.model import Atom, Formula, Task, bind
+from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.execution.timed import START, Event
+from plansafe.verifier.model import nodes as model
+from plansafe.verifier.model.nodes import Atom, Formula, Task, bind
 
 Ground = tuple[int, int]
 """A predicate (or ``-1 - function``) with the code of its arguments."""

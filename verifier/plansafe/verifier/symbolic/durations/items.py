@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator
 from itertools import product
 from typing import NamedTuple
 
-from plansafe.verifier import model
-from plansafe.verifier.engine.replay import Engine
-from plansafe.verifier.engine.steps import Taken
-from plansafe.verifier.engine.timed import END, Event
-from plansafe.verifier.model import Formula, bind
+from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.execution.timed import END, Event
+from plansafe.verifier.model import nodes as model
+from plansafe.verifier.model.nodes import Formula, bind
 from plansafe.verifier.rules.model import Part
 from plansafe.verifier.symbolic.durations.affine import Topic
 from plansafe.verifier.symbolic.durations.conjunctions import MAX_CONJUNCTIONS, Conjunction, Unfit, conjunctions

@@ -11,12 +11,12 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from plansafe.verifier.api import Checker
-from plansafe.verifier.engine.replay import Engine, Outcome, TimeUp
-from plansafe.verifier.engine.steps import TimedStep, rounded
-from plansafe.verifier.model import Number, normal_number
-from plansafe.verifier.monitor.program import Moment
-from plansafe.verifier.report import Worlds
-from plansafe.verifier.summary import counts
+from plansafe.verifier.execution.monitors.program import Moment
+from plansafe.verifier.execution.replay import Engine, Outcome, TimeUp
+from plansafe.verifier.execution.steps import TimedStep, rounded
+from plansafe.verifier.model.nodes import Number, normal_number
+from plansafe.verifier.reporting.report import Worlds
+from plansafe.verifier.reporting.summary import counts
 from plansafe.verifier.symbolic.durations.affine import NotLinear, Trail
 from plansafe.verifier.symbolic.durations.cells import Box, Cell, cell_of, simplest
 from plansafe.verifier.symbolic.durations.events import Schedule, opened, schedule
@@ -25,8 +25,8 @@ from plansafe.verifier.symbolic.durations.knowledge import Finding, Judged, Know
 from plansafe.verifier.symbolic.durations.monitors import Monitors, Patient, monitors_at_start
 from plansafe.verifier.symbolic.durations.proposals import Proposals, Undecided
 from plansafe.verifier.symbolic.durations.run import DurationRun
-from plansafe.verifier.symbolic.model import Verdict, World
-from plansafe.verifier.symbolic.statuses import Counts, merged, unsure
+from plansafe.verifier.symbolic.worlds.model import Verdict, World
+from plansafe.verifier.symbolic.worlds.statuses import Counts, merged, unsure
 
 Durations = tuple[tuple[int, Number], ...]
 """A world: the numbers of the steps with a tolerance, and how long they take."""
@@ -322,7 +322,7 @@ class _Search:
         parts, rules, blame = self.engine.plan.parts, self.engine.plan.rules, self.checker.options.blame
         hard = [v for v in outcome.violations if not rules[parts[v.part].rule].preference]
         if hard and self.schedule.exact:
-            from plansafe.verifier.summary import _violated  # noqa: PLC0415 - imports the report's parts
+            from plansafe.verifier.reporting.summary import _violated  # noqa: PLC0415 - imports the report's parts
 
             return frozenset(
                 [

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from plansafe.verifier.engine.replay import Engine
-from plansafe.verifier.engine.state import Change, State
-from plansafe.verifier.model import Number
-from plansafe.verifier.monitor.automaton import Automaton
-from plansafe.verifier.monitor.program import Moment
-from plansafe.verifier.monitor.runtime import Runtime
+from plansafe.verifier.execution.monitors.automaton import Automaton
+from plansafe.verifier.execution.monitors.program import Moment
+from plansafe.verifier.execution.monitors.runtime import Runtime
+from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.execution.state import Change, State
+from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.symbolic.durations.affine import Trail
 
 

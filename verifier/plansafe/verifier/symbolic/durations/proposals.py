@@ -7,7 +7,7 @@ from fractions import Fraction
 from time import monotonic
 from typing import Any
 
-from plansafe.verifier.model import Number, normal_number
+from plansafe.verifier.model.nodes import Number, normal_number
 from plansafe.verifier.symbolic.durations.affine import Items
 from plansafe.verifier.symbolic.durations.cells import Box, Cell
 

@@ -13,15 +13,15 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import cached_property
 
-from plansafe.verifier.engine.actions import Happening
-from plansafe.verifier.engine.replay import HALT, Engine, Failure
-from plansafe.verifier.engine.state import Delta
-from plansafe.verifier.engine.steps import IllFormed, Taken, TimedStep, Tolerance
-from plansafe.verifier.engine.timed import END, START, Event, Footprint, TimedRun, interference
-from plansafe.verifier.evaluate import Binding
-from plansafe.verifier.model import Formula, Number
-from plansafe.verifier.monitor.program import Moment
-from plansafe.verifier.monitor.runtime import Runtime
+from plansafe.verifier.execution.actions import Happening
+from plansafe.verifier.execution.monitors.program import Moment
+from plansafe.verifier.execution.monitors.runtime import Runtime
+from plansafe.verifier.execution.replay import HALT, Engine, Failure
+from plansafe.verifier.execution.state import Delta
+from plansafe.verifier.execution.steps import IllFormed, Taken, TimedStep, Tolerance
+from plansafe.verifier.execution.timed import END, START, Event, Footprint, TimedRun, interference
+from plansafe.verifier.model.evaluation import Binding
+from plansafe.verifier.model.nodes import Formula, Number
 from plansafe.verifier.symbolic.durations.affine import Affine, Mark, Trail
 from plansafe.verifier.symbolic.durations.events import ILL_FORMED, Schedule, components
 from plansafe.verifier.symbolic.durations.items import EVENT, Item

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from plansafe.verifier.model import Number
+from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.symbolic.durations.conjunctions import Conjunction, Literal
 
 MAX_STEPS = 5_000

@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from plansafe.verifier.compile.normal import is_temporal, mentions, reads, subformulas
-from plansafe.verifier.engine.replay import Engine
-from plansafe.verifier.engine.steps import Taken
-from plansafe.verifier.engine.timed import END, START, Event
-from plansafe.verifier.model import Atom, Formula, Temporal
+from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.execution.timed import END, START, Event
+from plansafe.verifier.model.nodes import Atom, Formula, Temporal
 from plansafe.verifier.rules.model import Part, step_predicate
 from plansafe.verifier.symbolic.durations.footprint import Footprint, Footprints, Ground
 

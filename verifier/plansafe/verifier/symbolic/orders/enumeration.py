@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from time import monotonic
 
-from plansafe.verifier.engine.replay import Engine, TimeUp
-from plansafe.verifier.engine.state import NumberTooLarge
-from plansafe.verifier.engine.steps import IllFormed, Taken
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.monitor.finding import TooManyInstances
-from plansafe.verifier.monitor.program import Moment
+from plansafe.verifier.execution.monitors.finding import TooManyInstances
+from plansafe.verifier.execution.monitors.program import Moment
+from plansafe.verifier.execution.replay import Engine, TimeUp
+from plansafe.verifier.execution.state import NumberTooLarge
+from plansafe.verifier.execution.steps import IllFormed, Taken
 from plansafe.verifier.symbolic.orders.partial import PartialOrder, members
 from plansafe.verifier.symbolic.orders.replay import Judged, counts
 from plansafe.verifier.symbolic.orders.template import TooHard

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from time import monotonic
 
-from plansafe.verifier.engine.replay import TimeUp
-from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Literal
+from plansafe.verifier.execution.replay import TimeUp
+from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.orders.moments import Moments
 from plansafe.verifier.symbolic.orders.partial import members
 from plansafe.verifier.symbolic.orders.template import Fact

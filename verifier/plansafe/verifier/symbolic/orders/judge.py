@@ -12,12 +12,12 @@ from copy import copy
 from time import monotonic
 from typing import NamedTuple
 
-from plansafe.verifier.engine.replay import Engine, Outcome, TimeUp
-from plansafe.verifier.engine.state import NumberTooLarge
-from plansafe.verifier.engine.steps import IllFormed, Taken
-from plansafe.verifier.report import Worlds
-from plansafe.verifier.symbolic.circuit import TRUE, Literal
-from plansafe.verifier.symbolic.model import Verdict, World
+from plansafe.verifier.execution.replay import Engine, Outcome, TimeUp
+from plansafe.verifier.execution.state import NumberTooLarge
+from plansafe.verifier.execution.steps import IllFormed, Taken
+from plansafe.verifier.reporting.report import Worlds
+from plansafe.verifier.symbolic.circuits.circuit import TRUE, Literal
+from plansafe.verifier.symbolic.circuits.solvers import Unsupported
 from plansafe.verifier.symbolic.orders.enumeration import enumerate_orders
 from plansafe.verifier.symbolic.orders.exclusive import implied
 from plansafe.verifier.symbolic.orders.moments import Moments
@@ -27,7 +27,7 @@ from plansafe.verifier.symbolic.orders.replay import Judged, greedy, outcome, re
 from plansafe.verifier.symbolic.orders.rules import RuleEncoding, Violated, goal_reached
 from plansafe.verifier.symbolic.orders.template import Openings, Template, TooHard, closed
 from plansafe.verifier.symbolic.orders.threats import certain, failing_order
-from plansafe.verifier.symbolic.solvers import Unsupported
+from plansafe.verifier.symbolic.worlds.model import Verdict, World
 
 EXECUTABLE, GOAL, SAFE = range(3)
 MAX_WORLDS = 1_000

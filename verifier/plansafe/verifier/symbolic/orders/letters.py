@@ -13,9 +13,9 @@ from collections.abc import Callable, Sequence
 from math import ceil, floor
 
 from plansafe.verifier.compile.normal import is_temporal, subformulas
-from plansafe.verifier.model import And, Formula, Not, Number, Or, Temporal
-from plansafe.verifier.monitor.program import WHOLE_TRACE
-from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Literal
+from plansafe.verifier.execution.monitors.program import WHOLE_TRACE
+from plansafe.verifier.model.nodes import And, Formula, Not, Number, Or, Temporal
+from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.orders.moments import Moment, Moments
 from plansafe.verifier.symbolic.orders.template import TooHard
 from plansafe.verifier.symbolic.orders.threats import END

@@ -15,14 +15,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from time import monotonic
 
-from plansafe.verifier.engine.replay import TimeUp
-from plansafe.verifier.symbolic import terms
-from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Literal
-from plansafe.verifier.symbolic.model import AuxiliaryInput, OrderInput
+from plansafe.verifier.execution.replay import TimeUp
+from plansafe.verifier.symbolic.circuits import terms
+from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.orders.numbers import Numbers
 from plansafe.verifier.symbolic.orders.partial import PartialOrder, members
 from plansafe.verifier.symbolic.orders.template import Fact, Held, Template, TooHard
 from plansafe.verifier.symbolic.orders.threats import END, Writers, certain
+from plansafe.verifier.symbolic.worlds.model import AuxiliaryInput, OrderInput
 
 MAX_GATES = 1_500_000
 """Gates beyond which an encoding is given up: about a gigabyte."""

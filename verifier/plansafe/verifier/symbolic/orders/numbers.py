@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from plansafe.verifier.symbolic import terms
-from plansafe.verifier.symbolic.circuit import TRUE, Literal
+from plansafe.verifier.symbolic.circuits import terms
+from plansafe.verifier.symbolic.circuits.circuit import TRUE, Literal
+from plansafe.verifier.symbolic.circuits.terms import Atom, Comparison, Sum
 from plansafe.verifier.symbolic.orders.partial import members
 from plansafe.verifier.symbolic.orders.template import Fact
 from plansafe.verifier.symbolic.orders.threats import END
-from plansafe.verifier.symbolic.terms import Atom, Comparison, Sum
 
 if TYPE_CHECKING:
     from plansafe.verifier.symbolic.orders.moments import Moment, Moments

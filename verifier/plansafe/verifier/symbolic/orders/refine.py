@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Literal
-from plansafe.verifier.symbolic.model import FactInput, OrderInput, OutcomeInput, World
+from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
+from plansafe.verifier.symbolic.circuits.solvers import Model, Solver, solver_for
+from plansafe.verifier.symbolic.circuits.terms import Comparison
 from plansafe.verifier.symbolic.orders.moments import Moments
 from plansafe.verifier.symbolic.orders.partial import Pair, PartialOrder, members
-from plansafe.verifier.symbolic.solvers import Model, Solver, solver_for
-from plansafe.verifier.symbolic.terms import Comparison
+from plansafe.verifier.symbolic.worlds.model import FactInput, OrderInput, OutcomeInput, World
 
 MAX_TRIANGLES = 200_000
 """Circles of three that are forbidden beforehand."""

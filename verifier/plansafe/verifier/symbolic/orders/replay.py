@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from time import monotonic
 from typing import NamedTuple
 
-from plansafe.verifier.engine.replay import HALT, Engine, Outcome, Run, TimeUp
-from plansafe.verifier.engine.state import NumberTooLarge
-from plansafe.verifier.engine.steps import IllFormed, Taken
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.monitor.finding import Violation
+from plansafe.verifier.execution.monitors.finding import Violation
+from plansafe.verifier.execution.replay import HALT, Engine, Outcome, Run, TimeUp
+from plansafe.verifier.execution.state import NumberTooLarge
+from plansafe.verifier.execution.steps import IllFormed, Taken
 from plansafe.verifier.symbolic.orders.partial import PartialOrder, members
 
 MAX_TRIES = 50_000

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from plansafe.verifier.compile.normal import dnf, generated_slots, is_temporal
-from plansafe.verifier.model import TRUE as ALWAYS
-from plansafe.verifier.model import And, Formula, Not, Or, Temporal, Variable
-from plansafe.verifier.monitor.program import TooLarge, ground_temporal
+from plansafe.verifier.execution.monitors.program import TooLarge, ground_temporal
+from plansafe.verifier.model.nodes import TRUE as ALWAYS
+from plansafe.verifier.model.nodes import And, Formula, Not, Or, Temporal, Variable
 from plansafe.verifier.rules.model import Part
-from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Literal
+from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.orders.letters import Letters, repeats, rewritten
 from plansafe.verifier.symbolic.orders.moments import Moment, Moments
 from plansafe.verifier.symbolic.orders.partial import members

@@ -11,17 +11,17 @@ from collections.abc import Sequence
 from time import monotonic
 from typing import NamedTuple
 
-from plansafe.verifier.engine.replay import Engine, TimeUp
-from plansafe.verifier.engine.state import NumberTooLarge
-from plansafe.verifier.engine.steps import IllFormed, Taken
-from plansafe.verifier.symbolic.circuit import FALSE, TRUE, Circuit, Literal
-from plansafe.verifier.symbolic.derived import Derived, TooManyRounds
-from plansafe.verifier.symbolic.doubled import Doubled
-from plansafe.verifier.symbolic.evaluation import Evaluation
-from plansafe.verifier.symbolic.initial import initial
-from plansafe.verifier.symbolic.state import Quantity, SymbolicState
-from plansafe.verifier.symbolic.steps import Steps
-from plansafe.verifier.symbolic.terms import Sum
+from plansafe.verifier.execution.replay import Engine, TimeUp
+from plansafe.verifier.execution.state import NumberTooLarge
+from plansafe.verifier.execution.steps import IllFormed, Taken
+from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
+from plansafe.verifier.symbolic.circuits.terms import Sum
+from plansafe.verifier.symbolic.worlds.derived import Derived, TooManyRounds
+from plansafe.verifier.symbolic.worlds.evaluation import Evaluation
+from plansafe.verifier.symbolic.worlds.initial import initial
+from plansafe.verifier.symbolic.worlds.possible_certain import Doubled
+from plansafe.verifier.symbolic.worlds.state import Quantity, SymbolicState
+from plansafe.verifier.symbolic.worlds.steps import Steps
 
 Fact = tuple[int, int]
 """(predicate, code); or, past the predicates, (number of predicates + function, code): that the fluent has a value."""

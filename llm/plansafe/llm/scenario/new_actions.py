@@ -1,0 +1,264 @@
+"""The criterion ``actions``: actions that contradict themselves, change nothing, or can never be taken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+
+from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.verifier.api import Checker
+from plansafe.verifier.compile.normal import Disjunct, dnf
+from plansafe.verifier.elaborate.context import At
+from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.model.nodes import (
+    TRUE,
+    Action,
+    And,
+    Atom,
+    Effect,
+    Equal,
+    Formula,
+    Not,
+    Quantified,
+    Task,
+    Truth,
+    bind,
+)
+from plansafe.verifier.planning.relaxed import Lifted, TooBig
+
+MALFORMED, UNREACHABLE = "SC766", "SC768"
+MAX_DISJUNCTS = 256
+MAX_OPERATORS = 200_000
+
+
+def malformed(checker: Checker, names: Iterable[str]) -> Iterator[Diagnostic]:
+    """What is wrong with actions in themselves, whatever the initial state."""
+    assert checker.engine is not None
+    task = checker.engine.task
+    for name in names:
+        action = task.actions[name]
+        texts = _Texts(task, action)
+        for message, help in (*_contradictions(action, texts), *_impossible(action, texts), *_idle(action)):
+            yield _diagnostic(checker, MALFORMED, action, message, help)
+
+
+class _Texts:
+    """Atoms of an action as the user wrote them, near enough."""
+
+    def __init__(self, task: Task, action: Action) -> None:
+        self.task = task
+        self.names = {v.slot: v.name for v in action.parameters}
+        for snap in (action.start, *([action.end] if action.end else [])):
+            for effect in snap.effects:
+                self.names.update({v.slot: v.name for v in effect.variables})
+
+    def term(self, argument: int) -> str:
+        return self.task.objects[argument] if argument >= 0 else self.names.get(-1 - argument, "?")
+
+    def atom(self, atom: Atom) -> str:
+        words = [self.task.predicates[atom.predicate].name, *[self.term(a) for a in atom.arguments]]
+        return f"`({' '.join(words)})`"
+
+
+_Wrong = tuple[str, str]
+
+
+def _contradictions(action: Action, texts: _Texts) -> Iterator[_Wrong]:
+    """Facts that one effect adds and another, which happens whenever the first does, deletes."""
+    seen: set[Atom] = set()
+    for snap in (action.start, *([action.end] if action.end else [])):
+        for adding in snap.effects:
+            for deleting in snap.effects:
+                if not (_plain(adding) or _together(adding, deleting)):
+                    continue
+                for atom in adding.adds:
+                    if atom in deleting.deletes and atom not in seen:
+                        seen.add(atom)
+                        message = f"action `{action.name}` both adds and deletes {texts.atom(atom)}"
+                        yield message, "what is added stays: leave out the one that is not meant"
+
+
+def _plain(effect: Effect) -> bool:
+    return effect.condition is TRUE and not effect.variables and not effect.choices
+
+
+def _together(one: Effect, other: Effect) -> bool:
+    return one is other or (
+        one.condition is TRUE and other.condition is TRUE and not one.variables and not other.variables
+        and one.choices == other.choices
+    )  # fmt: skip
+
+
+def _impossible(action: Action, texts: _Texts) -> Iterator[_Wrong]:
+    """A precondition that no state and no objects meet."""
+    disjuncts = dnf(And(action.start.condition), cap=MAX_DISJUNCTS)
+    if disjuncts is None:
+        return
+    clashes = [_clash(disjunct, texts) for disjunct in disjuncts]
+    if all(clashes):
+        what = f": it asks for {clashes[0]}" if clashes else ""
+        yield f"the precondition of action `{action.name}` contradicts itself{what}", "leave out one of the two"
+
+
+def _clash(disjunct: Disjunct, texts: _Texts) -> str:
+    """Why a conjunction of literals is false; empty if it need not be."""
+    alike: dict[int, int] = {}
+
+    def root(term: int) -> int:
+        while term in alike:
+            term = alike[term]
+        return term
+
+    for literal in disjunct.literals:
+        if literal.positive and isinstance(literal.formula, Equal):
+            left, right = root(literal.formula.left), root(literal.formula.right)
+            if left >= 0 and right >= 0 and left != right:
+                return f"`{texts.term(left)}` to be `{texts.term(right)}`"
+            if left != right:
+                alike[min(left, right)] = max(left, right)  # objects stand for the variables that equal them
+    signs: dict[Atom, bool] = {}
+    for literal in disjunct.literals:
+        match literal.formula:
+            case Atom():
+                atom = Atom(literal.formula.predicate, tuple([root(a) for a in literal.formula.arguments]))
+                if signs.setdefault(atom, literal.positive) != literal.positive:
+                    return f"{texts.atom(literal.formula)} and for its negation"
+            case Equal() if not literal.positive and root(literal.formula.left) == root(literal.formula.right):
+                return f"`{texts.term(literal.formula.left)}` to differ from itself"
+            case Truth() if literal.formula.value != literal.positive:
+                return "what is never true"
+            case _:
+                pass
+    return ""
+
+
+def _idle(action: Action) -> Iterator[_Wrong]:
+    """An action that leaves every state as it is."""
+    effects = [effect for snap in (action.start, action.end) if snap is not None for effect in snap.effects]
+    if not effects:
+        yield f"action `{action.name}` has no effect", "say what it changes in `:effect`"
+        return
+    demanded = _literals(And(action.start.condition))
+    if action.end is None and all([_changes_nothing(effect, effects, demanded) for effect in effects]):
+        message = f"action `{action.name}` changes nothing: its effect is what its precondition demands"
+        yield message, "mend the effect, or leave the action out"
+
+
+def _changes_nothing(effect: Effect, every: list[Effect], demanded: set[tuple[Atom, bool]]) -> bool:
+    if effect.assignments or effect.choices:
+        return False
+    known = demanded | _literals(effect.condition)
+    adds = [atom for atom in effect.adds if (atom, True) not in known]
+    added = {atom for other in every for atom in other.adds}
+    deletes = [atom for atom in effect.deletes if (atom, False) not in known and atom not in added]
+    return not adds and not deletes
+
+
+def _literals(formula: Formula) -> set[tuple[Atom, bool]]:
+    """The literals that a formula demands, read off its top."""
+    out: set[tuple[Atom, bool]] = set()
+    stack = [formula]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, And):
+            stack.extend(part.parts)
+        elif isinstance(part, Atom):
+            out.add((part, True))
+        elif isinstance(part, Not) and isinstance(part.body, Atom):
+            out.add((part.body, False))
+    return out
+
+
+# -- what can ever be taken -------------------------------------------------------------------------------------------
+
+
+class Reach:
+    """What is reachable if nothing is ever deleted and every negated condition that may hold does."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.task = engine.task
+        state = engine.initial()
+        self.facts = [set(facts) for facts in state.facts]
+        self.actions: set[str] = set()
+        lifted = Lifted(engine, False)
+        for count, (schema, objects) in enumerate(lifted.reachable(state)):
+            if count > MAX_OPERATORS:
+                raise TooBig
+            if schema.action is not None and schema.condition is schema.action.start.condition:
+                self.actions.add(schema.action.name)
+            binding = bind(schema.parameters, objects)
+            for atom in schema.adds:
+                code = self.task.encode(tuple([a if a >= 0 else binding[-1 - a] for a in atom.arguments]))
+                self.facts[atom.predicate].add(code)
+
+    def missing(self) -> list[Atom]:
+        """The facts of the goal that are out of reach, among those it demands."""
+        out = []
+        for atom, wanted in sorted(_literals(And(self.task.goal)), key=lambda item: item[0].predicate):
+            if wanted and self.task.encode(atom.arguments) not in self.facts[atom.predicate]:
+                out.append(atom)
+        return out
+
+    def lacking(self, action: Action) -> list[Atom]:
+        """The atoms that an action's precondition demands and that nothing makes true of any objects."""
+        return [atom for atom in demanded_atoms(action) if not self.facts[atom.predicate]]
+
+
+def demanded_atoms(action: Action) -> list[Atom]:
+    """The positive atoms at the top of a precondition, also below ``exists``, in order of the text."""
+    out: list[Atom] = []
+    stack: list[Formula] = list(reversed(action.start.condition))
+    while stack:
+        part = stack.pop()
+        if isinstance(part, And):
+            stack.extend(reversed(part.parts))
+        elif isinstance(part, Quantified) and not part.universal:
+            stack.append(part.body)
+        elif isinstance(part, Atom):
+            out.append(part)
+    return out
+
+
+def unreachable(checker: Checker, names: Iterable[str], reach: Reach) -> Iterator[Diagnostic]:
+    """New actions that can never be taken, with the condition that nothing makes true."""
+    task = reach.task
+    for name in names:
+        action = task.actions[name]
+        if action.end is not None or name in reach.actions:
+            continue
+        texts = _Texts(task, action)
+        empty = [v for v in action.parameters if not task.domains[v.domain]]
+        lacking = reach.lacking(action)
+        if empty:
+            why = f"there is no object for `{empty[0].name}`"
+        elif lacking:
+            why = f"nothing makes {texts.atom(lacking[0])} true: no action adds it, and it is not in `:init`"
+        elif (pair := _apart(action, reach)) is not None:
+            why = f"{texts.atom(pair[0])} and {texts.atom(pair[1])} are never true of objects that fit both"
+        else:
+            why = "no choice of objects meets its precondition, even if nothing is ever deleted"
+        help = "mend its precondition, or give `:init` the facts that it needs"
+        yield _diagnostic(checker, UNREACHABLE, action, f"action `{name}` can never be taken: {why}", help)
+
+
+def _apart(action: Action, reach: Reach) -> tuple[Atom, Atom] | None:
+    """Two conditions of one variable that no object meets both."""
+    values: dict[tuple[int, int], set[int]] = {}
+    atoms = demanded_atoms(action)
+    for number, atom in enumerate(atoms):
+        for code in reach.facts[atom.predicate]:
+            objects = reach.task.decode(code, len(atom.arguments))
+            for argument, value in zip(atom.arguments, objects, strict=True):
+                if argument < 0:
+                    values.setdefault((number, argument), set()).add(value)
+    for (one, argument), (other, again) in combinations(values, 2):
+        if argument == again and one != other and not values[one, argument] & values[other, again]:
+            return atoms[one], atoms[other]
+    return None
+
+
+def _diagnostic(checker: Checker, code: str, action: Action, message: str, help: str) -> Diagnostic:
+    node = action.node
+    labels = (checker.context.label(At(node, 1), "this action"),) if isinstance(node, list) else ()
+    return Diagnostic(code, message, labels, help=help)

@@ -1,0 +1,1 @@
+"""What a search finds that a specification does not forbid."""

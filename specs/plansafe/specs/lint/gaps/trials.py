@@ -1,0 +1,162 @@
+"""Plans tried: replayed under the rules given and those that are only watched, and completed to the goal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from time import monotonic
+from typing import NamedTuple
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker
+from plansafe.verifier.execution.execution import Execution
+from plansafe.verifier.execution.monitors.finding import TooManyInstances
+from plansafe.verifier.execution.monitors.invariant import Invariant
+from plansafe.verifier.execution.monitors.program import Moment
+from plansafe.verifier.execution.monitors.runtime import Runtime, StateMonitor
+from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.execution.state import NumberTooLarge
+from plansafe.verifier.execution.steps import IllFormed, Taken, step_text
+from plansafe.verifier.planning.own_search import OwnSearch
+from plansafe.verifier.planning.port import Answer, Query
+from plansafe.verifier.reporting.report import Headline
+
+FAR, NEAR = 2_000, 300
+"""States that a search for a plan visits: from S0, and from a detour."""
+SAFE = (Headline.SAFE, Headline.VALID)
+Path = tuple[Taken, ...]
+
+
+class Trial(NamedTuple):
+    """What came of a path. ``broken``: a rule given is violated, whatever comes; ``watched``: rules only watched.
+
+    ``accepted``: the goal is reached, and every rule given is kept if the plan ends here (``ended``: what is watched
+    and violated then).
+    """
+
+    broken: bool
+    watched: frozenset[int]
+    accepted: bool
+    ended: frozenset[int]
+
+
+def own(path: Sequence[Taken], engine: Engine) -> Path:
+    """A path in the actions of another compilation of the same task."""
+    actions = engine.task.actions
+    return tuple([step._replace(action=actions[step.action.name]) for step in path])
+
+
+class Trials:
+    """Replays of paths. Rules from number ``given`` on are watched alone."""
+
+    def __init__(self, engine: Engine, given: int) -> None:
+        self.engine = engine
+        self.given = given
+
+    def run(self, path: Sequence[Taken]) -> Trial | None:
+        """Replay a path from S0; ``None`` if it cannot be executed or judged."""
+        execution = Execution.initial(self.engine)
+        try:
+            for step in path:
+                if not execution.take(step):
+                    return None
+        except (NumberTooLarge, TooManyInstances):
+            return None
+        runtime = execution.runtime
+        goal = self.engine.goal(execution.state) is True
+        if runtime is None:
+            return Trial(False, frozenset(), goal, frozenset())
+        now = self._violated(runtime)
+        broken = any([rule < self.given for rule in now])
+        if broken or not goal:
+            return Trial(broken, now, False, frozenset())
+        runtime.finish(execution.state, Moment(execution.letter, execution.letter, False))
+        end = self._violated(runtime)
+        accepted = not any([rule < self.given for rule in end]) and not runtime.undecided()
+        return Trial(False, now, accepted, end)
+
+    def _violated(self, runtime: Runtime) -> frozenset[int]:
+        parts = self.engine.plan.parts
+        found = set()
+        for monitor in runtime.monitors:
+            rule = parts[monitor.part].rule
+            if rule not in found and self._counts(rule, monitor):
+                found.add(rule)
+        for checks in runtime.checks.values():
+            for check in checks:
+                if check.violations:
+                    found.add(parts[check.part].rule)
+        return frozenset([rule for rule in found if not self.engine.rules[rule].preference])
+
+    def _counts(self, rule: int, monitor: StateMonitor) -> bool:
+        """Whether a rule is broken. Of one that is watched, what is there from the start is nobody's doing."""
+        open_now = isinstance(monitor, Invariant) and not monitor.final and bool(monitor.episodes)
+        if rule < self.given:
+            return open_now or bool(monitor.violations)
+        if isinstance(monitor, Invariant) and open_now:
+            return any([e.start or e.touched or monitor.of_actions for e in monitor.episodes.values()])
+        return any([v.blame != "pre-existing" for v in monitor.violations])
+
+
+class Plans:
+    """Safe plans to the goal: those of the user, those of planners, and paths completed."""
+
+    def __init__(self, checker: Checker, deadline: float) -> None:
+        assert checker.engine is not None
+        self.checker = checker
+        self.engine = checker.engine
+        self.deadline = deadline
+        self._far = OwnSearch(FAR)
+        self._near = OwnSearch(NEAR)
+
+    def text(self, path: Sequence[Taken]) -> str:
+        """A path as a plan, one step in a line."""
+        objects = self.engine.task.objects
+        return "".join([step_text(step, objects) + "\n" for step in path])
+
+    def steps(self, path: Sequence[Taken]) -> tuple[str, ...]:
+        """The steps of a path as text."""
+        return tuple([step_text(step, self.engine.task.objects) for step in path])
+
+    def safe(self, path: Sequence[Taken]) -> bool:
+        """Whether a path is a safe plan to the goal."""
+        return self.checker.check(Source("<gap>", self.text(path))).headline in SAFE
+
+    def parsed(self, plan: Source) -> Path | None:
+        """The steps of a plan without times; ``None`` for anything else."""
+        read = self.checker.read(plan)
+        if read.text.diagnostics or read.timed is not None or read.open:
+            return None
+        steps = [step for step in read.steps if not isinstance(step, IllFormed)]
+        return tuple(steps) if len(steps) == len(read.steps) else None
+
+    def planned(self, prefix: Path = (), shortest: bool = False, limit_s: float = 10.0) -> Path | None:
+        """A safe plan to the goal with a prefix, by our own search."""
+        left = min(limit_s, self.deadline - monotonic())
+        if left <= 0.01:
+            return None
+        search = self._near if prefix else self._far
+        found = search.solve(Query(self.checker, prefix, shortest=shortest, time_limit_s=left))
+        return (*prefix, *found.steps) if found.answer is Answer.SOLVED else None
+
+    def by_others(self, limit_s: float) -> Path | None:
+        """A safe plan to the goal by the planners that are installed."""
+        from plansafe.verifier.planning.chain import default_planners  # noqa: PLC0415 - starts processes
+
+        left = min(limit_s, self.deadline - monotonic())
+        if left <= 0.1:
+            return None
+        found = default_planners().solve(Query(self.checker, time_limit_s=left))
+        return tuple(found.steps) if found.answer is Answer.SOLVED else None
+
+    def shorter(self, path: Path, keep: Callable[[Path], bool]) -> Path:
+        """A path with steps left out, one or two at a time, as long as ``keep`` says yes. Quadratic in its length."""
+        place = 0
+        while place < len(path) and monotonic() < self.deadline:
+            for size in (1, 2, 3):
+                shorter = path[:place] + path[place + size :]
+                if len(shorter) < len(path) and keep(shorter):
+                    path = shorter
+                    break
+            else:
+                place += 1
+        return path

@@ -1,0 +1,70 @@
+"""Why no trace of the given problems breaks a rule, in words."""
+
+from __future__ import annotations
+
+from plansafe.specs.lint.parts import step_of
+from plansafe.specs.lint.relaxation import Relaxation, TooLarge
+from plansafe.verifier.model.evaluation import formula_text
+from plansafe.verifier.model.nodes import And, Atom, Formula, Not, Or, Quantified, Task, Truth, Variable
+from plansafe.verifier.rules.model import Part, shown_names
+
+
+def why_never(relaxed: Relaxation, task: Task, parts: tuple[Part, ...]) -> str:
+    """What is never so, for the first part that shows it; empty if only all of it together is never so."""
+    for part in parts:
+        try:
+            found = _of_part(relaxed, task, part)
+        except TooLarge:
+            continue
+        if found:
+            return found
+    return ""
+
+
+def _of_part(relaxed: Relaxation, task: Task, part: Part) -> str:
+    if part.mode == "whole":
+        return ""
+    variables = part.parameters
+    if part.step is not None:
+        step, wild = step_of(part)
+        if not relaxed.some(part.step, variables):
+            name = task.predicates[step.predicate].name.rpartition(" ")[2]
+            return f"`{name}` can never be taken with such objects"
+        variables = (*variables, *wild)
+    wanted = [(part.guard, True)] if part.guard is not None else []
+    for formula, positive in (*wanted, (part.body, False)):
+        for literal, value in _conjuncts(formula, positive):
+            if isinstance(literal, Truth) or relaxed.some(literal, variables, value):
+                continue
+            text = shown(task, literal, variables)
+            if isinstance(literal, Atom) and value:
+                return f"{text} is never true: it is so in no initial state, and no action that can be taken adds it"
+            if isinstance(literal, Atom):
+                return f"{text} is never false: it is so from the beginning, and no action that can be taken deletes it"
+            return f"{text} is never {'true' if value else 'false'}"
+    return ""
+
+
+def _conjuncts(formula: Formula, positive: bool) -> list[tuple[Formula, bool]]:
+    """What must all be so where a formula has a value."""
+    out: list[tuple[Formula, bool]] = []
+    stack = [(formula, positive)]
+    while stack:
+        part, value = stack.pop()
+        if isinstance(part, Not):
+            stack.append((part.body, not value))
+        elif isinstance(part, And | Or) and isinstance(part, And) == value:
+            stack += [(inner, value) for inner in reversed(part.parts)]
+        else:
+            out.append((part, value))
+    return out
+
+
+def shown(task: Task, formula: Formula, variables: tuple[Variable, ...]) -> str:
+    """A formula with free variables as PDDL, between backquotes."""
+    if not variables:
+        return f"`{formula_text(task, formula, {})}`"
+    names = shown_names([v.name for v in variables])
+    named = tuple([v._replace(name=name) for v, name in zip(variables, names, strict=True)])
+    text = formula_text(task, Quantified(False, named, formula), {})
+    return f"`{text[len('(exists (') + len(' '.join(names)) + len(') ') : -1]}`"

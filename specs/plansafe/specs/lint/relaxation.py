@@ -1,0 +1,304 @@
+"""What may be true, and what may be false, in some state of a problem: the delete relaxation (docs/lint.md, section 1).
+
+A fact that may be true once may be true at any time, and one that may be false once, too; comparisons may have either
+value. So what cannot be here cannot be at all. Bindings are found by the joins of the explicit engine over two copies
+of each predicate (``possible_certain``): one for the facts that may be true, one for those that
+are never false. Actions are not ground beforehand; an iteration costs the partial matches of their conditions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import product
+
+from plansafe.specs.lint.budget import Budget
+from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.model.nodes import (
+    TRUE,
+    Action,
+    And,
+    Atom,
+    Axiom,
+    Compare,
+    Formula,
+    Not,
+    OpenPredicate,
+    Or,
+    Quantified,
+    Temporal,
+    Variable,
+    variable,
+)
+from plansafe.verifier.symbolic.worlds.possible_certain import Doubled, Search
+
+MAX_MATCHES = 2_000_000
+PAST = frozenset(("yesterday", "weak-yesterday", "once", "historically", "since"))
+
+
+class TooLarge(Exception):
+    """More matches, or more time, than the limits allow."""
+
+
+class _Few(list[tuple[int, ...]]):
+    """Ends a search after so many different matches."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self.most = count
+
+    def append(self, item: tuple[int, ...]) -> None:
+        if item not in self:
+            super().append(item)
+            if len(self) >= self.most:
+                raise StopIteration
+
+
+class _Some(list[tuple[int, ...]]):
+    """Ends a search that finds too much, or takes too long."""
+
+    def __init__(self, budget: Budget) -> None:
+        super().__init__()
+        self.budget = budget
+
+    def append(self, item: tuple[int, ...]) -> None:
+        super().append(item)
+        if len(self) > MAX_MATCHES or (not len(self) % 4096 and self.budget.over):
+            raise TooLarge
+
+
+class Relaxation:
+    """The fixpoint for one problem. What it leaves open may have any value. Raises :class:`TooLarge`.
+
+    ``everything`` is the domain of all objects, where types are lenient: steps may be taken with any of them.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        budget: Budget,
+        openings: Sequence[OpenPredicate] = (),
+        everything: int | None = None,
+    ) -> None:
+        self.engine = engine
+        self.task = engine.task
+        self.budget = budget
+        self.doubled = Doubled(self.task)
+        size = self.doubled.size
+        state = engine.initial()
+        initial = [set(facts) for facts in state.facts]
+        initial += [set() for _ in range(size - len(initial))]
+        self._facts: list[set[int]] = [set(facts) for facts in initial] + initial
+        self._derived = frozenset([axiom.predicate for stratum in self.task.axioms for axiom in stratum])
+        self._mirrors = {predicate: key for key, predicate in engine.mirrors.items()}
+        self._everything = everything
+        self._searches: dict[object, tuple[Formula, Search]] = {}
+        self._count = 0
+        """How many derived facts may be true."""
+        for predicate, codes in enumerate(self.task.unknowns.facts if self.task.unknowns is not None else ()):
+            self._facts[predicate] |= codes  # and none of them is in S0, so they may be false
+        for opening in openings:
+            self._open(opening)
+        for literal in self.task.timed_literals:
+            if not literal.fluent:
+                self._reach(literal.predicate, self.task.encode(literal.arguments), bool(literal.value))
+        self._fixpoint()
+
+    # -- asking -------------------------------------------------------------------------------------------------------
+
+    def may(self, formula: Formula, binding: dict[int, int], positive: bool = True) -> bool:
+        """Whether a formula may have a value somewhere, for these objects."""
+        slots = sorted(self.doubled.emitter.free(formula) & binding.keys())
+        found = self._find(formula, positive, (), slots, [binding[slot] for slot in slots])
+        return bool(found)
+
+    def some(
+        self, formula: Formula, variables: Sequence[Variable], positive: bool = True, count: int = 1
+    ) -> list[tuple[int, ...]]:
+        """Up to ``count`` bindings for which a formula may have a value."""
+        return self._find(formula, positive, tuple(variables), (), (), count)
+
+    def never(self, formula: Formula, variables: Sequence[Variable]) -> list[tuple[int, ...]]:
+        """A binding for which a formula is true nowhere, if there is one."""
+        key = ("never", id(formula))
+        known = self._searches.get(key)
+        if known is None:
+            doubled = Not(self.doubled_form(formula, True))
+            known = self._searches[key] = formula, self.doubled.search(doubled, tuple(variables), ())
+        return self._few(known[1], (), 1)
+
+    def _find(
+        self,
+        formula: Formula,
+        positive: bool,
+        variables: tuple[Variable, ...],
+        bound: Sequence[int],
+        values: Sequence[int],
+        count: int = 1,
+    ) -> list[tuple[int, ...]]:
+        key = (id(formula), positive, tuple([v.slot for v in variables]), tuple(bound))
+        known = self._searches.get(key)
+        if known is None:
+            doubled = self.doubled_form(formula, positive)
+            known = self._searches[key] = formula, self.doubled.search(doubled, variables, bound)
+        return self._few(known[1], values, count)
+
+    def _few(self, search: Search, values: Sequence[int], count: int) -> list[tuple[int, ...]]:
+        if self.budget.over:
+            raise TooLarge
+        out = _Few(count)
+        with suppress(StopIteration):
+            search(self._facts, (), out, *values)
+        return out
+
+    def doubled_form(self, formula: Formula, positive: bool) -> Formula:
+        """Where a formula may have a value, over the doubled predicates. What was so once may be so at any time."""
+        match formula:
+            case Not():
+                return self.doubled_form(formula.body, not positive)
+            case And() | Or():
+                parts = tuple([self.doubled_form(part, positive) for part in formula.parts])
+                return And(parts) if isinstance(formula, And) == positive else Or(parts)
+            case Quantified():
+                body = self.doubled_form(formula.body, positive)
+                return Quantified(formula.universal == positive, formula.variables, body)
+            case Temporal():
+                return self._remembered(formula, positive)
+            case Compare():
+                return TRUE
+            case Atom() if formula.predicate in self._mirrors and not positive:
+                return TRUE  # another step may be taken
+            case _:
+                return self.doubled.possible(formula, positive)
+
+    def _remembered(self, formula: Temporal, positive: bool) -> Formula:
+        operator = formula.operator
+        if (
+            operator not in PAST
+            or (operator == "weak-yesterday" and positive)
+            or (operator == "yesterday" and not positive)
+        ):
+            return TRUE  # of the first letter, or of what is to come
+        return self.doubled_form(formula.operands[-1], positive)
+
+    def _open(self, opening: OpenPredicate) -> None:
+        """Facts that a specification leaves open (those that S0 gives a value among them, which says more)."""
+        for objects in product(*[self.task.domains[domain] for domain in opening.domains]):
+            code = self.task.encode(objects)
+            self._reach(opening.predicate, code, True)
+            self._reach(opening.predicate, code, False)
+            if len(self._facts[opening.predicate]) > MAX_MATCHES:
+                raise TooLarge
+
+    # -- the fixpoint -------------------------------------------------------------------------------------------------
+
+    def _reach(self, predicate: int, code: int, value: bool) -> bool:
+        """Note that a fact may be true, or false; whether that is new."""
+        may_be, never_false = self._facts[predicate], self._facts[predicate + self.doubled.size]
+        if value:
+            if code in may_be:
+                return False
+            may_be.add(code)
+            return True
+        if code in never_false:
+            never_false.discard(code)
+            return True
+        return False
+
+    def _fixpoint(self) -> None:
+        changers = [changer for action in self.task.actions.values() for changer in self._changers(action)]
+        changed = True
+        while changed:
+            changed = self._derive()
+            for changer in changers:
+                changed |= changer.run(self)
+        self._derive()
+        for (kind, name), predicate in self.engine.mirrors.items():
+            action = self.task.actions[name]
+            found = self._matches(self._conditions(action, kind), tuple(self._widened(action.parameters)))
+            self._facts[predicate].update([self.task.encode(objects) for objects in found])
+
+    def _widened(self, variables: Sequence[Variable]) -> list[Variable]:
+        """Parameters of actions; of lenient ones any object may be."""
+        if self._everything is None:
+            return list(variables)
+        return [v._replace(domain=self._everything) for v in variables]
+
+    @staticmethod
+    def _conditions(action: Action, kind: str) -> And:
+        """What has to hold at some time for an action to start (``start``), or to run to its end."""
+        parts = list(action.start.condition)
+        if kind != "start" and action.end is not None:
+            parts += [*action.over_all, *action.end.condition]
+        return And(tuple(parts))
+
+    def _changers(self, action: Action) -> Iterator[_Changer]:
+        parameters = self._widened(action.parameters)
+        for kind, snap in (("start", action.start), ("end", action.end)):
+            for effect in snap.effects if snap is not None else ():
+                condition = And((*self._conditions(action, kind).parts, effect.condition, effect.at_start))
+                yield _Changer(condition, (*parameters, *effect.variables), effect.adds, effect.deletes)
+
+    def _matches(self, condition: Formula, variables: tuple[Variable, ...]) -> list[tuple[int, ...]]:
+        if self.budget.over:
+            raise TooLarge
+        key = (id(condition), "all")
+        known = self._searches.get(key)
+        if known is None:
+            search = self.doubled.search(self.doubled_form(condition, True), variables, ())
+            known = self._searches[key] = condition, search
+        out = _Some(self.budget)
+        known[1](self._facts, (), out)
+        return out
+
+    def _derive(self) -> bool:
+        """Derived facts: true by the least fixpoint of what may be true; never false by that of what is never false."""
+        for predicate in self._derived:
+            self._facts[predicate + self.doubled.size].clear()
+        for stratum in self.task.axioms:
+            again = True
+            while again:
+                again = False
+                for axiom in stratum:
+                    for may_be in (True, False):
+                        again |= self._head(axiom, may_be)
+        count = sum([len(self._facts[p]) for p in self._derived])
+        grown, self._count = count != self._count, count
+        return grown
+
+    def _head(self, axiom: Axiom, may_be: bool) -> bool:
+        key = (id(axiom), may_be)
+        known = self._searches.get(key)
+        if known is None:
+            body = self.doubled_form(axiom.body, True) if may_be else Not(self.doubled_form(axiom.body, False))
+            known = self._searches[key] = axiom.body, self.doubled.search(body, axiom.parameters, ())
+        out = _Some(self.budget)
+        known[1](self._facts, (), out)
+        target = self._facts[axiom.predicate if may_be else axiom.predicate + self.doubled.size]
+        before = len(target)
+        target.update([self.task.encode(objects) for objects in out])
+        return len(target) != before
+
+
+class _Changer:
+    """An effect: where its condition may hold, it may happen."""
+
+    def __init__(
+        self, condition: And, variables: tuple[Variable, ...], adds: tuple[Atom, ...], deletes: tuple[Atom, ...]
+    ) -> None:
+        self.condition = condition
+        self.variables = variables
+        self.changes = [(atom, True) for atom in adds] + [(atom, False) for atom in deletes]
+        self._places = {variable(v.slot): place for place, v in enumerate(variables)}
+
+    def run(self, relaxation: Relaxation) -> bool:
+        """Add what may happen; whether anything is new."""
+        if not self.changes:
+            return False
+        changed = False
+        encode = relaxation.task.encode
+        for objects in set(relaxation._matches(self.condition, self.variables)):
+            for atom, value in self.changes:
+                code = encode(tuple([a if a >= 0 else objects[self._places[a]] for a in atom.arguments]))
+                changed |= relaxation._reach(atom.predicate, code, value)
+        return changed

@@ -1,0 +1,160 @@
+"""What traces of one problem do with the rules: breadth-first search with all rules watched, and planners for the rest.
+
+A state with what the rules remember, and which of them are broken, decides all that can follow; so a search that ends
+has seen every outcome there is.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from copy import copy
+from time import monotonic
+from typing import NamedTuple
+
+from plansafe.verifier.api import Checker
+from plansafe.verifier.execution.execution import Execution
+from plansafe.verifier.execution.monitors.finding import TooManyInstances
+from plansafe.verifier.execution.monitors.program import Moment
+from plansafe.verifier.execution.monitors.runtime import Runtime
+from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.execution.state import NumberTooLarge
+from plansafe.verifier.model.nodes import And, Formula, Not, Temporal, bind
+from plansafe.verifier.planning.port import Answer, Query, Solution
+from plansafe.verifier.planning.rewriting import mapped
+from plansafe.verifier.rules.model import Part, Rule
+
+MAX_NODES = 1_500
+
+
+class Outcome(NamedTuple):
+    """What a trace does, if it ends here: the rules that it breaks, those it does not keep, and whether the goal holds.
+
+    The second contain the first.
+    """
+
+    broken: frozenset[int]
+    unkept: frozenset[int]
+    goal: bool
+
+
+class Explored(NamedTuple):
+    """The outcomes met. ``complete``: there are no others. ``states``: how many were visited."""
+
+    outcomes: dict[Outcome, int]
+    complete: bool
+    states: int
+
+
+def explore(
+    engine: Engine, enough: Callable[[Iterable[Outcome]], bool], deadline: float, max_nodes: int = MAX_NODES
+) -> Explored:
+    """Visit the states of a problem, nearest first, until ``enough`` says so of the outcomes, or a limit is reached.
+
+    An outcome is mapped to the least number of steps that leads to it. ``engine`` must be of a task without durative
+    actions, timed literals and open facts.
+    """
+    outcomes: dict[Outcome, int] = {}
+    start = Execution.initial(engine)
+    complete = not engine.resolver.lenient
+    queue = deque([start])
+    seen = {_mark(start)}
+    try:
+        while queue:
+            execution = queue.popleft()
+            outcome = outcome_of(execution)
+            if outcome not in outcomes:
+                outcomes[outcome] = execution.letter
+                if enough(outcomes):
+                    return Explored(outcomes, complete and not queue, len(seen))
+            for step in list(execution.legal()):
+                if monotonic() > deadline or len(seen) > max_nodes:
+                    return Explored(outcomes, False, len(seen))
+                try:
+                    after = execution.after(step)
+                except NumberTooLarge:
+                    complete = False
+                    continue
+                if after is None:
+                    continue
+                mark = _mark(after)
+                if mark not in seen:
+                    seen.add(mark)
+                    queue.append(after)
+    except TooManyInstances:
+        return Explored(outcomes, False, len(seen))
+    return Explored(outcomes, complete, len(seen))
+
+
+def _mark(execution: Execution) -> object:
+    runtime = execution.runtime
+    if runtime is None:
+        return execution.state_key()
+    return execution.key(), frozenset([v.part for v in runtime.violations()]), frozenset(runtime.undecided())
+
+
+def outcome_of(execution: Execution) -> Outcome:
+    """What the trace up to here does if it ends here."""
+    goal = execution.engine.goal(execution.state) is True
+    runtime = execution.runtime
+    if runtime is None:
+        return Outcome(frozenset(), frozenset(), goal)
+    end: Runtime = runtime.fork()
+    end.finish(execution.state, Moment(execution.letter, execution.letter, False))
+    plan = execution.engine.plan
+    broken = frozenset([plan.parts[v.part].rule for v in end.violations()])
+    undecided = frozenset([plan.parts[part].rule for part, _ in end.undecided()])
+    return Outcome(broken, broken | undecided, goal)
+
+
+# ---- planners -------------------------------------------------------------------------------------------------------
+
+
+def keeping(checker: Checker, numbers: frozenset[int], goal: bool, seconds: float) -> Solution:
+    """Whether some plan keeps these rules (all of them), and with ``goal`` reaches the goal.
+
+    ``checker`` must be ``ok``, and leave nothing open.
+    """
+    rules = [rule if n in numbers else rule._replace(parts=(), matches=()) for n, rule in enumerate(checker.rules)]
+    assert checker.engine is not None
+    return _solved(checker, rules, checker.engine.task.goal if goal else (), seconds)
+
+
+def breaking(checker: Checker, part: Part, objects: tuple[int, ...], seconds: float) -> Solution:
+    """Whether some plan breaks an instance of a part: one that keeps the opposite."""
+    opposite = Part(0, (), "whole", _opposite(part, bind(part.parameters, objects)))
+    like = checker.rules[part.rule]
+    return _solved(checker, [Rule(like.name, "trajectory", (opposite,), (), (), like.at, like.source)], (), seconds)
+
+
+def _solved(checker: Checker, rules: list[Rule], goal: tuple[Formula, ...], seconds: float) -> Solution:
+    """What planners say of the task with other rules, and another goal."""
+    from plansafe.verifier.planning.chain import default_planners  # noqa: PLC0415 - searches for installed planners
+
+    assert checker.engine is not None and checker.elaborated is not None
+    task = checker.engine.task._replace(goal=goal)
+    own = copy(checker)
+    own.rules = rules
+    own.elaborated = checker.elaborated._replace(task=task)
+    own.options = checker.options._replace(replay="never")
+    own.engine = Engine(task, rules, checker.engine.mirrors, lenient_types=checker.options.lenient_types)
+    if own.engine.limit is not None:
+        return Solution(Answer.NOT_FOUND, detail=own.engine.limit.message)
+    found = default_planners().solve(Query(own, rules=bool(rules), time_limit_s=seconds))
+    if found.answer is Answer.UNSOLVABLE and checker.options.lenient_types:
+        return found._replace(answer=Answer.NOT_FOUND)  # steps may be taken with objects that planners do not try
+    return found
+
+
+def _opposite(part: Part, objects: dict[int, int]) -> Formula:
+    """What a trace is like that breaks an instance of a part."""
+    wrong: Formula = Not(mapped(part.body, objects))
+    if part.mode == "whole":
+        return wrong
+    if part.mode == "end":
+        return Temporal("at-end", (wrong,))
+    there = [wrong]
+    if part.step is not None:
+        guard = () if part.guard is None else (mapped(part.guard, objects),)
+        there = [mapped(part.step, objects), *guard, Temporal("next", (wrong,)) if part.after else wrong]
+    return Temporal("sometime", (And(tuple(there)),))

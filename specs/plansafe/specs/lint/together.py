@@ -1,0 +1,156 @@
+"""What is said of several rules, of actions and of goals: SC752 to SC755."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from plansafe.grammar.diagnostics import Severity
+from plansafe.specs.lint.found import FORMULAS, Found, listed
+from plansafe.specs.lint.model import Open, Scope
+from plansafe.specs.lint.question import Reply
+from plansafe.verifier.elaborate.context import At
+
+MAX_PAIRS = 3_000
+
+
+class Together:
+    """Questions about rules that can be broken and kept, each by itself."""
+
+    def __init__(self, found: Found) -> None:
+        self.found = found
+
+    def any_problem(self) -> None:
+        """What formulas say."""
+        with self.found.budget.running():
+            self._contradictions()
+            self._ruled_out()
+            self._redundant()
+
+    def given_problems(self) -> None:
+        """What is so in one problem."""
+        for n in range(len(self.found.given)):
+            self._contradiction(n)
+            self._goal(n)
+
+    def _contradictions(self) -> None:
+        pairs = 0
+        for a, b in combinations(self.found.fine, 2):
+            formulas = self.found.formulas[max(a.base, b.base)]
+            numbers = [s.places.get(max(a.base, b.base)) for s in (a, b)]
+            if None in numbers or formulas.reads[numbers[0]].isdisjoint(formulas.reads[numbers[1]]):  # type: ignore[index]
+                continue
+            pairs += 1
+            if pairs > MAX_PAIRS:
+                self.found.open.append(
+                    Open("can all rules be kept?", None, None, f"more than {MAX_PAIRS} pairs of rules")
+                )
+                break
+            if formulas.keepable(numbers) is Reply.IMPOSSIBLE:  # type: ignore[arg-type]
+                self.found.contradicting.append(frozenset((a.rule.name, b.rule.name)))
+                message = f"rules `{a.rule.name}` and `{b.rule.name}` contradict each other"
+                reason = "no trace of a problem in which both have an instance keeps both"
+                self.found.add(
+                    "SC752", Severity.ERROR, message, [a, b], reason, FORMULAS, said="never kept with the other"
+                )
+
+    def _ruled_out(self) -> None:
+        formulas, checker = self.found.formulas[0], self.found.checkers[0]
+        mine = {s.number: s for s in self.found.fine if s.base == 0}
+        left_out = frozenset(range(len(checker.rules))) - mine.keys()
+        for action, numbers in formulas.ruled_out(left_out):
+            subjects = [mine[number] for number in numbers]
+            node = action.node
+            place = checker.context.label(At(node, 1), "this action", False) if isinstance(node, list) else None
+            message = f"action `{action.name}` can never be taken without breaking {listed(subjects)}"
+            reason = "its precondition and its effects contradict what is asked before or after it"
+            self.found.add(
+                "SC753",
+                Severity.WARNING,
+                message,
+                subjects,
+                reason,
+                FORMULAS,
+                help=f"to forbid `{action.name}` altogether, forbid `(and)` where it is taken",
+                said="rules the action out",
+                other=place,
+            )
+
+    def _redundant(self) -> None:
+        told: set[int] = set()
+        mine = {s.number: s for s in self.found.fine if s.base == 0}
+        formulas = self.found.formulas[0]
+        for number, subject in mine.items():
+            if number in told:
+                continue
+            for other in formulas.suspects(number, mine):
+                if other in told or not formulas.implied(number, other):
+                    continue
+                told.add(number)
+                same = formulas.implied(other, number)
+                stronger = mine[other]
+                message = f"rule `{subject.rule.name}` follows from rule `{stronger.rule.name}`"
+                reason = "every trace that breaks it fails to keep the other one"
+                if same:
+                    told.add(other)
+                    message = f"rules `{subject.rule.name}` and `{stronger.rule.name}` say the same"
+                    reason = "every trace that breaks one of them fails to keep the other"
+                help = "leave it out, unless its message or severity is wanted"
+                self.found.add(
+                    "SC755",
+                    Severity.WARNING,
+                    message,
+                    [subject, stronger],
+                    reason,
+                    FORMULAS,
+                    help=help,
+                    said="adds nothing",
+                )
+                break
+
+    def _contradiction(self, n: int) -> None:
+        """A contradiction in one problem."""
+        mine = self.found.fine_in(n)
+        found = self.found.given[n].contradiction(list(mine)) if len(mine) > 1 else None
+        if found is None or len(found[0]) < 2:
+            return
+        subjects = [mine[number] for number in found[0]]
+        names = frozenset([s.rule.name for s in subjects])
+        if any([known <= names for known in self.found.contradicting]):
+            return
+        self.found.contradicting.append(names)
+        problem = self.found.problem(n)
+        self.found.add(
+            "SC752",
+            Severity.ERROR,
+            f"no plan for {problem} keeps {listed(subjects)} together",
+            subjects,
+            "each of them can be kept",
+            f"{found[1]}; {problem}",
+            Scope.GIVEN,
+            problem,
+            said="never kept with the others",
+        )
+
+    def _goal(self, n: int) -> None:
+        """Whether the goal of one problem can be reached safely."""
+        given, mine = self.found.given[n], self.found.fine_in(n)
+        if not mine or not given.searching:
+            return
+        problem = self.found.problem(n)
+        answer, numbers = given.safe_goal(sorted(mine))
+        if answer.yes is None:
+            question = "can the goal be reached with all rules kept?"
+            self.found.open.append(Open(question, None, problem, answer.proof))
+        elif answer.yes is False and numbers:
+            subjects = [mine[number] for number in numbers]
+            self.found.add(
+                "SC754",
+                Severity.ERROR,
+                f"every plan that reaches the goal of {problem} breaks {listed(subjects)}",
+                subjects,
+                "the goal can be reached otherwise, and each of the rules can be kept otherwise",
+                f"{answer.proof}; {problem}",
+                Scope.GIVEN,
+                problem,
+                said="not with this goal",
+            )

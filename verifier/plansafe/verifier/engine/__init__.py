@@ -1,1 +1,0 @@
-"""The explicit engine: states, compiled actions, axioms, and the replay of plans."""

@@ -1,0 +1,387 @@
+"""Compiled actions: one generated function for each lifted action that a plan uses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from typing import NamedTuple
+
+from plansafe.verifier.compile.emit import MAX_LOOPS, Emitter, Join
+from plansafe.verifier.compile.normal import dnf, reads_numbers
+from plansafe.verifier.execution.state import Change, Delta, State, checked
+from plansafe.verifier.model import nodes as model
+from plansafe.verifier.model.evaluation import Evaluator, Undefined, arithmetic
+from plansafe.verifier.model.nodes import TRUE, Action, And, Atom, Formula, Number, Snap, Variable, bind
+
+Run = Callable[..., bool]
+"""``run(S, F, L, *objects)``: checks the precondition.
+
+If it holds, changes the state, logs changes to ``L``, and returns True.
+Raises ``KeyError`` or ``ZeroDivisionError`` before it changes anything if a number is undefined."""
+
+
+_DURATIONS = {
+    "=": "(duration == {value} or abs(duration - {value}) <= {off})",
+    "<=": "(duration <= {value} + {off})",
+    ">=": "(duration >= {value} - {off})",
+    "<": "(duration < {value} + {off})",
+    ">": "(duration > {value} - {off})",
+}
+
+
+class Conflict(Exception):
+    """Two numeric effects of one happening on one fluent that do not combine (SC303)."""
+
+    def __init__(self, function: int, code: int) -> None:
+        super().__init__(function, code)
+        self.function = function
+        self.code = code
+
+
+class Update(NamedTuple):
+    """A numeric effect with its operand computed."""
+
+    operator: str
+    function: int
+    code: int
+    operand: Number
+
+
+class Happening(NamedTuple):
+    """The effects of a snap action in a state, before they are combined with others."""
+
+    adds: list[tuple[int, int]]
+    deletes: list[tuple[int, int]]
+    updates: list[Update]
+
+
+class ActionCode:
+    """Generated code for the actions of a task.
+
+    ``watched`` are the predicates whose changes are logged (``None``: all).
+    """
+
+    def __init__(self, task: model.Task, emitter: Emitter, watched: frozenset[int] | None) -> None:
+        self.task = task
+        self.emitter = emitter
+        self.watched = watched
+        # By identity: a world's outcomes give one action several versions (docs/worlds.md). Kept alive in _actions.
+        self._runs: dict[tuple[int, bool], Run] = {}
+        self._preconditions: dict[int, Callable[..., bool]] = {}
+        self._effects: dict[int, Callable[..., Happening]] = {}
+        self._reads_numbers: dict[int, bool] = {}
+        self._actions: list[Action] = []
+        emitter.namespace["checked"] = checked
+
+    def run(self, action: Action, possible: bool = False) -> Run:
+        """The function that takes an instantaneous action; compiled at first use.
+
+        With ``possible`` its precondition is known to hold.
+        """
+        key = (id(action), possible)
+        found = self._runs.get(key)
+        if found is None:
+            make = self._fused if self._simple(action.start) else self._general
+            found = self._runs[key] = make(action, possible)
+            self._actions.append(action)
+        return found
+
+    def _simple(self, snap: Snap) -> bool:
+        functions = [a.function for effect in snap.effects for a in effect.assignments]
+        return all([not e.variables and e.condition is TRUE for e in snap.effects]) and len(set(functions)) == len(
+            functions
+        )
+
+    def _fused(self, action: Action, possible: bool) -> Run:
+        condition = "True" if possible else self.emitter.expression(And(action.start.condition))
+        return self._checked_changes([] if condition == "True" else [condition], action.start, action.parameters, "")
+
+    def snap(self, action: Action, end: bool, within: Number) -> Run | None:
+        """``run(S, F, L, duration, *objects)``, which takes the start or the end of an action where nothing else does.
+
+        It is taken if its condition holds and its duration is ``within`` that of what it must be. ``None`` if its
+        effects have conditions.
+        """
+        snap = action.end if end else action.start
+        if snap is None or not self._simple(snap) or any([effect.at_start is not TRUE for effect in snap.effects]):
+            return None
+        emitter = self.emitter
+        conditions = [emitter.expression(And(snap.condition))] if snap.condition else []
+        for constraint in action.durations:
+            if constraint.at_end == end:
+                value, off = emitter.numeric(constraint.value), emitter.number(within)
+                conditions.append(_DURATIONS[constraint.operator].format(value=value, off=off))
+        return self._checked_changes(conditions, snap, action.parameters, ", duration")
+
+    def _checked_changes(self, conditions: list[str], snap: Snap, parameters: tuple[Variable, ...], more: str) -> Run:
+        """``run(S, F, L, more, *objects)``: make the changes of a simple snap action if all conditions hold."""
+        emitter = self.emitter
+        name = emitter.fresh()
+        lines = [f"if not {condition}: return False" for condition in conditions]
+        adds = [atom for effect in snap.effects for atom in effect.adds]
+        deletes = [atom for effect in snap.effects for atom in effect.deletes]
+        assignments = [a for effect in snap.effects for a in effect.assignments]
+        for number, assignment in enumerate(assignments):
+            lines.append(f"v{number} = checked({self._new_value(assignment)})")
+        for atom in deletes:
+            lines += self._delete(atom, [other for other in adds if other.predicate == atom.predicate])
+        for atom in adds:
+            lines += self._add(atom)
+        for number, assignment in enumerate(assignments):
+            lines += self._assign(assignment, number)
+        lines.append("return True")
+        emitter.define(name, "S, F, L" + more + "".join([f", x{v.slot}" for v in parameters]), lines)
+        return emitter.link(name)
+
+    def _logged(self, predicate: int) -> bool:
+        return self.watched is None or predicate in self.watched
+
+    def _delete(self, atom: Atom, adds: list[Atom]) -> list[str]:
+        code, p = self.emitter.code(atom.arguments), atom.predicate
+        if not self._logged(p):
+            return [f"S[{p}].discard({code})"]
+        kept = "".join([f" and c != {self.emitter.code(other.arguments)}" for other in adds])
+        return [f"c = {code}", f"if c in S[{p}]{kept}:", f" S[{p}].remove(c)", f" L.append(({p}, c, False))"]
+
+    def _add(self, atom: Atom) -> list[str]:
+        code, p = self.emitter.code(atom.arguments), atom.predicate
+        if not self._logged(p):
+            return [f"S[{p}].add({code})"]
+        return [f"c = {code}", f"if c not in S[{p}]:", f" S[{p}].add(c)", f" L.append(({p}, c, True))"]
+
+    def _new_value(self, assignment: model.Assignment) -> str:
+        value = self.emitter.numeric(assignment.value)
+        target = f"F[{assignment.function}][{self.emitter.code(assignment.arguments)}]"
+        word = {"assign": None, "increase": "+", "decrease": "-", "scale-up": "*"}.get(assignment.operator, "/")
+        if word == "/":
+            return f"divide({target}, {value})"
+        return value if word is None else f"{target} {word} {value}"
+
+    def _assign(self, assignment: model.Assignment, number: int) -> list[str]:
+        code, f = self.emitter.code(assignment.arguments), assignment.function
+        index = len(self.task.predicates) + f
+        if not self._logged(-1 - f):
+            return [f"F[{f}][{code}] = v{number}"]
+        return [
+            f"c = {code}",
+            f"if F[{f}].get(c) != v{number}:",
+            f" L.append(({index}, c, F[{f}].get(c)))",
+            f" F[{f}][c] = v{number}",
+        ]
+
+    def _general(self, action: Action, possible: bool) -> Run:
+        task, slots = self.task, [v.slot for v in action.parameters]
+        holds = None if possible else self.condition(action.start.condition, slots)
+        effects = self.effects(action.start, slots)
+
+        def run(facts: list[set[int]], fluents: list[dict[int, Number]], log: list[Change], *objects: int) -> bool:
+            if holds is not None and not holds(facts, fluents, *objects):
+                return False
+            happening = effects(facts, fluents, None, *objects)
+            plain = not happening.updates
+            delta = Delta(happening.deletes, happening.adds, []) if plain else combine(fluents, [happening])
+            State(task, facts, fluents).apply(delta, log)
+            return True
+
+        return run
+
+    def precondition(self, action: Action, slots: list[int]) -> Callable[..., bool]:
+        """The precondition alone, as ``f(S, F, *objects)``; compiled at first use."""
+        found = self._preconditions.get(id(action))
+        if found is None:
+            self._actions.append(action)
+            found = self._preconditions[id(action)] = self.condition(action.start.condition, slots)
+        return found
+
+    def effects_probe(self, action: Action, state: State, objects: tuple[int, ...]) -> None:
+        """Raise what taking the step would raise (an undefined number, a conflict), without taking it."""
+        if self._numeric(action):
+            self.delta(action, state, objects)
+
+    def delta(self, action: Action, state: State, objects: tuple[int, ...]) -> Delta:
+        """What a step would change, whatever its precondition; compiled at first use.
+
+        Raises :class:`Conflict`, ``KeyError``, ``ZeroDivisionError``, ``NumberTooLarge``.
+        """
+        found = self._effects.get(id(action))
+        if found is None:
+            self._actions.append(action)
+            found = self._effects[id(action)] = self.effects(action.start, [v.slot for v in action.parameters])
+        return combine(state.fluents, [found(state.facts, state.fluents, None, *objects)])
+
+    def _numeric(self, action: Action) -> bool:
+        known = self._reads_numbers.get(id(action))
+        if known is None:
+            known = any([bool(e.assignments) or reads_numbers(e.condition) for e in action.start.effects])
+            self._actions.append(action)
+            self._reads_numbers[id(action)] = known
+        return known
+
+    def condition(self, parts: tuple[Formula, ...], slots: list[int]) -> Callable[..., bool]:
+        """``f(S, F, *objects)`` for a conjunction."""
+        return self.emitter.condition(And(parts), slots)
+
+    def effects(self, snap: Snap, slots: list[int]) -> Callable[..., Happening]:
+        """``f(S, F, duration, *objects) -> Happening``: the effects in a state; nothing is changed."""
+        emitter = self.emitter
+        emitter.namespace.setdefault("Happening", Happening)
+        emitter.namespace.setdefault("Update", Update)
+        name = emitter.fresh()
+        lines: list[str] = []
+        for effect in snap.effects:
+            found = self._searched(effect, slots)
+            if found is not None:
+                lines += found
+                continue
+            depth = 0
+            for bound in effect.variables:
+                lines.append(" " * depth + f"for x{bound.slot} in {emitter.domain(bound.domain)}:")
+                depth += 1
+            if effect.condition is not TRUE:
+                lines.append(" " * depth + f"if {emitter.expression(effect.condition)}:")
+                depth += 1
+            pad = " " * depth
+            lines += [f"{pad}A.append(({a.predicate}, {emitter.code(a.arguments)}))" for a in effect.adds]
+            lines += [f"{pad}D.append(({a.predicate}, {emitter.code(a.arguments)}))" for a in effect.deletes]
+            for a in effect.assignments:
+                words = ("assign", "increase", "decrease", "scale-up", "scale-down")
+                operator, code = words.index(a.operator), emitter.code(a.arguments)
+                lines.append(f"{pad}U.append(Update(W[{operator}], {a.function}, {code}, {emitter.numeric(a.value)}))")
+                emitter.namespace["W"] = words
+        lines = ["A = []", "D = []", "U = []", *_gathered(lines), "return Happening(A, D, U)"]
+        emitter.define(name, "S, F, duration" + "".join([f", x{s}" for s in slots]), lines)
+        return emitter.link(name)
+
+    def _searched(self, effect: model.Effect, slots: list[int]) -> list[str] | None:
+        """A quantified effect on facts alone, as a search for the bindings that its condition holds for.
+
+        Some may be found twice, which does no harm to facts. ``None`` where every object has to be tried: numbers
+        would be changed twice, and conditions that read them are undefined in an order of their own.
+        """
+        plain = not effect.assignments and not reads_numbers(effect.condition)
+        if not plain or not effect.variables or effect.condition is TRUE:
+            return None
+        disjuncts = dnf(effect.condition)
+        if disjuncts is None or any([len(d.variables) + len(effect.variables) >= MAX_LOOPS for d in disjuncts]):
+            return None
+        emitter = self.emitter
+        inner = [f"A.append(({a.predicate}, {emitter.code(a.arguments)}))" for a in effect.adds]
+        inner += [f"D.append(({a.predicate}, {emitter.code(a.arguments)}))" for a in effect.deletes]
+        bound, outputs = frozenset(slots), [v.slot for v in effect.variables]
+        lines: list[str] = []
+        for disjunct in disjuncts:
+            domains = {v.slot: v.domain for v in (*effect.variables, *disjunct.variables)}
+            join = Join(emitter, domains, "S, F", indexed=False)
+            lines += join.emit(disjunct.literals, bound, outputs, inner)
+        return lines
+
+
+def _gathered(lines: list[str]) -> list[str]:
+    """Blocks under the same condition as one: effects are computed in one state, so what is asked there is asked once.
+
+    The order of facts does not matter, and that of numbers is kept: blocks that update one are left alone.
+    """
+    blocks: list[list[str]] = []
+    first: dict[str, list[str]] = {}
+    for line in lines:
+        if line.startswith(" "):
+            blocks[-1].append(line)
+        else:
+            blocks.append([line])
+    out: list[list[str]] = []
+    for block in blocks:
+        plain = block[0].startswith("if ") and not any(["U.append" in line for line in block])
+        if plain and block[0] in first:
+            first[block[0]] += block[1:]
+            continue
+        if plain:
+            first[block[0]] = block
+        out.append(block)
+    return [line for block in out for line in block]
+
+
+def combine(fluents: list[dict[int, Number]], happenings: list[Happening]) -> Delta:
+    """Unite the effects of one happening.
+
+    Raises :class:`Conflict`, ``KeyError``, ``ZeroDivisionError``, ``NumberTooLarge``.
+    """
+    deletes = [fact for happening in happenings for fact in happening.deletes]
+    adds = [fact for happening in happenings for fact in happening.adds]
+    grouped: dict[tuple[int, int], list[Update]] = {}
+    for happening in happenings:
+        for update in happening.updates:
+            grouped.setdefault((update.function, update.code), []).append(update)
+    values = []
+    for (function, code), updates in grouped.items():
+        kinds = {
+            "+" if u.operator in ("increase", "decrease") else "*" if u.operator in ("scale-up", "scale-down") else "="
+            for u in updates
+        }
+        if len(updates) > 1 and kinds not in ({"+"}, {"*"}):
+            raise Conflict(function, code)
+        value = updates[0].operand if kinds == {"="} else fluents[function][code]
+        for update in updates:
+            if update.operator == "increase":
+                value = value + update.operand
+            elif update.operator == "decrease":
+                value = value - update.operand
+            elif update.operator == "scale-up":
+                value = value * update.operand
+            elif update.operator == "scale-down":
+                if update.operand == 0:
+                    raise ZeroDivisionError
+                value = arithmetic("/", [value, update.operand])
+        values.append((function, code, checked(value)))
+    return Delta(deletes, adds, values)
+
+
+Remembered = dict[tuple[int, tuple[int, ...]], bool | None]
+"""Effects of a durative action's end (by number and binding) with the value that their start conditions had."""
+
+
+def interpreted(
+    evaluator: Evaluator, snap: Snap, binding: dict[int, int], remembered: Remembered | None = None
+) -> Happening:
+    """The effects of a snap action by the slow definition.
+
+    Raises :class:`Undefined` if an effect condition, an operand, or the fluent that it changes is.
+    """
+    task = evaluator.task
+    happening = Happening([], [], [])
+    for number, effect in enumerate(snap.effects):
+        for objects in product(*[task.domains[v.domain] for v in effect.variables]):
+            inner = {**binding, **bind(effect.variables, objects)}
+            started = effect.at_start is TRUE or (remembered or {}).get((number, objects), False)
+            holds = evaluator.holds(effect.condition, inner)
+            if started is False or holds is False:  # both are one condition: what is false decides
+                continue
+            if started is None or holds is None:
+                raise Undefined(evaluator.undefined(effect.condition, inner) or "an effect condition is undefined")
+            happening.adds.extend(
+                [(a.predicate, task.encode(evaluator.arguments(a.arguments, inner))) for a in effect.adds]
+            )
+            happening.deletes.extend(
+                [(a.predicate, task.encode(evaluator.arguments(a.arguments, inner))) for a in effect.deletes]
+            )
+            for a in effect.assignments:
+                value = evaluator.number(a.value, inner)
+                if a.operator != "assign":
+                    evaluator.number(model.Fluent(a.function, a.arguments), inner)
+                if a.operator == "scale-down" and value == 0:
+                    raise Undefined("division by zero")
+                happening.updates.append(
+                    Update(a.operator, a.function, task.encode(evaluator.arguments(a.arguments, inner)), value)
+                )
+    return happening
+
+
+def remember(evaluator: Evaluator, end: Snap, binding: dict[int, int]) -> Remembered:
+    """At the start of a durative action: the values that the start conditions of its end's effects have now."""
+    out: Remembered = {}
+    for number, effect in enumerate(end.effects):
+        if effect.at_start is TRUE:
+            continue
+        for objects in product(*[evaluator.task.domains[v.domain] for v in effect.variables]):
+            inner = {**binding, **bind(effect.variables, objects)}
+            out[number, objects] = evaluator.holds(effect.at_start, inner)
+    return out

@@ -1,0 +1,507 @@
+"""Parts with temporal operators: one small automaton for each binding whose letters differ from the default.
+
+A binding all of whose leaves have their default values behaves like every other such binding, so all of them share one
+*default* instance; a binding
+gets an instance of its own when one of its leaves first differs (and starts where the default is). An instance sleeps
+while its letter and its state stay the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import product
+
+from plansafe.verifier.compile.emit import Emitter
+from plansafe.verifier.compile.normal import free_slots
+from plansafe.verifier.compile.triggers import extension, generatable, patterns
+from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, Binding, TooManyInstances, Violation
+from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceIndex
+from plansafe.verifier.execution.monitors.invariant import Truth
+from plansafe.verifier.execution.monitors.program import (
+    PERMANENTLY_SATISFIED,
+    PERMANENTLY_VIOLATED,
+    PRESENTLY_SATISFIED,
+    Moment,
+    Program,
+)
+from plansafe.verifier.execution.state import State
+from plansafe.verifier.model.nodes import And, Formula, Task, Temporal, Variable
+from plansafe.verifier.rules.split import past_only
+
+
+class Instance:
+    """The automaton of one binding: its state, its leaf bits, and what blame needs."""
+
+    __slots__ = ("at_start", "bits", "ceased", "state", "touched", "violated")
+
+    def __init__(self, state: int, bits: int) -> None:
+        self.state = state
+        self.bits = bits
+        self.at_start = False  # the violation was there at letter 0
+        self.touched = False
+        self.ceased = False
+        self.violated = False  # in a past formula: violated at the previous letter
+
+    def copy(self) -> Instance:
+        """An independent copy."""
+        new = Instance(self.state, self.bits)
+        new.at_start, new.touched, new.ceased, new.violated = self.at_start, self.touched, self.ceased, self.violated
+        return new
+
+
+class Automaton:
+    """A part run by a :class:`Program`. ``mode`` as in :class:`plansafe.verifier.rules.model.Part`."""
+
+    def __init__(
+        self,
+        part: int,
+        emitter: Emitter,
+        parameters: tuple[Variable, ...],
+        mode: str,
+        formula: Formula,
+        *,
+        acting: bool,
+        of_actions: bool = False,
+        limit: int = MAX_INSTANCES,
+        step_offset: int = 0,
+    ) -> None:
+        self.part = part
+        self.task: Task = emitter.task
+        self.parameters = parameters
+        self.mode = mode
+        self.acting = acting
+        self.of_actions = of_actions
+        self.limit = limit
+        self.step_offset = step_offset
+        self.program = Program(emitter.task, mode, formula, parameters)
+        self._compile(emitter)
+        self.instances: dict[Binding, Instance] = {}
+        self.done: set[Binding] = set()
+        self.default = Instance(self.program.start, 0)
+        self.closed = False
+        self._awake: set[Binding] = set()
+        self._default_awake = True
+        self._candidates: list[Binding] = []
+        self._touched: set[Binding] = set()
+        self._touched_early: dict[int, set[Binding]] = {}
+        self._touched_now: dict[int, set[Binding]] = {}
+        self._global_dirty = True
+        self._global_bits = 0
+        self._time_bits = -1
+        self._timed = self.program.timed
+        self._early = False
+        self._tracked: dict[Binding, tuple[Instance, int]] = {}
+        self.undecided: set[Binding] = set()
+        self.touches = 0
+        self.violations: list[Violation] = []
+
+    def _compile(self, emitter: Emitter) -> None:
+        own = {v.slot for v in self.parameters}
+        leaves = self.program.leaves
+        self.global_leaves = [i for i, leaf in enumerate(leaves) if not free_slots(leaf) & own]
+        self.local_leaves = [i for i, leaf in enumerate(leaves) if free_slots(leaf) & own]
+        self.truths = [
+            Truth(emitter, leaf, self.parameters if i in self.local_leaves else ()) for i, leaf in enumerate(leaves)
+        ]
+        self._local = self._fused(emitter, self.local_leaves, [v.slot for v in self.parameters])
+        self._global = self._fused(emitter, self.global_leaves, [])
+        self.defaults = 0
+        self.searches = []
+        for number in self.local_leaves:
+            leaf = leaves[number]
+            default = not generatable(leaf, True, self.parameters) and generatable(leaf, False, self.parameters)
+            self.defaults |= default << number
+            self.searches.append(extension(emitter, leaf, not default, self.parameters))
+        locals_ = And(tuple([leaves[i] for i in self.local_leaves]))
+        self.readers = InstanceIndex(patterns(emitter, locals_, self.parameters))
+        self.global_readers = InstanceIndex(patterns(emitter, And(tuple([leaves[i] for i in self.global_leaves])), ()))
+        self.everything = InstanceIndex(patterns(emitter, And(tuple(leaves)), self.parameters))
+        operator = self.program._alive.operator if isinstance(self.program._alive, Temporal) else ""
+        self.response = (
+            self.mode == "whole"
+            and operator in ("sometime-after", "always-within")
+            and past_only(self.program._alive.operands[0])  # type: ignore[union-attr]
+        )
+        self._premise = Program(self.task, "always", self.program._alive.operands[0]) if self.response else None  # type: ignore[union-attr]
+
+    def _fused(self, emitter: Emitter, leaves: list[int], slots: list[int]) -> Callable[..., int]:
+        """All bits in one call."""
+        return emitter.bits([(number, self.program.leaves[number]) for number in leaves], slots)
+
+    @property
+    def awake(self) -> bool:
+        """Whether the next letter matters even if nothing changes."""
+        return self._default_awake or bool(self._awake) or self._global_dirty or self._timed
+
+    @property
+    def pending(self) -> bool:
+        """Whether changes have been told that are judged with the next letter."""
+        return bool(self._candidates or self._touched or self._global_dirty)
+
+    def triggers(self) -> list[tuple[int, bool | None, Callable[..., None]]]:
+        """What to call, and for which changes."""
+        return [(t.predicate, t.added, t.find) for search in self.searches for t in search.triggers]
+
+    @property
+    def candidates(self) -> list[Binding]:
+        """Where triggers leave the bindings that they find."""
+        return self._candidates
+
+    def start(self, state: State, indexes: FactIndexes) -> None:
+        """Find the bindings whose leaves differ from the default in S0. The first letter is read by :meth:`step`."""
+        for search in self.searches:
+            search.all(state.facts, state.fluents, indexes.tables, 0, self._candidates)
+
+    def concerned(self, predicate: int, code: int) -> bool:
+        """Whether a change has to be told: an instance reads it, or all do, or blame depends on it."""
+        if self._early or (self.instances and self.readers.read(predicate, code)):
+            return True
+        return self.global_readers.matches(predicate, code)
+
+    @property
+    def open(self) -> bool:
+        """Whether the end of the trace is to be judged."""
+        return bool(self.violations) or self.mode not in ("always", "each")
+
+    def read(self, predicate: int, code: int) -> None:
+        """A fact changed: note who reads it."""
+        if predicate in self.readers.by_predicate:
+            self.readers.readers(predicate, code, self._touched)
+        if predicate in self.global_readers.by_predicate and not self._global_dirty:
+            self._global_dirty = self.global_readers.matches(predicate, code)
+        if self._early:
+            self._track(predicate, code)
+
+    def _track(self, predicate: int, code: int) -> None:
+        """Blame: a fact that an instance reads has changed."""
+        for number in self.everything.by_predicate.get(predicate, ()):
+            pattern = self.everything.patterns[number]
+            key = pattern.key(code)
+            if key is None:
+                continue
+            self._touched_now.setdefault(number, set()).add(key)
+
+    def _was_touched(self, binding: Binding) -> bool:
+        for number, keys in self._touched_early.items():
+            if tuple([binding[p] for p in self.everything.patterns[number].parameters]) in keys:
+                return True
+        return False
+
+    # -- letters ------------------------------------------------------------------------------------------------------
+
+    def step(self, state: State, moment: Moment) -> None:
+        """Read the letter of ``state`` at ``moment``."""
+        program = self.program
+        time_bits = program.time_bits(moment)
+        everyone = time_bits != self._time_bits
+        self._time_bits = time_bits
+        if self._global_dirty:
+            self._global_dirty = False
+            bits = self._bits(state, None)
+            if bits is None:
+                self._give_up()
+                return
+            everyone = everyone or bits != self._global_bits
+            self._global_bits = bits
+        due = set(self._awake) if not everyone else set(self.instances)
+        if self._touched:
+            due |= self._touched
+            for binding in self._touched:
+                self._refresh(state, binding)
+            self._touched.clear()
+        if self._candidates:
+            self.touches += len(self._candidates)
+            if not self.closed:
+                for binding in dict.fromkeys(self._candidates):
+                    if binding not in self.instances and binding not in self.done:
+                        self._create(state, binding)
+                        due.add(binding)
+            self._candidates.clear()
+        for binding in due:
+            instance = self.instances.get(binding)
+            if instance is not None:
+                self._advance(binding, instance, time_bits, moment)
+        if not self.closed and (self._default_awake or everyone):
+            self._advance_default(time_bits, moment)
+        if self._touched_now:
+            # What ends a block does not count as touching it, so changes count from the next letter on.
+            for number, keys in self._touched_now.items():
+                self._touched_early.setdefault(number, set()).update(keys)
+            self._touched_now = {}
+
+    def foresee(
+        self, state: State, changes: Iterable[tuple[int, int, object]], candidates: list[Binding], moment: Moment
+    ) -> tuple[list[Binding], list[Binding]] | None:
+        """What :meth:`step` would find violated, and undecided, in the letter of ``state``. Nothing is changed.
+
+        ``changes`` led to the state, and triggers found the ``candidates``. ``None`` where a copy has to be asked: all
+        bindings that share the default instance are violated together, or there are too many instances.
+        """
+        program, touched, dirty = self.program, set(self._touched), self._global_dirty
+        for index, code, _ in changes:
+            self.readers.readers(index, code, touched)
+            dirty = dirty or self.global_readers.matches(index, code)
+        time_bits = program.time_bits(moment)
+        everyone, shared = time_bits != self._time_bits, self._global_bits
+        if dirty:
+            found = self._bits(state, None)
+            if found is None:
+                return [], [] if () in self.undecided else [()]
+            everyone, shared = everyone or found != shared, found
+        if not self.closed and (self._default_awake or everyone):
+            default = program.move(self.default.state, self.defaults | shared, time_bits, moment)[0]
+            if self._bad(default) and (self.mode in ("always", "each") or not program.past_mode):
+                return None
+        violated: list[Binding] = []
+        undecided: list[Binding] = []
+        fresh = () if self.closed else dict.fromkeys((*self._candidates, *candidates))
+        if len(self.instances) + len(fresh) > self.limit:
+            return None
+        for binding in {*(self.instances if everyone else self._awake), *touched, *fresh}:
+            instance = self.instances.get(binding)
+            if instance is None:
+                if binding not in fresh or binding in self.done:
+                    continue
+                bits, instance = self._bits(state, binding), self.default
+                if bits == self.defaults:
+                    continue
+            else:
+                bits = self._bits(state, binding) if binding in touched else instance.bits
+            if bits is None:
+                if binding not in self.undecided:
+                    undecided.append(binding)
+                continue
+            after = program.move(instance.state, bits | shared, time_bits, moment)[0]
+            again = program.past_mode and self.mode == "always" and instance.violated
+            if self._bad(after) and not again and not (program.past_mode and self.mode not in ("always", "each")):
+                violated.append(binding)
+        return violated, undecided
+
+    def _bad(self, state: int) -> bool:
+        """Whether the formula is violated at a state of the program: now (of a past formula), or for good."""
+        program = self.program
+        return not program.output(state) if program.past_mode else program.verdict(state) == PERMANENTLY_VIOLATED
+
+    def _create(self, state: State, binding: Binding) -> None:
+        bits = self._bits(state, binding)
+        if bits is None or bits == self.defaults:
+            if bits is None:
+                self.undecided.add(binding)
+                self.done.add(binding)
+            return
+        if len(self.instances) >= self.limit:
+            raise TooManyInstances
+        instance = self.instances[binding] = self.default.copy()
+        instance.bits = bits
+        self.readers.add(binding)
+
+    def _bits(self, state: State, binding: Binding | None) -> int | None:
+        """The leaves of a binding, or (``None``) those common to all; ``None`` if one is undefined."""
+        shared = binding is None
+        objects = binding or ()
+        try:
+            return (self._global if shared else self._local)(state.facts, state.fluents, *objects)
+        except (KeyError, ZeroDivisionError):
+            bits = 0
+            for number in self.global_leaves if shared else self.local_leaves:
+                value = self.truths[number](state, objects)
+                if value is None:
+                    return None
+                bits |= value << number
+            return bits
+
+    def _refresh(self, state: State, binding: Binding) -> None:
+        instance = self.instances.get(binding)
+        if instance is None:
+            return
+        bits = self._bits(state, binding)
+        if bits is None:
+            self.undecided.add(binding)
+            self._retire(binding)
+        else:
+            instance.bits = bits
+
+    def _give_up(self) -> None:
+        """A leaf common to all instances is undefined: none can be decided."""
+        self.undecided.add(())
+        self.closed = True
+        for binding in list(self.instances):
+            self._retire(binding)
+
+    def _retire(self, binding: Binding) -> None:
+        del self.instances[binding]
+        self.readers.remove(binding)
+        self._awake.discard(binding)
+        self.done.add(binding)
+
+    def _advance(self, binding: Binding, instance: Instance, time_bits: int, moment: Moment) -> None:
+        program = self.program
+        letter = instance.bits | self._global_bits
+        instance.state, sleeps = program.move(instance.state, letter, time_bits, moment)
+        if moment.letter == 0:
+            self._note_start(instance, letter, moment)
+        if program.past_mode:
+            self._judge_occurrence(binding, instance, moment)
+        else:
+            verdict = program.verdict(instance.state)
+            if verdict == PERMANENTLY_VIOLATED:
+                self._violate(binding, instance, moment.letter, False)
+                self._retire(binding)
+                return
+            if verdict == PERMANENTLY_SATISFIED:
+                self._retire(binding)
+                return
+            if verdict == PRESENTLY_SATISFIED:
+                instance.ceased = True
+        (self._awake.discard if sleeps and not self._repeats(instance) else self._awake.add)(binding)
+
+    def _repeats(self, instance: Instance) -> bool:
+        """Whether the next letter is a finding of its own, also if nothing changes."""
+        return self.mode == "each" and not self.program.output(instance.state)
+
+    def _note_start(self, instance: Instance, letter: int, moment: Moment) -> None:
+        """At letter 0: is the violation, or what it answers to, there already? What the plan itself does is not."""
+        if self.of_actions or self.mode in ("each", "latch"):
+            return
+        if self.response:
+            assert self._premise is not None
+            own = 0
+            for number, leaf in enumerate(self._premise.leaves):
+                own |= (letter >> self.program._leaf(leaf) & 1) << number
+            instance.at_start = self._premise.output(self._premise.step(self._premise.start, own, 0, moment))
+        elif self.program.past_mode:
+            instance.at_start = not self.program.output(instance.state)
+        else:
+            instance.at_start = self.program.verdict(instance.state) == PERMANENTLY_VIOLATED
+        self._early = self._early or instance.at_start
+
+    def _judge_occurrence(self, binding: Binding, instance: Instance, moment: Moment) -> None:
+        violated = not self.program.output(instance.state)
+        if self.mode == "each":
+            if violated:
+                self.violations.append(
+                    Violation(self.part, binding, moment.letter + self.step_offset, moment.letter, False, "introduced")
+                )
+        elif self.mode == "always" and violated and not instance.violated:
+            self._violate(binding, instance, moment.letter, False)
+        if not violated:
+            if instance.violated and binding in self._tracked:
+                self._settle(self._tracked[binding][1])
+            instance.ceased = True
+            instance.at_start = False
+        instance.violated = violated
+
+    def _settle(self, number: int) -> None:
+        """Decide the blame of a violation that was there at letter 0, when it has ended."""
+        violation = self.violations[number]
+        if violation.blame == "early":
+            instance = self._tracked[violation.binding][0]
+            touched = self._was_touched(violation.binding)
+            blame = (
+                "introduced"
+                if instance.ceased and (self.response or violation.at_end)
+                else "worsened"
+                if touched
+                else "pre-existing"
+            )
+            self.violations[number] = violation._replace(blame=blame)
+
+    def _violate(self, binding: Binding, instance: Instance, letter: int, at_end: bool) -> None:
+        early = instance.at_start and (self.response or letter == 0 or at_end)
+        self.violations.append(
+            Violation(self.part, binding, letter, letter, at_end, "early" if early else "introduced")
+        )
+        if early:
+            self._tracked[binding] = (instance, len(self.violations) - 1)
+
+    def _advance_default(self, time_bits: int, moment: Moment) -> None:
+        program = self.program
+        default = self.default
+        default.bits = self.defaults
+        letter = self.defaults | self._global_bits
+        default.state, sleeps = program.move(default.state, letter, time_bits, moment)
+        if moment.letter == 0:
+            self._note_start(default, letter, moment)
+        bad = self._bad(default.state)
+        if bad and (self.mode in ("always", "each") or not program.past_mode):
+            self._materialise(moment)
+            return
+        if not program.past_mode:
+            verdict = program.verdict(default.state)
+            if verdict == PERMANENTLY_SATISFIED:
+                self.closed = True
+            elif verdict == PRESENTLY_SATISFIED:
+                default.ceased = True
+        elif not bad:
+            default.ceased = True
+            default.at_start = False
+        default.violated = bad
+        self._default_awake = not sleeps or self._repeats(default)
+
+    def _materialise(self, moment: Moment) -> None:
+        """The default instance fails: so does every binding that still shares it."""
+        for binding in self._others():
+            instance = self.default.copy()
+            self.instances[binding] = instance
+            self.readers.add(binding)
+            if len(self.instances) > self.limit:
+                raise TooManyInstances
+            if self.program.past_mode:
+                self._judge_occurrence(binding, instance, moment)
+                self._awake.add(binding)
+            else:
+                self._violate(binding, instance, moment.letter, False)
+                self._retire(binding)
+        self.closed = True
+
+    def _others(self) -> list[Binding]:
+        """The bindings that have no instance of their own."""
+        domains = [self.task.domains[v.domain] for v in self.parameters]
+        total = 1
+        for domain in domains:
+            total *= len(domain)
+        if total > self.limit:
+            raise TooManyInstances
+        return [b for b in product(*domains) if b not in self.instances and b not in self.done]
+
+    def open_bindings(self) -> bool:
+        """Whether some binding has no instance of its own yet."""
+        total = 1
+        for v in self.parameters:
+            total *= len(self.task.domains[v.domain])
+        return total > len(self.instances) + len(self.done)
+
+    def finish(self, _state: State, letter: int) -> None:
+        """The trace has ended with the letter just read: report what is not satisfied."""
+        if self.mode not in ("always", "each"):
+            for binding, instance in self.instances.items():
+                if self._fails(instance):
+                    self._violate(binding, instance, letter, True)
+            if not self.closed and self._fails(self.default):
+                for binding in self._others():
+                    self._violate(binding, self.default.copy(), letter, True)
+        for number in range(len(self.violations)):
+            self._settle(number)
+
+    def _fails(self, instance: Instance) -> bool:
+        if self.program.past_mode:
+            return not self.program.output(instance.state)
+        return self.program.verdict(instance.state) < PRESENTLY_SATISFIED
+
+    def fork(self) -> Automaton:
+        """An independent copy; the program and its tables are shared."""
+        copy = type(self).__new__(type(self))
+        copy.__dict__.update(self.__dict__)
+        copy.instances = {b: i.copy() for b, i in self.instances.items()}
+        copy.done = set(self.done)
+        copy.default = self.default.copy()
+        copy.readers = self.readers.fork()
+        copy._awake = set(self._awake)
+        copy._candidates = list(self._candidates)
+        copy._touched = set(self._touched)
+        copy._touched_early = {n: set(k) for n, k in self._touched_early.items()}
+        copy._touched_now = {n: set(k) for n, k in self._touched_now.items()}
+        copy._tracked = dict(self._tracked)
+        copy.undecided = set(self.undecided)
+        copy.violations = list(self.violations)
+        return copy

@@ -1,0 +1,172 @@
+"""Indexes: facts by some of their arguments, and rule instances by the facts they read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from plansafe.verifier.compile.emit import Emitter
+from plansafe.verifier.compile.triggers import Pattern
+from plansafe.verifier.execution.state import Change
+from plansafe.verifier.model.nodes import Task
+
+Binding = tuple[int, ...]
+
+
+class FactIndexes:
+    """The indexes ``I`` that generated joins use, kept in step with the state by its log of changes."""
+
+    def __init__(self, emitter: Emitter, asked: set[tuple[int, tuple[int, ...]]]) -> None:
+        self.task: Task = emitter.task
+        self.size = emitter.size
+        self.tables: list[dict[int, set[int]]] = []
+        self._specs = {spec: emitter.indexes[spec] for spec in asked}
+        self._by_predicate: dict[int, list[tuple[int, tuple[int, ...]]]] = {}
+        self._mine: dict[int, set[int]] | None = None
+        """Of each table that no fork shares, the keys whose sets no fork shares; ``None``: nothing is shared."""
+
+    def build(self, facts: list[set[int]]) -> None:
+        """Build the indexes that were asked for when this was made."""
+        self.tables = [{} for _ in range(max(self._specs.values(), default=-1) + 1)]
+        self._by_predicate = {}
+        self._mine = None
+        for (predicate, positions), number in self._specs.items():
+            self._fill(predicate, positions, number, facts)
+
+    def cover(self, emitter: Emitter, asked: set[tuple[int, tuple[int, ...]]], facts: list[set[int]]) -> None:
+        """Add indexes that are asked for and not there yet, for a state that these indexes fit."""
+        if len(asked) <= len(self._specs) and asked <= self._specs.keys():
+            return
+        missing = {spec: emitter.indexes[spec] for spec in asked if spec not in self._specs}
+        self._specs = {**self._specs, **missing}
+        self._by_predicate = {predicate: list(entries) for predicate, entries in self._by_predicate.items()}
+        self.tables += [{} for _ in range(max(missing.values()) + 1 - len(self.tables))]
+        for (predicate, positions), number in missing.items():
+            self.tables[number] = {}
+            self._fill(predicate, positions, number, facts)
+            if self._mine is not None:
+                self._mine[number] = set(self.tables[number])
+
+    def _fill(self, predicate: int, positions: tuple[int, ...], number: int, facts: list[set[int]]) -> None:
+        powers = self._powers(predicate, positions)
+        self._by_predicate.setdefault(predicate, []).append((number, powers))
+        table = self.tables[number]
+        for code in facts[predicate]:
+            table.setdefault(self._key(code, powers), set()).add(code)
+
+    def fork(self) -> FactIndexes:
+        """An independent copy for a state that is the same now. What neither changes is shared: constant time."""
+        copy = FactIndexes.__new__(FactIndexes)
+        copy.task, copy.size, copy._specs = self.task, self.size, self._specs
+        copy.tables, copy._by_predicate = list(self.tables), self._by_predicate
+        copy._mine, self._mine = {}, {}
+        return copy
+
+    def _powers(self, predicate: int, positions: tuple[int, ...]) -> tuple[int, ...]:
+        arity = len(self.task.predicates[predicate].types)
+        return tuple([self.size ** (arity - 1 - place) for place in positions])
+
+    def _key(self, code: int, powers: tuple[int, ...]) -> int:
+        key = 0
+        for power in powers:
+            key = key * self.size + code // power % self.size
+        return key
+
+    def update(self, log: Iterable[Change]) -> None:
+        """Follow the changes of a step."""
+        by_predicate = self._by_predicate
+        if not by_predicate:
+            return
+        for predicate, code, value in log:
+            for number, powers in by_predicate.get(predicate, ()):
+                key = self._key(code, powers)
+                if self._mine is not None:
+                    self._own(number, key)
+                if value:
+                    self.tables[number].setdefault(key, set()).add(code)
+                else:
+                    self.tables[number][key].discard(code)
+
+    def _own(self, number: int, key: int) -> None:
+        """Copy what a fork shares before it is changed."""
+        assert self._mine is not None
+        keys = self._mine.get(number)
+        if keys is None:
+            keys = self._mine[number] = set()
+            self.tables[number] = dict(self.tables[number])
+        if key not in keys:
+            keys.add(key)
+            shared = self.tables[number].get(key)
+            if shared is not None:
+                self.tables[number][key] = set(shared)
+
+
+class InstanceIndex:
+    """Which instances read a changed fact."""
+
+    def __init__(self, patterns: list[Pattern]) -> None:
+        self.patterns = patterns
+        self.by_predicate: dict[int, list[int]] = {}
+        for number, pattern in enumerate(patterns):
+            self.by_predicate.setdefault(pattern.predicate, []).append(number)
+        self._tables: list[dict[Binding, set[Binding]]] = [{} for _ in patterns]
+        self._changed: list[dict[Binding, set[Binding]]] | None = None
+        """What differs from the tables since a fork shares them; ``None``: nobody shares them."""
+
+    def add(self, binding: Binding) -> None:
+        """Register an instance."""
+        for number, pattern in enumerate(self.patterns):
+            self._set(number, tuple([binding[p] for p in pattern.parameters])).add(binding)
+
+    def remove(self, binding: Binding) -> None:
+        """Forget an instance."""
+        for number, pattern in enumerate(self.patterns):
+            key = tuple([binding[p] for p in pattern.parameters])
+            left = self._set(number, key)
+            left.discard(binding)
+            if not left and self._changed is None:
+                del self._tables[number][key]
+
+    def _set(self, number: int, key: Binding) -> set[Binding]:
+        """The set behind a key, to be changed."""
+        if self._changed is None:
+            return self._tables[number].setdefault(key, set())
+        found = self._changed[number].get(key)
+        if found is None:
+            found = self._changed[number][key] = set(self._tables[number].get(key, ()))
+        return found
+
+    def readers(self, predicate: int, code: int, out: set[Binding]) -> None:
+        """Add the registered instances that read the fact to ``out``."""
+        changed = self._changed
+        for number in self.by_predicate.get(predicate, ()):
+            key = self.patterns[number].key(code)
+            if key is not None:
+                found = None if changed is None else changed[number].get(key)
+                if found is None:
+                    found = self._tables[number].get(key)
+                if found:
+                    out |= found
+
+    def matches(self, predicate: int, code: int) -> bool:
+        """Whether some pattern reads the fact, whatever is registered."""
+        return any([self.patterns[number].key(code) is not None for number in self.by_predicate.get(predicate, ())])
+
+    def read(self, predicate: int, code: int) -> bool:
+        """Whether some registered instance reads the fact."""
+        changed = self._changed
+        for number in self.by_predicate.get(predicate, ()):
+            key = self.patterns[number].key(code)
+            if key is not None:
+                found = None if changed is None else changed[number].get(key)
+                if self._tables[number].get(key) if found is None else found:
+                    return True
+        return False
+
+    def fork(self) -> InstanceIndex:
+        """An independent copy, at the cost of what has changed since the tables were first shared."""
+        copy = InstanceIndex.__new__(InstanceIndex)
+        copy.patterns, copy.by_predicate, copy._tables = self.patterns, self.by_predicate, self._tables
+        if self._changed is None:
+            self._changed = [{} for _ in self.patterns]
+        copy._changed = [{key: set(found) for key, found in changes.items()} for changes in self._changed]
+        return copy

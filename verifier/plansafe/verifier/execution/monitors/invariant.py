@@ -1,0 +1,183 @@
+"""Parts that are about single states: the set of bindings that violate them now, kept by changes alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from plansafe.verifier.compile.emit import Emitter
+from plansafe.verifier.compile.triggers import extension, patterns
+from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, Binding, TooManyInstances, Violation
+from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceIndex
+from plansafe.verifier.execution.monitors.program import Moment
+from plansafe.verifier.execution.state import Change, State
+from plansafe.verifier.model.evaluation import Evaluator
+from plansafe.verifier.model.nodes import Formula, Variable
+
+
+class Truth:
+    """``formula`` under a binding, in three values.
+
+    Generated code first, the slow definition where a number is undefined.
+    """
+
+    def __init__(self, emitter: Emitter, formula: Formula, parameters: tuple[Variable, ...]) -> None:
+        self.formula = formula
+        self.slots = [v.slot for v in parameters]
+        self.task = emitter.task
+        self._emitter = emitter
+        self._fast: Callable[..., bool] | None = None  # compiled at first use: many are never asked
+
+    def __call__(self, state: State, binding: Binding) -> bool | None:
+        """The value in a state; ``None`` for undefined."""
+        fast = self._fast
+        if fast is None:
+            fast = self._fast = self._emitter.condition(self.formula, self.slots)
+        try:
+            return fast(state.facts, state.fluents, *binding)
+        except (KeyError, ZeroDivisionError):
+            evaluator = Evaluator(self.task, state.facts, state.fluents)
+            return evaluator.holds(self.formula, dict(zip(self.slots, binding, strict=True)))
+
+
+class Episode:
+    """A block of letters in which an instance is violated; blame needs those that began at letter 0."""
+
+    __slots__ = ("start", "touched")
+
+    def __init__(self, start: int, touched: bool) -> None:
+        self.start = start
+        self.touched = touched
+
+
+class Invariant:
+    """``body`` must hold in every state (``always``), or in the last (``final``), for every binding.
+
+    Work per step: the triggers of the facts that changed, and the violated bindings that read them.
+    """
+
+    acting = False
+    awake = False
+    """Never due but for changes."""
+
+    def __init__(
+        self,
+        part: int,
+        emitter: Emitter,
+        parameters: tuple[Variable, ...],
+        body: Formula,
+        *,
+        final: bool,
+        of_actions: bool = False,
+        limit: int = MAX_INSTANCES,
+    ) -> None:
+        self.part = part
+        self.final = final
+        self.of_actions = of_actions
+        self.limit = limit
+        self.search = extension(emitter, body, False, parameters)
+        self.holds = Truth(emitter, body, parameters)
+        self.readers = InstanceIndex(patterns(emitter, body, parameters))
+        self.episodes: dict[Binding, Episode] = {}
+        self.undecided: set[Binding] = set()
+        self.candidates: list[Binding] = []
+        self.touches = 0
+        self.violations: list[Violation] = []
+        self._touched: set[Binding] = set()
+
+    def triggers(self) -> list[tuple[int, bool | None, Callable[..., None]]]:
+        """What to call, and for which changes."""
+        return [(t.predicate, t.added, t.find) for t in self.search.triggers]
+
+    def start(self, state: State, indexes: FactIndexes) -> None:
+        """Find every violation of S0."""
+        self.search.all(state.facts, state.fluents, indexes.tables, 0, self.candidates)
+
+    def concerned(self, predicate: int, code: int) -> bool:
+        """Whether a change has to be told: a violated instance reads it."""
+        return bool(self.episodes) and self.readers.read(predicate, code)
+
+    def read(self, predicate: int, code: int) -> None:
+        """A fact changed: note the violated instances that read it."""
+        self.readers.readers(predicate, code, self._touched)
+
+    @property
+    def open(self) -> bool:
+        """Whether the end of the trace is to be judged."""
+        return bool(self.episodes or (self.final and self.undecided))
+
+    def step(self, state: State, moment: Moment) -> None:
+        """Judge what the changes since the last letter may have altered."""
+        letter = moment.letter
+        if self._touched:
+            for binding in self._touched:
+                episode = self.episodes.get(binding)
+                if episode is None:
+                    continue
+                value = self.holds(state, binding)
+                if value is False:
+                    episode.touched = episode.touched or letter > 0
+                    continue
+                if value is None:
+                    self.undecided.add(binding)
+                self._close(binding, episode)
+            self._touched.clear()
+        if self.candidates:
+            for binding in self.candidates:
+                if binding not in self.episodes:
+                    value = self.holds(state, binding)
+                    if value is False:
+                        self.episodes[binding] = Episode(letter, False)
+                        self.readers.add(binding)
+                        if len(self.episodes) > self.limit:
+                            raise TooManyInstances
+                    elif value is None:
+                        self.undecided.add(binding)
+            self.touches += len(self.candidates)
+            self.candidates.clear()
+
+    def foresee(
+        self, state: State, changes: Iterable[Change], candidates: list[Binding], _moment: Moment
+    ) -> tuple[list[Binding], list[Binding]]:
+        """What :meth:`step` would find newly violated, and newly undecided, in a state behind ``changes``."""
+        asked = dict.fromkeys(candidates)
+        touched: set[Binding] = set()
+        if self.episodes:
+            for index, code, _ in changes:
+                self.readers.readers(index, code, touched)
+        values = {binding: self.holds(state, binding) for binding in (*asked, *touched)}
+        violated = [binding for binding in asked if values[binding] is False and binding not in self.episodes]
+        return violated, [b for b, value in values.items() if value is None and b not in self.undecided]
+
+    def _close(self, binding: Binding, episode: Episode) -> None:
+        del self.episodes[binding]
+        self.readers.remove(binding)
+        if not self.final:
+            self._report(binding, episode, False)
+
+    def _report(self, binding: Binding, episode: Episode, at_end: bool, letter: int | None = None) -> None:
+        blame = "introduced" if episode.start or self.of_actions else "worsened" if episode.touched else "pre-existing"
+        at = episode.start if letter is None else letter
+        self.violations.append(Violation(self.part, binding, at, at, at_end, blame))
+
+    def finish(self, state: State, letter: int) -> None:
+        """The trace ends: report what is still violated. Of a condition on the last state, only that state counts."""
+        if self.final:
+            self.undecided = {binding for binding in self.undecided if self.holds(state, binding) is None}
+        for binding, episode in self.episodes.items():
+            self._report(binding, episode, self.final, letter if self.final else None)
+
+    def fork(self) -> Invariant:
+        """An independent copy."""
+        copy = Invariant.__new__(Invariant)
+        copy.__dict__.update(self.__dict__)
+        copy.readers = self.readers.fork()
+        copy.episodes = {b: _copied(e) for b, e in self.episodes.items()}
+        copy.undecided = set(self.undecided)
+        copy.candidates = []
+        copy.violations = list(self.violations)
+        copy._touched = set()
+        return copy
+
+
+def _copied(episode: Episode) -> Episode:
+    return Episode(episode.start, episode.touched)

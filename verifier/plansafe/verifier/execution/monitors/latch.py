@@ -1,0 +1,211 @@
+"""Rules about steps that look back: what the past says is kept in latches, and asked where a step matches.
+
+A condition such as ``(once (washed ?food))`` depends on ``?food`` alone, also in a rule about a step with six
+parameters. So each maximal temporal subformula has an automaton of its own, with an instance for each binding of *its*
+free variables, and the rule is judged only at the steps that it is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import product
+from typing import NamedTuple
+
+from plansafe.verifier.compile.emit import Emitter
+from plansafe.verifier.compile.normal import free_slots, is_temporal, mentions
+from plansafe.verifier.execution.monitors.automaton import Automaton, Instance
+from plansafe.verifier.execution.monitors.finding import Binding
+from plansafe.verifier.execution.monitors.invariant import Invariant, Truth
+from plansafe.verifier.execution.monitors.program import Moment, structure
+from plansafe.verifier.execution.monitors.stepcheck import StepCheck
+from plansafe.verifier.execution.state import State
+from plansafe.verifier.model.nodes import TRUE, And, Formula, Not, Or, Quantified, Temporal, Variable
+from plansafe.verifier.rules.split import past_only
+
+
+class Latch(Automaton):
+    """The truth of a past formula at the present letter, for each binding of its free variables; violates nothing."""
+
+    open = False
+
+    def __init__(
+        self, part: int, emitter: Emitter, parameters: tuple[Variable, ...], formula: Formula, momentary: frozenset[int]
+    ) -> None:
+        super().__init__(part, emitter, parameters, "latch", formula, acting=mentions(formula, momentary))
+        self.unknown: set[Binding] = set()
+        self._idle: list[Binding] = []
+
+    def step(self, state: State, moment: Moment) -> None:
+        """Read a letter; instances that cannot be decided are unknown to whoever asks, and to nobody else."""
+        super().step(state, moment)
+        default = self.default.state
+        for binding in self._idle:
+            if self.instances[binding].state == default:  # it is as those are that never differed
+                del self.instances[binding]
+                self.readers.remove(binding)
+                self._awake.discard(binding)
+        self._idle.clear()
+        if self.undecided:
+            self.unknown |= self.undecided
+            self.undecided = set()
+
+    def _advance(self, binding: Binding, instance: Instance, time_bits: int, moment: Moment) -> None:
+        """Read a letter: nothing is violated, and nobody is to blame."""
+        instance.state, sleeps = self.program.move(instance.state, instance.bits | self._global_bits, time_bits, moment)
+        (self._awake.discard if sleeps else self._awake.add)(binding)
+        if instance.bits == self.defaults:
+            self._idle.append(binding)
+
+    def finish(self, _state: State, letter: int) -> None:
+        """The trace ends: nothing is said."""
+
+    def truth(self, binding: Binding) -> bool | None:
+        """The formula at the letter read last; ``None`` if it cannot be decided."""
+        if self.unknown and (binding in self.unknown or () in self.unknown):
+            return None
+        return self.program.output(self.instances.get(binding, self.default).state)
+
+    def foretell(self, binding: Binding, state: State, moment: Moment) -> bool | None:
+        """What :meth:`truth` would say after the letter of ``state`` at ``moment``. Nothing is changed."""
+        if self.unknown and (binding in self.unknown or () in self.unknown):
+            return None
+        shared, own = self._bits(state, None), self._bits(state, binding)
+        if shared is None or own is None:
+            return None
+        now = self.instances.get(binding, self.default).state
+        return self.program.output(self.program.move(now, own | shared, self.program.time_bits(moment), moment)[0])
+
+    def fork(self) -> Latch:
+        """An independent copy."""
+        copy = super().fork()
+        assert isinstance(copy, Latch)
+        copy.unknown = set(self.unknown)
+        copy._idle = []
+        return copy
+
+
+TruthOf = Callable[[int, Binding], bool | None]
+"""The truth of a latch (by number) under a binding at the letter read last; ``None`` if it cannot be decided."""
+
+
+def truth_of(monitors: Sequence[object]) -> TruthOf:
+    """What the latches among some monitors say."""
+
+    def truth(number: int, binding: Binding) -> bool | None:
+        latch = monitors[number]
+        assert isinstance(latch, Latch)
+        return latch.truth(binding)
+
+    return truth
+
+
+class _Asked(NamedTuple):
+    """A temporal subformula: the latch to ask (its number among the monitors), and the slots of its free variables."""
+
+    monitor: int
+    slots: tuple[int, ...]
+
+
+class LatchedCheck(StepCheck):
+    """``body`` must hold wherever ``step`` matches and ``guard`` holds; what it says of the past is asked of latches.
+
+    ``monitors``, to which the latches are added; ``known`` are the numbers of those that are there, by what they say:
+    rules that a mapping splits into several ask the same.
+    """
+
+    late = True
+
+    def __init__(
+        self,
+        part: int,
+        emitter: Emitter,
+        parameters: tuple[Variable, ...],
+        step: Formula,
+        guard: Formula | None,
+        body: Formula,
+        momentary: frozenset[int],
+        monitors: list[Invariant | Automaton],
+        known: dict[tuple[object, ...], int],
+    ) -> None:
+        super().__init__(part, emitter, parameters, step, guard, TRUE, after=True)
+        self.after = False
+        self.slots = [v.slot for v in parameters]
+        self._asked: dict[int, _Asked] = {}
+        self._truths: dict[int, tuple[Truth, tuple[int, ...]]] = {}
+        self._body = body
+        temporal: list[tuple[Temporal, tuple[Variable, ...]]] = []
+        self._prepare(emitter, body, parameters, temporal)
+        for formula, own in temporal:
+            key = (tuple([(v.slot, v.domain) for v in own]), *structure(formula))
+            if key not in known:
+                monitors.append(Latch(part, emitter, own, formula, momentary))
+                known[key] = len(monitors) - 1
+            self._asked[id(formula)] = _Asked(known[key], tuple([v.slot for v in own]))
+
+    def _prepare(
+        self,
+        emitter: Emitter,
+        formula: Formula,
+        variables: tuple[Variable, ...],
+        temporal: list[tuple[Temporal, tuple[Variable, ...]]],
+    ) -> None:
+        """Find each maximal temporal subformula with its free variables; generate code for each maximal other one."""
+        if is_temporal(formula) and not isinstance(formula, Temporal):
+            if isinstance(formula, Not):
+                self._prepare(emitter, formula.body, variables, temporal)
+            elif isinstance(formula, And | Or):
+                for part in formula.parts:
+                    self._prepare(emitter, part, variables, temporal)
+            elif isinstance(formula, Quantified):
+                self._prepare(emitter, formula.body, (*variables, *formula.variables), temporal)
+            return
+        free = free_slots(formula)
+        own = tuple([v for v in variables if v.slot in free])
+        if isinstance(formula, Temporal):
+            temporal.append((formula, own))
+        else:
+            self._truths[id(formula)] = (Truth(emitter, formula, own), tuple([v.slot for v in own]))
+
+    def conclude(self, state: State, truth: TruthOf, moment: Moment) -> None:
+        """The letter has been read by the latches: judge the steps that matched."""
+        for binding in self._due:
+            value = self._value(state, truth, self._body, dict(zip(self.slots, binding, strict=True)))
+            self._note(value, binding, moment.letter + 1, moment.letter)
+        self._due.clear()
+
+    def _value(self, state: State, truth: TruthOf, formula: Formula, binding: dict[int, int]) -> bool | None:
+        asked = self._asked.get(id(formula))
+        if asked is not None:
+            return truth(asked.monitor, tuple([binding[s] for s in asked.slots]))
+        known = self._truths.get(id(formula))
+        if known is not None:
+            return known[0](state, tuple([binding[s] for s in known[1]]))
+        if isinstance(formula, Not):
+            value = self._value(state, truth, formula.body, binding)
+            return None if value is None else not value
+        if isinstance(formula, And | Or):
+            values = [self._value(state, truth, part, binding) for part in formula.parts]
+            deciding = isinstance(formula, Or)
+        else:
+            assert isinstance(formula, Quantified)
+            slots = [v.slot for v in formula.variables]
+            domains = [self.task.domains[v.domain] for v in formula.variables]
+            values = [
+                self._value(state, truth, formula.body, {**binding, **dict(zip(slots, objects, strict=True))})
+                for objects in product(*domains)
+            ]
+            deciding = not formula.universal
+        if deciding in values:
+            return deciding
+        return None if None in values else not deciding
+
+
+def latched(step_simple: bool, guard: Formula | None, body: Formula, after: bool, momentary: frozenset[int]) -> bool:
+    """Whether a rule about steps can be judged with latches."""
+    return (
+        step_simple
+        and not after
+        and is_temporal(body)
+        and past_only(body)
+        and (guard is None or not (is_temporal(guard) or mentions(guard, momentary)))
+    )

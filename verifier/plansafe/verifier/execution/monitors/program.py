@@ -1,0 +1,553 @@
+"""Temporal formulas as small automata, shared by all instances of a rule and built as far as they are visited.
+
+A program reads letters: an integer of *leaf* bits (state formulas, whose truth the runtime supplies) and an integer of
+*time* bits. Its states are
+numbers. Past operators are bits (Havelund and Rosu 2004); future operators progress (:mod:`.progression`); the PDDL3
+operators that look at the whole trace
+are automata of two to four states (Gerevini et al. 2009). Only ``always-within`` needs a clock in its state.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import NamedTuple
+
+from plansafe.verifier.compile.normal import free_slots, is_temporal, subformulas
+from plansafe.verifier.compile.triggers import generatable
+from plansafe.verifier.execution.monitors import progression
+from plansafe.verifier.execution.monitors.progression import Progression
+from plansafe.verifier.model import nodes as model
+from plansafe.verifier.model.nodes import (
+    And,
+    Atom,
+    Compare,
+    Equal,
+    Formula,
+    Not,
+    Number,
+    Or,
+    Quantified,
+    Task,
+    Temporal,
+    Truth,
+    Variable,
+    bind,
+)
+from plansafe.verifier.rules.split import PAST_OPERATORS
+
+PERMANENTLY_VIOLATED, PRESENTLY_VIOLATED, PRESENTLY_SATISFIED, PERMANENTLY_SATISFIED = range(4)
+MAX_EXPANSION = 20_000
+WHOLE_TRACE = frozenset(
+    ("at-end", "within", "at-most-once", "sometime-before", "always-within", "hold-during", "hold-after")
+)
+
+
+class TooLarge(Exception):
+    """A quantifier over temporal formulas has too many instances (SC503)."""
+
+
+class Moment(NamedTuple):
+    """When a letter is: its number, its time, and whether the trace is timed.
+
+    ``shared``: an action of no duration has just started, and may end in another letter of the same time.
+    """
+
+    letter: int
+    time: Number
+    timed: bool
+    shared: bool = False
+
+    def later_at_most(self, bound: Number) -> bool:
+        """Whether a later letter may have a time <= ``bound``."""
+        if not self.timed:
+            return self.time + 1 <= bound
+        return self.time < bound or ((self.letter == 0 or self.shared) and self.time <= bound)
+
+    def later_before(self, bound: Number) -> bool:
+        """Whether a later letter may have a time < ``bound``."""
+        return self.time + 1 < bound if not self.timed else self.time < bound
+
+
+class Program:
+    """The automaton of one part.
+
+    ``leaves`` are the state formulas whose truth makes a letter, in order of their bits.
+    """
+
+    def __init__(self, task: Task, mode: str, formula: Formula, parameters: tuple[Variable, ...] = ()) -> None:
+        self.task = task
+        self.past_mode = mode != "whole"
+        self.leaves: list[Formula] = []
+        self._leaf_index: dict[tuple[object, ...], int] = {}
+        self._past: list[tuple[str, list[Value]]] = []
+        self._past_index: dict[int, int] = {}
+        self._components: list[Component] = []
+        self._bounds: list[tuple[Number, Number | None]] = []
+        self.progression = Progression()
+        formula = ground_temporal(task, formula, parameters)
+        self._alive = formula  # identities index past subformulas
+        if self.past_mode:
+            self._output: Value = self._value(formula)
+            self._skeleton: Skeleton = ("component", 0)
+        else:
+            self._skeleton = self._boolean(formula)
+        self.timed = any([c.kind in ("within", "hold-during", "hold-after", "always-within") for c in self._components])
+        self.clocked = any([c.kind == "always-within" for c in self._components])
+        self._states: list[tuple[int, tuple[object, ...], bool]] = []
+        self._numbers: dict[tuple[int, tuple[object, ...], bool], int] = {}
+        self._next: dict[tuple[int, int, int], int] = {}
+        self._moves: dict[tuple[int, int, int], tuple[int, bool]] = {}
+        self._verdicts: dict[int, int] = {}
+        initial_past = 0
+        for number, (operator, _) in enumerate(self._past):
+            if operator in ("historically", "weak-yesterday"):
+                initial_past |= 1 << number
+        self.start = self._number((initial_past, tuple([c.start for c in self._components]), True))
+
+    # -- building -----------------------------------------------------------------------------------------------------
+
+    def _leaf(self, formula: Formula) -> int:
+        key = structure(formula)
+        if key not in self._leaf_index:
+            self._leaf_index[key] = len(self.leaves)
+            self.leaves.append(formula)
+        return self._leaf_index[key]
+
+    def _value(self, formula: Formula) -> Value:
+        """A past formula as an expression over leaf bits and past bits."""
+        if isinstance(formula, Truth):
+            return ("constant", formula.value)
+        if not is_temporal(formula):
+            return ("leaf", self._leaf(formula))
+        match formula:
+            case Not():
+                return ("not", self._value(formula.body))
+            case And() | Or():
+                return ("and" if isinstance(formula, And) else "or", [self._value(p) for p in formula.parts])
+            case Temporal():
+                if id(formula) not in self._past_index:
+                    operands = [self._value(p) for p in formula.operands]
+                    self._past_index[id(formula)] = len(self._past)
+                    self._past.append((formula.operator, operands))
+                return ("past", self._past_index[id(formula)])
+            case _:
+                raise AssertionError("quantifiers over temporal formulas are ground")
+
+    def _boolean(self, formula: Formula) -> Skeleton:
+        """The Boolean top of a formula over the trace; maximal formulas without whole-trace operators become LTLf."""
+        if not any([isinstance(p, Temporal) and p.operator in WHOLE_TRACE for p in subformulas(formula)]):
+            node = self._ltl(formula, True)
+            return self._component(Component("ltl", [], (), node))
+        match formula:
+            case Not():
+                return ("not", self._boolean(formula.body))
+            case And() | Or():
+                return ("and" if isinstance(formula, And) else "or", [self._boolean(p) for p in formula.parts])
+            case Temporal():
+                values = [self._value(p) for p in formula.operands]
+                starts = {
+                    "at-most-once": 0,
+                    "sometime-before": 0,
+                    "within": 0,
+                    "at-end": False,
+                    "hold-during": None,
+                    "hold-after": None,
+                }
+                return self._component(
+                    Component(formula.operator, values, formula.bounds, starts.get(formula.operator))
+                )
+            case _:
+                raise AssertionError("quantifiers over temporal formulas are ground")
+
+    def _component(self, component: Component) -> Skeleton:
+        self._components.append(component)
+        return ("component", len(self._components) - 1)
+
+    def _ltl(self, formula: Formula, positive: bool) -> int:
+        """Negation normal form, as a node of the progression.
+
+        Past subformulas become bits above the leaves' (see :meth:`_letter`).
+        """
+        table = self.progression
+        if isinstance(formula, Truth):
+            return progression.TRUE if formula.value == positive else progression.FALSE
+        if not is_temporal(formula):
+            return table.literal(2 * self._leaf(formula), positive)
+        match formula:
+            case Not():
+                return self._ltl(formula.body, not positive)
+            case And() | Or():
+                parts = [self._ltl(p, positive) for p in formula.parts]
+                return table.conjunction(parts) if isinstance(formula, And) == positive else table.disjunction(parts)
+            case Temporal():
+                if formula.operator in PAST_OPERATORS:
+                    value = self._value(formula)
+                    return table.literal(2 * int(value[1]) + 1, positive)  # type: ignore[call-overload]
+                return self._future(formula, positive)
+            case _:
+                raise AssertionError("quantifiers over temporal formulas are ground")
+
+    def _future(self, formula: Temporal, positive: bool) -> int:
+        table = self.progression
+        if formula.operator == "sometime-after":
+            premise, conclusion = formula.operands
+            response = (
+                table.disjunction(
+                    [self._ltl(premise, not positive), table.make("sometime", self._ltl(conclusion, True))]
+                )
+                if positive
+                else None
+            )
+            if response is not None:
+                return table.make("always", response)
+            pending = table.conjunction([self._ltl(premise, True), table.make("always", self._ltl(conclusion, False))])
+            return table.make("sometime", pending)
+        duals = {
+            "always": "sometime",
+            "sometime": "always",
+            "next": "weak-next",
+            "weak-next": "next",
+            "until": "release",
+            "release": "until",
+        }
+        word = formula.operator if positive else duals[formula.operator]
+        return table.make(word, *[self._ltl(p, positive) for p in formula.operands])
+
+    # -- running ------------------------------------------------------------------------------------------------------
+
+    def _number(self, state: tuple[int, tuple[object, ...], bool]) -> int:
+        found = self._numbers.get(state)
+        if found is None:
+            found = self._numbers[state] = len(self._states)
+            self._states.append(state)
+        return found
+
+    def time_bits(self, moment: Moment) -> int:
+        """The comparisons of a letter's time with the bounds of the formula, as bits.
+
+        0 for a formula without bounds.
+        """
+        bits = 0
+        shift = 0
+        for component in self._components:
+            if component.kind in ("within", "hold-during", "hold-after"):
+                low, high = component.bounds[0], component.bounds[-1]
+                flags = [moment.time <= low, moment.later_at_most(low), False, False]
+                if component.kind == "hold-during":
+                    flags[2:] = moment.time < high, moment.later_before(high)
+                for flag in flags:
+                    bits |= flag << shift
+                    shift += 1
+        return bits
+
+    def step(self, state: int, letter: int, time_bits: int, moment: Moment) -> int:
+        """The state after a letter. Memoised, unless the formula has a clock."""
+        if self.clocked:
+            return self._step(state, letter, time_bits, moment)
+        key = (state, letter, time_bits)
+        found = self._next.get(key)
+        if found is None:
+            found = self._next[key] = self._step(state, letter, time_bits, moment)
+        return found
+
+    def move(self, state: int, letter: int, time_bits: int, moment: Moment) -> tuple[int, bool]:
+        """The state after a letter, and whether the same letter again would change nothing."""
+        if self.clocked:
+            after = self._step(state, letter, time_bits, moment)
+            return after, not self.pending(after) and self._step(after, letter, time_bits, moment) == after
+        key = (state, letter, time_bits)
+        found = self._moves.get(key)
+        if found is None:
+            after = self.step(state, letter, time_bits, moment)
+            found = self._moves[key] = after, self.step(after, letter, time_bits, moment) == after
+        return found
+
+    def _step(self, state: int, letter: int, time_bits: int, moment: Moment) -> int:
+        stored, components, _ = self._states[state]
+        now, after = self._past_step(stored, letter)
+        output = True
+        out: list[object] = []
+        if self.past_mode:
+            output = self._evaluate(self._output, letter, now)
+        extended = -1
+        shift = 0
+        for component, own in zip(self._components, components, strict=True):
+            if component.kind == "ltl":
+                if extended < 0:
+                    extended = self._interleave(letter, now)
+                out.append(self.progression.progress(own, extended))  # type: ignore[arg-type]
+                continue
+            values = [self._evaluate(value, letter, now) for value in component.values]
+            flags = 0
+            if component.kind in ("within", "hold-during", "hold-after"):
+                flags = time_bits >> shift & 15
+                shift += 4
+            out.append(advance(component, own, values, flags, moment))
+        return self._number((after, tuple(out), output))
+
+    def _past_step(self, stored: int, letter: int) -> tuple[int, int]:
+        """The values of past subformulas at this letter, and what is stored for the next one."""
+        now = 0
+        after = 0
+        for number, (operator, operands) in enumerate(self._past):
+            before = bool(stored >> number & 1)
+            first = self._evaluate(operands[0], letter, now)
+            if operator in ("yesterday", "weak-yesterday"):
+                value, kept = before, first
+            elif operator == "once":
+                value = kept = before or first
+            elif operator == "historically":
+                value = kept = before and first
+            else:
+                value = kept = self._evaluate(operands[1], letter, now) or (first and before)
+            now |= value << number
+            after |= kept << number
+        return now, after
+
+    def _evaluate(self, value: Value, letter: int, past: int) -> bool:
+        kind, content = value
+        match kind:
+            case "leaf":
+                return bool(letter >> content & 1)  # type: ignore[operator]
+            case "past":
+                return bool(past >> content & 1)  # type: ignore[operator]
+            case "constant":
+                return bool(content)
+            case "not":
+                return not self._evaluate(content, letter, past)  # type: ignore[arg-type]
+            case "and":
+                return all([self._evaluate(v, letter, past) for v in content])  # type: ignore[attr-defined]
+            case _:
+                return any([self._evaluate(v, letter, past) for v in content])  # type: ignore[attr-defined]
+
+    def _interleave(self, letter: int, past: int) -> int:
+        """One integer for the progression: leaf ``b`` at bit ``2b``, past subformula ``b`` at ``2b + 1``."""
+        out = 0
+        for bit in range(len(self.leaves)):
+            out |= (letter >> bit & 1) << 2 * bit
+        for bit in range(len(self._past)):
+            out |= (past >> bit & 1) << 2 * bit + 1
+        return out
+
+    def output(self, state: int) -> bool:
+        """In a past formula: its value at the letter just read."""
+        return self._states[state][2]
+
+    def verdict(self, state: int) -> int:
+        """The verdict on the prefix just read (RV-LTL).
+
+        Permanent verdicts are sound; complete for the PDDL3 operators.
+        """
+        found = self._verdicts.get(state)
+        if found is None:
+            found = self._verdicts[state] = self._judge(self._skeleton, self._states[state][1])
+        return found
+
+    def _judge(self, skeleton: Skeleton, components: tuple[object, ...]) -> int:
+        kind, content = skeleton
+        if kind == "component":
+            assert isinstance(content, int)
+            component, own = self._components[content], components[content]
+            if component.kind != "ltl":
+                return judge(component, own)
+            if own in (progression.TRUE, progression.FALSE):
+                return PERMANENTLY_SATISFIED if own == progression.TRUE else PERMANENTLY_VIOLATED
+            return PRESENTLY_SATISFIED if self.progression.accepts_empty(own) else PRESENTLY_VIOLATED  # type: ignore[arg-type]
+        if kind == "not":
+            return PERMANENTLY_SATISFIED - self._judge(content, components)  # type: ignore[arg-type]
+        inner = [self._judge(part, components) for part in content]  # type: ignore[attr-defined]
+        return min(inner, default=PERMANENTLY_SATISFIED) if kind == "and" else max(inner, default=PERMANENTLY_VIOLATED)
+
+    def pending(self, state: int) -> bool:
+        """Whether the formula has a clock that is running, so that time alone changes its state."""
+        return self.clocked and any(
+            [
+                c.kind == "always-within" and own is not None and own is not _BAD
+                for c, own in zip(self._components, self._states[state][1], strict=True)
+            ]
+        )
+
+
+Value = tuple[str, object]
+Skeleton = tuple[str, object]
+
+
+class Component(NamedTuple):
+    """One operator at the top of a formula over the trace, with the past formulas it reads."""
+
+    kind: str
+    values: list[Value]
+    bounds: tuple[Number, ...]
+    start: object
+
+
+_BAD, _GOOD = "bad", "good"
+
+
+def advance(component: Component, own: object, values: list[bool], flags: int, moment: Moment) -> object:
+    """The next state of a whole-trace operator.
+
+    ``at-end``: the last value. ``at-most-once``: 0 before, 1 in, 2 after the block. ``sometime-before``: 0 waiting.
+    ``within``: 0 waiting.
+    ``hold-*``: the last value. ``always-within``: the time since which an answer is due, or ``None``. ``_BAD`` and
+    ``_GOOD`` are final.
+    """
+    kind = component.kind
+    if own is _BAD or own is _GOOD:
+        return own
+    first = values[0]
+    if kind == "at-end":
+        return first
+    if kind == "at-most-once":
+        if own == 0:
+            return 1 if first else 0
+        if own == 1:
+            return 1 if first else 2
+        return _BAD if first else 2
+    if kind == "sometime-before":
+        return _BAD if first else _GOOD if values[1] else 0
+    at_most, later_at_most, before, later_before = bool(flags & 1), bool(flags & 2), bool(flags & 4), bool(flags & 8)
+    if kind == "within":
+        return _GOOD if first and at_most else own if later_at_most else _BAD
+    if kind == "always-within":
+        return _respond(own, first, values[1], component.bounds[0], moment)
+    if at_most:
+        if later_at_most:
+            return first
+        if not first:
+            return _BAD
+        return first if kind == "hold-after" or later_before else _GOOD
+    if own is False:
+        return _BAD
+    if kind == "hold-after":
+        return first or _BAD
+    if not before:
+        return _GOOD
+    return _BAD if not first else True if later_before else _GOOD
+
+
+def _respond(own: object, trigger: bool, answer: bool, bound: Number, moment: Moment) -> object:
+    due = own if own is not None else (moment.time if trigger else None)
+    if due is None:
+        return None
+    assert not isinstance(due, bool)
+    deadline = due + bound  # type: ignore[operator]
+    if answer and moment.time <= deadline:
+        return None
+    if moment.time > deadline:
+        return _BAD
+    return due if moment.later_at_most(deadline) else _BAD
+
+
+def judge(component: Component, own: object) -> int:
+    """The prefix verdict of a whole-trace operator in a state."""
+    if own is _BAD:
+        return PERMANENTLY_VIOLATED
+    if own is _GOOD:
+        return PERMANENTLY_SATISFIED
+    kind = component.kind
+    if kind in ("at-end", "hold-during", "hold-after"):
+        return PRESENTLY_SATISFIED if own else PRESENTLY_VIOLATED
+    if kind == "within":
+        return PRESENTLY_VIOLATED
+    if kind == "always-within":
+        return PRESENTLY_SATISFIED if own is None else PRESENTLY_VIOLATED
+    return PRESENTLY_SATISFIED
+
+
+# ---- formulas -------------------------------------------------------------------------------------------------------
+
+
+def structure(formula: Formula) -> tuple[object, ...]:
+    """A flat key: equal for equal formulas."""
+    out: list[object] = []
+    stack: list[object] = [formula]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, tuple):
+            out.append((type(part).__name__, len(part)))
+            stack.extend(part)
+        else:
+            out.append(part)
+    return tuple(out)
+
+
+def ground_temporal(task: Task, formula: Formula, parameters: tuple[Variable, ...] = ()) -> Formula:
+    """Replace quantifiers over temporal formulas by conjunctions and disjunctions over their objects."""
+    budget = [MAX_EXPANSION]
+
+    def walk(part: Formula, values: dict[int, int]) -> Formula:
+        budget[0] -= 1
+        if budget[0] < 0:
+            raise TooLarge
+        if not is_temporal(part):
+            return substitute(part, values) if values else part
+        match part:
+            case Not():
+                return Not(walk(part.body, values))
+            case And():
+                return And(gathered(And, [walk(p, values) for p in part.parts], parameters))
+            case Or():
+                return Or(gathered(Or, [walk(p, values) for p in part.parts], parameters))
+            case Temporal():
+                return Temporal(part.operator, tuple([walk(p, values) for p in part.operands]), part.bounds)
+            case Quantified():
+                parts = []
+                for objects in product(*[task.domains[v.domain] for v in part.variables]):
+                    inner = {**values, **bind(part.variables, objects)}
+                    parts.append(walk(part.body, inner))
+                return And(tuple(parts)) if part.universal else Or(tuple(parts))
+            case _:
+                return part
+
+    return walk(formula, {})
+
+
+def gathered(kind: type[And | Or], parts: list[Formula], parameters: tuple[Variable, ...]) -> tuple[Formula, ...]:
+    """The parts, those about single states and the parameters made one where that can be searched for.
+
+    Fewer bindings differ in a conjunction than in each of its parts. What is the same for all bindings is kept apart:
+    its changes would make all of them differ.
+    """
+    own = {v.slot for v in parameters}
+    plain = [part for part in parts if not is_temporal(part) and free_slots(part) & own]
+    together = kind(tuple(plain))
+    if len(plain) < 2 or not any([generatable(together, value, parameters) for value in (True, False)]):
+        return tuple(parts)
+    inside = {id(part) for part in plain}
+    return (together, *[part for part in parts if id(part) not in inside])
+
+
+def substitute(formula: Formula, values: dict[int, int]) -> Formula:
+    """A state formula with objects for some slots."""
+
+    def arguments(old: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple([values.get(-1 - a, a) if a < 0 else a for a in old])
+
+    def number(expression: model.Expression) -> model.Expression:
+        match expression:
+            case model.Fluent():
+                return model.Fluent(expression.function, arguments(expression.arguments))
+            case model.Arithmetic():
+                return model.Arithmetic(expression.operator, tuple([number(o) for o in expression.operands]))
+            case _:
+                return expression
+
+    match formula:
+        case Atom():
+            return Atom(formula.predicate, arguments(formula.arguments))
+        case Equal():
+            left, right = arguments((formula.left, formula.right))
+            return Equal(left, right)
+        case Compare():
+            return Compare(formula.operator, number(formula.left), number(formula.right))
+        case Not():
+            return Not(substitute(formula.body, values))
+        case And():
+            return And(tuple([substitute(p, values) for p in formula.parts]))
+        case Or():
+            return Or(tuple([substitute(p, values) for p in formula.parts]))
+        case Quantified():
+            return Quantified(formula.universal, formula.variables, substitute(formula.body, values))
+        case _:
+            return formula

@@ -1,0 +1,360 @@
+"""All monitors of a check, fed by the changes of each step.
+
+A letter is a state and the actions about to be taken there. Parts that read no actions read a letter when its state is
+reached (:meth:`Runtime.arrive`);
+parts that do, when its actions are known (:meth:`Runtime.depart`), which are then facts of mirror predicates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import product
+
+from plansafe.verifier.compile.emit import Emitter
+from plansafe.verifier.compile.normal import is_temporal, mentions, negate
+from plansafe.verifier.compile.triggers import Pattern, patterns
+from plansafe.verifier.execution.monitors.automaton import Automaton
+from plansafe.verifier.execution.monitors.finding import Violation
+from plansafe.verifier.execution.monitors.index import FactIndexes
+from plansafe.verifier.execution.monitors.invariant import Invariant
+from plansafe.verifier.execution.monitors.latch import Latch, LatchedCheck, latched, truth_of
+from plansafe.verifier.execution.monitors.program import Moment, TooLarge
+from plansafe.verifier.execution.monitors.stepcheck import StepCheck
+from plansafe.verifier.execution.state import Change, State
+from plansafe.verifier.model.nodes import And, Formula, Or, Task, Temporal
+from plansafe.verifier.rules.model import Part, Rule, step_predicate
+
+Mirror = tuple[int, int]
+"""A fact of a mirror predicate: (predicate, code of the arguments)."""
+StateMonitor = Invariant | Automaton
+MAX_SPELT_OUT = 10_000
+Find = Callable[..., None]
+
+
+class Plan:
+    """The parts of all rules, numbered, and which predicates mirror actions. Shared by all runs of a check."""
+
+    def __init__(self, task: Task, rules: Sequence[Rule], mirrors: dict[tuple[str, str], int], limit: int) -> None:
+        self.task = task
+        self.limit = limit
+        self.rules = list(rules)
+        self.parts: list[Part] = [part for rule in rules for part in rule.parts]
+        self.mirrors = mirrors
+        self.momentary = frozenset([p for (kind, _), p in mirrors.items() if kind != "during"])
+
+
+class Runtime:
+    """The monitors of one run."""
+
+    def __init__(self, plan: Plan, emitter: Emitter) -> None:
+        self.plan = plan
+        emitter.asked = set()
+        self.monitors: list[StateMonitor] = []
+        self.checks: dict[int, list[StepCheck]] = {}
+        self._mine: set[int] | None = None
+        """The predicates whose checks no fork shares; ``None``: all."""
+        self._owned: set[int] | None = None
+        """The numbers of the monitors that no fork shares; ``None``: all."""
+        self.too_large: list[int] = []
+        self.matches = [0] * len(plan.rules)
+        self._match: dict[int, list[tuple[int, int, Pattern]]] = {}
+        self._latches: dict[tuple[object, ...], int] = {}
+        for number, part in enumerate(plan.parts):
+            self._monitor(number, part, emitter)
+        for number, rule in enumerate(plan.rules):
+            for match in rule.matches:
+                for pattern in patterns(emitter, match.atom, rule.declared):
+                    self._match.setdefault(match.atom.predicate, []).append((number, match.factor, pattern))
+        self.indexes = FactIndexes(emitter, emitter.asked)
+        self._dispatch()
+        self._due_after: list[StepCheck] = []
+
+    def _monitor(self, number: int, part: Part, emitter: Emitter) -> None:
+        if not all([self.plan.task.domains[v.domain] for v in part.parameters]):
+            return  # nobody to be about
+        momentary = self.plan.momentary
+        formula = part.body
+        if part.mode == "each":
+            assert part.step is not None
+            simple = (
+                step_predicate(part.step) in momentary
+                and _stateful(part.body, momentary)
+                and (part.guard is None or _stateful(part.guard, momentary))
+            )
+            if simple:
+                check = StepCheck(number, emitter, part.parameters, part.step, part.guard, part.body, after=part.after)
+                self.checks.setdefault(step_predicate(part.step), []).append(check)
+                return
+            if latched(step_predicate(part.step) in momentary, part.guard, part.body, part.after, momentary):
+                try:
+                    late = LatchedCheck(
+                        number,
+                        emitter,
+                        part.parameters,
+                        part.step,
+                        part.guard,
+                        part.body,
+                        momentary,
+                        self.monitors,
+                        self._latches,
+                    )
+                except TooLarge:
+                    self.too_large.append(number)
+                    return
+                self.checks.setdefault(step_predicate(part.step), []).append(late)
+                return
+            premise: Formula = part.step if part.guard is None else And((part.step, part.guard))
+            if part.after:
+                premise = Temporal("yesterday", (premise,))
+            formula = Or((negate(premise), part.body))
+        acting = mentions(formula, momentary)
+        of_actions = mentions(formula, frozenset(self.plan.mirrors.values()))
+        try:
+            if not acting and part.mode in ("always", "end") and not is_temporal(formula):
+                self.monitors.append(
+                    Invariant(
+                        number, emitter, part.parameters, formula, final=part.mode == "end", of_actions=of_actions
+                    )
+                )
+            else:
+                offset = 1 if part.mode == "each" and not part.after else 0
+                self.monitors.append(
+                    Automaton(
+                        number,
+                        emitter,
+                        part.parameters,
+                        part.mode,
+                        formula,
+                        acting=acting,
+                        of_actions=of_actions,
+                        step_offset=offset,
+                    )
+                )
+        except TooLarge:
+            self.too_large.append(number)
+
+    def _dispatch(self) -> None:
+        """Tables from a changed predicate (or fluent) to those who care, by number: copies of this share them."""
+        size = len(self.plan.task.predicates) + len(self.plan.task.functions)
+        self._added: list[list[tuple[int, Find]]] = [[] for _ in range(size)]
+        self._deleted: list[list[tuple[int, Find]]] = [[] for _ in range(size)]
+        self._readers: list[list[int]] = [[] for _ in range(size)]
+        for number, monitor in enumerate(self.monitors):
+            for predicate, added, find in monitor.triggers():
+                if added is not False:
+                    self._added[predicate].append((number, find))
+                if added is not True:
+                    self._deleted[predicate].append((number, find))
+            for predicate in _read_by(monitor):
+                self._readers[predicate].append(number)
+        self._awake: dict[int, None] = {}
+        self._acting_due: dict[int, None] = {}
+
+    @property
+    def watched(self) -> frozenset[int]:
+        """The predicates (and ``-1 - function``) whose changes someone must see."""
+        base = len(self.plan.task.predicates)
+        return frozenset([i if i < base else base - 1 - i for i, readers in enumerate(self._readers) if readers]) | {
+            p for p, _ in self.indexes._specs
+        }
+
+    def readers(self, index: int) -> list[int]:
+        """The monitors (by number) that a change of a predicate or fluent may concern."""
+        return self._readers[index]
+
+    def triggers(self, index: int, added: bool) -> list[tuple[int, Find]]:
+        """What finds bindings when a fact is added (or removed, or a number changes), and for which monitors."""
+        return self._added[index] if added else self._deleted[index]
+
+    # -- letters ------------------------------------------------------------------------------------------------------
+
+    def start(self, state: State, moment: Moment) -> None:
+        """S0 is reached."""
+        self.indexes.build(state.facts)
+        for number in range(len(self.monitors)):
+            monitor = self._own(number)
+            monitor.start(state, self.indexes)
+            if monitor.acting:
+                self._acting_due[number] = None
+            else:
+                monitor.step(state, moment)
+                if monitor.awake:
+                    self._awake[number] = None
+
+    def _own(self, number: int) -> StateMonitor:
+        """A monitor that may be changed: a copy of its own, where a fork shares it."""
+        if self._owned is not None and number not in self._owned:
+            self._owned.add(number)
+            self.monitors[number] = self.monitors[number].fork()
+        return self.monitors[number]
+
+    def arrive(self, state: State, log: Iterable[Change], moment: Moment) -> None:
+        """A state is reached; ``log`` are the changes since the last one."""
+        due = dict(self._awake)
+        self._changed(state, log, due)
+        for number in due:
+            monitor = self.monitors[number]
+            if monitor.acting:
+                self._acting_due[number] = None
+                continue
+            monitor = self._own(number)
+            monitor.step(state, moment)
+            if monitor.awake:
+                self._awake[number] = None
+            else:
+                self._awake.pop(number, None)
+        if self._due_after:
+            for check in self._due_after:
+                check.arrive(state, moment)
+            self._due_after.clear()
+
+    def _changed(self, state: State, log: Iterable[Change], due: dict[int, None]) -> None:
+        """Tell the monitors of changes; those that have to read the next letter for them become ``due``."""
+        self.indexes.update(log)
+        facts, fluents, tables = state.facts, state.fluents, self.indexes.tables
+        monitors, owned = self.monitors, self._owned
+        found: list[tuple[int, ...]] = []
+        for predicate, code, value in log:
+            for number in self._readers[predicate]:
+                monitor = monitors[number]
+                if monitor.concerned(predicate, code):
+                    if owned is not None and number not in owned:
+                        monitor = self._own(number)
+                    monitor.read(predicate, code)
+                    due[number] = None
+            for number, find in self._added[predicate] if value else self._deleted[predicate]:
+                find(facts, fluents, tables, code, found)
+                if found:
+                    self._own(number).candidates.extend(found)
+                    due[number] = None
+                    found = []
+
+    def depart(self, state: State, mirrors: Sequence[Mirror], moment: Moment) -> None:
+        """The actions of the present letter are known. Their mirror facts hold while the letter is read."""
+        log: list[Change] = []
+        for predicate, code in mirrors:
+            if code not in state.facts[predicate]:
+                state.facts[predicate].add(code)
+                log.append((predicate, code, True))
+        self._changed(state, log, self._acting_due)
+        self.count_matches(mirrors)
+        late: list[LatchedCheck] = []
+        for predicate, code in mirrors:
+            for check in self._checks(predicate):
+                check.depart(state, self.indexes, code, moment)
+                if check.after:
+                    self._due_after.append(check)
+                elif isinstance(check, LatchedCheck):
+                    late.append(check)
+        self._act(state, moment)
+        for check in late:
+            check.conclude(state, truth_of(self.monitors), moment)
+        for predicate, code, _ in log:
+            state.facts[predicate].discard(code)
+        self._changed(state, [(predicate, code, False) for predicate, code, _ in log], self._acting_due)
+
+    def _checks(self, predicate: int) -> list[StepCheck]:
+        """The checks of a step, which are this runtime's own from now on."""
+        entries = self.checks.get(predicate, [])
+        if self._mine is not None and predicate not in self._mine and entries:
+            self._mine.add(predicate)
+            entries = self.checks[predicate] = [check.fork() for check in entries]
+        return entries
+
+    def count_matches(self, mirrors: Sequence[Mirror]) -> None:
+        """Count the bindings under which rules about steps match in this letter, each once."""
+        found: dict[int, list[tuple[int, tuple[int, ...], tuple[int, ...]]]] = {}
+        for predicate, code in mirrors:
+            for rule, factor, pattern in self._match.get(predicate, ()):
+                objects = pattern.key(code)
+                if objects is not None:
+                    found.setdefault(rule, []).append((factor, pattern.parameters, objects))
+        for rule, matches in found.items():
+            if len(matches) == 1:
+                self.matches[rule] += matches[0][0]
+            else:
+                self.matches[rule] += self._distinct(rule, matches)
+
+    def _distinct(self, rule: int, matches: list[tuple[int, tuple[int, ...], tuple[int, ...]]]) -> int:
+        """How many bindings several matches of a rule have together: those that leave parameters open are spelt out."""
+        declared = self.plan.rules[rule].declared
+        total = sum([factor for factor, _, _ in matches])
+        if total > MAX_SPELT_OUT:
+            return total
+        out: set[tuple[int, ...]] = set()
+        for _, parameters, objects in matches:
+            known = dict(zip(parameters, objects, strict=True))
+            domains = [(known[i],) if i in known else self.plan.task.domains[v.domain] for i, v in enumerate(declared)]
+            out.update(product(*domains))
+        return len(out)
+
+    def _act(self, state: State, moment: Moment) -> None:
+        due, self._acting_due = self._acting_due, {}
+        for number in due:
+            monitor = self._own(number)
+            monitor.step(state, moment)
+            if monitor.awake:
+                self._acting_due[number] = None
+
+    def finish(self, state: State, moment: Moment) -> None:
+        """The trace ends with the present letter, which has no actions."""
+        self._act(state, moment)
+        for number, monitor in enumerate(self.monitors):
+            if monitor.open:
+                self._own(number).finish(state, moment.letter)
+
+    def violations(self) -> list[Violation]:
+        """All violations, in order of steps, rules and bindings; one for each rule, binding and step."""
+        found = [v for monitor in self.monitors for v in monitor.violations]
+        found += [v for checks in self.checks.values() for check in checks for v in check.violations]
+        return sorted(set(found), key=lambda v: (v.step, v.at_end, v.part, v.binding))
+
+    def undecided(self) -> list[tuple[int, tuple[int, ...]]]:
+        """The part and binding of every instance that could not be decided."""
+        everyone: list[StateMonitor | StepCheck] = [
+            *self.monitors,
+            *[c for checks in self.checks.values() for c in checks],
+        ]
+        return sorted([(m.part, binding) for m in everyone for binding in m.undecided])
+
+    def touches(self) -> list[int]:
+        """How often changes brought each rule's condition into play."""
+        out = [0] * len(self.plan.rules)
+        for monitor in self.monitors:
+            if not isinstance(monitor, Latch):
+                out[self.plan.parts[monitor.part].rule] += monitor.touches
+        return [t + m for t, m in zip(out, self.matches, strict=True)]
+
+    def fork(self) -> Runtime:
+        """An independent copy: each monitor and index is shared until one of the two changes it."""
+        copy = type(self).__new__(type(self))
+        copy.plan, copy.indexes, copy.too_large = self.plan, self.indexes.fork(), self.too_large
+        copy.monitors = list(self.monitors)
+        copy._owned, self._owned = set(), set()
+        # Most plans take few kinds of steps: checks are shared until a step reaches them.
+        copy.checks = dict(self.checks)
+        copy._mine, self._mine = set(), set()
+        copy.matches = list(self.matches)
+        copy._match = self._match
+        copy._added, copy._deleted, copy._readers = self._added, self._deleted, self._readers
+        copy._awake, copy._acting_due = dict(self._awake), dict(self._acting_due)
+        copy._due_after = []
+        if self._due_after:
+            due = {check: check.fork() for check in self._due_after}
+            for predicate in {check.predicate for check in due}:
+                copy.checks[predicate] = [due.get(check) or check.fork() for check in self.checks[predicate]]
+                copy._mine.add(predicate)
+            copy._due_after = list(due.values())
+        return copy
+
+
+def _read_by(monitor: StateMonitor) -> set[int]:
+    out = {predicate for predicate, _, _ in monitor.triggers()}
+    out |= set(monitor.readers.by_predicate)
+    if isinstance(monitor, Automaton):
+        out |= set(monitor.everything.by_predicate)
+    return out
+
+
+def _stateful(formula: Formula, momentary: frozenset[int]) -> bool:
+    return not is_temporal(formula) and not mentions(formula, momentary)

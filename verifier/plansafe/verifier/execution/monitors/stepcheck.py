@@ -1,0 +1,93 @@
+"""Parts about one step: a condition in the state before a matching step, or in the state after it."""
+
+from __future__ import annotations
+
+from plansafe.verifier.compile.emit import Emitter
+from plansafe.verifier.compile.triggers import extension
+from plansafe.verifier.execution.monitors.finding import Binding, Violation
+from plansafe.verifier.execution.monitors.index import FactIndexes
+from plansafe.verifier.execution.monitors.invariant import Truth
+from plansafe.verifier.execution.monitors.program import Moment
+from plansafe.verifier.execution.state import State
+from plansafe.verifier.model.nodes import TRUE, And, Formula, Not, Variable
+from plansafe.verifier.rules.model import step_predicate
+
+
+class StepCheck:
+    """``body`` must hold wherever ``step`` matches and ``guard`` holds.
+
+    At that letter, or with ``after`` at the next.
+    """
+
+    late = False
+    """Whether the monitors must have read the letter before it can be judged."""
+
+    def __init__(
+        self,
+        part: int,
+        emitter: Emitter,
+        parameters: tuple[Variable, ...],
+        step: Formula,
+        guard: Formula | None,
+        body: Formula,
+        *,
+        after: bool,
+    ) -> None:
+        self.part = part
+        self.task = emitter.task
+        self.predicate = step_predicate(step)
+        self.after = after
+        self.body = body
+        guard = TRUE if guard is None else guard
+        failing = And((step, guard)) if after else And((step, guard, Not(body)))
+        search = extension(emitter, failing, True, parameters)
+        self._finds = [t.find for t in search.triggers if t.predicate == self.predicate and t.added is not False]
+        self._guard = Truth(emitter, guard, parameters)
+        self._holds = Truth(emitter, body, parameters)
+        self._due: list[Binding] = []
+        self.undecided: set[Binding] = set()
+        self.violations: list[Violation] = []
+        self.touches = 0
+
+    def matching(self, state: State, indexes: FactIndexes, code: int) -> list[Binding]:
+        """The bindings that a step about to be taken (its mirror fact is in the state) may concern."""
+        found: list[Binding] = []
+        for find in self._finds:
+            find(state.facts, state.fluents, indexes.tables, code, found)
+        return found
+
+    def depart(self, state: State, indexes: FactIndexes, code: int, moment: Moment) -> None:
+        """A matching step is about to be taken (its mirror fact is in the state)."""
+        for binding in dict.fromkeys(self.matching(state, indexes, code)):
+            guard = self._guard(state, binding)
+            if guard is None:
+                self.undecided.add(binding)
+            elif guard and (self.after or self.late):
+                self._due.append(binding)
+            elif guard:
+                self._judge(state, binding, moment.letter + 1, moment.letter)
+
+    def arrive(self, state: State, moment: Moment) -> None:
+        """The step has been taken."""
+        if self._due:
+            for binding in self._due:
+                self._judge(state, binding, moment.letter, moment.letter)
+            self._due.clear()
+
+    def _judge(self, state: State, binding: Binding, step: int, letter: int) -> None:
+        self._note(self._holds(state, binding), binding, step, letter)
+
+    def _note(self, value: bool | None, binding: Binding, step: int, letter: int) -> None:
+        if value is False:
+            self.violations.append(Violation(self.part, binding, step, letter, False, "introduced"))
+        elif value is None:
+            self.undecided.add(binding)
+
+    def fork(self) -> StepCheck:
+        """An independent copy."""
+        copy = type(self).__new__(type(self))
+        copy.__dict__.update(self.__dict__)
+        copy._due = list(self._due)
+        copy.undecided = set(self.undecided)
+        copy.violations = list(self.violations)
+        return copy

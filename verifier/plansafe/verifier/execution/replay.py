@@ -1,0 +1,602 @@
+"""The replay of a plan: states, monitors, and what fails.
+
+One :class:`Engine` compiles a task and its rules; each plan is one run for each reading. The loop over the steps of an
+untimed plan does a dictionary lookup, one generated
+function, and whatever the changes of that step trigger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from time import monotonic
+from typing import TYPE_CHECKING, NamedTuple
+
+from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.verifier.compile.emit import Emitter
+from plansafe.verifier.execution.actions import ActionCode, Conflict, combine, interpreted
+from plansafe.verifier.execution.axioms import Axioms
+from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, TooManyInstances, Violation
+from plansafe.verifier.execution.monitors.program import Moment
+from plansafe.verifier.execution.monitors.runtime import Mirror, Plan, Runtime
+from plansafe.verifier.execution.state import Change, Delta, NumberTooLarge, State
+from plansafe.verifier.execution.steps import IllFormed, Resolver, Taken
+from plansafe.verifier.model import nodes as model
+from plansafe.verifier.model.evaluation import Binding, Evaluator, Reason, Undefined
+from plansafe.verifier.model.nodes import Atom, Formula, Number, Task, bind
+from plansafe.verifier.rules.model import Rule
+
+if TYPE_CHECKING:
+    from plansafe.verifier.execution.apart import Lifted
+    from plansafe.verifier.execution.legal import LegalActions
+    from plansafe.verifier.execution.options import Projection
+
+MAX_REASONS = 1_000
+HALT, SKIP, FORCE = "halt", "skip", "force"
+
+
+class Failure(NamedTuple):
+    """A step that could not be taken.
+
+    ``code`` as in the explanations; ``detail`` names what was undefined or in conflict.
+    """
+
+    step: int
+    code: str
+    detail: str = ""
+    ill_formed: IllFormed | None = None
+    other: int = 0  # the step it interferes with
+
+
+class Limit(NamedTuple):
+    """A limit that was hit, after which nothing is known."""
+
+    code: str
+    message: str
+
+
+class Outcome(NamedTuple):
+    """What one reading of a plan came to."""
+
+    reading: str
+    executed: int
+    steps: int
+    letters: int
+    end: Number
+    failures: tuple[Failure, ...]
+    goal: bool | None
+    violations: tuple[Violation, ...]
+    undecided: tuple[tuple[int, tuple[int, ...]], ...]
+    matches: tuple[int, ...]
+    touches: tuple[int, ...]
+    limit: Limit | None
+    soft: dict[str, int]
+    state: State
+    reasons: dict[int, tuple[Reason, ...]]
+    """Step -> the literals that kept a failed step's condition from holding."""
+    trace: list[Changes] | None = None
+    """Of a reading that went on after the failed step, all changes since; ``None``: they were not kept."""
+    step_of_letter: list[int] | None = None
+    """Of an untimed plan, the step that led to each letter; ``None``: step i led to letter i."""
+    events: Events | None = None
+    """Of a timed plan, what happened."""
+    rounded: frozenset[int] = frozenset()
+    """Of a timed plan, the steps that would fail if no last decimal were forgiven."""
+
+
+Events = dict[int, tuple[tuple[int, str], ...]]
+"""Letter -> the steps whose start (or ``end``) led to it."""
+Changes = tuple[int, int, list[Change]]
+"""A letter, the step that led to it, and what it changed."""
+MAX_CHANGES = 1_000_000
+"""Changes that are kept; of longer plans the run is repeated instead."""
+Observer = Callable[["Run", int, list[Change]], None]
+"""Called after each step with the run, the step's number and every change; a run with an observer has no monitors."""
+
+
+class TimeUp(Exception):
+    """The time limit has passed (SC502)."""
+
+
+class Engine:
+    """A task and its rules, compiled once for many plans."""
+
+    def __init__(
+        self,
+        task: Task,
+        rules: list[Rule],
+        mirrors: dict[tuple[str, str], int],
+        *,
+        lenient_types: bool = False,
+        max_instances: int = MAX_INSTANCES,
+    ) -> None:
+        self.task = task
+        self.rules = rules
+        self.mirrors = mirrors
+        self.resolver = Resolver(task, lenient_types)
+        self.emitter = Emitter(task)
+        self.axioms = Axioms(task, self.emitter) if task.axioms else None
+        self.plan = Plan(task, rules, mirrors, max_instances)
+        self.refused: Diagnostic | None = None
+        """Why one state cannot stand for this task: something in it is left open."""
+        self._initial = State.initial(task)
+        for literal in task.timed_literals:
+            if literal.time == 0:
+                self._set(literal)
+        if self.axioms:
+            self.axioms.compute(self._initial.facts, self._initial.fluents)
+        self.prototype: Runtime | None = None
+        self.limit: Limit | None = None
+        watched: frozenset[int] = frozenset()
+        if self.plan.parts or any([rule.matches for rule in rules]):
+            try:
+                self.prototype = Runtime(self.plan, self.emitter)
+                watched = self.prototype.watched
+                self.prototype.start(self._initial.fork(), Moment(0, 0, False))
+            except TooManyInstances:
+                self.prototype = None
+                self.limit = Limit("SC503", "a rule has more instances than the limit allows")
+        if self.axioms:
+            watched |= self.axioms.inputs
+        self.code = ActionCode(task, self.emitter, watched)
+        self._full_code: ActionCode | None = None
+        self.entries: dict[str, tuple[Callable[..., bool], tuple[int, ...], Taken]] = {}
+        """Chunks of plan text with what to run for them; equal steps are resolved once, also in a batch."""
+        self.apart: dict[tuple[int, Number], Lifted | None] = {}
+        """Code for happenings of timed plans that are apart, by action and tolerance."""
+        self._changes: dict[int, tuple[model.Action, tuple[int, ...]]] = {}
+        self.acting = bool([p for p in mirrors.values() if p in self.plan.momentary])
+        self._goal_facts = [(p.predicate, task.encode(p.arguments)) for p in task.goal if isinstance(p, Atom)]
+        self._goal = [self._compiled(part) for part in task.goal if not isinstance(part, Atom)]
+
+    def _set(self, literal: model.TimedLiteral) -> None:
+        """A timed literal of time 0 is part of S0."""
+        code = self.task.encode(literal.arguments)
+        if literal.fluent:
+            self._initial.fluents[literal.predicate][code] = literal.value
+        elif literal.value:
+            self._initial.facts[literal.predicate].add(code)
+        else:
+            self._initial.facts[literal.predicate].discard(code)
+
+    @property
+    def full_code(self) -> ActionCode:
+        """Actions that log every change, for explanations."""
+        if self._full_code is None:
+            self._full_code = ActionCode(self.task, self.emitter, None)
+        return self._full_code
+
+    @cached_property
+    def legal(self) -> LegalActions:
+        """The searches for legal actions, compiled once."""
+        from plansafe.verifier.execution.legal import LegalActions  # noqa: PLC0415 - for searches alone
+
+        return LegalActions(self)
+
+    @cached_property
+    def projection(self) -> Projection:
+        """The actions, cut down to what some rule can notice. There must be rules."""
+        from plansafe.verifier.execution.options import Projection  # noqa: PLC0415 - for searches alone
+
+        return Projection(self)
+
+    def changes(self, action: model.Action) -> tuple[int, ...]:
+        """The predicates (and fluents, numbered after them) that an instantaneous action may change itself."""
+        known = self._changes.get(id(action))
+        if known is None:
+            base = len(self.task.predicates)
+            effects = action.start.effects
+            found = {atom.predicate for effect in effects for atom in (*effect.adds, *effect.deletes)}
+            found |= {base + a.function for effect in effects for a in effect.assignments}
+            known = self._changes[id(action)] = action, tuple(found)
+        return known[1]
+
+    def _compiled(self, formula: Formula) -> Callable[[State], bool | None]:
+        holds = self.emitter.condition(formula, [])
+
+        def evaluate(state: State) -> bool | None:
+            try:
+                return holds(state.facts, state.fluents)
+            except (KeyError, ZeroDivisionError):
+                return Evaluator(self.task, state.facts, state.fluents).holds(formula, {})
+
+        return evaluate
+
+    def initial(self) -> State:
+        """A fresh S0, derived facts included."""
+        return self._initial.fork()
+
+    def runtime(self, timed: bool, state: State) -> Runtime | None:
+        """Fresh monitors at S0."""
+        if self.prototype is None:
+            return None
+        prototype = self.prototype
+        if timed:
+            run = Runtime(self.plan, self.emitter)
+            run.start(state, Moment(0, 0, True))
+            return run
+        return prototype.fork()
+
+    def goal(self, state: State) -> bool | None:
+        """Whether the goal holds: ``None`` if it is undefined and not false."""
+        facts = state.facts
+        for predicate, code in self._goal_facts:
+            if code not in facts[predicate]:
+                return False
+        result: bool | None = True
+        for part in self._goal:
+            value = part(state)
+            if value is False:
+                return False
+            if value is None:
+                result = None
+        return result
+
+    def mirror(self, kind: str, taken: Taken) -> Mirror | None:
+        """The mirror fact of a step, if some rule reads it."""
+        predicate = self.mirrors.get((kind, taken.action.name))
+        return None if predicate is None else (predicate, self.task.encode(taken.objects))
+
+
+class Run:
+    """One reading of one plan."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        reading: str,
+        *,
+        timed: bool = False,
+        deadline: float | None = None,
+        observer: Observer | None = None,
+    ) -> None:
+        self.engine = engine
+        self.observer = observer
+        self.code = engine.code if observer is None else engine.full_code
+        self.step_of_letter: list[int] | None = [0] if timed or reading != HALT else None
+        self.task = engine.task
+        self.reading = reading
+        self.timed = timed
+        self.deadline = deadline
+        self.log: list[Change] = []
+        self.state = engine.initial()
+        self.before_start()
+        self.runtime = self.monitors() if observer is None else None
+        self.failures: list[Failure] = []
+        self.executed = 0
+        self.letter = 0
+        self.time: Number = 0
+        self.soft: dict[str, int] = {}
+        self.reasons: dict[int, tuple[Reason, ...]] = {}
+        self.trace: list[Changes] | None = None
+        self.kept = 0
+        self.told: frozenset[int] = frozenset()
+        """Steps whose failure another reading has explained."""
+        self.limit = engine.limit
+        self.events: Events | None = None
+
+    def before_start(self) -> None:
+        """What a timed run prepares before its monitors start."""
+
+    def monitors(self) -> Runtime | None:
+        """Fresh monitors at S0."""
+        return self.engine.runtime(self.timed, self.state)
+
+    # -- untimed plans ------------------------------------------------------------------------------------------------
+
+    def chunks(self, blocks: Iterable[list[str]]) -> int:
+        """Run the chunks of a plain plan until a step fails.
+
+        Returns how many steps were read, the failed one included.
+        """
+        engine, state = self.engine, self.state
+        facts, fluents, log = state.facts, state.fluents, self.log
+        resolve = engine.resolver.chunk
+        entries = engine.entries if self.observer is None else {}
+        quick = self._quick
+        number = 0
+        try:
+            for block in blocks:
+                if self.deadline is not None and monotonic() > self.deadline:
+                    raise TimeUp
+                if len(entries) > Resolver.MAX_REMEMBERED:
+                    entries.clear()
+                for chunk in block:
+                    number += 1
+                    entry = entries.get(chunk)
+                    if entry is None:
+                        taken = resolve(chunk)
+                        if taken is None:
+                            return -1
+                        if isinstance(taken, IllFormed):
+                            self.failures.append(Failure(number, taken.code, "", taken))
+                            if quick:
+                                self.executed = self.letter = self.time = number - 1
+                            return number
+                        if taken.action.end is not None:
+                            return -1
+                        entry = entries[chunk] = (self.code.run(taken.action), taken.objects, taken)
+                    try:
+                        if quick:
+                            done = entry[0](facts, fluents, log, *entry[1])
+                        else:
+                            done = self._take(entry[0], entry[2], number)
+                    except (KeyError, ZeroDivisionError, Conflict):
+                        done = self.slow(entry[2], number)
+                    if not done:
+                        if not self.failures:
+                            self._failed(entry[2], number, Failure(number, "SC301"))
+                        if quick:
+                            self.executed = self.letter = self.time = number - 1
+                        return number
+        except NumberTooLarge:
+            self._too_large(number)
+            return number
+        except TooManyInstances:
+            self.limit = Limit("SC503", "a rule has more instances than the limit allows")
+            return number
+        if quick:
+            self.executed = self.letter = self.time = number
+        return number
+
+    @property
+    def _quick(self) -> bool:
+        """Whether a step is its function and nothing else: no monitors, derived facts, preferences or observer."""
+        watched = self.runtime is not None or self.observer is not None or self.engine.axioms is not None
+        watched = watched or self.trace is not None
+        return not watched and not any([a.preferences for a in self.task.actions.values()])
+
+    def resume(self, reading: str) -> Run:
+        """Another reading of a run that a failed step has halted: a copy that stands before that step.
+
+        There will be something to explain, so it keeps what changes.
+        """
+        run = Run.__new__(Run)
+        run.__dict__.update(self.__dict__)
+        run.reading = reading
+        run.code, run.log, run.trace, run.kept = self.engine.full_code, [], [], 0
+        run.state = self.state.fork()
+        if self.runtime is not None:
+            run.runtime = self.runtime.fork()
+        run.failures, run.reasons, run.soft = [], {}, dict(self.soft)
+        run.step_of_letter = list(range(self.letter + 1))
+        return run
+
+    def steps(self, steps: Iterable[Taken | IllFormed], number: int = 0) -> None:
+        """Run resolved steps of an untimed plan, by this run's reading; ``number`` steps have been read before."""
+        quick, letters = self._quick, self.step_of_letter
+        facts, fluents, log = self.state.facts, self.state.fluents, self.log
+        try:
+            for step in steps:
+                number += 1
+                if self.deadline is not None and number % 256 == 0 and monotonic() > self.deadline:
+                    raise TimeUp
+                if isinstance(step, IllFormed):
+                    self.failures.append(Failure(number, step.code, "", step))
+                    if self.reading == HALT:
+                        return
+                    continue
+                try:
+                    run = self.code.run(step.action)
+                    if quick and run(facts, fluents, log, *step.objects):
+                        self.executed += 1
+                        self.letter += 1
+                        self.time = number
+                        if letters is not None:
+                            letters.append(number)
+                        continue
+                    done = self._take(run, step, number)
+                except (KeyError, ZeroDivisionError, Conflict):
+                    done = self.slow(step, number)
+                if not done and self.reading == HALT:
+                    return
+        except NumberTooLarge:
+            self._too_large(number)
+        except TooManyInstances:
+            self.limit = Limit("SC503", "a rule has more instances than the limit allows")
+
+    def _too_large(self, number: int) -> None:
+        self.limit = Limit("SC501", f"a number grew beyond 65,536 bits at step {number}")
+
+    def _take(self, run: Callable[..., bool], taken: Taken, number: int) -> bool:
+        """Take one step; False (with a failure noted) if it cannot be taken."""
+        state, runtime, engine = self.state, self.runtime, self.engine
+        acting = runtime is not None and engine.acting
+        if acting or taken.action.preferences:
+            slots = [v.slot for v in taken.action.parameters]
+            if not engine.code.precondition(taken.action, slots)(state.facts, state.fluents, *taken.objects):
+                return self._failed(taken, number, Failure(number, "SC301"))
+            engine.code.effects_probe(taken.action, state, taken.objects)
+            if taken.action.preferences:  # those of a step that is taken count: the probe may have sent it elsewhere
+                self._preferences(taken)
+        if acting:
+            assert runtime is not None
+            mirror = engine.mirror("start", taken)
+            runtime.depart(state, () if mirror is None else (mirror,), self.moment())
+            run = self.code.run(taken.action, True)
+        if not run(state.facts, state.fluents, self.log, *taken.objects):
+            return self._failed(taken, number, Failure(number, "SC301"))
+        self._arrive(number)
+        return True
+
+    def _failed(self, taken: Taken, number: int, failure: Failure) -> bool:
+        self.failures.append(failure)
+        if self.observer is None and failure.code == "SC301":
+            binding = taken.binding
+            self.note_reasons(number, taken.action.start.condition, binding)
+        if self.reading == FORCE:
+            self._force(taken, number)
+        return False
+
+    def note_reasons(
+        self, number: int, condition: tuple[Formula, ...], binding: Binding, duration: Number | None = None
+    ) -> None:
+        """Remember, in the state of the failure, why a step could not be taken; of very many failures, of the first."""
+        if len(self.reasons) >= MAX_REASONS or number in self.told:
+            return
+        evaluator = Evaluator(self.task, self.state.facts, self.state.fluents, duration)
+        self.reasons[number] = tuple(evaluator.reasons(model.And(condition), binding, True))
+
+    def moment(self) -> Moment:
+        """The present letter."""
+        return Moment(self.letter, self.time, self.timed)
+
+    def _arrive(self, number: int) -> None:
+        """The state has changed by step ``number``: derived facts, then monitors."""
+        self.executed += 1
+        self.letter += 1
+        if not self.timed:
+            self.time = number  # step i happens at time i, also where other steps were left out
+        if self.engine.axioms is not None:
+            self.engine.axioms.update(self.state.facts, self.state.fluents, self.log)
+        if self.step_of_letter is not None:
+            self.step_of_letter.append(number or self.step_of_letter[-1])
+        if self.runtime is not None:
+            self.runtime.arrive(self.state, self.log, self.moment())
+        if self.observer is not None:
+            self.observer(self, number, self.log)
+        if self.trace is not None:
+            self.trace.append((self.letter, number, list(self.log)))
+            self.kept += len(self.log)
+            if self.kept > MAX_CHANGES:
+                self.trace = None
+        self.log.clear()
+
+    def slow(self, taken: Taken, number: int) -> bool:
+        """Take a step by the slow definition, in three values.
+
+        A number was undefined on the fast path, or effects conflict.
+        """
+        state, snap = self.state, taken.action.start
+        evaluator = Evaluator(self.task, state.facts, state.fluents)
+        binding = taken.binding
+        holds = evaluator.holds(model.And(snap.condition), binding)
+        if holds is not True:
+            detail = evaluator.undefined(model.And(snap.condition), binding) if holds is None else None
+            return self._failed(taken, number, Failure(number, "SC302" if detail else "SC301", detail or ""))
+        try:
+            delta = combine(state.fluents, [interpreted(evaluator, snap, binding)])
+        except Undefined as problem:
+            return self._failed(taken, number, Failure(number, "SC302", problem.text))
+        except Conflict as conflict:
+            return self._failed(
+                taken, number, Failure(number, "SC303", self.fluent_text(conflict.function, conflict.code))
+            )
+        if taken.action.preferences:
+            self._preferences(taken)
+        if self.runtime is not None and self.engine.acting:
+            mirror = self.engine.mirror("start", taken)
+            self.runtime.depart(state, () if mirror is None else (mirror,), self.moment())
+        state.apply(delta, self.log)
+        self._arrive(number)
+        return True
+
+    def _force(self, taken: Taken, number: int) -> None:
+        """The effects of a failed step happen, if they can be computed."""
+        state = self.state
+        delta = self._delta(taken)
+        if delta is None:
+            return
+        if self.runtime is not None and self.engine.acting:
+            mirror = self.engine.mirror("start", taken)
+            self.runtime.depart(state, () if mirror is None else (mirror,), self.moment())
+        state.apply(delta, self.log)
+        self._arrive(number)
+
+    def _delta(self, taken: Taken) -> Delta | None:
+        """What a failed step changes; ``None`` if that cannot be computed."""
+        state = self.state
+        try:
+            return self.engine.code.delta(taken.action, state, taken.objects)
+        except Conflict:
+            return None
+        except (KeyError, ZeroDivisionError):  # a number is undefined, but perhaps none that matters
+            evaluator = Evaluator(self.task, state.facts, state.fluents)
+            binding = taken.binding
+            try:
+                return combine(state.fluents, [interpreted(evaluator, taken.action.start, binding)])
+            except (Undefined, Conflict, KeyError, ZeroDivisionError):
+                return None
+
+    def fluent_text(self, function: int, code: int) -> str:
+        """A ground fluent as PDDL."""
+        declared = self.task.functions[function]
+        return "(" + " ".join([declared.name, *self.task.names(self.task.decode(code, len(declared.types)))]) + ")"
+
+    def _preferences(self, taken: Taken) -> None:
+        """Count the violated preferences of a precondition (PDDL3: once for each step)."""
+        binding = taken.binding
+        count_preferences(self.task, self.state, taken.action.preferences, binding, self.soft)
+
+    # -- the end ------------------------------------------------------------------------------------------------------
+
+    def outcome(self, steps: int) -> Outcome:
+        """Judge the trace that has come about."""
+        runtime = self.runtime
+        violations: tuple[Violation, ...] = ()
+        undecided: tuple[tuple[int, tuple[int, ...]], ...] = ()
+        matches: tuple[int, ...] = (0,) * len(self.engine.rules)
+        touches: tuple[int, ...] = ()
+        if runtime is not None:
+            try:
+                runtime.finish(self.state, self.moment())
+                violations = tuple([placed for v in runtime.violations() for placed in self._placed(v)])
+            except TooManyInstances:
+                self.limit = Limit("SC503", "a rule has more violations than the limit allows")
+            undecided = tuple(runtime.undecided() + [(part, ()) for part in runtime.too_large])
+            matches = tuple(runtime.matches)
+            touches = tuple(runtime.touches())
+        if self.observer is None:
+            count_preferences(self.task, self.state, self.task.goal_preferences, {}, self.soft)
+        return Outcome(
+            self.reading,
+            self.executed,
+            steps,
+            self.letter,
+            self.time,
+            tuple(self.failures),
+            self.engine.goal(self.state),
+            violations,
+            undecided,
+            matches,
+            touches,
+            self.limit,
+            self.soft,
+            self.state,
+            self.reasons,
+            self.trace,
+            self.step_of_letter,
+            self.events,
+        )
+
+    def _placed(self, violation: Violation) -> list[Violation]:
+        """Give a violation the plan's own step numbers: so far steps are counted in letters.
+
+        The two differ where steps were left out, and where several steps share a letter.
+        """
+        steps = self.step_of_letter
+        if steps is None:
+            return [violation]
+        matched = self._matched(violation)
+        if matched:
+            return [violation._replace(step=number) for number in matched]
+        return [violation._replace(step=steps[min(violation.step, len(steps) - 1)])]
+
+    def _matched(self, violation: Violation) -> list[int]:  # noqa: ARG002 - timed runs know
+        """The steps that a rule about steps matched; none for other rules, and where a letter has one step alone."""
+        return []
+
+
+def count_preferences(
+    task: Task, state: State, preferences: Iterable[model.Preference], binding: dict[int, int], soft: dict[str, int]
+) -> None:
+    """Add the violated instances of preferences in a state to ``soft``."""
+    from itertools import product  # noqa: PLC0415 - few plans have any
+
+    for preference in preferences:
+        evaluator = Evaluator(task, state.facts, state.fluents)
+        soft.setdefault(preference.name, 0)
+        for objects in product(*[task.domains[v.domain] for v in preference.variables]):
+            inner = {**binding, **bind(preference.variables, objects)}
+            if evaluator.holds(preference.body, inner) is not True:
+                soft[preference.name] += 1

@@ -1,0 +1,107 @@
+"""States: facts as sets of codes, fluents as maps. Cheap to change by a delta, to undo, and to fork."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+from plansafe.verifier.model.nodes import Number, Task
+
+MAX_BITS = 65_536
+_SMALL = 1 << 63
+
+
+class NumberTooLarge(Exception):
+    """An exact number grew beyond 65,536 bits; the verdict is UNKNOWN (SC501)."""
+
+
+def checked(value: Number) -> Number:
+    """``value`` in normal form; raises :class:`NumberTooLarge`."""
+    if isinstance(value, int):
+        if -_SMALL < value < _SMALL or value.bit_length() <= MAX_BITS:
+            return value
+        raise NumberTooLarge
+    if not isinstance(value, Fraction):
+        return value  # a number of a kind that minds its size itself
+    if value.denominator == 1:
+        return checked(value.numerator)
+    if value.numerator.bit_length() > MAX_BITS or value.denominator.bit_length() > MAX_BITS:
+        raise NumberTooLarge
+    return value
+
+
+class Delta(NamedTuple):
+    """What a step does: facts that become false, facts that become true, new values; all as (index, code ..)."""
+
+    deletes: list[tuple[int, int]]
+    adds: list[tuple[int, int]]
+    values: list[tuple[int, int, Number]]
+
+
+Change = tuple[int, int, object]
+"""(predicate, code, now true) or (number of predicates + function, code, value before)."""
+
+
+class State:
+    """A state of one task. ``facts[p]`` holds the codes of predicate ``p``.
+
+    ``fluents[f]`` the defined values of ``f``.
+    """
+
+    __slots__ = ("facts", "fluents", "task")
+
+    def __init__(self, task: Task, facts: list[set[int]], fluents: list[dict[int, Number]]) -> None:
+        self.task = task
+        self.facts = facts
+        self.fluents = fluents
+
+    @classmethod
+    def initial(cls, task: Task) -> State:
+        """S0, without derived facts."""
+        facts = [set(facts) for facts in task.initial_facts]
+        facts += [set() for _ in range(len(task.predicates) - len(facts))]
+        return cls(task, facts, [dict(values) for values in task.initial_fluents])
+
+    def fork(self) -> State:
+        """An independent copy. Sets of static predicates are shared."""
+        static = self.task.static
+        facts = [f if p < len(static) and static[p] else set(f) for p, f in enumerate(self.facts)]
+        return State(self.task, facts, [dict(values) for values in self.fluents])
+
+    def apply(self, delta: Delta, log: list[Change]) -> None:
+        """Change the state; every fact that really changes is appended to ``log``."""
+        facts = self.facts
+        adds = set(delta.adds)
+        for predicate, code in delta.deletes:
+            if code in facts[predicate] and (predicate, code) not in adds:
+                facts[predicate].remove(code)
+                log.append((predicate, code, False))
+        for predicate, code in delta.adds:
+            if code not in facts[predicate]:
+                facts[predicate].add(code)
+                log.append((predicate, code, True))
+        base = len(facts)
+        for function, code, value in delta.values:
+            before = self.fluents[function].get(code)
+            if before != value:
+                self.fluents[function][code] = value
+                log.append((base + function, code, before))
+
+    def undo(self, log: list[Change]) -> None:
+        """Take back the changes of a log, which is emptied."""
+        facts, base = self.facts, len(self.facts)
+        while log:
+            index, code, value = log.pop()
+            if index < base:
+                if value:
+                    facts[index].discard(code)
+                else:
+                    facts[index].add(code)
+            elif value is None:
+                self.fluents[index - base].pop(code, None)
+            else:
+                self.fluents[index - base][code] = value  # type: ignore[assignment]
+
+    def key(self) -> tuple[frozenset[int] | frozenset[tuple[int, Number]], ...]:
+        """A hashable picture of the state, for searches."""
+        return (*[frozenset(f) for f in self.facts], *[frozenset(v.items()) for v in self.fluents])

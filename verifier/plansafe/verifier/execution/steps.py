@@ -1,0 +1,145 @@
+"""Steps of a plan resolved against a task: the action and its objects, or what is ill-formed about them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+from plansafe.grammar.plan_text import chunk_tokens
+from plansafe.verifier.model.nodes import Action, Number, Task, bind, normal_number
+
+
+class Taken(NamedTuple):
+    """A well-formed step."""
+
+    action: Action
+    objects: tuple[int, ...]
+
+    @property
+    def binding(self) -> dict[int, int]:
+        """The objects by the slots of the action's parameters."""
+        return bind(self.action.parameters, self.objects)
+
+
+class IllFormed(NamedTuple):
+    """A step that names nothing the task has. ``token``: which of its tokens is wrong (0 the action)."""
+
+    code: str
+    message: str
+    token: int
+    help: str | None = None
+
+
+class Resolver:
+    """Resolves steps; remembers equal ones up to a bound."""
+
+    MAX_REMEMBERED = 400_000
+    MAX_SUGGESTIONS = 50
+
+    def __init__(self, task: Task, lenient_types: bool) -> None:
+        self.task = task
+        self.lenient = lenient_types
+        self._suggested = 0
+        # An action with the objects that each of its parameters takes.
+        self._signatures = {
+            name: (action, tuple([task.domain_sets[v.domain] for v in action.parameters]))
+            for name, action in task.actions.items()
+        }
+        self._steps: dict[tuple[str, ...], Taken | IllFormed] = {}
+
+    def chunk(self, chunk: str) -> Taken | IllFormed | None:
+        """A chunk of plan text; ``None`` if it is not one step."""
+        tokens = chunk_tokens(chunk)
+        return None if tokens is None else self.tokens(tokens)
+
+    def step(self, tokens: tuple[str, ...]) -> Taken | IllFormed:
+        """The tokens of a step; equal steps are resolved once."""
+        found = self._steps.get(tokens)
+        if found is None:
+            found = self.tokens(tokens)
+            if len(self._steps) < self.MAX_REMEMBERED:
+                self._steps[tokens] = found
+        return found
+
+    def tokens(self, tokens: list[str] | tuple[str, ...]) -> Taken | IllFormed:
+        """The tokens of a step."""
+        signature = self._signatures.get(tokens[0])
+        if signature is None or len(tokens) - 1 != len(signature[1]):
+            return self._ill_formed(tokens)
+        index, lenient = self.task.object_index, self.lenient
+        objects = []
+        position = 1
+        for members in signature[1]:
+            number = index.get(tokens[position])
+            if number is None or (number not in members and not lenient):
+                return self._ill_formed(tokens)
+            objects.append(number)
+            position += 1
+        return Taken(signature[0], tuple(objects))
+
+    def _ill_formed(self, tokens: list[str] | tuple[str, ...]) -> IllFormed:
+        from plansafe.verifier.elaborate.context import did_you_mean  # noqa: PLC0415 - for mistakes alone
+
+        task = self.task
+        name = tokens[0]
+        self._suggested += 1
+        suggest = did_you_mean if self._suggested <= self.MAX_SUGGESTIONS else _nothing
+        action = task.actions.get(name)
+        if action is None:
+            return IllFormed("SC401", f"unknown action `{name}`", 0, suggest(name, task.actions))
+        if len(tokens) - 1 != len(action.parameters):
+            signature = " ".join([name, *[v.name for v in action.parameters]])
+            plural = "" if len(action.parameters) == 1 else "s"
+            message = f"action `{name}` takes {len(action.parameters)} argument{plural}, not {len(tokens) - 1}"
+            return IllFormed("SC402", message, 0, f"its parameters are `({signature})`")
+        for place, (token, parameter) in enumerate(zip(tokens[1:], action.parameters, strict=True), 1):
+            number = task.object_index.get(token)
+            if number is None:
+                return IllFormed("SC403", f"unknown object `{token}`", place, suggest(token, task.object_index))
+            if number not in task.domain_sets[parameter.domain]:
+                own = " and ".join([f"`{task.type_names[t]}`" for t in task.object_types[number]])
+                fitting = [task.objects[o] for o in task.domains[parameter.domain][:6]]
+                help = f"objects of that type: {', '.join(fitting)}" if fitting else "there is no object of that type"
+                return IllFormed(
+                    "SC404", f"`{token}` is a {own}, which `{parameter.name}` of `{name}` does not take", place, help
+                )
+        raise AssertionError("the step is well-formed")
+
+
+def _nothing(name: str, known: object) -> None:
+    """No suggestion: enough have been made."""
+
+
+class Tolerance(NamedTuple):
+    """How close happenings that interfere may be, and how far a duration may be off (docs/language.md, section 3)."""
+
+    given: Number
+    separation: Number
+    duration: Number
+
+
+def rounded(tolerance: Number, decimals: int | None) -> Tolerance:
+    """A tolerance for a plan that prints so many decimals: one unit of the last is forgiven if it is small."""
+    unit = Fraction(0 if decimals is None else 1, 10 ** (decimals or 0))
+    slack = unit if 10 * unit < tolerance else Fraction(0)
+    return Tolerance(tolerance, normal_number(tolerance - slack), normal_number(tolerance + slack))
+
+
+class TimedStep(NamedTuple):
+    """A step of a timed plan.
+
+    ``number`` counts from 1 after sorting by time; ``written`` is its place in the text, from 0. With a ``tolerance``
+    the duration may be that much shorter or longer.
+    """
+
+    number: int
+    written: int
+    time: Number
+    duration: Number | None
+    taken: Taken | IllFormed
+    tolerance: Number | None = None
+
+
+def step_text(step: Taken, task_objects: tuple[str, ...]) -> str:
+    """A step as PDDL."""
+    return "(" + " ".join([step.action.name, *[task_objects[o] for o in step.objects]]) + ")"

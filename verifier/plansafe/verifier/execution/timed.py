@@ -1,0 +1,566 @@
+"""Timed plans: durative and simultaneous actions, timed initial literals (PDDL 2.1, definitions 10 to 15; PDDL 2.2).
+
+A happening is everything at one time. All its conditions are read in the state before it, its effects are united, and
+no two of its parts may interfere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import TYPE_CHECKING, NamedTuple
+
+from plansafe.verifier.compile.normal import expression_fluents
+from plansafe.verifier.execution.actions import Conflict, Happening, Remembered, Update, combine, interpreted, remember
+from plansafe.verifier.execution.monitors.finding import TooManyInstances, Violation
+from plansafe.verifier.execution.monitors.program import Moment
+from plansafe.verifier.execution.monitors.runtime import Mirror
+from plansafe.verifier.execution.replay import FORCE, HALT, Engine, Failure, Limit, Observer, Outcome, Run, TimeUp
+from plansafe.verifier.execution.state import Change, Delta, NumberTooLarge
+from plansafe.verifier.execution.steps import IllFormed, Taken, TimedStep, Tolerance
+from plansafe.verifier.model import nodes as model
+from plansafe.verifier.model.evaluation import Evaluator, Undefined
+from plansafe.verifier.model.nodes import Atom, Formula, Number, Snap, TimedLiteral, bind
+
+if TYPE_CHECKING:
+    from plansafe.verifier.execution.apart import Ticks
+
+START, END, ILL_FORMED = "start", "end", "ill-formed"
+_COMPARE = {
+    "=": lambda d, v, e: abs(d - v) <= e,
+    "<=": lambda d, v, e: d <= v + e,
+    ">=": lambda d, v, e: d >= v - e,
+    "<": lambda d, v, e: d < v + e,
+    ">": lambda d, v, e: d > v - e,
+}
+
+
+class Event(NamedTuple):
+    """A part of a happening.
+
+    An instantaneous action or the start (``start``), the end (``end``), or a timed literal (``step`` is ``None``).
+    """
+
+    kind: str
+    step: TimedStep | None
+    literal: TimedLiteral | None = None
+
+    @property
+    def snap(self) -> Snap:
+        """What happens, for an event of an action."""
+        assert self.step is not None
+        assert isinstance(self.step.taken, Taken)
+        action = self.step.taken.action
+        if self.kind == START:
+            return action.start
+        assert action.end is not None
+        return action.end
+
+
+class Footprint(NamedTuple):
+    """What an event reads and writes, ground."""
+
+    reads: set[tuple[int, int]]
+    fluents_read: set[tuple[int, int]]
+    adds: set[tuple[int, int]]
+    deletes: set[tuple[int, int]]
+    writes: dict[tuple[int, int], bool]  # True: by increase or decrease alone
+    behind: set[int]  # predicates, and ``-1 - f`` for fluents, that derived facts it reads depend on
+
+
+class TimedRun(Run):
+    """One reading of a timed plan."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        reading: str,
+        steps: list[TimedStep],
+        tolerance: Tolerance,
+        deadline: float | None = None,
+        observer: Observer | None = None,
+    ) -> None:
+        self.plan_steps = steps
+        self.tolerance = tolerance
+        self.rounded: set[int] = set()
+        """The steps that would fail if the tolerance were kept to the last decimal."""
+        super().__init__(engine, reading, timed=True, deadline=deadline, observer=observer)
+        self.running: list[TimedStep] = []
+        self._recent: list[tuple[Number, Event, Happening]] = []
+        self._present: list[tuple[Number, Event, Happening]] = []
+        self._footprints: dict[int, Footprint] = {}
+        self._shared = False
+        self.dropped: set[int] = set()
+        self._remembered: dict[int, Remembered] = {}
+        self.pending: list[TimedStep] = []
+        self._mirrored: dict[int, list[tuple[Mirror, int]]] = {}
+        self.events = {}
+        self.effects: list[tuple[int, Happening]] = []
+        """What each part of the present happening does, by the number of its step (0: a timed literal)."""
+
+    def before_start(self) -> None:
+        """Literals of time 0 are part of S0 already; those after the plan's end do not happen."""
+        self.literals: list[TimedLiteral] = []
+        if not self.task.timed_literals:
+            return
+        last: Number = 0
+        for step in self.plan_steps:
+            if isinstance(step.taken, Taken):
+                last = max(last, step.time + (step.duration or 0) if step.taken.action.end is not None else step.time)
+        self.literals = [literal for literal in self.task.timed_literals if 0 < literal.time <= last]
+
+    def run(self) -> None:
+        """Run all happenings, by this run's reading."""
+        try:
+            self._run()
+        except NumberTooLarge:
+            self.limit = Limit("SC501", f"a number grew beyond 65,536 bits at time {self.time}")
+        except TooManyInstances:
+            self.limit = Limit("SC503", "a rule has more instances than the limit allows")
+
+    def _run(self) -> None:
+        from time import monotonic  # noqa: PLC0415
+
+        agenda = self.ticks()
+        if agenda is not None:
+            from plansafe.verifier.execution.apart import Apart  # noqa: PLC0415 - for timed plans alone
+
+            Apart(self, agenda).all()
+            return
+        for time, events in self.agenda():
+            if self.deadline is not None and monotonic() > self.deadline:
+                raise TimeUp
+            if not self.happening(time, events):
+                return
+
+    def ticks(self) -> Ticks | None:
+        """The agenda in ticks, if happenings that are apart can be taken without the general definition."""
+        from plansafe.verifier.execution.apart import applies, ticks  # noqa: PLC0415 - for timed plans alone
+
+        return ticks(self) if applies(self) else None
+
+    def agenda(self) -> Iterator[tuple[Number, list[Event]]]:
+        """The happenings in order: what is at one time."""
+        agenda: dict[Number, list[Event]] = {}
+        for step in self.plan_steps:
+            if isinstance(step.taken, IllFormed):
+                agenda.setdefault(step.time, []).append(Event(ILL_FORMED, step))
+                continue
+            agenda.setdefault(step.time, []).append(Event(START, step))
+            if step.taken.action.end is not None:
+                agenda.setdefault(step.time + (step.duration or 0), []).append(Event(END, step))
+        for literal in self.literals:
+            agenda.setdefault(literal.time, []).append(Event("literal", None, literal))
+        for time in sorted(agenda):
+            for batch in self.at_one_time(time, agenda[time]):
+                yield time, batch
+
+    def at_one_time(self, time: Number, events: list[Event]) -> list[list[Event]]:
+        """The happenings of one time: an action of no duration ends in one of its own, right after its start."""
+        zero = [e for e in events if e.kind == END and e.step is not None and e.step.time == time]
+        return [batch for batch in ([e for e in events if e not in zero], zero) if batch]
+
+    def happening(self, time: Number, events: list[Event]) -> bool:
+        """One happening; False if the trace halts before it."""
+        broken: list[Failure] = []
+        taking: list[tuple[Event, Happening]] = []
+        for event in events:
+            if event.step is not None and event.step.number in self.dropped:
+                continue
+            failure = self._failure(event)
+            forced = self.reading == FORCE and failure is not None and failure.ill_formed is None
+            effects = self._effects(event) if failure is None or forced else failure
+            if isinstance(effects, Failure):
+                broken.append(failure or effects)
+                self._drop(event)
+            else:
+                taking.append((event, effects))
+                if failure is not None:
+                    broken.append(failure)
+        interfering = self._interference(time, taking)
+        broken += interfering
+        bad = {f.step for f in interfering}
+        if self.reading == FORCE:
+            taking = self._computable(taking, bad)
+        else:
+            for event, _ in taking:
+                if event.step is not None and event.step.number in bad:
+                    self._drop(event)
+            taking = [(e, h) for e, h in taking if e.step is None or e.step.number not in bad]
+        if broken:
+            self.failures += sorted(broken)
+            if self.reading == HALT:
+                return False
+        return self._take_together(time, taking) if taking else True
+
+    def _computable(self, taking: list[tuple[Event, Happening]], bad: set[int]) -> list[tuple[Event, Happening]]:
+        """What is left under *force* if interfering steps change one fluent in ways that do not combine."""
+        try:
+            combine(self.state.fluents, [effects for _, effects in taking])
+        except Conflict:
+            for event, _ in taking:
+                if event.step is not None and event.step.number in bad:
+                    self._drop(event)
+            return [(e, h) for e, h in taking if e.step is None or e.step.number not in bad]
+        return taking
+
+    def _drop(self, event: Event) -> None:
+        """An event that cannot happen: its step is left out, and is not under way any more from the next letter on."""
+        step = event.step
+        if step is None:
+            return
+        self.dropped.add(step.number)
+        if any([s.number == step.number for s in self.running]):
+            self.pending.append(step)
+
+    def _take_together(self, time: Number, happenings: list[tuple[Event, Happening]]) -> bool:
+        state = self.state
+        taking = [event for event, _ in happenings]
+        delta = combine(state.fluents, [effects for _, effects in happenings])
+        ended = {e.step.number for e in taking if e.kind == END and e.step is not None}
+        started = [e.step for e in taking if e.kind == START and e.step is not None and _durative(e.step)]
+        over, self.pending = self.pending, []
+        ended |= {step.number for step in over}
+        running = [s for s in self.running if s.number not in ended] + started
+        if self.reading == HALT:
+            wrong = self._breaks_over_all(time, running, delta)
+            if wrong:
+                self.failures += wrong
+                return False
+        for step in started:
+            evaluator, binding = self._evaluator(step)
+            assert isinstance(step.taken, Taken)
+            assert step.taken.action.end is not None
+            self._remembered[step.number] = remember(evaluator, step.taken.action.end, binding)
+        for event in taking:
+            if event.step is not None and isinstance(event.step.taken, Taken) and event.kind == START:
+                self._preferences(event.step.taken)
+        self._shared = self._shared and time == self.time
+        self._depart(taking)
+        here = {id(event) for event in taking}
+        self._recent += [entry for entry in self._present if id(entry[1]) in here]
+        state.apply(delta, self.log)
+        self._mirror_running([*taking, *[Event(END, step) for step in over]])
+        self.time = time
+        self._shared = any([self._ends_at_once(step) for step in started])
+        self.running = running
+        numbers = [e.step.number for e in taking if e.step is not None]
+        assert self.events is not None
+        self.events[self.letter + 1] = tuple([(e.step.number, e.kind) for e in taking if e.step is not None])
+        self.effects = [(0 if e.step is None else e.step.number, effects) for e, effects in happenings]
+        self._arrive(max(numbers, default=0))
+        self.executed += sum([e.kind == START for e in taking]) - 1
+        if self.reading != HALT:
+            self.failures += self._over_all(self.running)
+        return True
+
+    def arrive_alone(self, time: Number, number: int, kind: str) -> None:
+        """The state has changed by one event of a step, which shares its time with no other."""
+        assert self.events is not None
+        self.time, self._shared = time, False
+        self.events[self.letter + 1] = ((number, kind),)
+        self._arrive(number)
+        self.executed += (kind == START) - 1
+
+    # -- conditions ---------------------------------------------------------------------------------------------------
+
+    def _evaluator(self, step: TimedStep) -> tuple[Evaluator, dict[int, int]]:
+        assert isinstance(step.taken, Taken)
+        evaluator = Evaluator(self.task, self.state.facts, self.state.fluents, step.duration)
+        return evaluator, step.taken.binding
+
+    def _failure(self, event: Event) -> Failure | None:
+        """Why an event cannot happen in the present state, its neighbours apart."""
+        step = event.step
+        if step is None:
+            return None
+        if isinstance(step.taken, IllFormed):
+            return Failure(step.number, step.taken.code, "", step.taken)
+        evaluator, binding = self._evaluator(step)
+        condition = model.And(event.snap.condition)
+        holds = evaluator.holds(condition, binding)
+        if holds is not True:
+            detail = evaluator.undefined(condition, binding) if holds is None else None
+            if self.observer is None:
+                self.note_reasons(step.number, event.snap.condition, binding, step.duration)
+            return Failure(step.number, "SC302" if detail else "SC301", detail or event.kind)
+        for constraint in step.taken.action.durations:
+            if constraint.at_end != (event.kind == END):
+                continue
+            assert step.duration is not None
+            try:
+                value = evaluator.number(constraint.value, binding)
+            except Undefined as problem:
+                return Failure(step.number, "SC302", problem.text)
+            if not _COMPARE[constraint.operator](step.duration, value, self.tolerance.duration):
+                return Failure(step.number, "SC305", f"must be {constraint.operator} {value}, is {step.duration}")
+            if not _COMPARE[constraint.operator](step.duration, value, self.tolerance.given):
+                self.rounded.add(step.number)
+        return None
+
+    def _effects(self, event: Event) -> Happening | Failure:
+        if event.literal is not None:
+            literal = event.literal
+            code = self.task.encode(literal.arguments)
+            if literal.fluent:
+                return Happening([], [], [Update("assign", literal.predicate, code, literal.value)])
+            fact = [(literal.predicate, code)]
+            return Happening(fact, [], []) if literal.value else Happening([], fact, [])
+        assert event.step is not None
+        number = event.step.number
+        evaluator, binding = self._evaluator(event.step)
+        try:
+            found = interpreted(evaluator, event.snap, binding, self._remembered.get(number))
+            combine(self.state.fluents, [found])
+        except Undefined as problem:
+            return Failure(number, "SC302", problem.text)
+        except Conflict as conflict:
+            return Failure(number, "SC303", self.fluent_text(conflict.function, conflict.code))
+        return found
+
+    def _over_all(self, running: list[TimedStep]) -> list[Failure]:
+        """The actions under way whose conditions over all do not hold in the present state."""
+        broken = []
+        for step in running:
+            evaluator, binding = self._evaluator(step)
+            assert isinstance(step.taken, Taken)
+            if evaluator.holds(model.And(step.taken.action.over_all), binding) is not True:
+                if self.observer is None:
+                    self.note_reasons(step.number, step.taken.action.over_all, binding, step.duration)
+                broken.append(Failure(step.number, "SC306", f"at time {self.time}"))
+        return broken
+
+    def broken_over_all(self) -> bool:
+        """Whether a condition over all of an action under way does not hold in the present state."""
+        for step in self.running:
+            evaluator, binding = self._evaluator(step)
+            assert isinstance(step.taken, Taken)
+            if evaluator.holds(model.And(step.taken.action.over_all), binding) is not True:
+                return True
+        return False
+
+    def _breaks_over_all(self, time: Number, running: list[TimedStep], delta: Delta) -> list[Failure]:
+        """Whose ``over all`` conditions fail in the state that a happening leads to."""
+        if not any([isinstance(s.taken, Taken) and s.taken.action.over_all for s in running]):
+            return []
+        log: list[Change] = []
+        self.state.apply(delta, log)
+        if self.engine.axioms is not None:
+            self.engine.axioms.update(self.state.facts, self.state.fluents, log)
+        before, self.time = self.time, time
+        broken = self._over_all(running)
+        self.time = before
+        self.state.undo(log)
+        return broken
+
+    # -- interference -------------------------------------------------------------------------------------------------
+
+    def _interference(self, time: Number, taking: list[tuple[Event, Happening]]) -> list[Failure]:
+        """Who fails because of a neighbour, of the same happening or of one less than the tolerance ago."""
+        self._recent = [entry for entry in self._recent if time - entry[0] < self.tolerance.given]
+        self._present = [(time, event, effects) for event, effects in taking]
+        here = {id(event) for _, event, _ in self._recent}
+        self._footprints = {event: known for event, known in self._footprints.items() if event in here}
+        out: dict[int, Failure] = {}
+        for number, (_, event, own) in enumerate(self._present):
+            for place, (at, other, theirs) in enumerate([*self._recent, *self._present[:number]]):
+                if event.step is None and other.step is None:
+                    continue
+                what = self._clash(self._remembered_print(event, own), self._remembered_print(other, theirs))
+                if what is not None and place < len(self._recent) and time - at >= self.tolerance.separation:
+                    self.rounded.add((event.step or other.step).number)  # type: ignore[union-attr]
+                elif what is not None:
+                    failure = interference(event, other, what, place < len(self._recent))
+                    out.setdefault(failure.step, failure)
+        return [*out.values()]
+
+    def _remembered_print(self, event: Event, effects: Happening) -> Footprint:
+        """An event's footprint, asked for only where it has a neighbour."""
+        found = self._footprints.get(id(event))
+        if found is None:
+            found = self._footprints[id(event)] = self._footprint(event, effects)
+        return found
+
+    def _clash(self, a: Footprint, b: Footprint) -> str | None:
+        """A fact or fluent over which two events interfere, as PDDL."""
+        for one, two in ((a, b), (b, a)):
+            facts = one.reads & (two.adds | two.deletes) or one.adds & two.deletes
+            if facts:
+                return self.task.fact_text(*min(facts))
+            hidden = [fact for fact in two.adds | two.deletes if fact[0] in one.behind]
+            if hidden:
+                return self.task.fact_text(*min(hidden))
+            fluents = [key for key in two.writes if key in one.fluents_read or -1 - key[0] in one.behind]
+            if fluents:
+                return self.fluent_text(*min(fluents))
+        for key in a.writes.keys() & b.writes.keys():
+            if not (a.writes[key] and b.writes[key]):
+                return self.fluent_text(*key)
+        return None
+
+    def _footprint(self, event: Event, effects: Happening) -> Footprint:
+        out = Footprint(set(), set(), {*effects.adds}, {*effects.deletes}, {}, set())
+        for update in effects.updates:
+            key = (update.function, update.code)
+            out.writes[key] = out.writes.get(key, True) and update.operator in ("increase", "decrease")
+        if event.step is None:
+            return out
+        _, binding = self._evaluator(event.step)
+        for condition in event.snap.condition:
+            self._reads(condition, binding, out)
+        assert isinstance(event.step.taken, Taken)
+        action = event.step.taken.action
+        for constraint in action.durations:
+            if constraint.at_end == (event.kind == END):
+                self._fluents(constraint.value, binding, out)
+        if event.kind == START and action.end is not None:
+            for effect in action.end.effects:
+                for objects in product(*[self.task.domains[v.domain] for v in effect.variables]):
+                    self._reads(
+                        effect.at_start,
+                        {**binding, **bind(effect.variables, objects)},
+                        out,
+                    )
+        for effect in event.snap.effects:
+            for objects in product(*[self.task.domains[v.domain] for v in effect.variables]):
+                inner = {**binding, **bind(effect.variables, objects)}
+                self._reads(effect.condition, inner, out)
+                for assignment in effect.assignments:
+                    self._fluents(assignment.value, inner, out)
+        return out
+
+    def _fluents(self, expression: model.Expression, binding: dict[int, int], out: Footprint) -> None:
+        for fluent in expression_fluents(expression):
+            ground = tuple([a if a >= 0 else binding[-1 - a] for a in fluent.arguments])
+            out.fluents_read.add((fluent.function, self.task.encode(ground)))
+
+    def _reads(self, formula: Formula, binding: dict[int, int], out: Footprint) -> None:
+        match formula:
+            case Atom():
+                ground = tuple([a if a >= 0 else binding[-1 - a] for a in formula.arguments])
+                out.reads.add((formula.predicate, self.task.encode(ground)))
+                self._behind(formula.predicate, out)
+            case model.Compare():
+                self._fluents(formula.left, binding, out)
+                self._fluents(formula.right, binding, out)
+            case model.Not():
+                self._reads(formula.body, binding, out)
+            case model.And() | model.Or():
+                for part in formula.parts:
+                    self._reads(part, binding, out)
+            case model.Quantified():
+                for objects in product(*[self.task.domains[v.domain] for v in formula.variables]):
+                    self._reads(
+                        formula.body,
+                        {**binding, **bind(formula.variables, objects)},
+                        out,
+                    )
+            case _:
+                pass
+
+    def _behind(self, predicate: int, out: Footprint) -> None:
+        """A derived fact reads whatever its rules, and theirs, may read: whole predicates and functions."""
+        if self.engine.axioms is None or predicate not in self.engine.axioms.derived:
+            return
+        out.behind.update(self.engine.axioms.inputs_of(predicate))
+
+    # -- letters ------------------------------------------------------------------------------------------------------
+
+    def moment(self) -> Moment:
+        """The present letter."""
+        return Moment(self.letter, self.time, True, self._shared)
+
+    def _ends_at_once(self, step: TimedStep) -> bool:
+        return step.duration == 0
+
+    def _depart(self, taking: list[Event]) -> None:
+        """The happening's actions are known: tell the monitors, and remember which step each mirror fact stands for."""
+        if self.runtime is None or not self.engine.mirrors:
+            return
+        entries = self._under_way()
+        mirrors = []
+        for event in taking:
+            if event.step is not None and isinstance(event.step.taken, Taken):
+                mirror = self.engine.mirror(event.kind, event.step.taken)
+                if mirror is not None:
+                    mirrors.append(mirror)
+                    entries.append((mirror, event.step.number))
+        self._mirrored[self.letter] = entries
+        if self.engine.acting:
+            self.runtime.depart(self.state, list(dict.fromkeys(mirrors)), self.moment())
+
+    def _under_way(self) -> list[tuple[Mirror, int]]:
+        """Count this letter for the rules about the actions under way; their mirror facts and step numbers."""
+        assert self.runtime is not None
+        entries: list[tuple[Mirror, int]] = []
+        for step in self.running:
+            assert isinstance(step.taken, Taken)
+            mirror = self.engine.mirror("during", step.taken)
+            if mirror is not None:
+                entries.append((mirror, step.number))
+        self.runtime.count_matches([mirror for mirror, _ in entries])
+        return entries
+
+    def outcome(self, steps: int) -> Outcome:
+        """Judge the trace; its last letter has no actions, but some may be under way."""
+        self._shared = False
+        if self.runtime is not None and self.engine.mirrors:
+            self._mirrored[self.letter] = self._under_way()
+        return super().outcome(steps)
+
+    def _matched(self, violation: Violation) -> list[int]:
+        part = self.engine.plan.parts[violation.part]
+        if part.step is None:
+            return []
+        atom = part.step.body if isinstance(part.step, model.Quantified) else part.step
+        assert isinstance(atom, Atom)
+        values = {v.slot: o for v, o in zip(part.parameters, violation.binding, strict=True)}
+        letter = violation.letter - 1 if part.after else violation.letter
+        out = []
+        for (predicate, code), number in self._mirrored.get(letter, ()):
+            if predicate != atom.predicate:
+                continue
+            objects = self.task.decode(code, len(atom.arguments))
+            wanted = [a if a >= 0 else values.get(-1 - a, o) for a, o in zip(atom.arguments, objects, strict=True)]
+            if list(objects) == wanted:
+                out.append(number)
+        return out
+
+    def _mirror_running(self, taking: list[Event]) -> None:
+        """Keep the facts that say which durative actions are under way."""
+        ending = {e.step.number for e in taking if e.kind == END and e.step is not None}
+        for event in sorted(taking, key=lambda e: e.kind):  # ends first
+            if event.step is None or not isinstance(event.step.taken, Taken) or event.step.taken.action.end is None:
+                continue
+            mirror = self.engine.mirror("during", event.step.taken)
+            if mirror is None:
+                continue
+            predicate, code = mirror
+            starts = event.kind == START
+            if not starts:
+                taken = event.step.taken
+                same = [
+                    s
+                    for s in self.running
+                    if isinstance(s.taken, Taken) and s.taken == taken and s.number not in ending
+                ]
+                if same:
+                    continue
+            if starts != (code in self.state.facts[predicate]):
+                (self.state.facts[predicate].add if starts else self.state.facts[predicate].discard)(code)
+                self.log.append((predicate, code, starts))
+
+
+def interference(event: Event, other: Event, what: str, earlier: bool) -> Failure:
+    """Two events interfere over ``what``: the step that fails for it.
+
+    Of one happening the later step; if ``other`` has happened before, that of the event, which is yet to happen. A
+    literal cannot fail, nor its neighbour of another happening be undone.
+    """
+    one, two = [0 if e.step is None else e.step.number for e in (event, other)]
+    step = one if earlier and one else max(one, two)
+    return Failure(step, "SC304", what, None, one + two - step)
+
+
+def _durative(step: TimedStep) -> bool:
+    return isinstance(step.taken, Taken) and step.taken.action.end is not None

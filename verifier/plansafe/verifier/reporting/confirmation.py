@@ -1,0 +1,235 @@
+"""The independent check: findings go through the replay kernel before they are printed.
+
+Under ``auto`` the kernel, which is slow by design, replays every plan with findings that takes it no more than so much
+work. What it did not replay is marked as such. The kernel counts its work (docs/kernel.md): whether a finding was
+replayed depends on the texts alone, neither on the machine nor on the other plans of a batch. Under ``always`` it
+judges every plan, also those without findings, and the headlines must agree. Kernel and engine disagreeing is an
+internal error, never a verdict.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from plansafe.grammar.diagnostics import Diagnostic, Label, Span
+from plansafe.grammar.sexpr import write
+from plansafe.grammar.source import Source
+from plansafe.verifier.model.nodes import Predicate
+from plansafe.verifier.reporting.report import Finding, FindingClass, Report, Worlds
+from plansafe.verifier.rules.model import shown_names
+
+if TYPE_CHECKING:
+    from plansafe.verifier.api import Checker
+    from plansafe.verifier.kernel import Judgement, Kernel
+    from plansafe.verifier.kernel import World as KernelWorld
+    from plansafe.verifier.rules.expand import PlainOpening
+    from plansafe.verifier.symbolic.worlds.model import World
+
+MAX_WORK = 100_000
+"""Of one plan, in the kernel's units (formulas evaluated, facts looked at, steps taken): about a second."""
+MAX_TEXT = 500_000
+"""Characters of domain and problem: the kernel reads so many in about a second."""
+RECURSION = 5_000
+
+
+class Confirmer:
+    """Holds the kernel of one checker; ``None`` inside if the kernel does not cover the task."""
+
+    def __init__(self, checker: Checker) -> None:
+        self.checker = checker
+        self._kernel: Kernel | None = None
+        self._tried = False
+
+    def confirm(self, plan: Source, report: Report) -> Report:
+        """The report with ``replayed`` filled in; with SC901 and no headline if the kernel disagrees."""
+        mode = self.checker.options.replay
+        if mode == "never" or report.headline is None or not (report.findings or mode == "always"):
+            return report
+        if not self._readable(report.steps):
+            return report
+        kernel = self._load()
+        if kernel is None:
+            return report
+        from plansafe.verifier.kernel import KernelLimit, KernelRejects  # noqa: PLC0415
+
+        try:
+            with _shallow():
+                judgement = kernel.judge(plan.text, limit=self._limit())
+        except (KernelRejects, KernelLimit):
+            return report
+        findings = tuple([f._replace(replayed=_agrees(f, judgement)) for f in report.findings])
+        wrong = [f for f in findings if f.replayed is False]
+        if wrong:
+            return self._disagreement(plan, report, wrong[0].message, wrong[0].span)
+        if mode == "always" and not self.checker.options.blame and report.headline.value != judgement.headline:
+            message = f"the engine says {report.headline.value}, the kernel {judgement.headline}"
+            return self._disagreement(plan, report, message, None)
+        return report._replace(findings=findings)
+
+    def confirm_world(self, plan: Source, report: Report, world: World) -> tuple[Report, str]:
+        """A report on one of many worlds with ``replayed`` filled in, and what the kernel says against it."""
+        mode = self.checker.options.replay
+        if mode == "never" or report.headline is None or not self._readable(report.steps):
+            return report, ""
+        kernel = self._load()
+        if kernel is None:
+            return report, ""
+        from plansafe.verifier.kernel import KernelLimit, KernelRejects  # noqa: PLC0415
+
+        try:
+            with _shallow():
+                others = ("skip", "force") if report.readings else ()
+                judgement = kernel.judge(plan.text, kernel_world(self.checker, world), others, self._limit())
+        except KernelLimit:
+            return report, ""
+        except KernelRejects as rejection:
+            return report, f"the kernel does not take the world: {rejection}"
+        order = world.order
+        findings = []
+        for finding in report.findings:
+            placed = finding if not order or not finding.step else finding._replace(step=order[finding.step - 1])
+            findings.append(finding._replace(replayed=_agrees(placed, judgement)))
+        wrong = [f for f in findings if f.replayed is False]
+        if wrong:
+            return report, f"the kernel does not confirm in that world: {wrong[0].message}"
+        # The engine may be undecided about a temporal rule where the definition is not (docs/language.md, section 4).
+        same = report.headline.value in ("UNKNOWN", judgement.headline)
+        if not self.checker.options.blame and not same:
+            return report, f"the engine says {report.headline.value} in one world, the kernel {judgement.headline}"
+        return report._replace(findings=tuple(findings)), ""
+
+    def is_safe(self, plan: Source, steps: int) -> bool | None:
+        """Whether the kernel finds a plan SAFE or VALID; ``None`` if it is not to be asked, or does not cover it."""
+        mode = self.checker.options.replay
+        if mode == "never" or self.checker.options.blame or not self._readable(steps):
+            return None
+        kernel = self._load()
+        if kernel is None:
+            return None
+        from plansafe.verifier.kernel import KernelLimit, KernelRejects  # noqa: PLC0415
+
+        try:
+            with _shallow():
+                return kernel.judge(plan.text, limit=self._limit()).headline in ("SAFE", "VALID")
+        except (KernelRejects, KernelLimit):
+            return None
+
+    def _limit(self) -> int | None:
+        """How much work a plan may take."""
+        return MAX_WORK if self.checker.options.replay == "auto" else None
+
+    def _readable(self, steps: int) -> bool:
+        """Whether the texts are short enough to be read at all."""
+        texts = len(self.checker.domain.text) + len(self.checker.problem.text)
+        return self.checker.options.replay != "auto" or (texts <= MAX_TEXT and steps <= MAX_WORK)
+
+    def _load(self) -> Kernel | None:
+        if not self._tried:
+            self._tried = True
+            from plansafe.verifier.kernel import Kernel, KernelLimit, KernelRejects  # noqa: PLC0415
+
+            checker, options = self.checker, self.checker.options
+            names = {rule.name for rule in checker.rules if rule.applicable}
+            rules = [write(r.node) for r in checker.expanded.rules if r.node[1] in names]
+            rules += [write(invariant.node) for invariant in checker.expanded.invariants]
+            rules += [f"(:open {_opened(opening)})" for opening in checker.expanded.openings]
+            safety = [f"(define (safety rules) {' '.join(rules)})"] if rules else []
+            texts = (checker.domain.text, checker.problem.text, safety)
+            try:
+                with _shallow():
+                    self._kernel = Kernel(*texts, lenient=options.lenient_types, tolerance=options.tolerance)
+            except (KernelRejects, KernelLimit):
+                self._kernel = None
+        return self._kernel
+
+    def _disagreement(self, plan: Source, report: Report, what: str, span: Span | None) -> Report:
+        message = f"the replay kernel does not confirm: {what}"
+        labels = (Label(plan.name, span or Span(0, 0), "found here"),)
+        help = "this is a bug in safecheck: please report it with the files; nothing is claimed about the plan"
+        unknown = Worlds.UNKNOWN
+        return Report(
+            plan.name,
+            None,
+            unknown,
+            unknown,
+            unknown,
+            report.steps,
+            diagnostics=(*report.diagnostics, Diagnostic("SC901", message, labels, help=help)),
+        )
+
+
+def kernel_world(checker: Checker, world: World) -> KernelWorld:
+    """A world as the kernel is told of it: by names."""
+    from fractions import Fraction  # noqa: PLC0415 - loaded by now
+
+    from plansafe.verifier.kernel import World as KernelWorld  # noqa: PLC0415
+
+    assert checker.engine is not None
+    task = checker.engine.task
+
+    def named(declared: Predicate, code: int) -> tuple[str, ...]:
+        return (declared.name, *task.names(task.decode(code, len(declared.types))))
+
+    def choose(step: int, number: int, objects: tuple[str, ...], _alternatives: int) -> int:
+        key = step, number, tuple([task.object_index[name] for name in objects])
+        return world.outcomes.get(key, 0)  # what is not among them happens in no binding
+
+    facts = [named(task.predicates[predicate], code) for predicate, code in world.facts]
+    numbers = {named(task.functions[f], code): Fraction(value) for (f, code), value in world.values.items()}
+    durations = {number: Fraction(duration) for number, duration in world.durations}
+    return KernelWorld(facts, numbers, choose, world.order, durations)
+
+
+def _opened(opening: PlainOpening) -> str:
+    """An open predicate as the kernel reads it, mapped to the domain's own."""
+    types: dict[str, str] = {}
+    waiting: list[str] = []
+    items = list(opening.typed[1:])
+    while items:
+        item = items.pop(0)
+        if item == "-":
+            kind = write(items.pop(0))
+            types.update(dict.fromkeys(waiting, kind))
+            waiting = []
+        else:
+            waiting.append(str(item))
+    words = [f"{term} - {types[str(term)]}" if str(term) in types else str(term) for term in opening.atom[1:]]
+    return f"({' '.join([str(opening.atom[0]), *words])})"
+
+
+@contextmanager
+def _shallow() -> Iterator[None]:
+    """The kernel recurses over nested tuples, partly in C: safe within this limit; beyond it the kernel gives up."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(RECURSION)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def _agrees(finding: Finding, judgement: Judgement) -> bool | None:
+    """Whether the kernel has the finding; ``None`` for what it does not judge."""
+    if "halt" not in finding.readings:
+        return None
+    match finding.finding_class:
+        case FindingClass.ILL_FORMED:
+            return finding.step in judgement.ill_formed
+        case FindingClass.INEXECUTABLE:
+            return finding.step in judgement.failed_steps["halt"] if finding.step else None
+        case FindingClass.UNMET_GOAL:
+            return not judgement.goal
+        case FindingClass.UNDECIDED:
+            return None
+        case _:
+            binding = dict(finding.binding)
+            same = [f for f in judgement.findings if f.rule == finding.rule and _shown(f.binding) == binding]
+            return any([f.step == finding.step or not f.exact_step for f in same if "halt" in f.readings])
+
+
+def _shown(binding: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    names = shown_names([name for name, _ in binding])
+    return dict(zip(names, [value for _, value in binding], strict=True))

@@ -1,0 +1,203 @@
+"""What a check says: the report, its findings and their witnesses. Data only; see docs/language.md, section 6."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
+
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
+
+if TYPE_CHECKING:
+    from plansafe.verifier.symbolic.worlds.model import WorldsReport
+
+_USELESS = frozenset(("SC605", "SC620"))
+"""What is said of rules that check nothing, where the user asked not to take that for a verdict."""
+
+
+class Worlds(Enum):
+    """In which of the worlds that the description allows something holds."""
+
+    ALL = "ALL"
+    SOME = "SOME"
+    NONE = "NONE"
+    UNKNOWN = "UNKNOWN"
+
+
+class Headline(Enum):
+    """The verdict in one word; the first that applies, in this order."""
+
+    INVALID = "INVALID"
+    UNSAFE = "UNSAFE"
+    UNKNOWN = "UNKNOWN"
+    SAFE = "SAFE"
+    VALID = "VALID"
+
+
+class FindingClass(Enum):
+    """What kind of mistake a finding is."""
+
+    ILL_FORMED = "ill-formed"
+    INEXECUTABLE = "inexecutable"
+    UNMET_GOAL = "unmet-goal"
+    PROCESS = "process"
+    TRAJECTORY = "trajectory"
+    TERMINATION = "termination"
+    OBLIGATION = "obligation"
+    CONSTRAINT = "constraint"
+    UNDECIDED = "undecided"
+
+
+class Blame(Enum):
+    """Whether the plan caused a violation (docs/language.md, section 5)."""
+
+    INTRODUCED = "introduced"
+    WORSENED = "worsened"
+    PRE_EXISTING = "pre-existing"
+
+
+class Change(NamedTuple):
+    """A fact (or fluent) at one row of a finding's table.
+
+    Values before and after the step, ``T``, ``F`` or a number.
+    """
+
+    before: str
+    after: str
+
+
+class Row(NamedTuple):
+    """One step of the table that explains a finding.
+
+    Step number, action text, one cell per column, the rule's state. A timed literal has no number: 0.
+    """
+
+    step: int
+    action: str
+    cells: tuple[Change, ...]
+    status: str
+    important: bool
+
+
+class Table(NamedTuple):
+    """The few facts that matter to a finding, over the few steps that changed them.
+
+    ``columns`` are printed facts such as ``(on stove)``. Rows are in order of steps; row 0 is the initial state.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+class Finding(NamedTuple):
+    """One violation, failed step, ill-formed step or unmet goal.
+
+    ``step`` counts the plan's steps from 1; 0 is the initial state; ``at_end`` marks a finding about the whole trace.
+    ``span`` and ``source`` place the step in the plan (``None`` for step 0 and the empty plan). ``related`` are
+    labelled
+    places elsewhere: earlier steps of the plan, the rule, the precondition in the domain.
+    ``replayed`` says whether the independent kernel confirmed it (``None``: outside what the kernel covers).
+    Where the description leaves something open, ``worlds`` says in which worlds it is there, and ``world`` is the index
+    of the witness that it was found in.
+    """
+
+    code: str
+    finding_class: FindingClass
+    message: str
+    step: int
+    rule: str | None = None
+    binding: tuple[tuple[str, str], ...] = ()
+    at_end: bool = False
+    readings: tuple[str, ...] = ("halt",)
+    blame: Blame | None = None
+    source: str | None = None
+    span: Span | None = None
+    related: tuple[Label, ...] = ()
+    notes: tuple[str, ...] = ()
+    help: str | None = None
+    table: Table | None = None
+    hazard: str | None = None
+    targets: tuple[str, ...] = ()
+    severity: str | None = None
+    rationale: str | None = None
+    replayed: bool | None = None
+    state: tuple[str, ...] = ()  # all facts of the state it was judged in, if they were asked for
+    worlds: Worlds | None = None  # ALL or SOME (UNKNOWN: not decided); None: the information is complete
+    world: int | None = None
+    follows: tuple[int, ...] = ()  # the failed steps that it follows from (docs/language.md, section 6)
+
+
+class RuleCount(NamedTuple):
+    """How much of a rule was checked. ``triggered`` counts the instances whose condition ever came into play."""
+
+    name: str
+    kind: str
+    source: str
+    instances: int
+    triggered: int
+    violations: int
+    status: str  # "kept", "violated", "undecided", "never applied", "not applicable", "preference violated"
+
+
+class Reading(NamedTuple):
+    """The outcome under one reading of a failed plan."""
+
+    name: str  # halt, skip, force
+    executed: int  # steps that took effect
+    goal: Worlds
+    safe: Worlds
+
+
+class Report(NamedTuple):
+    """The verdict on one plan.
+
+    ``executable``, ``goal`` and ``safe`` range over the worlds that the description allows. ``diagnostics`` are errors
+    and
+    warnings about the files; when the plan cannot be judged at all, ``headline`` is ``None`` and they say why.
+    Without any rule ``safe`` is ALL, since nothing can be violated; what is shown to people and programs is ``safety``.
+    ``worlds`` says what the verdict depends on (``None``: there is one world); ``certificate`` is the text of a proof
+    that a second program can check, if one was asked for and there is one.
+    """
+
+    plan: str
+    headline: Headline | None
+    executable: Worlds
+    goal: Worlds
+    safe: Worlds
+    steps: int
+    findings: tuple[Finding, ...] = ()
+    rules: tuple[RuleCount, ...] = ()
+    readings: tuple[Reading, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    metric: str | None = None
+    preferences_violated: tuple[tuple[str, int], ...] = ()
+    assumptions: tuple[str, ...] = ()
+    engine: str = "explicit"
+    limits: tuple[str, ...] = ()  # the limits that were hit
+    suppressed: int = 0  # findings beyond the output limit, counted but not listed
+    worlds: WorldsReport | None = None
+    certificate: str | None = None
+
+    @property
+    def rules_checked(self) -> int:
+        """How many rules had something to check."""
+        return sum([rule.instances > 0 for rule in self.rules])
+
+    @property
+    def safety(self) -> Worlds | None:
+        """What may be said of safety: ``safe``, but nothing where a plan was judged and there is no rule to keep."""
+        return None if self.safe is Worlds.ALL and not self.rules else self.safe
+
+    @property
+    def exit_code(self) -> int:
+        """0 SAFE or VALID, 1 INVALID or UNSAFE, 2 unreadable or ill-formed, 3 UNKNOWN, 4 a bug (SC9..).
+
+        2 is also that there was nothing to check although there had to be. The command returns the same.
+        """
+        errors = {d.code for d in self.diagnostics if d.severity is Severity.ERROR}
+        if any(code.startswith("SC9") for code in errors):
+            return 4
+        if self.headline is None or _USELESS & errors:
+            return 2
+        if any(f.finding_class is FindingClass.ILL_FORMED for f in self.findings):
+            return 2
+        return {"INVALID": 1, "UNSAFE": 1, "UNKNOWN": 3, "SAFE": 0, "VALID": 0}[self.headline.value]

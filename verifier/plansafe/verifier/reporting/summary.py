@@ -1,0 +1,239 @@
+"""From the outcomes of a plan's readings to its report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from plansafe.grammar.diagnostics import Diagnostic, Severity
+from plansafe.grammar.source import Source
+from plansafe.verifier.execution.replay import Outcome
+from plansafe.verifier.model import nodes as model
+from plansafe.verifier.model.nodes import Number
+from plansafe.verifier.reporting.findings import Violated, write_findings
+from plansafe.verifier.reporting.report import Headline, Reading, Report, RuleCount, Worlds
+from plansafe.verifier.rules.model import shown_names
+
+if TYPE_CHECKING:
+    from plansafe.verifier.api import Checker, ReadSteps
+
+_BLAMES = ("introduced", "worsened", "pre-existing")
+
+
+def summarise(checker: Checker, plan: Source, read: ReadSteps | None, outcomes: list[Outcome]) -> Report:
+    """The report on one plan, from its readings (``halt`` first)."""
+    halt = outcomes[0]
+    rules = checker.rules
+    violated = _violated(checker, outcomes)
+    hard = [v for v in violated if not v.rule.preference]
+    blame = checker.options.blame
+    blamed = [v for v in hard if not blame or v.blame in blame]
+    # Only a filter that keeps what the plan caused may change the verdict; any other filters the list alone.
+    counted = blamed if "introduced" in blame else hard
+    hidden = len(hard) - len(blamed)
+    executable = Worlds.NONE if halt.failures else Worlds.ALL
+    goal = Worlds.ALL if halt.goal is True else Worlds.NONE
+    safe = Worlds.ALL
+    if any(["halt" in v.readings for v in counted]):
+        safe = Worlds.NONE
+    elif halt.undecided or halt.limit is not None:
+        safe = Worlds.UNKNOWN
+    if halt.limit is not None and not halt.failures:
+        executable = goal = Worlds.UNKNOWN
+    counts = _counts(checker, halt, violated)
+    checked = any([count.instances for count, rule in zip(counts, rules, strict=True) if not rule.preference])
+    headline = _headline(executable, goal, safe, checked)
+    if blamed or halt.failures or halt.goal is not True or halt.undecided:
+        findings, suppressed = write_findings(checker, plan, read, outcomes, blamed)
+    else:
+        findings, suppressed = (), 0
+    diagnostics = list(checker.diagnostics)
+    if checker.options.require_rules and not checked:
+        diagnostics.append(
+            Diagnostic(
+                "SC605",
+                "no rule had anything to check",
+                help="give a specification with --spec, or leave --require-rules out",
+            )
+        )
+    if halt.limit is not None:
+        diagnostics.append(
+            Diagnostic(
+                halt.limit.code,
+                halt.limit.message,
+                severity=Severity.WARNING,
+                help="the verdict is not known beyond this point",
+            )
+        )
+    soft = _preferences(halt, violated)
+    return Report(
+        plan.name,
+        headline,
+        executable,
+        goal,
+        safe,
+        halt.steps,
+        findings,
+        counts,
+        tuple([_reading(o, hard) for o in outcomes]) if halt.failures else (),
+        tuple(diagnostics),
+        _metric(checker, halt, soft),
+        tuple(sorted(soft.items())),
+        _assumptions(checker, read, hidden),
+        limits=(halt.limit.message,) if halt.limit else (),
+        suppressed=suppressed,
+    )
+
+
+def out_of_time(checker: Checker, plan: Source) -> Report:
+    """The report when the time limit has passed: nothing is claimed."""
+    limit = f"time limit of {checker.options.time_limit_s:g} s"
+    diagnostic = Diagnostic(
+        "SC502", f"the {limit} has passed", severity=Severity.WARNING, help="raise it with --time-limit"
+    )
+    unknown = Worlds.UNKNOWN
+    return Report(
+        plan.name,
+        Headline.UNKNOWN,
+        unknown,
+        unknown,
+        unknown,
+        0,
+        diagnostics=(*checker.diagnostics, diagnostic),
+        limits=(limit,),
+    )
+
+
+def _headline(executable: Worlds, goal: Worlds, safe: Worlds, checked: bool) -> Headline:
+    if Worlds.NONE in (executable, goal):
+        return Headline.INVALID
+    if safe is Worlds.NONE:
+        return Headline.UNSAFE
+    if Worlds.UNKNOWN in (executable, goal, safe):
+        return Headline.UNKNOWN
+    return Headline.SAFE if checked else Headline.VALID
+
+
+def _violated(checker: Checker, outcomes: list[Outcome]) -> list[Violated]:
+    """Violations of all readings: one for each rule, binding and step."""
+    if not any([outcome.violations for outcome in outcomes]):
+        return []
+    assert checker.engine is not None
+    task, parts = checker.engine.task, checker.engine.plan.parts
+    found: dict[tuple[object, ...], Violated] = {}
+    for outcome in outcomes:
+        for violation in outcome.violations:
+            part = parts[violation.part]
+            rule = checker.rules[part.rule]
+            names = shown_names([v.name for v in part.parameters])
+            binding = tuple(sorted(zip(names, task.names(violation.binding), strict=True)))
+            key = (part.rule, binding, violation.step)
+            known = found.get(key)
+            if known is None:
+                found[key] = Violated(violation, rule, part, binding, (outcome.reading,), violation.blame)
+                continue
+            readings = known.readings if outcome.reading in known.readings else (*known.readings, outcome.reading)
+            blame = known.blame
+            if outcome.reading == known.readings[0]:  # another part of the rule, in the same reading
+                blame = min(blame, violation.blame, key=_BLAMES.index)
+            found[key] = known._replace(readings=readings, blame=blame)
+    return list(found.values())
+
+
+def counts(checker: Checker, outcome: Outcome) -> tuple[RuleCount, ...]:
+    """How much of each rule was checked, and with what result, by one outcome alone."""
+    return _counts(checker, outcome, _violated(checker, [outcome]))
+
+
+def _counts(checker: Checker, halt: Outcome, violated: list[Violated]) -> tuple[RuleCount, ...]:
+    assert checker.engine is not None
+    parts = checker.engine.plan.parts
+    undecided = {parts[part].rule for part, _ in halt.undecided}
+    broken: dict[int, int] = {}
+    for v in violated:
+        if "halt" in v.readings:
+            broken[v.part.rule] = broken.get(v.part.rule, 0) + 1
+    out = []
+    for number, rule in enumerate(checker.rules):
+        if rule.matches:
+            instances = halt.matches[number]
+        else:
+            instances = checker.bindings[number]
+        touches = halt.touches[number] if halt.touches else 0
+        violations = broken.get(number, 0)
+        if not rule.applicable:
+            status = "not applicable"
+        elif violations:
+            status = "preference violated" if rule.preference else "violated"
+        elif number in undecided:
+            status = "undecided"
+        elif not instances:
+            status = "never applied"
+        else:
+            status = "kept"
+        out.append(RuleCount(rule.name, rule.kind, rule.source, instances, touches, violations, status))
+    return tuple(out)
+
+
+def _reading(outcome: Outcome, violated: list[Violated]) -> Reading:
+    bad = any([outcome.reading in v.readings for v in violated])
+    unknown = outcome.undecided or outcome.limit
+    safe = Worlds.NONE if bad else Worlds.UNKNOWN if unknown else Worlds.ALL
+    return Reading(outcome.reading, outcome.executed, Worlds.ALL if outcome.goal is True else Worlds.NONE, safe)
+
+
+def _preferences(halt: Outcome, violated: list[Violated]) -> dict[str, int]:
+    """How often each preference is violated: once for each binding of the quantifiers around it."""
+    soft = dict(halt.soft)
+    bindings: dict[tuple[int, str], set[tuple[str, ...]]] = {}
+    for v in violated:
+        if v.rule.preference and "halt" in v.readings:
+            values = dict(v.binding)
+            around = tuple([values[name] for name in shown_names([p.name for p in v.rule.declared])])
+            bindings.setdefault((v.part.rule, v.rule.name), set()).add(around)
+    for (_, name), found in bindings.items():
+        soft[name] = soft.get(name, 0) + len(found)
+    return soft
+
+
+def _metric(checker: Checker, halt: Outcome, soft: dict[str, int]) -> str | None:
+    from plansafe.verifier.model.evaluation import Undefined, arithmetic  # noqa: PLC0415
+
+    assert checker.engine is not None
+    task = checker.engine.task
+    if task.metric is None or halt.failures or halt.limit is not None:
+        return None
+
+    def value(expression: model.Expression) -> Number:
+        match expression:
+            case model.Constant():
+                return expression.value
+            case model.Fluent():
+                code = task.encode(expression.arguments)
+                if code not in halt.state.fluents[expression.function]:
+                    raise Undefined("a fluent of the metric has no value")
+                return halt.state.fluents[expression.function][code]
+            case model.Arithmetic():
+                return arithmetic(expression.operator, [value(o) for o in expression.operands])
+            case model.TotalTime():
+                return halt.end
+            case model.IsViolated():
+                return soft.get(expression.preference, 0)
+            case _:
+                raise Undefined("not a metric")
+
+    try:
+        return str(value(task.metric.expression))
+    except Undefined:
+        return None
+
+
+def _assumptions(checker: Checker, read: ReadSteps | None, hidden: int) -> tuple[str, ...]:
+    out = ["facts that are not listed in the initial state are false (closed world)"]
+    if read is not None and read.timed is not None:
+        out.append(f"time tolerance {float(checker.options.tolerance):g}")
+    if checker.options.blame:
+        counted = " or ".join(checker.options.blame)
+        out.append(f"only violations that are {counted} are listed; {hidden} more are left out")
+    if checker.options.lenient_types:
+        out.append("types are lenient: mismatches are warnings")
+    return tuple(out)

@@ -1,0 +1,1 @@
+"""Proofs that no world breaks a plan, and what checks them."""

@@ -1,0 +1,341 @@
+"""Certificates: the clauses that say "some world breaks this plan", and the proof that they cannot be true.
+
+docs/certificates.md describes the file. Writing one asks CaDiCaL again, for a proof; reading one asks nobody.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from tempfile import TemporaryFile
+from typing import Any, BinaryIO, NamedTuple
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.execution.steps import IllFormed, Taken
+from plansafe.verifier.extras import how_to_install
+from plansafe.verifier.model.nodes import Task
+from plansafe.verifier.symbolic.certificates.proof import Checker, Clause, WrongStep, trimmed
+from plansafe.verifier.symbolic.circuits.circuit import Literal
+from plansafe.verifier.symbolic.circuits.cnf import Clauses
+from plansafe.verifier.symbolic.circuits.solvers import SolverMissing, searched
+from plansafe.verifier.symbolic.worlds.model import Encoding, FactInput, OutcomeInput
+from plansafe.verifier.symbolic.worlds.texts import outcome_said
+
+FIRST_LINE = "c safecheck certificate 1"
+CLAIMS = ("SAFE", "VALID")
+SECONDS = 60.0
+"""How long a proof is looked for at most."""
+_PART = 0.7
+"""Which part of the time that is left may go into it: the proof has to be shortened and written as well."""
+MAX_PROOF = 2**29
+"""Bytes of a proof before it is shortened; looked at after so many conflicts."""
+_CONFLICTS = 20_000
+MAX_LINE = 2**24
+MAX_DIGITS = 10
+MAX_FILES = 1000
+
+
+class File(NamedTuple):
+    """A text that a certificate is about: a ``domain``, ``problem``, ``spec`` or ``plan``, its hash, its name."""
+
+    kind: str
+    sha256: str
+    name: str
+
+
+class Certificate(NamedTuple):
+    """What a certificate that was verified says. ``cnf`` is the hash of its clauses."""
+
+    claim: str
+    tool: str
+    files: tuple[File, ...]
+    cnf: str
+    variables: int
+    clauses: int
+    steps: int
+
+    @property
+    def constant(self) -> bool:
+        """The encoding folded to a constant, and there was nothing left to prove."""
+        return self.steps == 1 and self.clauses <= 3
+
+
+class NotACertificate(Exception):
+    """The file does not begin like a certificate (SC811)."""
+
+
+class Rejected(Exception):
+    """A certificate whose proof does not hold, or that is damaged (SC810)."""
+
+    def __init__(self, line: int, reason: str) -> None:
+        super().__init__(f"line {line}: {reason}")
+        self.line = line
+        self.reason = reason
+
+
+# ---- writing --------------------------------------------------------------------------------------------------------
+
+
+def bad(encoding: Encoding) -> tuple[Literal, Literal]:
+    """Two literals, both true in the worlds that exist and in which something fails, is broken, or is undecided."""
+    e = encoding
+    return e.allowed, e.circuit.conjunction([e.executable, e.goal, e.violated ^ 1, e.undecided ^ 1]) ^ 1
+
+
+def certificate(
+    encoding: Encoding,
+    claim: str,
+    files: Iterable[tuple[str, Source]],
+    task: Task,
+    steps: Sequence[Taken | IllFormed],
+    deadline: float | None = None,
+) -> str | None:
+    """The certificate that no world breaks the plan of an encoding; ``claim`` is ``SAFE`` or ``VALID``.
+
+    ``None`` where there is no proof: the encoding has limits or numbers, or none was found in time, or the claim is
+    wrong. Raises :class:`SolverMissing`.
+    """
+    if encoding.limits:
+        return None
+    known, clauses = _clauses(encoding)
+    if known.numeric:
+        return None
+    now = time.monotonic()
+    proof = refutation(clauses, now + (SECONDS if deadline is None else min(SECONDS, _PART * (deadline - now))))
+    if proof is None:
+        return None
+    lines = [FIRST_LINE, f"c tool {_tool()}", f"c claim {claim}"]
+    lines += [f"c {kind} {_hash(source)} {json.dumps(source.name)}" for kind, source in files]
+    lines += list(_inputs(encoding, known, task, steps))
+    lines += [f"p cnf {len(known.nodes) - 1} {len(clauses)}", *_dimacs(clauses), "c proof", *proof]
+    return sealed(lines)
+
+
+def sealed(lines: Iterable[str]) -> str:
+    """Lines with the last one, which shows damage; it is no signature."""
+    text = "".join([line + "\n" for line in lines])
+    return f"{text}c end {hashlib.sha256(text.encode()).hexdigest()}\n"
+
+
+def matches(certificate: Certificate, encoding: Encoding) -> bool:
+    """Whether an encoding has exactly the clauses of a certificate: then its proof is about this encoding."""
+    return certificate.cnf == _cnf_hash(_dimacs(_clauses(encoding)[1]))
+
+
+def _clauses(encoding: Encoding) -> tuple[Clauses, list[list[int]]]:
+    roots = bad(encoding)
+    known = Clauses(encoding.circuit)
+    clauses = [clause for batch in known.encode(roots) for clause in batch]
+    return known, [*clauses, *[[known.literal(root)] for root in roots]]
+
+
+def _dimacs(clauses: Iterable[Sequence[int]]) -> Iterator[str]:
+    for clause in clauses:
+        yield " ".join([*map(str, clause), "0"])
+
+
+def _inputs(encoding: Encoding, known: Clauses, task: Task, steps: Sequence[Taken | IllFormed]) -> Iterator[str]:
+    """What the variables stand for."""
+    for node in known.inputs:
+        variable, key = known.literal(2 * node), encoding.circuit.keys[node]
+        if isinstance(key, FactInput):
+            said = task.fact_text(key.predicate, key.code)
+        elif isinstance(key, OutcomeInput) and isinstance(taken := steps[key.step - 1], Taken):
+            outcome = outcome_said(task, taken, key.step, key.number, key.objects, key.alternative)
+            said = f"step {outcome.step} {outcome.action}: {outcome.effect}"
+        else:
+            continue
+        yield f"c variable {variable} {json.dumps(said)[1:-1]}"
+
+
+def refutation(clauses: list[list[int]], deadline: float) -> list[str] | None:
+    """The steps of a proof that clauses cannot all be true; ``None`` if none was found before ``deadline``.
+
+    Raises :class:`SolverMissing`.
+    """
+    if [1] in clauses and [-1] in clauses:  # the encoding folded to a constant
+        return [f"{len(clauses) + 1} 0 {clauses.index([-1]) + 1} {clauses.index([1]) + 1} 0"]
+    try:
+        from pysat import solvers  # noqa: PLC0415 - takes 0.1 s
+    except ModuleNotFoundError as error:
+        raise SolverMissing(f"python-sat is not installed: {how_to_install('solve')}", name="pysat") from error
+    pysolvers: Any = solvers.pysolvers
+    solver: Any = solvers.Cadical195()
+    with TemporaryFile() as file:
+        solver.configure({"lrat": 1, "binary": 0})
+        trace = pysolvers.cadical195_tracepr(solver.cadical, file)
+        try:
+            for clause in clauses:
+                solver.add_clause(clause)
+            answer = None
+            while answer is None and time.monotonic() < deadline and file.seek(0, 2) < MAX_PROOF:
+                answer = searched(solver, [], deadline, _CONFLICTS)
+            if answer is not False:
+                return None
+            if hasattr(pysolvers, "flushpr"):  # without it, the end of the proof may be missing
+                pysolvers.flushpr(trace)
+            file.seek(0)
+            proof = trimmed(file, len(clauses))
+            return None if proof is None else list(proof)
+        finally:
+            pysolvers.cadical195_del(solver.cadical, file)
+            solver.cadical = None
+
+
+def _tool() -> str:
+    def of(package: str) -> str:
+        try:
+            return version(package)
+        except PackageNotFoundError:
+            return "unknown"
+
+    return f"safecheck {of('plansafe')}, cadical 1.9.5 of python-sat {of('python-sat')}"
+
+
+def _hash(source: Source) -> str:
+    return hashlib.sha256(source.text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _cnf_hash(lines: Iterable[str]) -> str:
+    digest = hashlib.sha256()
+    for line in lines:
+        digest.update(line.encode() + b"\n")
+    return digest.hexdigest()
+
+
+# ---- reading --------------------------------------------------------------------------------------------------------
+
+
+def verify(file: BinaryIO) -> Certificate:
+    """Check a certificate that may come from anyone. Raises :class:`NotACertificate` and :class:`Rejected`.
+
+    Reads line by line; memory for the clauses in use, time linear in the clauses that the steps name.
+    """
+    return _Reader(file).read()
+
+
+class _Integers(dict[bytes, int]):
+    """Words as integers, nothing else: what ``int`` takes beyond digits is refused. Each word is looked at once."""
+
+    def __missing__(self, word: bytes) -> int:
+        digits = word[1:] if word[:1] == b"-" else word
+        if not digits.isdigit() or len(digits) > MAX_DIGITS or (digits[:1] == b"0" and word != b"0"):
+            raise WrongStep("a number is expected here")
+        if len(self) > 1_000_000:
+            self.clear()
+        number = self[word] = int(word)
+        return number
+
+
+class _Reader:
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._line = 0
+        self._integers = _Integers()
+        self._digest = hashlib.sha256()
+
+    def read(self) -> Certificate:
+        first = FIRST_LINE.encode() + b"\n"
+        if self._file.readline(len(first)) != first:
+            raise NotACertificate
+        self._line = 1
+        self._digest.update(first)
+        try:
+            return self._certificate()
+        except WrongStep as wrong:
+            raise Rejected(self._line, str(wrong)) from None
+
+    def _next(self) -> bytes:
+        line = self._file.readline(MAX_LINE)
+        self._line += 1
+        if not line.endswith(b"\n"):
+            raise WrongStep("the file ends too early" if len(line) < MAX_LINE else "the line is too long")
+        if not line.startswith(b"c end "):
+            self._digest.update(line)
+        return line[:-1]
+
+    def _certificate(self) -> Certificate:
+        tool, claim, files = "", "", []
+        while (line := self._next()).startswith(b"c "):
+            kind, _, rest = line[2:].decode("ascii", "replace").partition(" ")
+            if kind == "tool":
+                tool = rest
+            elif kind == "claim":
+                claim = rest
+            elif kind in ("domain", "problem", "spec", "plan"):
+                files.append(_file(kind, rest))
+            elif kind != "variable":
+                raise WrongStep("this line is not known in version 1")
+            if len(files) > MAX_FILES:
+                raise WrongStep(f"a certificate is about at most {MAX_FILES} files")
+        if claim not in CLAIMS:
+            raise WrongStep("the certificate claims nothing that version 1 knows")
+        words = line.split(b" ")
+        if len(words) != 4 or words[:2] != [b"p", b"cnf"]:
+            raise WrongStep("`p cnf VARIABLES CLAUSES` is expected here")
+        variables, count = self._integers[words[2]], self._integers[words[3]]
+        checker = Checker()
+        cnf = self._cnf(checker, variables, count)
+        if self._next() != b"c proof":
+            raise WrongStep(f"there are more than {count} clauses, or `c proof` is missing")
+        while not checker.refuted:
+            self._step(checker, variables)
+        end = self._next()
+        if end != b"c end " + self._digest.hexdigest().encode():
+            raise WrongStep(
+                "the file was changed: its hash is another" if end[:6] == b"c end " else "no more steps here"
+            )
+        if self._file.read(1):
+            raise WrongStep("something follows the end")
+        return Certificate(claim, tool, tuple(files), cnf, variables, count, checker.steps)
+
+    def _cnf(self, checker: Checker, variables: int, count: int) -> str:
+        digest = hashlib.sha256()
+        for _ in range(count):
+            line = self._next()
+            checker.given(self._clause(line.split(b" "), variables))
+            digest.update(line + b"\n")
+        return digest.hexdigest()
+
+    def _clause(self, words: list[bytes], variables: int) -> Clause:
+        integers = self._integers
+        numbers = [integers[word] for word in words]
+        if numbers.pop() != 0:
+            raise WrongStep("`0` is expected at the end")
+        if numbers and (max(numbers) > variables or min(numbers) < -variables or 0 in numbers):
+            raise WrongStep(f"literals are numbers from 1 to {variables}, or negative")
+        return tuple(numbers)
+
+    def _step(self, checker: Checker, variables: int) -> None:
+        words = self._next().split(b" ")
+        integers = self._integers
+        if words[0] == b"c":
+            raise WrongStep("the proof ends before the empty clause")
+        number = integers[words[0]]
+        if words[-1] != b"0":
+            raise WrongStep("`0` is expected at the end")
+        if words[1:2] == [b"d"]:
+            checker.delete([integers[word] for word in words[2:-1]])
+            return
+        try:
+            middle = words.index(b"0", 1)
+        except ValueError:
+            raise WrongStep("`0` is expected between a clause and its reasons") from None
+        if middle == len(words) - 1:
+            raise WrongStep("a step names the clauses that it follows from")
+        clause = self._clause(words[1 : middle + 1], variables)
+        checker.derive(number, clause, [integers[word] for word in words[middle + 1 : -1]])
+
+
+def _file(kind: str, rest: str) -> File:
+    digest, _, name = rest.partition(" ")
+    try:
+        named = json.loads(name) if name.startswith('"') else None  # a string does not nest
+    except ValueError:
+        named = None
+    if len(digest) != 64 or set(digest) - set("0123456789abcdef") or not isinstance(named, str):
+        raise WrongStep(f'`c {kind} SHA256 "NAME"` is expected here')
+    return File(kind, digest, named)

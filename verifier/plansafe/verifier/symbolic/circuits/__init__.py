@@ -1,0 +1,1 @@
+"""Circuits, numbers that depend on inputs, and the solvers that decide them."""

@@ -1,0 +1,1 @@
+"""A plan over all worlds: initial state, steps, rules, verdict, causes, questions."""

@@ -1,0 +1,230 @@
+"""A plan as circuits: in which worlds it can be executed, reaches its goal, and keeps its rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from plansafe.verifier.compile.normal import is_temporal, mentions
+from plansafe.verifier.execution.monitors.program import TooLarge
+from plansafe.verifier.execution.state import NumberTooLarge
+from plansafe.verifier.execution.steps import IllFormed, Taken
+from plansafe.verifier.model.nodes import And
+from plansafe.verifier.rules.model import step_predicate
+from plansafe.verifier.symbolic.circuits.circuit import FALSE, Circuit, Literal
+from plansafe.verifier.symbolic.worlds.derived import Derived, TooManyRounds
+from plansafe.verifier.symbolic.worlds.evaluation import Evaluation
+from plansafe.verifier.symbolic.worlds.initial import Group, finite_numbers, initial, invariants
+from plansafe.verifier.symbolic.worlds.model import Encoding
+from plansafe.verifier.symbolic.worlds.possible_certain import Doubled
+from plansafe.verifier.symbolic.worlds.staterules import Dispatch, Found, StateRule, StepRule, matcher
+from plansafe.verifier.symbolic.worlds.steps import Steps
+from plansafe.verifier.symbolic.worlds.temporalrules import TemporalRule, TooManyTemporal
+from plansafe.verifier.symbolic.worlds.trace import Replay, SymbolicTrace, ends, follow
+
+if TYPE_CHECKING:
+    from plansafe.verifier.api import Checker
+
+
+class _Watch(NamedTuple):
+    """The rules of a plan, by how they are judged."""
+
+    states: list[StateRule]
+    steps: list[StepRule]
+    temporal: list[TemporalRule]
+
+
+def encode(
+    checker: Checker,
+    steps: Sequence[Taken | IllFormed],
+    groups: Sequence[Group] = (),
+    deadline: float | None = None,
+) -> Encoding:
+    """Evaluate an untimed, totally ordered plan in all worlds at once.
+
+    ``groups`` restrict S0. Raises :class:`TimeUp`, :class:`~.initial.TooManyUnknowns`. Cost: that of a replay, times
+    what changes in some world rather than in one.
+    """
+    engine = checker.engine
+    assert engine is not None
+    task = engine.task
+    circuit = Circuit()
+    evaluation = Evaluation(task, circuit, Doubled(task))
+    start = initial(task, circuit, checker.openings)
+    derived = Derived(task, evaluation) if task.axioms else None
+    stepper = Steps(evaluation)
+    limits: list[str] = []
+    skipped: list[int] = []
+    found = Found(circuit, "introduced" in checker.options.blame)
+    executable = goal = FALSE
+    restricted: list[Literal] = []
+    alive: list[Literal] = []
+    try:
+        if derived is not None:
+            derived.compute(start.state)
+        restricted = invariants(task, evaluation, start.state, checker.invariants, groups)
+        trace = follow(start.state, derived, stepper, steps, deadline)
+        if trace.limit is not None:
+            limits.append(trace.limit)
+        alive = trace.alive
+        executable = alive[-1] if len(trace.taken) == len(steps) else FALSE
+        goal = _judge(checker, evaluation, trace, found, skipped)
+    except TooManyRounds:
+        limits.append("a derived predicate goes round in circles through too many open facts")
+    except NumberTooLarge:
+        limits.append("a number grew beyond 65,536 bits")
+    preferences = frozenset([n for n, part in enumerate(engine.plan.parts) if checker.rules[part.rule].preference])
+    violations = [v for v in found.violations if v.part not in preferences]
+    violated = circuit.disjunction([v.literal for v in violations])
+    hard = [rule for rule in dict.fromkeys(skipped) if not checker.rules[rule].preference]
+    undecided = circuit.disjunction([v.literal for v in found.undecided if v.part not in preferences])
+    return Encoding(
+        circuit,
+        circuit.conjunction([*start.statements, *restricted]),
+        executable,
+        goal,
+        violated,
+        violated ^ 1 if hard else circuit.both(undecided, violated ^ 1),
+        tuple(violations),
+        _checked(checker, steps),
+        start.open_values,
+        start.open_facts,
+        len(start.open_values),
+        stepper.outcomes,
+        tuple(limits),
+        tuple([f"rule `{checker.rules[rule].name}` has too many instances" for rule in hard]),
+        finite_numbers(task),
+        tuple(alive),
+        tuple([v for v in found.violations if v.part in preferences]),
+        tuple(found.undecided),
+        frozenset(skipped),
+    )
+
+
+def _judge(checker: Checker, evaluation: Evaluation, trace: SymbolicTrace, found: Found, skipped: list[int]) -> Literal:
+    """Follow the trace with all rules; returns in which worlds the goal is reached."""
+    engine = checker.engine
+    assert engine is not None
+    circuit = evaluation.circuit
+    size = len(engine.task.predicates)
+    watch = _watch(checker, evaluation, skipped)
+    mirrored = [engine.mirror("start", taken) for taken in trace.taken]
+    _find_instances(watch, trace, mirrored, skipped)
+    holds = evaluation.true(And(engine.task.goal))
+    last = ends(circuit, trace.alive)
+    replay = Replay(trace)
+    state = replay.state
+    dispatch = Dispatch(watch.states, evaluation)
+    dispatch.start(state)
+    goals = []
+    by_step: dict[str, list[StepRule]] = {}
+    for rule in watch.steps:
+        by_step.setdefault(rule.action, []).append(rule)
+    due: list[StepRule] = []
+    momentary: list[tuple[int, int]] = []
+    for letter, there in enumerate(trace.alive):
+        changed: list[tuple[int, int]] = []
+        if letter:
+            changes = trace.letters[letter]
+            log = dispatch.prepare(state, changes)
+            replay.advance()
+            dispatch.arrive(state, changes, log)
+            if watch.temporal or found.introduced:
+                changed = [(p, code) for p, code, _ in changes.facts]
+                changed += [(2 * size + f, code) for f, code, _ in changes.quantities]
+        if found.introduced:
+            for state_rule in watch.states:
+                if letter:
+                    state_rule.blame(state, circuit, changed)
+                else:
+                    state_rule.begin(state)
+        for state_rule in watch.states:
+            if state_rule.candidates or state_rule.final:
+                state_rule.judge(state, letter, there, last[letter], found)
+        for step_rule in due:
+            step_rule.arrive(state, letter, there, found)
+        due = []
+        if last[letter] != FALSE:
+            goals.append(circuit.both(last[letter], holds(state, {})))
+        leaves = letter < len(trace.taken)
+        if leaves:
+            due = by_step.get(trace.taken[letter].action.name, [])
+            for step_rule in due:
+                step_rule.depart(state, trace.taken[letter], letter + 1, trace.alive[letter + 1], found)
+        if watch.temporal:
+            changed += momentary
+            for mirror in momentary:
+                state.put(*mirror, FALSE)
+            now = mirrored[letter] if leaves else None
+            momentary = [] if now is None else [now]
+            for mirror in momentary:
+                state.put(*mirror, trace.alive[letter + 1])
+            changed += momentary
+            for temporal in watch.temporal:
+                if letter:
+                    temporal.read(state, letter, changed)
+                else:
+                    temporal.start(state)
+    turns = [i for i in range(1, len(trace.alive)) if trace.alive[i] != trace.alive[i - 1]]
+    for temporal in watch.temporal:
+        temporal.finish(circuit, trace.alive, turns, found)
+    return circuit.disjunction(goals)
+
+
+def _watch(checker: Checker, evaluation: Evaluation, skipped: list[int]) -> _Watch:
+    """Decide how each part of each rule is judged."""
+    assert checker.engine is not None
+    plan, task = checker.engine.plan, checker.engine.task
+    watch = _Watch([], [], [])
+    names = {predicate: action for (kind, action), predicate in plan.mirrors.items() if kind == "start"}
+    for number, part in enumerate(plan.parts):
+        if not all([task.domains[v.domain] for v in part.parameters]):
+            continue
+        formulas = [part.body] if part.guard is None else [part.body, part.guard]
+        plain = not any([is_temporal(f) or mentions(f, plan.momentary) for f in formulas])
+        if part.step is not None and step_predicate(part.step) not in plan.momentary:
+            continue  # about something with a duration, which untimed plans do not have
+        if part.mode == "each" and plain:
+            assert part.step is not None
+            watch.steps.append(StepRule(number, part, evaluation, task, names.get(step_predicate(part.step), "")))
+        elif part.mode in ("always", "end") and plain:
+            watch.states.append(StateRule(number, part, evaluation))
+        else:
+            try:
+                of_actions = any([mentions(f, frozenset(plan.mirrors.values())) for f in formulas])
+                limit = checker.options.max_instances
+                watch.temporal.append(TemporalRule(number, part, evaluation, limit, of_actions=of_actions))
+            except TooLarge:
+                skipped.append(part.rule)
+    return watch
+
+
+def _find_instances(
+    watch: _Watch, trace: SymbolicTrace, mirrored: list[tuple[int, int] | None], skipped: list[int]
+) -> None:
+    for temporal in list(watch.temporal):
+        try:
+            temporal.find_instances(trace, mirrored)
+        except TooManyTemporal:
+            watch.temporal.remove(temporal)
+            skipped.append(temporal.part.rule)
+
+
+def _checked(checker: Checker, steps: Sequence[Taken | IllFormed]) -> bool:
+    """Whether some hard rule has an instance where all steps are taken (docs/language.md, "Instances")."""
+    assert checker.engine is not None
+    task = checker.engine.task
+    names = {predicate: action for (_, action), predicate in checker.engine.plan.mirrors.items()}
+    for rule in checker.rules:
+        if rule.preference or not rule.applicable:
+            continue
+        if not rule.matches:
+            if all([task.domains[v.domain] for v in rule.declared]):
+                return True
+            continue
+        for found in rule.matches:
+            match, name = matcher(task, found.atom, rule.declared), names.get(found.atom.predicate)
+            taken = [s for s in steps if isinstance(s, Taken) and s.action.name == name]
+            if found.factor and any([match(step.objects) is not None for step in taken]):
+                return True
+    return False

@@ -1,0 +1,191 @@
+"""World by world: what no circuit covers is replayed in each completion, with each outcome, up to a bound.
+
+So are judged plans with times in which facts or outcomes are open. Completions come from a SAT solver, one for each
+combination of values of the open facts that the task can read at all; the other open facts take whatever value is
+allowed. With durations that have a tolerance, each of these worlds is judged over all durations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from itertools import product
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from plansafe.verifier.compile.normal import reads
+from plansafe.verifier.execution.replay import TimeUp
+from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.model.nodes import Atom, Formula, Interval, Number, normal_number
+from plansafe.verifier.reporting.report import Worlds
+from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
+from plansafe.verifier.symbolic.circuits.solvers import Model, solver_for
+from plansafe.verifier.symbolic.worlds.derived import Derived
+from plansafe.verifier.symbolic.worlds.evaluation import Evaluation
+from plansafe.verifier.symbolic.worlds.initial import Group, initial, invariants
+from plansafe.verifier.symbolic.worlds.model import FactInput, Verdict, World
+from plansafe.verifier.symbolic.worlds.possible_certain import Doubled
+from plansafe.verifier.symbolic.worlds.statuses import Counts, merged, unsure
+
+if TYPE_CHECKING:
+    from plansafe.verifier.api import Checker, ReadSteps
+
+MAX_WORLDS = 5_000
+Values = tuple[Worlds, Worlds, Worlds]
+ASPECTS = range(3)
+
+
+class Openness:
+    """What is open beside durations and order: completions, and the outcomes of the steps."""
+
+    def __init__(self, checker: Checker, read: ReadSteps, groups: tuple[Group, ...]) -> None:
+        assert checker.engine is not None
+        task = self.task = checker.engine.task
+        self.circuit = Circuit()
+        evaluation = self.evaluation = Evaluation(task, self.circuit, Doubled(task))
+        start = initial(task, self.circuit, checker.openings)
+        self.start = start.state
+        if task.axioms:
+            Derived(task, evaluation).compute(start.state)
+        restricted = invariants(task, evaluation, start.state, checker.invariants, groups)
+        self.allowed: Literal = self.circuit.conjunction([*start.statements, *restricted])
+        self.open_facts, self.numbers = start.open_facts, start.open_values
+        seen = _read(checker)
+        self.facts = [
+            (node, key)
+            for node, key in self.circuit.keys.items()
+            if isinstance(key, FactInput) and (key.predicate in seen)
+        ]
+        self.choices = list(_choices(checker, read))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether anything is open that makes worlds differ."""
+        return bool(self.open_facts or self.numbers or self.choices)
+
+    def completions(self) -> Iterator[frozenset[tuple[int, int]] | None]:
+        """The true open facts of each completion, those that nothing reads aside; ``None``: not decided."""
+        solver = solver_for(self.circuit, [self.allowed])
+        try:
+            solver.require(self.allowed)
+            while (found := solver.solve()) is not False:
+                if found is None:
+                    yield None
+                    return
+                model: Model = solver.model()
+                values = {node: model.inputs.get(node, False) for node in self._nodes()}
+                yield frozenset([self._fact(node) for node, value in values.items() if value])
+                if not self.facts:
+                    return
+                differs = [2 * node + values[node] for node, _ in self.facts]
+                solver.require(self.circuit.disjunction(differs))
+        finally:
+            solver.close()
+
+    def some_values(self) -> dict[tuple[int, int], Number]:
+        """A value for each open number, within its interval."""
+        assert self.task.unknowns is not None or not self.numbers
+        out: dict[tuple[int, int], Number] = {}
+        for function, code in self.numbers:
+            interval = self.task.unknowns.values[function][code]  # type: ignore[union-attr]
+            out[function, code] = _inside(interval)
+        return out
+
+    def _nodes(self) -> list[int]:
+        return [node for node, key in self.circuit.keys.items() if isinstance(key, FactInput)]
+
+    def _fact(self, node: int) -> tuple[int, int]:
+        key = self.circuit.keys[node]
+        assert isinstance(key, FactInput)
+        return key.predicate, key.code
+
+    def outcomes(self) -> Iterator[dict[tuple[int, int, tuple[int, ...]], int]]:
+        """Every combination of outcomes."""
+        for chosen in product(*[range(alternatives) for _, alternatives in self.choices]):
+            yield {key: value for (key, _), value in zip(self.choices, chosen, strict=True)}
+
+
+def judge_each(openness: Openness, judge: Callable[[World], tuple[Values, Verdict]], deadline: float | None) -> Verdict:
+    """The verdict from the verdicts in each world; ``judge`` gives the values there, and worlds in which they fail."""
+    seen: list[set[Worlds]] = [set(), set(), set()]
+    failing: list[World | None] = [None, None, None]
+    limits: dict[str, None] = {}
+    counts: Counts = ()
+    breaking: dict[str, World] = {}
+    count = 0
+    if openness.numbers:
+        limits["numbers are open in a plan with times: only one value each could be tried"] = None
+    for facts in () if openness.numbers else openness.completions():
+        if facts is None:
+            limits["the solver gave up"] = None
+            break
+        for outcomes in openness.outcomes():
+            count += 1
+            if count > MAX_WORLDS:
+                limits[f"there are more than {MAX_WORLDS:,} worlds to replay one by one"] = None
+                break
+            if deadline is not None and monotonic() > deadline:
+                raise TimeUp
+            values, verdict = judge(World(facts, {}, outcomes))
+            limits.update(dict.fromkeys(verdict.limits))
+            counts = merged([counts, verdict.rules])
+            for rule, breaks in verdict.breaking:
+                breaking.setdefault(rule, breaks)
+            for aspect, world in enumerate((verdict.not_executable, verdict.not_goal, verdict.not_safe)):
+                seen[aspect].add(values[aspect])
+                if failing[aspect] is None and world is not None:
+                    failing[aspect] = world
+        if limits:
+            break
+    executable, goal, safe = [_merged(found, bool(limits)) for found in seen]
+    rules = unsure(counts) if limits else counts
+    return Verdict(
+        executable, goal, safe, failing[0], failing[1], failing[2], tuple(limits), rules, tuple(breaking.items())
+    )
+
+
+def _inside(interval: Interval) -> Number:
+    low, high = interval.low, interval.high
+    if low is None or high is None:
+        return high - 1 if high is not None else low + 1 if low is not None else 0
+    return normal_number(Fraction(low + high) / 2)
+
+
+def _merged(seen: set[Worlds], incomplete: bool) -> Worlds:
+    if Worlds.SOME in seen or {Worlds.ALL, Worlds.NONE} <= seen:
+        return Worlds.SOME
+    if incomplete or Worlds.UNKNOWN in seen or not seen:
+        return Worlds.UNKNOWN
+    return next(iter(seen))
+
+
+def _read(checker: Checker) -> set[int]:
+    """Every predicate that an action, an axiom, the goal or a rule reads."""
+    assert checker.engine is not None
+    task, plan = checker.engine.task, checker.engine.plan
+    formulas: list[Formula] = [*task.goal, *[axiom.body for stratum in task.axioms for axiom in stratum]]
+    for action in task.actions.values():
+        formulas += action.over_all
+        for snap in (action.start, action.end):
+            if snap is not None:
+                formulas += snap.condition
+                formulas += [f for effect in snap.effects for f in (effect.condition, effect.at_start)]
+    for part in plan.parts:
+        formulas += [part.body] if part.guard is None else [part.body, part.guard]
+    return {item.predicate for formula in formulas for item in reads(formula) if isinstance(item, Atom)}
+
+
+def _choices(checker: Checker, read: ReadSteps) -> Iterator[tuple[tuple[int, int, tuple[int, ...]], int]]:
+    """Each choice of each step, with the number of its alternatives."""
+    assert checker.engine is not None
+    task = checker.engine.task
+    for number, step in enumerate(read.steps, 1):
+        if not isinstance(step, Taken):
+            continue
+        found: dict[tuple[int, tuple[int, ...]], int] = {}
+        for snap in (step.action.start, step.action.end):
+            for effect in snap.effects if snap is not None else ():
+                for choice in effect.choices:
+                    for objects in product(*[task.domains[v.domain] for v in choice.variables]):
+                        found[choice.number, objects] = choice.alternatives
+        yield from [((number, which, objects), count) for (which, objects), count in found.items()]

@@ -1,0 +1,237 @@
+"""Conditions and numbers in all worlds at once: a formula becomes closures that return literals.
+
+Three values need two literals: in which worlds a formula is true, and in which it is false. Where it reads no numbers
+one is the negation of the other. Quantifiers range over what :mod:`.doubled` finds possible, so a closure costs as much
+as there are facts that may matter, not as there are objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from plansafe.verifier.compile.normal import reads_numbers
+from plansafe.verifier.model import nodes as model
+from plansafe.verifier.model.nodes import (
+    And,
+    Arithmetic,
+    Atom,
+    Compare,
+    Equal,
+    Expression,
+    Fluent,
+    Formula,
+    Not,
+    Or,
+    Quantified,
+    Task,
+    Truth,
+)
+from plansafe.verifier.symbolic.circuits import terms
+from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
+from plansafe.verifier.symbolic.worlds.possible_certain import Doubled
+from plansafe.verifier.symbolic.worlds.state import Quantity, SymbolicState
+
+Binding = dict[int, int]
+"""Slot -> object; slots are never reused in a scope, so closures share one map."""
+Truths = Callable[[SymbolicState, Binding], Literal]
+Numbers = Callable[[SymbolicState, Binding], Quantity]
+
+
+class Evaluation:
+    """Compiles the formulas of one task. Closures are kept per formula, so compiling twice costs nothing."""
+
+    def __init__(self, task: Task, circuit: Circuit, doubled: Doubled) -> None:
+        self.task = task
+        self.circuit = circuit
+        self.doubled = doubled
+        self._radix = max(len(task.objects), 1)
+        self._known: dict[tuple[int, bool], tuple[Formula, Truths]] = {}
+        self._numeric: dict[int, bool] = {}
+
+    def numeric(self, formula: Formula) -> bool:
+        """Whether a formula reads numbers, and so may be undefined."""
+        key = id(formula)
+        if key not in self._numeric:
+            self._numeric[key] = reads_numbers(formula)
+        return self._numeric[key]
+
+    def true(self, formula: Formula) -> Truths:
+        """In which worlds the formula is true."""
+        return self._truths(formula, True)
+
+    def false(self, formula: Formula) -> Truths:
+        """In which worlds the formula is false."""
+        return self._truths(formula, False)
+
+    def _truths(self, formula: Formula, wanted: bool) -> Truths:
+        key = (id(formula), wanted)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = formula, self._compile(formula, wanted)  # the formula lives as long as its key
+        return known[1]
+
+    def _compile(self, formula: Formula, wanted: bool) -> Truths:
+        match formula:
+            case Truth():
+                value = TRUE if formula.value == wanted else FALSE
+                return lambda _state, _binding: value
+            case Not():
+                return self._truths(formula.body, not wanted)
+            case Compare():
+                return self._compare(formula, wanted)
+            case And() | Or():
+                return self._junction(formula, wanted)
+            case Atom() if wanted:
+                return self._atom(formula)
+            case Equal() if wanted:
+                return _equal(formula)
+            case Quantified():
+                return self._quantified(formula, wanted)
+            case _:
+                positive = self._truths(formula, True)
+                return lambda state, binding: positive(state, binding) ^ 1
+
+    def coder(self, arguments: tuple[int, ...]) -> Callable[[Binding], int]:
+        """The code of an atom's arguments under a binding."""
+        base = 0
+        factors: dict[int, int] = {}
+        power = 1
+        for argument in reversed(arguments):
+            if argument >= 0:
+                base += power * argument
+            else:
+                factors[-1 - argument] = factors.get(-1 - argument, 0) + power
+            power *= self._radix
+        items = list(factors.items())
+        if not items:
+            return lambda _binding: base
+        if len(items) == 1:
+            ((slot, factor),) = items
+            return lambda binding: base + factor * binding[slot]
+        if len(items) == 2:
+            (slot, factor), (other, more) = items
+            return lambda binding: base + factor * binding[slot] + more * binding[other]
+        return lambda binding: base + sum([factor * binding[slot] for slot, factor in items])
+
+    def _atom(self, formula: Atom) -> Truths:
+        predicate, certain = formula.predicate, formula.predicate + self.doubled.size
+        code_of = self.coder(formula.arguments)
+
+        def atom(state: SymbolicState, binding: Binding) -> Literal:
+            code = code_of(binding)
+            literal = state.literals[predicate].get(code)
+            if literal is None:
+                return TRUE if code in state.facts[certain] else FALSE
+            return literal
+
+        return atom
+
+    def _junction(self, formula: And | Or, wanted: bool) -> Truths:
+        parts = [self._truths(part, wanted) for part in formula.parts]
+        circuit = self.circuit
+        conjoined = isinstance(formula, And) == wanted
+        flip = 0 if conjoined else 1  # a disjunction is a negated conjunction of negations
+
+        def junction(state: SymbolicState, binding: Binding) -> Literal:
+            found = []
+            for part in parts:
+                literal = part(state, binding) ^ flip
+                if literal == FALSE:
+                    return FALSE ^ flip
+                if literal != TRUE:
+                    found.append(literal)
+            if not found:
+                return TRUE ^ flip
+            return circuit.conjunction(found) ^ flip
+
+        return junction
+
+    def _quantified(self, formula: Quantified, wanted: bool) -> Truths:
+        """``exists`` over the bindings that are possible; ``forall`` as no binding under which it is not so."""
+        exists = formula.universal != wanted
+        slots = [v.slot for v in formula.variables]
+        # A universal formula is true where no binding is *not true*, which is wider than false.
+        possible = self.doubled.possible(formula.body, wanted if exists else not wanted)
+        free = sorted(self.doubled.emitter.free(possible) - set(slots))
+        search = self.doubled.search(possible, formula.variables, free)
+        body = self._truths(formula.body, wanted)
+        flip = 0 if exists else 1
+        circuit = self.circuit
+
+        def quantified(state: SymbolicState, binding: Binding) -> Literal:
+            candidates: list[tuple[int, ...]] = []
+            search(state.facts, (), candidates, *[binding[slot] for slot in free])
+            found = set()
+            for objects in candidates:
+                for slot, value in zip(slots, objects, strict=True):
+                    binding[slot] = value
+                literal = body(state, binding) ^ flip
+                if literal == TRUE:
+                    return TRUE ^ flip
+                found.add(literal)
+            return circuit.disjunction(found) ^ flip
+
+        return quantified
+
+    # -- numbers ------------------------------------------------------------------------------------------------------
+
+    def _compare(self, formula: Compare, wanted: bool) -> Truths:
+        left, right, operator = self.number(formula.left), self.number(formula.right), formula.operator
+        circuit = self.circuit
+        flip = 0 if wanted else 1
+
+        def compare(state: SymbolicState, binding: Binding) -> Literal:
+            a, b = left(state, binding), right(state, binding)
+            defined = circuit.both(a.defined, b.defined)
+            if defined == FALSE:
+                return FALSE
+            return circuit.both(defined, terms.compared(circuit, operator, a.value, b.value) ^ flip)
+
+        return compare
+
+    def number(self, expression: Expression) -> Numbers:
+        """The value of an expression, and the worlds in which it has one."""
+        match expression:
+            case model.Constant():
+                constant = Quantity(TRUE, terms.constant(expression.value))
+                return lambda _state, _binding: constant
+            case Fluent():
+                function, code_of = expression.function, self.coder(expression.arguments)
+                return lambda state, binding: state.quantity(function, code_of(binding))
+            case Arithmetic():
+                operands = [self.number(operand) for operand in expression.operands]
+                return lambda state, binding: self.arithmetic(
+                    expression.operator, [operand(state, binding) for operand in operands]
+                )
+            case _:
+                raise AssertionError("only durations and metrics read this")
+
+    def arithmetic(self, operator: str, values: list[Quantity]) -> Quantity:
+        """``+ - * /`` in all worlds at once."""
+        circuit = self.circuit
+        defined, result = values[0]
+        if len(values) == 1:
+            return Quantity(defined, terms.times(terms.constant(-1), result) if operator == "-" else result)
+        for value in values[1:]:
+            defined = circuit.both(defined, value.defined)
+            if defined == FALSE:
+                return Quantity(FALSE, terms.constant(0))
+            if operator in ("+", "-"):
+                result = terms.plus(result, value.value, 1 if operator == "+" else -1)
+            elif operator == "*":
+                result = terms.times(result, value.value)
+            else:
+                defined = circuit.both(defined, terms.compared(circuit, "=", value.value, terms.constant(0)) ^ 1)
+                result = terms.divided(result, value.value)
+        return Quantity(defined, result)
+
+
+def _equal(formula: Equal) -> Truths:
+    left, right = formula.left, formula.right
+
+    def equal(_state: SymbolicState, binding: Binding) -> Literal:
+        a = left if left >= 0 else binding[-1 - left]
+        b = right if right >= 0 else binding[-1 - right]
+        return TRUE if a == b else FALSE
+
+    return equal

@@ -1,0 +1,365 @@
+"""The report on a plan whose order or whose durations are open, and on timed plans of which anything else is.
+
+What decides here (:mod:`.orders`, :mod:`.durations`, :mod:`.enumeration`) gives three values and worlds in which each
+fails. In which worlds a finding is there follows from the values as far as it does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.model.nodes import Number
+from plansafe.verifier.reporting.report import Finding, FindingClass, Headline, Report, RuleCount, Worlds
+from plansafe.verifier.reporting.summary import counts
+from plansafe.verifier.rules.model import shown_names
+from plansafe.verifier.symbolic.invariants.groups import Restrictions
+from plansafe.verifier.symbolic.worlds.enumeration import Openness, judge_each
+from plansafe.verifier.symbolic.worlds.model import Said, Verdict, Witness, World, WorldSaid, WorldsReport
+from plansafe.verifier.symbolic.worlds.replaying import Judged as Values
+from plansafe.verifier.symbolic.worlds.replaying import closed_checker, in_world, judged
+from plansafe.verifier.symbolic.worlds.showing import Contradicted, Show, Shown, headline
+from plansafe.verifier.symbolic.worlds.statuses import BROKEN, Counts, merged, unbroken, unsure
+from plansafe.verifier.symbolic.worlds.texts import world_said
+from plansafe.verifier.symbolic.worlds.witness import resolved
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from plansafe.verifier.api import Checker, ReadSteps
+    from plansafe.verifier.symbolic.orders.judge import Closed
+    from plansafe.verifier.symbolic.orders.judge import Judge as OrderJudge
+    from plansafe.verifier.symbolic.orders.refine import Answer
+
+MAX_WITNESSES = 8
+"""Worlds that a report shows."""
+MAX_ASKED = 100
+"""Findings of which it is asked whether they are there in all worlds."""
+_OF_BOOLEAN = {True: Worlds.ALL, False: Worlds.NONE, None: Worlds.UNKNOWN}
+
+
+Key = tuple[object, ...]
+
+
+class Judged(Show):
+    """One plan with times, or partially ordered, judged over all worlds."""
+
+    def __init__(
+        self, checker: Checker, plan: Source, read: ReadSteps, restricted: Restrictions, deadline: float | None
+    ) -> None:
+        super().__init__(checker, plan, read)
+        self.deadline = deadline
+        self.restricted = restricted
+        self.openness = Openness(checker, read, restricted.groups)
+        self.by = ""
+        self.everywhere: set[Key] | None = None
+        """What was found in every world, where each was replayed."""
+        self.orders: OrderJudge | None = None
+        self._answers: dict[str, Answer] = {}
+
+    def report(self) -> Report:
+        """The report. Raises :class:`~.engine.replay.TimeUp`, ``SolverMissing``."""
+        if next(self.openness.completions(), None) is None and self.openness.is_open:
+            return self.no_world()
+        try:
+            verdict = self._ordered() if self.read.ordering is not None else self._timed()
+            asked = (
+                ("executable", verdict.not_executable),
+                ("goal", verdict.not_goal),
+                ("safe", verdict.not_safe),
+            )
+            for about, world in asked:
+                if world is not None:
+                    self.show(about, world)
+            self._show_other_rules(verdict)
+            sample = self.shown[0].report if self.shown else self.replay(self._some_world())
+            if not self.shown and verdict.safe is Worlds.ALL and sample.headline is Headline.UNSAFE:
+                raise Contradicted("every world should be safe, and one is not")
+            return self._report(verdict, sample)
+        except Contradicted as contradiction:
+            return self.disagreement(contradiction.what)
+
+    def _show_other_rules(self, verdict: Verdict) -> None:
+        """A world for each rule that is broken in none of those shown."""
+        if verdict.not_safe is None:
+            return
+        for name, world in self._breaking(verdict):
+            if len(self.shown) >= MAX_WITNESSES:
+                break
+            if world is not None:
+                self.show(name, world)
+
+    def _breaking(self, verdict: Verdict) -> Iterator[tuple[str, World | None]]:
+        """Rules that are broken in none of the worlds shown, each with a world that breaks it, if one is known."""
+        found = dict(verdict.breaking)
+        for rule in self.checker.rules:
+            known = any([c.name == rule.name and c.violations for shown in self.shown for c in shown.report.rules])
+            if rule.preference or not rule.applicable or known:
+                continue
+            if self.orders is None:
+                yield rule.name, found.get(rule.name)
+            else:
+                yield rule.name, self._violating(self.orders, rule.name).world
+
+    def _violating(self, orders: OrderJudge, rule: str) -> Answer:
+        """A world that breaks a rule, if there is one; each rule is asked for once."""
+        if rule not in self._answers:
+            engine = self.checker.engine
+            assert engine is not None
+            parts = [n for n, part in enumerate(engine.plan.parts) if self.checker.rules[part.rule].name == rule]
+            self._answers[rule] = orders.violating(parts)
+        return self._answers[rule]
+
+    # -- verdicts -----------------------------------------------------------------------------------------------------
+
+    def _ordered(self) -> Verdict:
+        from plansafe.verifier.symbolic.orders.judge import Judge, Open  # noqa: PLC0415 - for such plans alone
+        from plansafe.verifier.symbolic.orders.partial import PartialOrder  # noqa: PLC0415
+        from plansafe.verifier.symbolic.orders.replay import Judged as OrderJudged  # noqa: PLC0415
+        from plansafe.verifier.symbolic.orders.template import Openings  # noqa: PLC0415
+
+        engine, options, steps = self.checker.engine, self.checker.options, self.read.steps
+        assert engine is not None
+        assert self.read.ordering is not None
+        self.by = "all orders"
+        open_worlds = None
+        if self.openness.is_open:
+            start = self.openness
+            openings = Openings(start.circuit, start.start, start.evaluation, start.allowed)
+            each = None if start.numbers else self._each
+            open_worlds = Open(openings, lambda world: OrderJudged(*self._values(world)), each)
+        order = PartialOrder(len(steps), self.read.ordering)
+        self.orders = Judge(engine, steps, order, self.deadline, options.blame, open_worlds, options.engine)
+        return self.orders.verdict()
+
+    def _each(self) -> Iterator[Closed | None]:
+        """Each world but for its order."""
+        from plansafe.verifier.symbolic.orders.judge import Closed  # noqa: PLC0415 - for such plans alone
+
+        for facts in self.openness.completions():
+            if facts is None:
+                yield None
+                return
+            for outcomes in self.openness.outcomes():
+                world = World(facts, {}, outcomes)
+                engine = closed_checker(self.checker, world).engine
+                assert engine is not None
+                yield Closed(world, engine, resolved(self.read.steps, world))
+
+    def _values(self, world: World) -> Values:
+        return judged(self._in_world(world))
+
+    def _in_world(self, world: World) -> Report:
+        return in_world(self.checker, self.plan, self.read, world, halt_only=True)
+
+    def _timed(self) -> Verdict:
+        intervals = self._intervals()
+        if intervals and not self.openness.is_open:
+            self.by = "all durations"
+            return self._over_durations(self.checker, World(frozenset(), {}, {}), intervals)
+        self.by = "one world after the other"
+
+        def judge(world: World) -> tuple[tuple[Worlds, Worlds, Worlds], Verdict]:
+            if intervals:
+                verdict = self._over_durations(closed_checker(self.checker, world), world, intervals)
+                return (verdict.executable, verdict.goal, verdict.safe), verdict
+            report = self._in_world(world)
+            values = judged(report)
+            found = {_key(finding) for finding in report.findings}
+            self.everywhere = found if self.everywhere is None else self.everywhere & found
+            failing = [world if value is False else None for value in values]
+            executable, goal, safe = [_OF_BOOLEAN[value] for value in values]
+            rules = unsure(report.rules) if report.limits else report.rules
+            breaking = tuple([(count.name, world) for count in rules if count.status in BROKEN])
+            verdict = Verdict(executable, goal, safe, failing[0], failing[1], failing[2], (), rules, breaking)
+            return (executable, goal, safe), verdict
+
+        verdict = judge_each(self.openness, judge, self.deadline)
+        if verdict.limits:
+            self.everywhere = None
+        return verdict
+
+    def _over_durations(self, checker: Checker, world: World, intervals: dict[int, tuple[Number, Number]]) -> Verdict:
+        from plansafe.verifier.symbolic.durations.judge import judge_durations  # noqa: PLC0415 - for such plans alone
+
+        assert self.read.timed is not None
+        steps = resolved(self.read.steps, world)
+        timed = [step._replace(taken=taken) for step, taken in zip(self.read.timed, steps, strict=True)]
+        verdict = judge_durations(checker, timed, intervals, self.deadline, self.read.text.decimals)
+        failing = [
+            None if w is None else world._replace(durations=w.durations)
+            for w in (verdict.not_executable, verdict.not_goal, verdict.not_safe)
+        ]
+        breaking = tuple([(rule, world._replace(durations=w.durations)) for rule, w in verdict.breaking])
+        return verdict._replace(not_executable=failing[0], not_goal=failing[1], not_safe=failing[2], breaking=breaking)
+
+    def _intervals(self) -> dict[int, tuple[Number, Number]]:
+        out: dict[int, tuple[Number, Number]] = {}
+        for step in self.read.timed or ():
+            if step.tolerance and step.duration is not None:
+                out[step.number] = max(step.duration - step.tolerance, 0), step.duration + step.tolerance
+        return out
+
+    def _some_world(self) -> World:
+        replayed = None if self.orders is None else self.orders.some()
+        if replayed is not None:
+            return replayed
+        facts = next(self.openness.completions(), None) or frozenset()
+        order = _an_order(len(self.read.steps), self.read.ordering) if self.read.ordering is not None else ()
+        outcomes = {key: 0 for key, _ in self.openness.choices}
+        durations = tuple([(number, low) for number, (low, _) in self._intervals().items()])
+        return World(facts, self.openness.some_values(), outcomes, order, durations)
+
+    # -- the report ---------------------------------------------------------------------------------------------------
+
+    def _report(self, verdict: Verdict, sample: Report) -> Report:
+        pairs = _unordered(len(self.read.steps), self.read.ordering) if self.read.ordering is not None else 0
+        durations = len(self._intervals())
+        openness = self.openness
+        worlds = WorldsReport(
+            openness.open_facts,
+            len(openness.numbers),
+            len(openness.choices),
+            len(openness.facts) + len(openness.numbers) + len(openness.choices) + durations + pairs,
+            tuple([self._witness(shown) for shown in self.shown]),
+            invariants=self.restricted.texts,
+            solver=self.by,
+            durations=durations,
+            unordered=pairs,
+        )
+        findings = [
+            finding._replace(
+                worlds=self._worlds_of(finding, verdict, number) if asked < MAX_ASKED else Worlds.UNKNOWN, world=number
+            )
+            for asked, (number, finding) in enumerate(self.findings().values())
+        ]
+        rules = self._rules(verdict, sample)
+        hard = [rule.name for rule in self.checker.rules if not rule.preference]
+        return sample._replace(
+            headline=headline(verdict, any([count.instances for count in rules if count.name in hard])),
+            executable=verdict.executable,
+            goal=verdict.goal,
+            safe=verdict.safe,
+            findings=tuple(findings),
+            rules=rules,
+            metric=None,
+            engine="smt",
+            limits=(*sample.limits, *verdict.limits),
+            worlds=worlds,
+        )
+
+    def _rules(self, verdict: Verdict, sample: Report) -> Counts:
+        """What is so of each rule in some world."""
+        seen = merged([verdict.rules, sample.rules, *[shown.report.rules for shown in self.shown]])
+        if self.orders is None:
+            return seen if verdict.rules else unsure(seen)
+        return self._of_orders(self.orders, verdict, seen)
+
+    def _of_orders(self, orders: OrderJudge, verdict: Verdict, seen: Counts) -> Counts:
+        """What is so of each rule in some order of some world, of which ``seen`` are a few."""
+        from plansafe.verifier.symbolic.orders.judge import EXECUTABLE  # noqa: PLC0415 - for such plans alone
+        from plansafe.verifier.symbolic.orders.refine import Answer  # noqa: PLC0415
+
+        some = orders.seen[EXECUTABLE].get(True)
+        taking = [] if some is None else [some]
+        if some is None and any([count.status == "never applied" for count in seen]):
+            found = [orders.taking(step).world for step in range(1, len(self.read.steps) + 1)]
+            taking = [world for world in found if world is not None]
+        seen = merged([seen, *[self._in_world(world).rules for world in taking]])
+        out: list[RuleCount] = []
+        for rule, count in zip(self.checker.rules, seen, strict=True):
+            answer = None
+            if count.status in BROKEN or count.status == "not applicable":
+                out.append(count)
+                continue
+            if not rule.preference:
+                answer = Answer(None, True) if verdict.safe is Worlds.ALL else self._violating(orders, rule.name)
+            if answer is None or not answer.decided:
+                return self._one_by_one(orders, seen)
+            if answer.world is None:
+                out.append(unbroken(count))
+            else:
+                out.append(count._replace(status="violated", violations=max(count.violations, 1)))
+        return tuple(out)
+
+    def _one_by_one(self, orders: OrderJudge, seen: Counts) -> Counts:
+        outcomes = orders.outcomes()
+        if outcomes is None:
+            return unsure(seen)
+        return merged([counts(self.checker, outcome) for outcome in outcomes])
+
+    def _worlds_of(self, finding: Finding, verdict: Verdict, number: int) -> Worlds:
+        """A finding of one world is there in some; that it is not in all follows where something is fine in some."""
+        if self.everywhere is not None:
+            return Worlds.ALL if _key(finding) in self.everywhere else Worlds.SOME
+        match finding.finding_class:
+            case FindingClass.UNMET_GOAL:
+                return Worlds.ALL if verdict.goal is Worlds.NONE else Worlds.SOME
+            case FindingClass.INEXECUTABLE | FindingClass.ILL_FORMED:
+                if verdict.executable is Worlds.SOME or self.orders is None:
+                    return Worlds.SOME if verdict.executable is Worlds.SOME else Worlds.UNKNOWN
+                order = self.shown[number].world.order
+                found = self.orders.fails_in(order[finding.step - 1])
+            case _:
+                if verdict.safe is Worlds.SOME or self.orders is None:
+                    return Worlds.SOME if verdict.safe is Worlds.SOME else Worlds.UNKNOWN
+                found = self.orders.violated_in(self._instances(finding))
+        return Worlds.SOME if found is Worlds.NONE else found  # there after a failed step alone
+
+    def _instances(self, finding: Finding) -> list[tuple[int, tuple[int, ...]]]:
+        """The parts of a finding's rule, with its binding."""
+        engine = self.checker.engine
+        assert engine is not None
+        binding = dict(finding.binding)
+        out = []
+        for number, part in enumerate(engine.plan.parts):
+            names = shown_names([v.name for v in part.parameters])
+            if self.checker.rules[part.rule].name == finding.rule and set(names) == set(binding):
+                out.append((number, tuple([self.task.object_index[binding[name]] for name in names])))
+        return out
+
+    def _witness(self, shown: Shown) -> Witness:
+        openness, world = self.openness, shown.world
+        facts = [(key.predicate, key.code) for _, key in openness.facts]
+        choices = [key for key, _ in openness.choices if key in world.outcomes]
+        said = world_said(self.task, list(self.read.steps), world, facts, openness.numbers, choices)
+        durations = tuple([Said(self._step_text(number), str(duration)) for number, duration in world.durations])
+        order = tuple([self._step_text(number) for number in world.order])
+        replayed = all([f.replayed for f in shown.report.findings]) if shown.report.findings else None
+        return Witness(shown.about, WorldSaid(said.facts, said.outcomes, order, durations), replayed)
+
+    def _step_text(self, number: int) -> str:
+        index = number - 1
+        if self.read.timed is not None:
+            index = self.read.timed[number - 1].written
+        step = self.read.text.steps[index]
+        text = "(" + " ".join(step.tokens) + ")"
+        return f"{step.label} {text}" if step.label else f"step {number} {text}" if self.read.timed else text
+
+
+def _key(finding: Finding) -> Key:
+    """What a finding is about: a rule and a binding wherever they are violated, else a step."""
+    return finding.finding_class, finding.rule, finding.binding, 0 if finding.rule is not None else finding.step
+
+
+def _an_order(steps: int, pairs: tuple[tuple[int, int], ...]) -> tuple[int, ...]:
+    """The first order that the pairs allow, as the plan lists its steps."""
+    waiting = {number: {a for a, b in pairs if b == number} for number in range(1, steps + 1)}
+    out: list[int] = []
+    while waiting:
+        number = next(n for n, before in waiting.items() if before <= set(out))
+        out.append(number)
+        del waiting[number]
+    return tuple(out)
+
+
+def _unordered(steps: int, pairs: tuple[tuple[int, int], ...]) -> int:
+    """How many pairs of steps may come in either order."""
+    after: dict[int, set[int]] = {number: set() for number in range(1, steps + 1)}
+    following: dict[int, list[int]] = {number: [] for number in after}
+    for a, b in pairs:
+        following[a].append(b)
+    for number in reversed(_an_order(steps, pairs)):
+        for later in following[number]:
+            after[number] |= {later} | after[later]
+    return steps * (steps - 1) // 2 - sum([len(later) for later in after.values()])

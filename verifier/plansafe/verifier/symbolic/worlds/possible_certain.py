@@ -1,0 +1,91 @@
+"""What is possible and what is certain: each predicate twice, so that generated joins find what may hold in some world.
+
+A symbolic state keeps two sets of facts for each predicate: those that are possibly true and those that are certainly
+true. In a condition in negation normal form, a positive atom may hold where its fact is possible, a negative one where
+it is not certain. Written over predicates ``p`` (possible) and ``size + p`` (certain), a condition is an ordinary one,
+and the joins and triggers that the explicit engine generates find every binding under which it holds in some world.
+What is found is an over-approximation; whoever asks evaluates the exact literal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from plansafe.verifier.compile.emit import Emitter, Join
+from plansafe.verifier.compile.normal import Disjunct, Literal, dnf
+from plansafe.verifier.model.nodes import (
+    TRUE,
+    And,
+    Atom,
+    Compare,
+    Equal,
+    Formula,
+    Not,
+    Or,
+    Quantified,
+    Task,
+    Truth,
+    Variable,
+)
+
+Facts = list[set[int]]
+Search = Callable[..., None]
+"""``search(S, F, out, *bound)`` appends tuples of objects."""
+
+
+class Doubled:
+    """The doubled task of a task, and the joins over it."""
+
+    def __init__(self, task: Task) -> None:
+        self.size = len(task.predicates)
+        static = [*task.static, *[False] * (self.size - len(task.static))]
+        self.task = task._replace(predicates=[*task.predicates, *task.predicates], static=[*static, *static])
+        self.emitter = Emitter(self.task)
+
+    def possible(self, formula: Formula, positive: bool = True, *, compared: bool = False) -> Formula:
+        """A condition over the doubled predicates that holds wherever ``formula`` may have the value ``positive``.
+
+        Numbers are left to the exact evaluation: comparisons become true. With ``compared`` they stay as they are, for
+        triggers, which want to know who reads a fluent and do not evaluate them either.
+        """
+        match formula:
+            case Truth():
+                return Truth(formula.value == positive)
+            case Atom():
+                if positive:
+                    return formula
+                return Not(Atom(formula.predicate + self.size, formula.arguments))
+            case Equal():
+                return formula if positive else Not(formula)
+            case Compare():
+                return formula if compared else TRUE
+            case Not():
+                return self.possible(formula.body, not positive, compared=compared)
+            case And() | Or():
+                parts = tuple([self.possible(part, positive, compared=compared) for part in formula.parts])
+                return And(parts) if isinstance(formula, And) == positive else Or(parts)
+            case Quantified():
+                body = self.possible(formula.body, positive, compared=compared)
+                return Quantified(formula.universal == positive, formula.variables, body)
+            case _:
+                return TRUE  # temporal: whatever it is, it may be
+
+    def search(self, formula: Formula, variables: Sequence[Variable], bound: Sequence[int]) -> Search:
+        """The values of ``variables`` for which a doubled condition holds; the slots in ``bound`` are given.
+
+        Values may be found more than once.
+        """
+        emitter = self.emitter
+        disjuncts = dnf(formula)
+        if disjuncts is None:
+            disjuncts = [Disjunct((), (Literal(True, formula),))]
+        outputs = [v.slot for v in variables]
+        found = [f"out.append(({''.join([f'x{slot},' for slot in outputs])}))"]
+        name = emitter.fresh()
+        lines: list[str] = []
+        for disjunct in disjuncts:
+            domains = {v.slot: v.domain for v in (*variables, *disjunct.variables)}
+            join = Join(emitter, domains, "S, F, out", indexed=False)
+            lines += join.emit(disjunct.literals, frozenset(bound), outputs, found)
+        emitter.define(name, ", ".join(["S", "F", "out", *[f"x{slot}" for slot in bound]]), lines or ["pass"])
+        return emitter.link(name)

@@ -1,0 +1,190 @@
+"""What to find out: open facts and numbers whose values tell whether a plan is safe (docs/worlds.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from plansafe.verifier.symbolic.circuits import terms
+from plansafe.verifier.symbolic.circuits.circuit import Literal
+from plansafe.verifier.symbolic.circuits.minimal import TOO_MANY, Fails, GaveUp, Holds, minimal
+from plansafe.verifier.symbolic.circuits.renaming import OpenNumber, Template, mentioned, reach
+from plansafe.verifier.symbolic.circuits.solvers import Model
+from plansafe.verifier.symbolic.circuits.terms import Comparison
+from plansafe.verifier.symbolic.worlds.completions import Completion, Completions
+from plansafe.verifier.symbolic.worlds.decision import Decision, Open, Opens
+from plansafe.verifier.symbolic.worlds.flips import Flips
+from plansafe.verifier.symbolic.worlds.model import AuxiliaryInput, FactInput
+
+LARGE = 10_000
+TOO_LONG = "it takes more than"
+"""How the note begins where a question would be longer than was asked for."""
+
+
+class Question(NamedTuple):
+    """``asked`` is subset-minimal, and not empty.
+
+    ``None`` if the completions are all good or all bad, or if time ran out; ``note`` says which. ``sufficient`` is then
+    what was known to suffice, perhaps not minimal. ``safe_in_bad``: some world of some bad completion is SAFE, so
+    that outcomes, durations and order decide there; ``None`` if no completion is bad or time ran out.
+    """
+
+    asked: Opens | None
+    note: str = ""
+    sufficient: Opens | None = None
+    safe_in_bad: bool | None = None
+
+
+def question(
+    decision: Decision,
+    engine: str = "auto",
+    deadline: float | None = None,
+    prefer: Sequence[Open] = (),
+    completions: Completions | None = None,
+    most: int | None = None,
+) -> Question:
+    """A question: any two completions that agree on it are both good or both bad, and no proper subset is such.
+
+    ``prefer`` names what people can answer: nothing else is asked if that suffices. ``completions`` shares the solvers
+    with a cause. ``most``: the search ends when more facts than so many are seen to be in every question, and does not
+    begin over more than :data:`LARGE` gates. NP checks as for a cause, of twice the size.
+
+    :raises Unsupported: from the solver, where ``engine`` cannot take the comparisons
+    """
+    search = completions or Completions(decision, engine, deadline)
+    try:
+        if search.bad() is None:
+            return Question(None, "no completion is bad")
+        if not search.some_good():
+            by_outcomes = search.safe_in_bad()
+            decides = "outcomes alone decide" if by_outcomes else "no world is safe"
+            return Question(None, f"every completion is bad: {decides}", safe_in_bad=by_outcomes)
+        items, preferred = search.candidates(prefer)
+        if most is not None and len(reach(search.circuit, [search.good]).nodes) > LARGE:
+            return Question(None, "not found: the plan is too large")
+        pair = _Pair(search, items)
+        found = minimal(items, pair.both_alike, preferred, most)
+        assert found is not None
+        if found.reason == TOO_MANY:
+            return Question(None, f"{TOO_LONG} {most} facts")
+        asked = _opens(search, found.elements)
+        if found.reason:
+            return Question(None, f"not minimal: {found.reason}", asked)
+        try:
+            return Question(asked, safe_in_bad=search.safe_in_bad())
+        except GaveUp:
+            return Question(asked)
+    except GaveUp as why:
+        return Question(None, f"not found: {why}")
+    finally:
+        if completions is None:
+            search.close()
+
+
+class _Pair:
+    """Two completions: the first good, the second, in a copy of the inputs, bad; the outcomes are those of the second.
+
+    The outcome that makes the second bad is one for which the first must be good. So the first check already tells
+    apart what differs, and only outcomes that need different completions have to be met one by one.
+    """
+
+    def __init__(self, search: Completions, items: Sequence[Open]) -> None:
+        self._search = search
+        self._items = items
+        circuit = search.circuit
+        beyond = 1 + max([function for function, _ in search.all_numbers], default=0)
+        inputs: dict[int, Literal] = {}
+        others: dict[OpenNumber, OpenNumber] = {}
+        for item in [*search.near, *search.far]:
+            if isinstance(item, int):
+                inputs[item] = circuit.input(AuxiliaryInput("other completion", item))
+            else:
+                others[item] = item[0] + beyond, item[1]
+        self._inputs, self._numbers = inputs, others
+        template = Template(circuit, [search.allowed, search.good], inputs, others)
+        nodes = template.copied(inputs, {item: terms.variable(*other) for item, other in others.items()})
+        allowed, good = [nodes.get(root >> 1, root & ~1) ^ (root & 1) for root in (search.allowed, search.good)]
+        self._differ = [allowed, search.good, good ^ 1]
+        self._same = self._congruence(template, nodes)
+        self._flips = Flips(circuit, [search.allowed, search.good])
+        self._unsure = [item for item in items if isinstance(item, int)]
+        self._pause = self._pauses = 0
+
+    def _congruence(self, template: Template, nodes: Mapping[int, Literal]) -> dict[Open, Literal]:
+        """For each item a literal that makes it equal in both completions.
+
+        Where all children of a gate are equal, the gate is. This says nothing new, but no solver finds it quickly.
+        """
+        circuit = self._search.circuit
+        rules: list[Literal] = []
+        equal: dict[Open, Literal] = {}
+        for item, other in self._numbers.items():
+            equal[item] = terms.compared(circuit, "=", terms.variable(*item), terms.variable(*other))
+        steps: list[tuple[int, tuple[Literal, ...] | Comparison]] = [(node, ()) for node in self._inputs]
+        for node, old in [*steps, *template.steps]:
+            if nodes[node] == 2 * node:
+                continue
+            same = equal[node] = circuit.input(AuxiliaryInput("same", node))
+            numbers: set[OpenNumber] = set()
+            if isinstance(old, Comparison):
+                old, numbers = mentioned(old.sum)
+            rules.append(circuit.disjunction([same ^ 1, 2 * node, nodes[node] ^ 1]))
+            rules.append(circuit.disjunction([same ^ 1, 2 * node + 1, nodes[node]]))
+            if node not in self._inputs:
+                parts = [*[child >> 1 for child in old], *numbers]
+                rules.append(circuit.disjunction([same, *[equal[part] ^ 1 for part in parts if part in equal]]))
+        self._search.finder.require(circuit.conjunction(rules))
+        return {item: equal[item] for item in self._items}
+
+    def both_alike(self, items: Sequence[Open]) -> Holds[Open] | Fails[Open]:
+        """Whether completions that agree on the items are both good or both bad."""
+        same = self._same
+        found = self._search.good_model([*self._differ, *[same[item] for item in items]])
+        if not isinstance(found, Model):
+            return Holds([item for item in items if same[item] in found])
+        first, second = self._search.completion(found, self._items), self._other(found, self._items)
+        return Fails([item for item in self._items if first[item] != second[item]], self._necessary(found))
+
+    def _necessary(self, model: Model) -> list[int]:
+        """Facts that by themselves make the good completion bad, or the bad one good.
+
+        Outcomes stay as they are: so what becomes bad is bad, and what becomes good only if there are none.
+        """
+        if self._pause:  # after vain attempts
+            self._pause -= 1
+            return []
+        worlds = [(model.inputs, model.values, 1)]
+        if not self._search.decided_by_outcomes:
+            second = self._other(model, self._inputs.keys() | self._numbers.keys())
+            inputs = {item: bool(value) for item, value in second.items() if isinstance(item, int)}
+            worlds.append((inputs, {item: value for item, value in second.items() if isinstance(item, tuple)}, 0))
+        found = 0
+        for inputs, values, sign in worlds:
+            bits = self._flips.around(inputs, values, self._unsure)
+            if bits is not None:
+                found |= bits[0] & (~bits[1] if sign else bits[1])
+        necessary = [item for i, item in enumerate(self._unsure) if found >> i & 1]
+        self._unsure = [item for i, item in enumerate(self._unsure) if not found >> i & 1]
+        self._pauses = 0 if necessary else 2 * self._pauses + 1
+        self._pause = self._pauses
+        return necessary
+
+    def _other(self, model: Model, items: Iterable[Open]) -> Completion:
+        return {
+            item: model.inputs.get(self._inputs[item] >> 1, False)
+            if isinstance(item, int)
+            else model.values.get(self._numbers[item], 0)
+            for item in items
+        }
+
+
+def _opens(search: Completions, items: Sequence[Open]) -> Opens:
+    facts, numbers = [], []
+    for item in items:
+        if isinstance(item, int):
+            key = search.circuit.keys[item]
+            assert isinstance(key, FactInput)
+            facts.append(key)
+        else:
+            numbers.append(item)
+    return Opens(tuple(facts), tuple(numbers))

@@ -1,0 +1,60 @@
+"""Why a plan is not safe in all worlds, and what to find out, in words."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import NamedTuple
+
+from plansafe.verifier.model.nodes import Task
+from plansafe.verifier.symbolic.worlds.cause import minimal_cause
+from plansafe.verifier.symbolic.worlds.completions import Completions
+from plansafe.verifier.symbolic.worlds.decision import Opens, Partial, decision_of
+from plansafe.verifier.symbolic.worlds.model import Encoding, Said, World
+from plansafe.verifier.symbolic.worlds.question import question
+from plansafe.verifier.symbolic.worlds.texts import fluent_text
+
+MOST_ASKED = 20
+"""Facts that people can be asked for: where more are seen to be needed, no question is looked for."""
+PATIENCE_S = 0.5
+"""How long a cause and a question are looked for, where no time limit says otherwise."""
+
+
+class Reasons(NamedTuple):
+    """The cause and the question; ``None`` where there is none or it was not found, as the notes say."""
+
+    cause: tuple[Said, ...] | None = None
+    cause_note: str = ""
+    question: tuple[str, ...] | None = None
+    question_note: str = ""
+
+
+def reasons(
+    encoding: Encoding, task: Task, engine: str, deadline: float | None, world: World | None, wanted: bool = True
+) -> Reasons:
+    """A minimal cause, taken from a bad world, and (where ``wanted``) a question."""
+    until = monotonic() + PATIENCE_S
+    until = until if deadline is None else min(until, deadline)
+    decision = decision_of(encoding)
+    completions = Completions(decision, engine, until)
+    try:
+        cause = minimal_cause(decision, engine, until, world=world, completions=completions)
+        asked = question(decision, engine, until, completions=completions, most=MOST_ASKED) if wanted else None
+    finally:
+        completions.close()
+    said = None if cause.values is None else _partial(task, cause.values)
+    out = Reasons(said, cause.note)
+    if asked is not None:
+        out = out._replace(
+            question=None if asked.asked is None else _opens(task, asked.asked), question_note=asked.note
+        )
+    return out
+
+
+def _partial(task: Task, values: Partial) -> tuple[Said, ...]:
+    facts = [Said(task.fact_text(key.predicate, key.code), "true" if value else "false") for key, value in values.facts]
+    return (*facts, *[Said(fluent_text(task, *key), str(value)) for key, value in values.numbers])
+
+
+def _opens(task: Task, opens: Opens) -> tuple[str, ...]:
+    facts = [task.fact_text(key.predicate, key.code) for key in opens.facts]
+    return (*facts, *[fluent_text(task, *key) for key in opens.numbers])

@@ -1,0 +1,130 @@
+"""What every report over worlds is made of: worlds in which something fails, replayed before they are shown.
+
+The explicit engine replays each of them, with findings, places, tables and readings; the kernel replays it again. That
+one of them contradicts the verdict is an internal error, never a verdict.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
+from plansafe.grammar.source import Source
+from plansafe.verifier.reporting.report import Finding, Headline, Report, Worlds
+from plansafe.verifier.symbolic.worlds.model import Verdict, World
+from plansafe.verifier.symbolic.worlds.replaying import in_world
+
+if TYPE_CHECKING:
+    from plansafe.verifier.api import Checker, ReadSteps
+
+
+class Contradicted(Exception):
+    """A replay contradicts the verdict; ``what`` says how."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
+
+
+class Shown(NamedTuple):
+    """A world in which something fails, with the report on it. ``about`` as in :class:`~.model.Witness`."""
+
+    about: str
+    world: World
+    report: Report
+
+
+class Show:
+    """The worlds of one report."""
+
+    def __init__(self, checker: Checker, plan: Source, read: ReadSteps, order: tuple[int, ...] = ()) -> None:
+        """``order``: the one order that a partially ordered plan allows, in which ``read`` has its steps."""
+        assert checker.engine is not None
+        self.checker, self.plan, self.read, self.order = checker, plan, read, order
+        self.task = checker.engine.task
+        self.shown: list[Shown] = []
+
+    def replay(self, world: World) -> Report:
+        """The report on one world, confirmed by the kernel. Raises :class:`Contradicted`."""
+        report = in_world(self.checker, self.plan, self.read, world)
+        report, against = self.checker.confirmer().confirm_world(self.plan, report, self._as_written(world))
+        if against:
+            raise Contradicted(against)
+        return report
+
+    def _as_written(self, world: World) -> World:
+        """The world with the steps numbered as the plan's text has them, for who reads that."""
+        if not self.order:
+            return world
+        chosen = world.outcomes.items()
+        outcomes = {(self.order[step - 1], choice, objects): number for (step, choice, objects), number in chosen}
+        return world._replace(order=self.order, outcomes=outcomes)
+
+    def show(self, about: str, world: World) -> None:
+        """Replay a world in which something fails. Raises :class:`Contradicted` if it does not."""
+        report = next((shown.report for shown in self.shown if shown.world == world), None)
+        if report is None:
+            report = self.replay(world)
+        fails = {
+            "executable": report.executable is not Worlds.ALL,
+            "goal": report.goal is not Worlds.ALL,
+            # The explicit engine may be undecided about a temporal rule where the definition, and the circuit, is not.
+            "safe": report.safe is not Worlds.ALL,
+        }
+        broken = [c.name == about and c.status in ("violated", "undecided") for c in report.rules]
+        if not fails.get(about, any(broken)):
+            raise Contradicted(f"in a world where `{about}` should fail it does not")
+        self.shown.append(Shown(about, world, report))
+
+    def findings(self) -> dict[tuple[object, ...], tuple[int, Finding]]:
+        """The findings of all worlds shown, each once, with the number of the first world."""
+        seen: dict[tuple[object, ...], tuple[int, Finding]] = {}
+        for number, shown in enumerate(self.shown):
+            for finding in shown.report.findings:
+                key = (finding.code, finding.rule, finding.binding, finding.step, finding.at_end)
+                if key not in seen and len(seen) < self.checker.options.max_findings:
+                    seen[key] = number, finding
+        return seen
+
+    # -- what is no verdict -------------------------------------------------------------------------------------------
+
+    def no_world(self) -> Report:
+        """The description contradicts itself."""
+        unknowns = self.task.unknowns
+        label = Label(self.checker.problem.name, Span(0, 1), "this problem")
+        if unknowns is not None and isinstance(unknowns.node, list):
+            from plansafe.verifier.elaborate.context import At  # noqa: PLC0415 - for a mistake alone
+
+            label = self.checker.context.label(At(unknowns.node), "open")
+        message = "what is said of the open facts contradicts itself: no world agrees with all of it"
+        help = "an `or` or `oneof` without a possible alternative, an empty interval, or an invariant that S0 breaks"
+        return self.nothing(Diagnostic("SC117", message, (label,), help=help))
+
+    def unsupported(self, why: str, help: str) -> Report:
+        """The engine that was asked for, or any, cannot judge this: UNKNOWN."""
+        return self.nothing(Diagnostic("SC507", why, severity=Severity.WARNING, help=help), Headline.UNKNOWN)
+
+    def disagreement(self, what: str) -> Report:
+        """Two engines disagree: an internal error."""
+        help = "this is a bug in safecheck: please report it with the files; nothing is claimed about the plan"
+        message = f"one engine does not confirm another: {what}"
+        return self.nothing(Diagnostic("SC901", message, (Label(self.plan.name, Span(0, 0)),), help=help))
+
+    def nothing(self, diagnostic: Diagnostic, headline: Headline | None = None) -> Report:
+        """A report that claims nothing."""
+        unknown = Worlds.UNKNOWN
+        diagnostics = (*self.checker.diagnostics, diagnostic)
+        return Report(
+            self.plan.name, headline, unknown, unknown, unknown, len(self.read.steps), diagnostics=diagnostics
+        )
+
+
+def headline(verdict: Verdict, checked: bool) -> Headline:
+    """The first that applies (docs/worlds.md, section 2). ``checked``: some rule had an instance."""
+    if verdict.not_executable is not None or verdict.not_goal is not None:
+        return Headline.INVALID
+    if verdict.not_safe is not None:
+        return Headline.UNSAFE
+    if Worlds.UNKNOWN in (verdict.executable, verdict.goal, verdict.safe):
+        return Headline.UNKNOWN
+    return Headline.SAFE if checked else Headline.VALID

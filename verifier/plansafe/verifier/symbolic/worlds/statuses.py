@@ -1,0 +1,53 @@
+"""What is said of each rule over many worlds, put together from what is so in each (docs/worlds.md, section 4).
+
+A rule is violated if it is so in some world, else undecided if it is so in some, else kept if it has an instance in
+some. Counts are the greatest of the worlds that were looked at. Where not all were, what is not violated is undecided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from plansafe.verifier.reporting.report import RuleCount
+
+Counts = tuple[RuleCount, ...]
+RANKS = ("not applicable", "never applied", "kept", "undecided", "preference violated", "violated")
+BROKEN = frozenset(("preference violated", "violated"))
+
+
+def merged(worlds: Iterable[Counts]) -> Counts:
+    """The counts of several worlds together; nothing of none."""
+    out: list[RuleCount] = []
+    for counts in worlds:
+        if out and counts:
+            out = [_both(one, other) for one, other in zip(out, counts, strict=True)]
+        else:
+            out = out or list(counts)
+    return tuple(out)
+
+
+def _both(one: RuleCount, other: RuleCount) -> RuleCount:
+    return one._replace(
+        instances=max(one.instances, other.instances),
+        triggered=max(one.triggered, other.triggered),
+        violations=max(one.violations, other.violations),
+        status=max(one.status, other.status, key=RANKS.index),
+    )
+
+
+def unsure(counts: Counts) -> Counts:
+    """The counts of worlds that are not all: what was not seen violated may be so in another."""
+    return tuple([undecided(count) for count in counts])
+
+
+def undecided(count: RuleCount) -> RuleCount:
+    """A rule of which nobody knows whether some world violates it, unless that is known."""
+    surely = count.status in BROKEN or count.status == "not applicable"
+    return count if surely else count._replace(status="undecided")
+
+
+def unbroken(count: RuleCount) -> RuleCount:
+    """A rule that no world violates or leaves undecided."""
+    if count.status == "not applicable":
+        return count
+    return count._replace(violations=0, status="kept" if count.instances else "never applied")

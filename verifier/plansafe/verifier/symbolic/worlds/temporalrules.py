@@ -1,0 +1,276 @@
+"""Rules with temporal operators, and rules that read what is done, in all worlds at once.
+
+Each instance keeps the values of its formulas without temporal operators (its leaves) where they change; at the end of
+the trace its rows are computed (:mod:`.rows`). Instances whose leaves have the same rows have the same value, so they
+are computed once. Where a rule has very many instances, those are kept that a change concerns, and those that S0 alone
+may break: of all others every leaf keeps, for the whole trace, a value under which the rule holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import product
+
+from plansafe.verifier.compile.normal import is_temporal, negate
+from plansafe.verifier.compile.triggers import patterns
+from plansafe.verifier.execution.monitors.index import InstanceIndex
+from plansafe.verifier.execution.monitors.program import ground_temporal
+from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.model.nodes import And, Atom, Formula, Not, Or, Quantified, Temporal, Truth
+from plansafe.verifier.rules.model import Part, step_predicate
+from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
+from plansafe.verifier.symbolic.worlds.evaluation import Binding, Evaluation, Truths
+from plansafe.verifier.symbolic.worlds.model import InstanceLiteral
+from plansafe.verifier.symbolic.worlds.state import SymbolicState
+from plansafe.verifier.symbolic.worlds.staterules import Found, Objects, matcher
+from plansafe.verifier.symbolic.worlds.trace import SymbolicTrace
+from plansafe.verifier.symbolic.worlds.truth_vectors import SHIFTS, LeafRows, Rows, bounds, depth, rewritten
+
+MAX_INSTANCES = 50_000
+"""Up to here all instances of a rule are kept."""
+
+
+class TooManyTemporal(Exception):
+    """A temporal rule has more instances in question than can be kept."""
+
+
+Values = list[tuple[int, Literal, Literal]]
+
+
+class TemporalRule:
+    """A part whose instances are judged over the whole trace."""
+
+    def __init__(self, number: int, part: Part, evaluation: Evaluation, limit: int, *, of_actions: bool) -> None:
+        task = evaluation.task
+        self.number, self.part, self.task, self.limit = number, part, task, limit
+        self.of_actions = of_actions
+        body = part.body
+        if part.mode == "each":
+            after: Formula = Temporal("next", (body,)) if part.after else body
+            body = after if part.guard is None else Or((negate(part.guard), after))
+        self.formula = rewritten(ground_temporal(task, body))
+        self.leaves = leaves_of(self.formula)
+        self.slots = [v.slot for v in part.parameters]
+        self._values = [
+            (evaluation.true(leaf), evaluation.false(leaf) if evaluation.numeric(leaf) else None)
+            for leaf in self.leaves
+        ]
+        doubled = evaluation.doubled
+        self._index = InstanceIndex(
+            [p for leaf in self.leaves for p in patterns(doubled.emitter, leaf, part.parameters)]
+        )
+        possible = doubled.possible(_now(self.formula), False)
+        self._broken_at_start = doubled.search(possible, part.parameters, ())
+        self._match = None
+        if part.mode == "each":
+            atom = part.step.body if isinstance(part.step, Quantified) else part.step
+            assert isinstance(atom, Atom)
+            self._match = matcher(task, atom, part.parameters)
+        self._step = step_predicate(part.step) if part.step is not None else -1
+        self.instances: dict[Objects, list[Values]] = {}
+        self._matched: dict[Objects, list[int]] = {}
+        self._depth = depth(self.formula)
+        self._bounds = bounds(self.formula)
+        self._size = len(task.predicates)
+
+    # -- which instances ----------------------------------------------------------------------------------------------
+
+    def find_instances(self, trace: SymbolicTrace, mirrored: Sequence[tuple[int, int] | None]) -> None:
+        """Decide which instances to keep, from all that will change. Raises :class:`TooManyTemporal`."""
+        domains = [self.task.domains[v.domain] for v in self.part.parameters]
+        total = 1
+        for domain in domains:
+            total *= len(domain)
+        if self._match is not None:
+            for letter, mirror in enumerate(mirrored):
+                if mirror is not None and mirror[0] == self._step:
+                    self._match_step(trace.taken[letter], letter, domains)
+        elif total > self.limit:
+            raise TooManyTemporal
+        elif total <= MAX_INSTANCES:
+            self.instances = {objects: [] for objects in product(*domains)}
+        else:
+            self.instances = {objects: [] for objects in self._in_question(trace, mirrored, domains)}
+        for objects in self.instances:
+            self._index.add(objects)
+
+    def _match_step(self, taken: Taken, letter: int, domains: list[tuple[int, ...]]) -> None:
+        assert self._match is not None
+        binding = self._match(taken.objects)
+        if binding is None:
+            return
+        fixed = [
+            (binding[slot],) if slot in binding else domain for slot, domain in zip(self.slots, domains, strict=True)
+        ]
+        for objects in product(*fixed):
+            if len(self.instances) > self.limit:
+                raise TooManyTemporal
+            self.instances.setdefault(objects, [])
+            self._matched.setdefault(objects, []).append(letter)
+
+    def _in_question(
+        self, trace: SymbolicTrace, mirrored: Sequence[tuple[int, int] | None], domains: list[tuple[int, ...]]
+    ) -> Iterable[Objects]:
+        found: list[Objects] = []
+        self._broken_at_start(trace.start.facts, (), found)
+        out = dict.fromkeys(found)
+        changed = dict.fromkeys([(p, code) for letter in trace.letters for p, code, _ in letter.facts])
+        changed.update(dict.fromkeys([m for m in mirrored if m is not None]))
+        base = 2 * self._size
+        changed.update(dict.fromkeys([(base + f, c) for letter in trace.letters for f, c, _ in letter.quantities]))
+        partial: set[tuple[int, Objects]] = set()
+        for predicate, code in changed:
+            for number in self._index.by_predicate.get(predicate, ()):
+                key = self._index.patterns[number].key(code)
+                if key is not None:
+                    partial.add((number, key))
+        for number, key in partial:
+            fixed = dict(zip(self._index.patterns[number].parameters, key, strict=True))
+            choices = [(fixed[i],) if i in fixed else domain for i, domain in enumerate(domains)]
+            for objects in product(*choices):
+                out[objects] = None
+                if len(out) > self.limit:
+                    raise TooManyTemporal
+        return out
+
+    # -- the trace ----------------------------------------------------------------------------------------------------
+
+    def start(self, state: SymbolicState) -> None:
+        """Read letter 0. Mirror facts of its step are set."""
+        for objects in self.instances:
+            binding: Binding = dict(zip(self.slots, objects, strict=True))
+            self.instances[objects] = [[(0, *_pair(values, state, binding))] for values in self._values]
+
+    def read(self, state: SymbolicState, letter: int, changed: Iterable[tuple[int, int]]) -> None:
+        """Read a letter; ``changed``: the facts and (numbered after two times the predicates) fluents that changed."""
+        touched: set[Objects] = set()
+        for predicate, code in changed:
+            self._index.readers(predicate, code, touched)
+        for objects in touched:
+            binding: Binding = dict(zip(self.slots, objects, strict=True))
+            for values, row in zip(self._values, self.instances[objects], strict=True):
+                pair = _pair(values, state, binding)
+                if row[-1][1:] != pair:
+                    row.append((letter, *pair))
+
+    # -- the end ------------------------------------------------------------------------------------------------------
+
+    def finish(self, circuit: Circuit, alive: Sequence[Literal], changes: Sequence[int], found: Found) -> None:
+        """Judge every instance. ``changes``: the letters at which ``alive`` changes."""
+        known: dict[object, list[tuple[int, Literal, Literal]]] = {}
+        for objects, rows in self.instances.items():
+            matched = self._matched.get(objects)
+            key = (tuple([tuple(row) for row in rows]), None if matched is None else tuple(matched))
+            if key not in known:
+                known[key] = self._judge(circuit, alive, changes, rows, matched, found.introduced)
+            for letter, violated, undecided in known[key]:
+                if violated != FALSE:
+                    found.violations.append(InstanceLiteral(self.number, objects, letter, violated))
+                if undecided != FALSE:
+                    found.undecided.append(InstanceLiteral(self.number, objects, letter, undecided))
+
+    def _judge(
+        self,
+        circuit: Circuit,
+        alive: Sequence[Literal],
+        changes: Sequence[int],
+        rows: list[Values],
+        matched: list[int] | None,
+        introduced: bool,
+    ) -> list[tuple[int, Literal, Literal]]:
+        """(letter, violated, undecided) wherever an instance with these leaves may be either."""
+        last = len(alive) - 1
+        starts = self._starts([*changes, *[letter for row in rows for letter, _, _ in row], *(matched or ())], last)
+        leaves: LeafRows = {id(leaf): row for leaf, row in zip(self.leaves, rows, strict=True)}
+        table = Rows(circuit, alive, starts, leaves)
+        false = table.row(self.formula, False)
+        numeric = any([t != f ^ 1 for row in rows for _, t, f in row])
+        true = table.row(self.formula, True) if numeric else [f ^ 1 for f in false]
+        if introduced and matched is None and not self.of_actions:
+            if self.part.mode == "whole":
+                # When such a formula was broken for good is not known here: what S0 broke may be what is found.
+                false = [FALSE] * len(false)
+            else:
+                before = TRUE
+                for segment, literal in enumerate(false):
+                    before = circuit.both(before, literal)
+                    true[segment] = circuit.either(true[segment], before)
+                    false[segment] = circuit.both(literal, before ^ 1)
+        out = []
+        for segment, there in self._places(circuit, table, alive, matched):
+            letter = starts[segment] + (matched is not None and not self.part.after)
+            violated = circuit.both(there, false[segment])
+            undecided = circuit.conjunction([there, true[segment] ^ 1, false[segment] ^ 1])
+            if violated != FALSE or undecided != FALSE:
+                out.append((letter, violated, undecided))
+        return out
+
+    def _places(
+        self, circuit: Circuit, table: Rows, alive: Sequence[Literal], matched: list[int] | None
+    ) -> list[tuple[int, Literal]]:
+        """The segments at which the formula must hold, with the worlds in which it must."""
+        if matched is not None:  # the step is taken where the next letter is there
+            segment = {start: k for k, start in enumerate(table.starts)}
+            return [(segment[letter], alive[letter + 1]) for letter in matched]
+        if self.part.mode == "always":
+            return list(enumerate(table.alive))
+        if self.part.mode == "end":
+            return [(k, circuit.both(table.alive[k], table.after[k] ^ 1)) for k in range(len(table.starts))]
+        return [(0, table.alive[0])]
+
+    def _starts(self, letters: Iterable[int], last: int) -> list[int]:
+        if self._bounds is None:
+            return list(range(last + 1))
+        out = {0}
+        for letter in {*letters, *self._bounds, 0, last + 1}:
+            out |= set(range(letter - self._depth, letter + self._depth + 1))
+            out.add(letter)
+        if self._match is not None:  # a matched letter is a segment of its own
+            out |= {letter + 1 for letter in letters}
+        return sorted([letter for letter in out if 0 <= letter <= last])
+
+
+def leaves_of(formula: Formula) -> list[Formula]:
+    """The maximal subformulas without temporal operators."""
+    out: list[Formula] = []
+    stack = [formula]
+    while stack:
+        part = stack.pop()
+        if not is_temporal(part):
+            if not isinstance(part, Truth):
+                out.append(part)
+        else:
+            stack.extend(_children(part))
+    return list({id(leaf): leaf for leaf in out}.values())
+
+
+def _children(formula: Formula) -> tuple[Formula, ...]:
+    if isinstance(formula, Temporal):
+        return formula.operands
+    body = getattr(formula, "body", None)
+    return (body,) if body is not None else formula.parts  # type: ignore[union-attr]
+
+
+def _now(formula: Formula) -> Formula:
+    """A condition on S0 that may be false wherever a rule whose leaves never change is false.
+
+    Over values that never change every operator but those that shift has the value of its last operand.
+    """
+    match formula:
+        case Not():
+            return Not(_now(formula.body))
+        case And() | Or():
+            parts = tuple([_now(part) for part in formula.parts])
+            return And(parts) if isinstance(formula, And) else Or(parts)
+        case Temporal() if formula.operator == "always-within":
+            return Or(tuple([_now(operand) for operand in formula.operands]))
+        case Temporal() if formula.operator not in SHIFTS:
+            return _now(formula.operands[-1])
+        case _:
+            return formula
+
+
+def _pair(values: tuple[Truths, Truths | None], state: SymbolicState, binding: Binding) -> tuple[Literal, Literal]:
+    true, false = values
+    literal = true(state, binding)
+    return (literal, literal ^ 1 if false is None else false(state, binding))
