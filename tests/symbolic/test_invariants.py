@@ -14,7 +14,6 @@ from invariants_random import OBJECTS, domain
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.model.nodes import Task
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit
-from plansafe.verifier.symbolic.invariants.invariants import infer
 from plansafe.verifier.symbolic.invariants.groups import (
     Assumed,
     assumed_text,
@@ -23,6 +22,7 @@ from plansafe.verifier.symbolic.invariants.groups import (
     restrictions,
     worlds_invariants,
 )
+from plansafe.verifier.symbolic.invariants.invariants import infer
 from plansafe.verifier.symbolic.worlds.initial import Group, open_facts
 
 PLACES = "(:types thing place - object) (:predicates (at ?x - thing ?p - place) (held ?x - thing) (shut ?p - place))"
