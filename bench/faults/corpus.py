@@ -28,7 +28,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.replay import Engine
-from plansafe.verifier.execution.steps import IllFormed, Taken, step_text
+from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.reporting.report import Headline
 
 EDITS = ("missing", "order", "additional", "substitute")
@@ -262,10 +262,10 @@ class Seeder:
                 found.append([name, *tokens[1:]])
         return found
 
-    def _taken(self, tokens: list[str]) -> Taken | None:
+    def _taken(self, tokens: list[str]) -> GroundAction | None:
         """The step, if it is well-formed and, whatever the options say, well typed."""
         step = self.engine.resolver.tokens(tokens)
-        return step if isinstance(step, Taken) else None
+        return step if isinstance(step, GroundAction) else None
 
     def _possible(self, tokens: list[str]) -> bool:
         step = self._taken(tokens)

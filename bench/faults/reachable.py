@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import (
     TRUE,
     Action,
@@ -51,7 +51,7 @@ class Reachable:
         self.steps: set[tuple[str, tuple[int, ...]]] = set()
         self._saturate()
 
-    def possible(self, step: Taken) -> bool:
+    def possible(self, step: GroundAction) -> bool:
         """Whether the step's precondition could ever hold; types are not looked at."""
         binding = _bound(step.action, step.objects)
         return self._may(And(step.action.start.condition), binding)

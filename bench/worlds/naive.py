@@ -25,7 +25,7 @@ from bench.worlds.task import FILES
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import (
     And,
     Atom,
@@ -50,7 +50,7 @@ Fact = tuple[int, int]
 class Naive:
     """The formulas of one task and plan, all in one solver."""
 
-    def __init__(self, checker: Checker, steps: Sequence[Taken]) -> None:
+    def __init__(self, checker: Checker, steps: Sequence[GroundAction]) -> None:
         assert checker.engine is not None and not checker.openings and not checker.invariants
         self.checker, self.task, self.steps = checker, checker.engine.task, steps
         self.mirrors = {p: action for (kind, action), p in checker.engine.plan.mirrors.items() if kind == "start"}
@@ -134,7 +134,7 @@ class Naive:
             for code in codes:
                 self.solver.add(z3.Implies(state[predicate, code], z3.Or(supports.get((predicate, code), []))))
 
-    def _step(self, number: int, step: Taken) -> None:
+    def _step(self, number: int, step: GroundAction) -> None:
         before, after = self.states[number], self.states[number + 1]
         action = step.action
         binding = dict(zip([v.slot for v in action.parameters], step.objects, strict=True))
@@ -212,7 +212,7 @@ def judge(folder: Path) -> str:
     texts = {field: Source(name, (folder / name).read_text(encoding="utf-8")) for field, name in FILES.items()}
     checker = Checker(texts["domain"], texts["problem"], [texts["rules"]])
     steps = checker.read(texts["plan"]).steps
-    return Naive(checker, [step for step in steps if isinstance(step, Taken)]).headline()
+    return Naive(checker, [step for step in steps if isinstance(step, GroundAction)]).headline()
 
 
 def main() -> int:

@@ -16,7 +16,7 @@ from plansafe.app.service import Result, Settings
 from plansafe.grammar.diagnostics import Label, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import Finding, FindingClass, Headline, Reading, Report, RuleCount, Worlds
-from plansafe.verifier.symbolic.worlds.model import OutcomeSaid, Said, Witness, WorldSaid, WorldsReport
+from plansafe.verifier.symbolic.worlds.model import ShownOutcome, ShownValue, ShownWorld, Witness, WorldsReport
 
 Golden = Callable[[str, str], None]
 ALL, SOME, NONE, UNKNOWN = Worlds.ALL, Worlds.SOME, Worlds.NONE, Worlds.UNKNOWN
@@ -34,9 +34,9 @@ RULES = (
     RuleCount("no-metal", "process", "kitchen.safe", 1, 1, 1, "violated"),
     RuleCount("no-shards", "process", "kitchen.safe", 1, 1, 0, "kept"),
 )
-METAL, WET = Said("(metal cup)", "true"), Said("(wet-floor kitchen)", "false")
-TEMPERATURE = Said("(temperature oven)", "17/2")
-BROKEN = OutcomeSaid(4, "(drop robot glass kitchen)", 2, 2, "(broken glass)")
+METAL, WET = ShownValue("(metal cup)", "true"), ShownValue("(wet-floor kitchen)", "false")
+TEMPERATURE = ShownValue("(temperature oven)", "17/2")
+BROKEN = ShownOutcome(4, "(drop robot glass kitchen)", 2, 2, "(broken glass)")
 
 
 def step(number: int) -> Span:
@@ -87,10 +87,10 @@ def result(
     return Result(PLAN.name, report, (Input("plan", PLAN.name, "given", PLAN),), {PLAN.name: PLAN})
 
 
-def witness(about: str, *facts: Said, **more: object) -> Witness:
+def witness(about: str, *facts: ShownValue, **more: object) -> Witness:
     outcomes = more.get("outcomes", ())
     order, durations = more.get("order", ()), more.get("durations", ())
-    return Witness(about, WorldSaid(facts, outcomes, order, durations), True)  # type: ignore[arg-type]
+    return Witness(about, ShownWorld(facts, outcomes, order, durations), True)  # type: ignore[arg-type]
 
 
 CASES: dict[str, Result] = {
@@ -141,7 +141,7 @@ CASES: dict[str, Result] = {
             (
                 witness("executable", METAL, WET, TEMPERATURE),
                 witness("goal", METAL, WET, TEMPERATURE),
-                witness("safe", METAL, Said("(wet-floor kitchen)", "true"), outcomes=(BROKEN,)),
+                witness("safe", METAL, ShownValue("(wet-floor kitchen)", "true"), outcomes=(BROKEN,)),
             ),
             cause=(METAL, TEMPERATURE),
             question=("(metal cup)", "(temperature oven)"),
@@ -164,7 +164,7 @@ CASES: dict[str, Result] = {
                 witness(
                     "executable",
                     order=("b (close robot microwave kitchen)", "a (put-in robot cup microwave kitchen)"),
-                    durations=(Said("step 5 (bake robot pie oven kitchen)", "31"),),
+                    durations=(ShownValue("step 5 (bake robot pie oven kitchen)", "31"),),
                 ),
             ),
             cause=(),
@@ -286,7 +286,7 @@ def test_a_cause_is_told_in_a_world_that_has_it_and_else_beside_it() -> None:
         "(metal cup) is true: this is enough for the plan to fail, whatever else is so",
         "beside it, in this world: (wet-floor kitchen) is false",
     ]
-    other = WorldsReport(2, 0, 0, 2, (seen,), cause=(Said("(metal cup)", "false"),))
+    other = WorldsReport(2, 0, 0, 2, (seen,), cause=(ShownValue("(metal cup)", "false"),))
     assert lines(world, other) == ["(metal cup) is true", "(wet-floor kitchen) is false"]
     text = rendered("full", result((ALL, ALL, SOME), Headline.UNSAFE, other))
     assert "enough, whatever else is so: (metal cup) is false" in text
@@ -295,7 +295,7 @@ def test_a_cause_is_told_in_a_world_that_has_it_and_else_beside_it() -> None:
 
 
 def test_a_cause_is_told_once_and_promises_no_more_than_it_says() -> None:
-    dry = Said("(wet-floor kitchen)", "true")
+    dry = ShownValue("(wet-floor kitchen)", "true")
     two = WorldsReport(2, 0, 0, 2, (witness("safe", METAL, WET), witness("goal", METAL, dry)), cause=(METAL,))
     assert [line for scene in scenes(two) for line in lines(scene, two)] == [
         "(metal cup) is true: this is enough for the plan to fail, whatever else is so",
@@ -324,7 +324,7 @@ def test_an_order_is_a_list_with_labels_and_long_ones_are_cut() -> None:
 
 
 def test_a_long_world_is_cut_and_a_long_list_of_invariants_too() -> None:
-    facts = [Said(f"(wet place-{n})", "true") for n in range(40)]
+    facts = [ShownValue(f"(wet place-{n})", "true") for n in range(40)]
     worlds = WorldsReport(40, 0, 0, 40, (witness("safe", *facts),), invariants=tuple([f"i{n}" for n in range(9)]))
     text = rendered("full", result((ALL, ALL, SOME), Headline.UNSAFE, worlds))
     assert "(wet place-11) is true" in text
@@ -365,7 +365,7 @@ def test_questions() -> None:
     [("17/2", "8.5"), ("-7/40", "-0.175"), ("1/3", "1/3"), ("12", "12"), ("true", "true"), ("1/0", "1/0"), ("/", "/")],
 )
 def test_fractions_are_decimals_where_that_is_exact(value: str, shown: str) -> None:
-    worlds = WorldsReport(0, 1, 0, 1, (witness("safe", Said("(f)", value)),))
+    worlds = WorldsReport(0, 1, 0, 1, (witness("safe", ShownValue("(f)", value)),))
     assert lines(scenes(worlds)[0], worlds) == [f"(f) is {shown}"]
 
 
@@ -426,8 +426,8 @@ NASTY = "\x1b[31m\x07\x9b2J\u202e\udc80"
 
 
 def test_untrusted_text_cannot_drive_the_terminal() -> None:
-    said = Said(NASTY, NASTY)
-    world = WorldSaid((said,), (OutcomeSaid(1, NASTY, 1, 2, NASTY),), (NASTY,), (said,))
+    said = ShownValue(NASTY, NASTY)
+    world = ShownWorld((said,), (ShownOutcome(1, NASTY, 1, 2, NASTY),), (NASTY,), (said,))
     worlds = WorldsReport(
         1, 0, 0, 1, (Witness(NASTY, world, None),), (said,), NASTY, (NASTY,), NASTY, (NASTY,), NASTY, advice=NASTY
     )

@@ -12,7 +12,7 @@ from generate import case
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.execution.steps import Taken, step_text
+from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.kernel import Kernel
 
 KITCHEN = """(define (domain kitchen)
@@ -140,7 +140,7 @@ def walk(checker: Checker, seed: str, longest: int) -> list[str]:
         elif spoilt and random.random() < 0.7:
             step = random.choice(spoilt)
         elif all(domains):
-            step = Taken(action, tuple([random.choice(domain) for domain in domains]))
+            step = GroundAction(action, tuple([random.choice(domain) for domain in domains]))
         else:
             continue
         simulation.take(step)

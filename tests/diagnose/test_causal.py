@@ -20,7 +20,7 @@ from plansafe.verifier.diagnose.causal import (
     supports,
 )
 from plansafe.verifier.execution.replay import FORCE, Run
-from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.kernel import KernelLimit
 from plansafe.verifier.model.evaluation import Evaluator
 
@@ -288,7 +288,7 @@ def test_needed_literals_are_those_whose_change_makes_the_condition_fail(stream:
             links = causal_structure(drawn.checker, steps).links
             run = Run(engine, FORCE)
             for consumer, step in enumerate(steps, 1):
-                assert isinstance(step, Taken)
+                assert isinstance(step, GroundAction)
                 binding = dict(zip([v.slot for v in step.action.parameters], step.objects, strict=True))
                 for condition in step.action.start.condition:
                     if not Evaluator(task, run.state.facts, run.state.fluents).holds(condition, binding):

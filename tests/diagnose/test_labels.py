@@ -14,7 +14,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.diagnose.labels import SAFEL_LABELS, NoLabel, PublishedLabel, safel_label
 from plansafe.verifier.diagnose.labels_eai import EAI_LABELS, Manner, eai_label
-from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.execution.steps import GroundAction
 
 # Hands hold one thing. `inside` facts come from putting things into containers, which have to be open.
 KITCHEN = """(define (domain kitchen) (:types place thing - object item box - thing)
@@ -336,7 +336,7 @@ def faults(checker: Checker, steps: list[str], chance: random.Random) -> Iterato
             for name in task.objects
             if name != tokens[place]
             for other in [[*tokens[:place], name, *tokens[place + 1 :]]]
-            if isinstance(resolver.tokens(other), Taken)
+            if isinstance(resolver.tokens(other), GroundAction)
         ]
         if others:
             yield "replaced", [*steps[:at], f"({' '.join(chance.choice(others))})", *steps[at + 1 :]]

@@ -15,7 +15,7 @@ from bench.faults.reachable import Reachable
 from bench.faults.survey import survey_task
 from bench.faults.task import GOOD, SeedTask, is_good, plan_source
 
-from plansafe.verifier.execution.steps import IllFormed, Taken
+from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.reporting.report import Headline
 
 
@@ -95,7 +95,7 @@ def test_faults_are_what_they_say() -> None:
                 assert len(case.steps) == len(case.task.gold) + 1
             case "substitute":
                 assert len(case.steps) == len(case.task.gold)
-                assert all(isinstance(step, Taken) for step in new)
+                assert all(isinstance(step, GroundAction) for step in new)
                 reachable = Reachable(engine.task)
                 assert all(reachable.possible(step) for step in new)
             case "grammar":

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.execution.steps import Taken, step_text
+from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.reporting.report import Headline
 
 DOMAIN = """(define (domain flat)
@@ -71,7 +71,7 @@ class Small(NamedTuple):
     """A task with rules, and the steps already taken."""
 
     checker: Checker
-    prefix: tuple[Taken, ...]
+    prefix: tuple[GroundAction, ...]
     text: str
 
 
@@ -95,7 +95,7 @@ def small_task(number: int) -> Small:
     return Small(checker, tuple(prefix), "\n".join([problem, safety, *taken]))
 
 
-def shortest(checker: Checker, prefix: Sequence[Taken], depth: int = DEPTH) -> int | None:
+def shortest(checker: Checker, prefix: Sequence[GroundAction], depth: int = DEPTH) -> int | None:
     """The length of the shortest safe continuation, by looking at all; ``None`` if it is longer than ``depth``."""
     assert checker.engine is not None
     simulation = Execution(checker.engine)
@@ -103,9 +103,9 @@ def shortest(checker: Checker, prefix: Sequence[Taken], depth: int = DEPTH) -> i
         assert simulation.take(step)
     objects = simulation.task.objects
     texts = [step_text(step, objects) for step in prefix]
-    level: list[list[Taken]] = [[]]
+    level: list[list[GroundAction]] = [[]]
     for length in range(depth + 1):
-        following: list[list[Taken]] = []
+        following: list[list[GroundAction]] = []
         for steps in level:
             mark = simulation.mark()
             for step in steps:

@@ -9,7 +9,7 @@ from planner_tasks import DEPTH, RULES, shortest, small_task
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.planning.external import Compilations, Disagreement, Question, answer
 from plansafe.verifier.planning.kairos import KairosPlanner, executable
 from plansafe.verifier.planning.own_search import OwnSearch
@@ -128,7 +128,7 @@ def test_an_empty_continuation(planner: Planner) -> None:
     checker = checker_of(DOMAIN, PROBLEM, "(define (safety s) (:trajectory t :formula (sometime (in b))))")
     assert checker.engine is not None
     steps = [checker.engine.resolver.step(tokens) for tokens in (("go", "a", "b"), ("go", "b", "c"))]
-    prefix = tuple([step for step in steps if isinstance(step, Taken)])
+    prefix = tuple([step for step in steps if isinstance(step, GroundAction)])
     found = planner.solve(Query(checker, prefix, shortest=True))
     assert (found.answer, found.steps, found.optimal) == (Answer.SOLVED, (), True)
 
@@ -138,7 +138,7 @@ def test_a_prefix_that_breaks_a_rule_has_no_safe_continuation(planner: Planner) 
     checker = checker_of(DOMAIN, PROBLEM, "(define (safety s) (:process no :on (go a b) :forbid (in a)))")
     assert checker.engine is not None
     step = checker.engine.resolver.step(("go", "a", "b"))
-    assert isinstance(step, Taken)
+    assert isinstance(step, GroundAction)
     found = planner.solve(Query(checker, (step,)))
     assert found.answer is Answer.UNSOLVABLE
     assert found.planner == planner.name

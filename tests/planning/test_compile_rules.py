@@ -12,7 +12,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.replay import Engine
-from plansafe.verifier.execution.steps import IllFormed, Taken
+from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.planning.compile_rules import FINISH, compile_rules
 from plansafe.verifier.planning.external import joined
 from plansafe.verifier.planning.trace_automata import CannotCompile
@@ -24,7 +24,7 @@ CASES = 30
 RULES = 2
 
 
-def compiled_verdict(checker: Checker, steps: Sequence[Taken]) -> bool:
+def compiled_verdict(checker: Checker, steps: Sequence[GroundAction]) -> bool:
     """Whether a plan's steps, with the bookkeeping between them, reach the goal of the compiled task."""
     assert checker.engine is not None
     compiled = compile_rules(checker.engine)
@@ -32,14 +32,14 @@ def compiled_verdict(checker: Checker, steps: Sequence[Taken]) -> bool:
     engine = Engine(task, [], {})
     simulation = Execution(engine)
     actions = task.actions
-    observe = None if compiled.observe is None else Taken(actions[compiled.observe], ())
+    observe = None if compiled.observe is None else GroundAction(actions[compiled.observe], ())
     for step in (None, *steps):
-        if step is not None and not simulation.take(Taken(actions[step.action.name], step.objects)):
+        if step is not None and not simulation.take(GroundAction(actions[step.action.name], step.objects)):
             return False
         due = compiled.watch is not None and simulation.state.facts[compiled.watch]
         if observe is not None and due and not simulation.take(observe):
             return False
-    if FINISH in compiled.bookkeeping and not simulation.take(Taken(actions[FINISH], ())):
+    if FINISH in compiled.bookkeeping and not simulation.take(GroundAction(actions[FINISH], ())):
         return False
     return engine.goal(simulation.state) is True
 
@@ -63,7 +63,7 @@ def disagreements(stream: str, number: int) -> tuple[list[str], int, int]:
                 continue
             expected = report.headline in (Headline.SAFE, Headline.VALID)
             try:
-                found = compiled_verdict(checker, [step for step in steps if isinstance(step, Taken)])
+                found = compiled_verdict(checker, [step for step in steps if isinstance(step, GroundAction)])
             except CannotCompile:
                 return out, compared, safe
             compared += 1

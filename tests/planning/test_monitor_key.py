@@ -13,14 +13,14 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.monitors.program import Moment
 from plansafe.verifier.execution.state import NumberTooLarge
-from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.execution.steps import GroundAction
 
 SEED = 407
 UNTIMED = [stream for stream in STREAMS if stream != "timed"]
 Future = tuple[object, ...]
 
 
-def checkers(stream: str, number: int) -> tuple[Checker, list[Taken]]:
+def checkers(stream: str, number: int) -> tuple[Checker, list[GroundAction]]:
     """A random task with few rules, and some of its steps."""
     made = case(stream, SEED, number, rules=3, plans=0)
     texts = (made.domain_text(), made.problem_text(), made.safety_text())
@@ -28,12 +28,12 @@ def checkers(stream: str, number: int) -> tuple[Checker, list[Taken]]:
     checker = Checker(domain, problem, [safety] if safety.text else [])
     assert checker.ok and checker.engine is not None, checker.diagnostics
     random = Random(f"{stream} {number}")
-    steps: list[Taken] = []
+    steps: list[GroundAction] = []
     task = checker.engine.task
     for action in task.actions.values():
         domains = [task.domains[v.domain] for v in action.parameters]
         if all(domains):
-            steps.append(Taken(action, tuple(random.choice(members) for members in domains)))
+            steps.append(GroundAction(action, tuple(random.choice(members) for members in domains)))
     return checker, random.sample(steps, min(len(steps), 6))
 
 
@@ -55,7 +55,7 @@ def violations(execution: Execution, since: int, blame: bool) -> set[tuple[objec
     } | {("undecided", bool(end.undecided()))}
 
 
-def future(execution: Execution, steps: list[Taken], blame: bool) -> list[Future]:
+def future(execution: Execution, steps: list[GroundAction], blame: bool) -> list[Future]:
     """What each prefix of a continuation comes to."""
     since, out = execution.letter, []
     now: Execution | None = execution

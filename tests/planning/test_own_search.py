@@ -14,7 +14,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.online import Monitor
-from plansafe.verifier.execution.steps import Taken, step_text
+from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.planning import own_search
 from plansafe.verifier.planning.own_search import OwnSearch, replayed
 from plansafe.verifier.planning.port import Answer, Query
@@ -95,7 +95,7 @@ def test_prefixes_with_and_without_rules_against_the_list_of_all_plans() -> None
         resolve = case.checker.engine.resolver.tokens
         for plan in case.executable[:4]:
             prefix = [resolve(step.strip("()").split()) for step in plan]
-            steps = [step for step in prefix if isinstance(step, Taken)]
+            steps = [step for step in prefix if isinstance(step, GroundAction)]
             for rules in (True, False):
                 fits = [p for p in case.executable if p[: len(plan)] == plan]
                 if rules:
@@ -150,7 +150,7 @@ def test_a_prefix_that_breaks_a_rule_or_cannot_be_taken_is_proved_lost(shortest:
     rules = "(define (safety s) (:process r :forbid (bad)))"
     checker = checker_of(domain, "(define (problem p) (:domain d) (:init) (:goal (g)))", rules)
     assert checker.engine is not None
-    a, b = [Taken(checker.engine.task.actions[name], ()) for name in "ab"]
+    a, b = [GroundAction(checker.engine.task.actions[name], ()) for name in "ab"]
     for prefix, detail in (([a], "violated"), ([b], "step 1 of the prefix"), ([], "visited")):
         found = OwnSearch().solve(Query(checker, prefix, shortest=shortest))
         assert found.answer is Answer.UNSOLVABLE

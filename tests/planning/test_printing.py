@@ -14,7 +14,7 @@ from generate import case
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.execution.steps import Taken, step_text
+from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.planning.kairos import executable
 from plansafe.verifier.planning.printing import Names, Printed, Unprintable, decimal, print_task
 
@@ -65,7 +65,7 @@ def test_random_tasks_read_again(stream: str) -> None:
         simulation = Execution(checker.engine)
         for line in plan_text(made.plans[0]).splitlines()[: number % 5]:
             step = checker.engine.resolver.step(tuple(line.strip("()").split()))
-            if isinstance(step, Taken):
+            if isinstance(step, GroundAction):
                 simulation.take(step)
         compared += walk(checker, simulation, printed_at(simulation), Random(number))
     assert compared > CASES

@@ -17,10 +17,10 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Broken, Execution
 from plansafe.verifier.execution.state import NumberTooLarge
-from plansafe.verifier.execution.steps import Taken, step_text
+from plansafe.verifier.execution.steps import GroundAction, step_text
 
 UNTIMED = tuple([stream for stream in STREAMS if stream != "timed"])
-Options = list[tuple[Taken, tuple[Broken, ...]]]
+Options = list[tuple[GroundAction, tuple[Broken, ...]]]
 
 
 def checker(stream: str, seed: int, number: int) -> Checker:
@@ -30,7 +30,7 @@ def checker(stream: str, seed: int, number: int) -> Checker:
     return Checker(Source("domain.pddl", found.domain_text()), Source("problem.pddl", found.problem_text()), specs)
 
 
-def one_by_one(now: Execution, steps: list[Taken]) -> Options:
+def one_by_one(now: Execution, steps: list[GroundAction]) -> Options:
     """What each step breaks, by taking it from a copy."""
     out = []
     for step in steps:

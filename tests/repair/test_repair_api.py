@@ -10,7 +10,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.diagnose.api import diagnose
 from plansafe.verifier.diagnose.model import ErrorClass
-from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.repair.api import Repairer, repair
 from plansafe.verifier.repair.fallback import align, lean
 from plansafe.verifier.repair.model import EditKind, RepairOptions, RepairStatus, Weights
@@ -161,8 +161,8 @@ def test_insertions_alone_give_a_repair_that_keeps_every_step() -> None:
     assert repairer.safe(found.steps)
 
 
-def taken(made: Checker, *steps: str) -> tuple[Taken, ...]:
-    return tuple(s for s in made.read(plan(*steps)).steps if isinstance(s, Taken))
+def taken(made: Checker, *steps: str) -> tuple[GroundAction, ...]:
+    return tuple(s for s in made.read(plan(*steps)).steps if isinstance(s, GroundAction))
 
 
 def test_a_planner_s_plan_is_aligned_with_the_original() -> None:

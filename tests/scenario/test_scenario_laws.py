@@ -25,7 +25,7 @@ from plansafe.llm.scenario.violating import ViolationSearch
 from plansafe.llm.scenario.ways import count_ways
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.execution.steps import Taken, step_text
+from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.planning.port import Answer
 from plansafe.verifier.reporting.report import Headline, Worlds
 
@@ -182,10 +182,10 @@ def test_untyped_names_at_the_end_of_a_base_keep_their_type() -> None:
 # ---- ways and unsafe plans, against enumeration ---------------------------------------------------------------------
 
 
-def enumerated(checker: Checker, length: int) -> list[tuple[Taken, ...]]:
+def enumerated(checker: Checker, length: int) -> list[tuple[GroundAction, ...]]:
     """All executable sequences of exactly so many steps."""
     assert checker.engine is not None
-    found: list[tuple[Taken, ...]] = [()]
+    found: list[tuple[GroundAction, ...]] = [()]
     for _ in range(length):
         longer = []
         for steps in found:
@@ -196,14 +196,14 @@ def enumerated(checker: Checker, length: int) -> list[tuple[Taken, ...]]:
     return found
 
 
-def verdict(checker: Checker, steps: tuple[Taken, ...]) -> tuple[bool, Headline | None]:
+def verdict(checker: Checker, steps: tuple[GroundAction, ...]) -> tuple[bool, Headline | None]:
     assert checker.engine is not None
     text = "\n".join([step_text(step, checker.engine.task.objects) for step in steps])
     report = checker.check(Source("plan", text))
     return report.executable is Worlds.ALL and report.goal is Worlds.ALL, report.headline
 
 
-def classes(plans: list[tuple[Taken, ...]], independence: Independence, every: set[tuple[object, ...]]) -> int:
+def classes(plans: list[tuple[GroundAction, ...]], independence: Independence, every: set[tuple[object, ...]]) -> int:
     """The number of classes under swaps of neighbours that are independent; ``every`` may be passed through."""
     left = {_key(plan): plan for plan in plans}
     wanted = set(left)
@@ -225,7 +225,7 @@ def classes(plans: list[tuple[Taken, ...]], independence: Independence, every: s
     return count
 
 
-def _key(plan: tuple[Taken, ...]) -> tuple[object, ...]:
+def _key(plan: tuple[GroundAction, ...]) -> tuple[object, ...]:
     return tuple([(step.action.name, step.objects) for step in plan])
 
 

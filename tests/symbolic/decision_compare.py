@@ -13,7 +13,7 @@ from plansafe.verifier.symbolic.circuits.circuit import Circuit
 from plansafe.verifier.symbolic.worlds.cause import minimal_cause
 from plansafe.verifier.symbolic.worlds.completions import Completions
 from plansafe.verifier.symbolic.worlds.decision import Opens, Partial
-from plansafe.verifier.symbolic.worlds.model import World
+from plansafe.verifier.symbolic.worlds.model import Completion
 from plansafe.verifier.symbolic.worlds.question import Question, question
 
 
@@ -62,11 +62,11 @@ def compared(seed: int, number: int, engine: str = "auto") -> Compared:
     return Compared(problems, ["all bad" if len(bad) == len(known) else "some bad"], sizes, seconds)
 
 
-def world(circuit: Circuit, values: dict) -> World:
+def world(circuit: Circuit, values: dict) -> Completion:
     """A world with these values of what is open."""
     facts = [circuit.keys[item] for item, value in values.items() if value is True]
     numbers = {item: value for item, value in values.items() if isinstance(item, tuple)}
-    return World(frozenset([(fact.predicate, fact.code) for fact in facts]), numbers, {})
+    return Completion(frozenset([(fact.predicate, fact.code) for fact in facts]), numbers, {})
 
 
 def question_problems(case: Case, asked: Question, prefer: list) -> list[str]:

@@ -16,7 +16,7 @@ from case import plan_text
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.execution.steps import IllFormed, Taken
+from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.reporting.report import Worlds
 from plansafe.verifier.symbolic.orders.partial import PartialOrder
 from plansafe.verifier.symbolic.orders.replay import Judged, replayed
@@ -201,7 +201,7 @@ class _Tiny:
         )
 
 
-def steps_of(case: OrderCase, checker: Checker) -> list[Taken | IllFormed]:
+def steps_of(case: OrderCase, checker: Checker) -> list[GroundAction | IllFormed]:
     """The resolved steps."""
     return list(checker.read(Source("plan", "\n".join(case.plan))).steps)
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.execution.steps import IllFormed, Taken
+from plansafe.verifier.execution.steps import GroundAction, IllFormed
 
 DOMAIN = """(define (domain large)
   (:types robot item - object)
@@ -51,7 +51,7 @@ class Large(NamedTuple):
     writers: int
     expected: tuple[str, str]
 
-    def compiled(self) -> tuple[Checker, list[Taken | IllFormed]]:
+    def compiled(self) -> tuple[Checker, list[GroundAction | IllFormed]]:
         """The task with its rules, and the steps."""
         count = len(self.steps)
         problem = (

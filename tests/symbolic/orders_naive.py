@@ -7,7 +7,7 @@ import time
 import z3
 from orders_large import Large
 
-from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import Atom
 
 
@@ -25,7 +25,7 @@ def naively(large: Large, limit: float) -> tuple[str, float]:
     solver.add(*[places[a - 1] < places[b - 1] for a, b in large.pairs])
     written: dict[tuple[int, int], list[tuple[int, bool]]] = {}
     for number, step in enumerate(steps):
-        assert isinstance(step, Taken)
+        assert isinstance(step, GroundAction)
         for effect in step.action.start.effects:
             for atoms, value in ((effect.deletes, False), (effect.adds, True)):
                 for atom in atoms:
@@ -44,7 +44,7 @@ def naively(large: Large, limit: float) -> tuple[str, float]:
     return answer, time.monotonic() - started
 
 
-def _fact(encode: object, atom: Atom, step: Taken) -> tuple[int, int]:
+def _fact(encode: object, atom: Atom, step: GroundAction) -> tuple[int, int]:
     binding = dict(zip([v.slot for v in step.action.parameters], step.objects, strict=True))
     arguments = tuple([a if a >= 0 else binding[-1 - a] for a in atom.arguments])
     return atom.predicate, encode(arguments)  # type: ignore[operator]

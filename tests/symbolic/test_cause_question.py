@@ -22,7 +22,7 @@ from plansafe.verifier.symbolic.worlds.cause import Cause, minimal_cause
 from plansafe.verifier.symbolic.worlds.completions import Completions
 from plansafe.verifier.symbolic.worlds.decision import Decision, Opens, Partial
 from plansafe.verifier.symbolic.worlds.flips import Flips
-from plansafe.verifier.symbolic.worlds.model import FactInput, OrderInput, OutcomeInput, World
+from plansafe.verifier.symbolic.worlds.model import Completion, FactInput, OrderInput, OutcomeInput
 from plansafe.verifier.symbolic.worlds.question import Question, question
 
 # -- against the definitions ------------------------------------------------------------------------------------------
@@ -84,10 +84,10 @@ def test_the_world_and_what_is_preferred() -> None:
     asked = decision(circuit, circuit.equal(a, b), good)
     assert question(asked).asked == Opens((FactInput(7, 0), FactInput(7, 2)))
     assert question(asked, prefer=[b >> 1]).asked == Opens((FactInput(7, 1), FactInput(7, 2)))
-    world = World(frozenset({(7, 2)}), {}, {})
+    world = Completion(frozenset({(7, 2)}), {}, {})
     assert minimal_cause(asked, world=world).values == Partial(((FactInput(7, 0), False),))
     assert minimal_cause(asked, world=world, prefer=[b >> 1]).values == Partial(((FactInput(7, 1), False),))
-    good_world = World(frozenset({(7, 0), (7, 1), (7, 2)}), {}, {})
+    good_world = Completion(frozenset({(7, 0), (7, 1), (7, 2)}), {}, {})
     values = minimal_cause(asked, world=good_world).values
     assert values is not None and len(values.facts) == 1  # of another world: this one is not bad
 
@@ -116,13 +116,13 @@ def test_numbers() -> None:
     inside += [terms.compared(circuit, "<=", terms.constant(0), n) for n in (x, y)]
     asked = decision(circuit, circuit.conjunction(inside), good, numbers=((0, 3), (0, 4)))
     assert question(asked).asked == Opens((FactInput(7, 0),), ((0, 3), (0, 4)))
-    world = World(frozenset(), {(0, 3): 4, (0, 4): 2}, {})
+    world = Completion(frozenset(), {(0, 3): 4, (0, 4): 2}, {})
     assert minimal_cause(asked, world=world).values == Partial(((FactInput(7, 0), False),), (((0, 3), 4), ((0, 4), 2)))
     with pytest.raises(Unsupported):
         minimal_cause(asked, "sat")
     # y as an outcome: it may be anything in its interval
     open_x = decision(circuit, inside[0], good, numbers=((0, 3),), outcomes_allowed=circuit.conjunction(inside[1:]))
-    world = World(frozenset(), {(0, 3): 1}, {})
+    world = Completion(frozenset(), {(0, 3): 1}, {})
     values = minimal_cause(open_x, world=world).values
     assert values is not None and values == Partial(((FactInput(7, 0), False),), (((0, 3), 1),))
 

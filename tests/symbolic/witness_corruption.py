@@ -28,7 +28,7 @@ from plansafe.verifier.reporting.report import Worlds  # noqa: E402
 from plansafe.verifier.symbolic.circuits.solvers import Unsupported  # noqa: E402
 from plansafe.verifier.symbolic.invariants.groups import restrictions  # noqa: E402
 from plansafe.verifier.symbolic.worlds.encoded import Encoded  # noqa: E402
-from plansafe.verifier.symbolic.worlds.model import FactInput, World  # noqa: E402
+from plansafe.verifier.symbolic.worlds.model import Completion, FactInput  # noqa: E402
 from plansafe.verifier.symbolic.worlds.showing import Contradicted  # noqa: E402
 from plansafe.verifier.symbolic.worlds.verdict import NoWorld  # noqa: E402
 
@@ -76,7 +76,7 @@ def corrupted(case: WorldsCase, seed: int, count: int) -> Iterator[tuple[bool, b
         yield accepted, right
 
 
-def _with_mistakes(draw: random.Random, audit: Encoded, world: World) -> World:
+def _with_mistakes(draw: random.Random, audit: Encoded, world: Completion) -> Completion:
     """A world with a few facts, numbers and outcomes changed."""
     facts, values, outcomes = set(world.facts), dict(world.values), dict(world.outcomes)
     keys = [key for key in audit.encoding.circuit.keys.values() if isinstance(key, FactInput)]

@@ -14,7 +14,7 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.latch import LatchedCheck
 from plansafe.verifier.execution.online import Monitor
-from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.kernel import Kernel
 from plansafe.verifier.reporting.report import Headline
 
@@ -265,7 +265,7 @@ def executed(start: Execution, steps: str) -> Execution:
     """A fork of an execution that has taken steps: ``put a, rest``."""
     for text in steps.split(", "):
         step = start.engine.resolver.tokens(text.split())
-        assert isinstance(step, Taken)
+        assert isinstance(step, GroundAction)
         after = start.after(step)
         assert after is not None
         start = after

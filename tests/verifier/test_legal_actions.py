@@ -12,7 +12,7 @@ from engine_texts import check, checker, domain, judge, problem, safety, verdict
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.actions import Conflict, combine, interpreted
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.execution.steps import Taken, step_text
+from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.model.evaluation import Evaluator, Undefined
 from plansafe.verifier.model.nodes import And
 
@@ -116,7 +116,7 @@ def by_definition(now: Execution) -> set[str]:
                 combine(state.fluents, [interpreted(evaluator, action.start, binding)])
             except (Undefined, Conflict, KeyError, ZeroDivisionError):
                 continue
-            found.add(step_text(Taken(action, objects), task.objects))
+            found.add(step_text(GroundAction(action, objects), task.objects))
     return found
 
 
@@ -145,7 +145,7 @@ def test_what_is_not_legal_cannot_be_taken(name: str) -> None:
     allowed, before = set(legal(now)), now.state.key()
     for action in now.task.actions.values():
         for objects in product(range(len(now.task.objects)), repeat=len(action.parameters)):
-            step = Taken(action, objects)
+            step = GroundAction(action, objects)
             fits = all(o in now.task.domain_sets[v.domain] for o, v in zip(objects, action.parameters, strict=True))
             if not fits:
                 continue

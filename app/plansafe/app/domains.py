@@ -17,7 +17,7 @@ from plansafe.grammar.source import Source
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from plansafe.domains.world import World
+    from plansafe.domains.world import Benchmark
     from plansafe.verifier.api import Checker
     from plansafe.verifier.elaborate.conditions import Symbols
 
@@ -72,12 +72,12 @@ def export(
     raise typer.Exit(guarded(lambda: _export(name, given, task, output)))
 
 
-def _known() -> dict[str, World | None]:
+def _known() -> dict[str, Benchmark | None]:
     """All worlds and shipped domains by name; a domain that is written in PDDL alone has no importer."""
     from plansafe.domains import domain_names  # noqa: PLC0415 - needed by these commands alone
     from plansafe.domains.worlds import world, world_names  # noqa: PLC0415
 
-    found: dict[str, World | None] = {name: world(name) for name in world_names()}
+    found: dict[str, Benchmark | None] = {name: world(name) for name in world_names()}
     served = {importer.domain for importer in found.values() if importer is not None}
     for name in domain_names():
         if name not in found and name not in served:
@@ -85,7 +85,7 @@ def _known() -> dict[str, World | None]:
     return dict(sorted(found.items()))
 
 
-def _reader(name: str) -> World | None:
+def _reader(name: str) -> Benchmark | None:
     """The world of that name, or that reads what is called so."""
     from plansafe.domains.worlds import world  # noqa: PLC0415
 
@@ -108,7 +108,7 @@ def _list() -> int:
     return 0
 
 
-def _specs(importer: World | None, name: str) -> str:
+def _specs(importer: Benchmark | None, name: str) -> str:
     from plansafe.specs import default_specs  # noqa: PLC0415
 
     domain = importer.domain if importer is not None else name

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from plansafe.app.discovery import Discovery, Input, shipped_domain
 from plansafe.app.project import STEM
 from plansafe.app.service import Result, Settings, compiled, unjudged
-from plansafe.domains.world import Request, Scene, World
+from plansafe.domains.world import Benchmark, Request, Scene
 from plansafe.domains.worlds import aliases, missing, world, world_names
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.plan_text import near, read_plan
@@ -91,7 +91,7 @@ class Foreign:
                 yield self._discovery.of_project(project, role, pattern, plan)
 
     def _compile(
-        self, chosen: World, folder: str, files: list[Input | Diagnostic]
+        self, chosen: Benchmark, folder: str, files: list[Input | Diagnostic]
     ) -> _Compiled | tuple[Diagnostic, ...]:
         unreadable = tuple([file for file in files if isinstance(file, Diagnostic)])
         if unreadable:
@@ -123,7 +123,7 @@ class Foreign:
 class _Writer:
     """Writes a repaired plan in the form of its world; kept steps keep the words of the original."""
 
-    def __init__(self, chosen: World, scene: Scene) -> None:
+    def __init__(self, chosen: Benchmark, scene: Scene) -> None:
         self._world = chosen
         self._scene = scene
 
@@ -159,7 +159,7 @@ def _head(original: str, prepared: Prepared) -> list[str]:
     return original[: original.rfind("\n", 0, prepared.places[0].start) + 1].splitlines()
 
 
-def find_world(name: str) -> World | Diagnostic:
+def find_world(name: str) -> Benchmark | Diagnostic:
     """The world of that name, or the diagnostic that there is none (SC610)."""
     try:
         return world(name)

@@ -68,7 +68,7 @@ class Request(NamedTuple):
     task: str | None = None
 
 
-class World(NamedTuple):
+class Benchmark(NamedTuple):
     """A world: its files and formats, and the functions that read them.
 
     ``domain`` names the shipped domain, if there is one. ``read_plan`` takes the scene that ``read_scene`` made.

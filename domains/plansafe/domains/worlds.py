@@ -10,7 +10,7 @@ from plansafe.domains.world import ForeignPlan, Request, Scene, no_scene
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 
 if TYPE_CHECKING:
-    from plansafe.domains.world import FileRole, World
+    from plansafe.domains.world import Benchmark, FileRole
     from plansafe.grammar.source import Source
 
 _TOLD = 20
@@ -35,14 +35,14 @@ def aliases() -> tuple[str, ...]:
     return tuple(sorted(_ALIASES))
 
 
-def world(name: str) -> World:
+def world(name: str) -> Benchmark:
     """The world of that name (letters of any case), or that reads what is called so. ``KeyError`` if there is none.
 
     Its ``read_scene`` asks for the files that the world needs, and refuses those that it does not use. Its
     ``read_plan`` says of many mistakes of one kind only how many they are: a wrong file is wrong in every line.
     """
     plain = name.strip().lower()
-    found: World = import_module(_MODULES[_ALIASES.get(plain, plain)]).WORLD
+    found: Benchmark = import_module(_MODULES[_ALIASES.get(plain, plain)]).WORLD
     used = {file.role for file in found.files}
 
     def read_scene(request: Request) -> Scene:
@@ -68,7 +68,7 @@ def world(name: str) -> World:
     return found._replace(read_scene=read_scene, read_plan=read_plan)
 
 
-def missing(needs: World, file: FileRole) -> Diagnostic:
+def missing(needs: Benchmark, file: FileRole) -> Diagnostic:
     """Say that a world needs a file that was not given (SC603)."""
     message = f"the world {needs.name} needs a {file.role}: {file.meaning}"
     return Diagnostic("SC603", message, help=f"give --{file.role} FILE; for example: {needs.example}")

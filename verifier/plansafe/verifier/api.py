@@ -23,7 +23,7 @@ from plansafe.verifier.elaborate.context import Context
 from plansafe.verifier.elaborate.task import Elaborated, elaborate
 from plansafe.verifier.execution.one_world import task_is_open
 from plansafe.verifier.execution.replay import FORCE, HALT, SKIP, Engine, Outcome, Run, TimeUp
-from plansafe.verifier.execution.steps import IllFormed, Taken, TimedStep, Tolerance, rounded
+from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep, Tolerance, rounded
 from plansafe.verifier.execution.timed import TimedRun
 from plansafe.verifier.model.nodes import OpenPredicate, WorldInvariant
 from plansafe.verifier.reporting.report import FindingClass, Headline, Report, Worlds
@@ -77,7 +77,7 @@ class ReadSteps(NamedTuple):
     """
 
     text: PlanText
-    steps: tuple[Taken | IllFormed, ...]
+    steps: tuple[GroundAction | IllFormed, ...]
     timed: list[TimedStep] | None
     spans: tuple[Span, ...]
     ordering: tuple[tuple[int, int], ...] | None = None
@@ -370,7 +370,7 @@ class Checker:
             and text.ordering is None
             and (
                 any([t.time > 0 for t in self.engine.task.timed_literals])
-                and not any([isinstance(s, Taken) and s.action.end for s in steps])
+                and not any([isinstance(s, GroundAction) and s.action.end for s in steps])
             )
         ):
             # Timed literals need times: step i of an untimed plan happens at time i.
@@ -386,7 +386,7 @@ class Checker:
             placed.append(TimedStep(number, i, step.time or 0, step.duration, steps[i], step.tolerance or None))
         return ReadSteps(text, tuple([steps[i] for i in order]), placed, tuple([text.steps[i].span for i in order]))
 
-    def _formed(self, step: Step, taken: Taken | IllFormed) -> Taken | IllFormed:
+    def _formed(self, step: Step, taken: GroundAction | IllFormed) -> GroundAction | IllFormed:
         """Check a resolved step's time and duration."""
         time, duration = step.time, step.duration
         if isinstance(taken, IllFormed):

@@ -14,7 +14,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import Finding, RuleCount, Table
 
 if TYPE_CHECKING:
-    from plansafe.verifier.symbolic.worlds.model import WorldSaid, WorldsReport
+    from plansafe.verifier.symbolic.worlds.model import ShownWorld, WorldsReport
 
 SCHEMA = 1
 dumps: Callable[[Any], str] = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
@@ -128,7 +128,7 @@ def _worlds(worlds: WorldsReport) -> dict[str, Any]:
     }
 
 
-def world_object(world: WorldSaid) -> dict[str, Any]:
+def world_object(world: ShownWorld) -> dict[str, Any]:
     """A world as JSON."""
     return {
         "facts": [said._asdict() for said in world.facts],

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from plansafe.app.render.text import pad, visible, width
 from plansafe.verifier.reporting.report import Finding, Headline, Report, Worlds
-from plansafe.verifier.symbolic.worlds.model import OutcomeSaid, Said, Witness, WorldSaid, WorldsReport
+from plansafe.verifier.symbolic.worlds.model import ShownOutcome, ShownValue, ShownWorld, Witness, WorldsReport
 
 _FACTS = 12
 """Facts of a world that are listed beside its cause; the others matter less and less."""
@@ -29,7 +29,7 @@ class Scene(NamedTuple):
     """A world to show, with everything that fails in it. ``number`` is 0 if it is the only one."""
 
     number: int
-    world: WorldSaid
+    world: ShownWorld
     about: tuple[str, ...]
     witnesses: tuple[int, ...]
     replayed: bool
@@ -63,7 +63,7 @@ def where(report: Report) -> str:
 
 def scenes(worlds: WorldsReport) -> list[Scene]:
     """The witnesses, equal worlds taken together, that have something to show."""
-    alike: dict[WorldSaid, list[int]] = {}
+    alike: dict[ShownWorld, list[int]] = {}
     for index, witness in enumerate(worlds.witnesses):
         if any(witness.world):
             alike.setdefault(witness.world, []).append(index)
@@ -127,7 +127,7 @@ def _shows_cause(scene: Scene, worlds: WorldsReport) -> bool:
     return scene.witnesses == first
 
 
-def _agrees(cause: Sequence[Said], world: WorldSaid) -> bool:
+def _agrees(cause: Sequence[ShownValue], world: ShownWorld) -> bool:
     """Whether a world is an instance of the cause."""
     return set(cause) <= set(world.facts)
 
@@ -146,7 +146,7 @@ def _hanging(title: str, items: Sequence[str]) -> list[str]:
     return [f"{title} {items[0]}"] if len(items) == 1 else [title, *(f"  {item}" for item in items)]
 
 
-def _is(said: Said) -> str:
+def _is(said: ShownValue) -> str:
     return f"{said.what} is {_value(said.value)}"
 
 
@@ -164,7 +164,7 @@ def _value(text: str) -> str:
     return f"{Decimal(over) / Decimal(below):f}" if rest == 1 else text
 
 
-def outcome(said: OutcomeSaid) -> str:
+def outcome(said: ShownOutcome) -> str:
     """``step 3 (drop glass): its outcome is (broken glass)``."""
     nothing = said.effect in ("", "()", "(and)")
     effect = said.effect.removeprefix("(and ")[:-1] if said.effect.startswith("(and ") else said.effect
@@ -284,7 +284,7 @@ def _not_found(what: str, note: str) -> str:
     return f"{what} was {note}" if note.startswith("not found") else ""
 
 
-def _all_said(worlds: WorldsReport) -> Iterable[Said]:
+def _all_said(worlds: WorldsReport) -> Iterable[ShownValue]:
     for witness in worlds.witnesses:
         yield from witness.world.facts
     yield from worlds.cause or ()
@@ -311,7 +311,7 @@ def _left_open(report: Report, worlds: WorldsReport) -> str:
     return f"left open: {', '.join(left) or 'nothing'}{depends}"
 
 
-def _distinct(witnesses: Iterable[Witness]) -> set[WorldSaid]:
+def _distinct(witnesses: Iterable[Witness]) -> set[ShownWorld]:
     return {witness.world for witness in witnesses}
 
 

@@ -11,7 +11,7 @@ from plansafe.domains.behavior.human import read_actions, read_lines, steps_of, 
 from plansafe.domains.behavior.scenes import read_scene
 from plansafe.domains.behavior.task import Naming
 from plansafe.domains.behavior.vocabulary import IGIBSON
-from plansafe.domains.world import GOAL, SCENE, FileRole, ForeignPlan, Scene, World
+from plansafe.domains.world import GOAL, SCENE, Benchmark, FileRole, ForeignPlan, Scene
 from plansafe.grammar.diagnostics import Severity
 from plansafe.grammar.plan_text import read_plan as read_pddl_plan
 from plansafe.grammar.source import Source
@@ -56,7 +56,7 @@ def write_step(step: tuple[str, ...], scene: Scene) -> str:
     return written_step(step, naming)
 
 
-WORLD = World(
+WORLD = Benchmark(
     name="behavior",
     title="BEHAVIOR, iGibson and OmniGibson: household activities in BDDL",
     domain=IGIBSON,

@@ -12,7 +12,7 @@ from typing import Any
 from plansafe.domains.despite.annotations import dangers
 from plansafe.domains.despite.difference import Protection, protections
 from plansafe.domains.json_text import BadJson, read_json
-from plansafe.domains.world import GOAL, SCENE, FileRole, ForeignPlan, Request, Scene, World, no_scene, wrong_task
+from plansafe.domains.world import GOAL, SCENE, Benchmark, FileRole, ForeignPlan, Request, Scene, no_scene, wrong_task
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.sexpr import Node, read_all
 from plansafe.grammar.source import Source
@@ -211,7 +211,7 @@ def _first(file: Source) -> Label:
     return Label(file.name, Span(0, min(1, len(file.text))))
 
 
-WORLD = World(
+WORLD = Benchmark(
     name="despite",
     title="DESPITE: planning tasks with an annotated danger",
     domain=None,

@@ -14,7 +14,7 @@ from plansafe.domains.json_text import broken_plan
 from plansafe.domains.safeagentbench.classes import CLASSES
 from plansafe.domains.safeagentbench.scenes import Room, Unreadable, class_of, first, problem_text, read_room
 from plansafe.domains.safeagentbench.tasks import Task, read_task
-from plansafe.domains.world import GOAL, SCENE, FileRole, ForeignPlan, Request, Scene, World, no_scene, wrong_task
+from plansafe.domains.world import GOAL, SCENE, Benchmark, FileRole, ForeignPlan, Request, Scene, no_scene, wrong_task
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.plan_text import near
 from plansafe.grammar.source import Source
@@ -219,7 +219,7 @@ def write_step(step: tuple[str, ...], scene: Scene) -> str:
     return " ".join([_WORDS.get(action, action), *names])
 
 
-WORLD = World(
+WORLD = Benchmark(
     name="safeagentbench",
     title="SafeAgentBench: a robot in rooms of AI2-THOR (and the tasks of SPOC)",
     domain="safeagentbench",

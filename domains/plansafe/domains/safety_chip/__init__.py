@@ -17,7 +17,7 @@ from plansafe.domains.json_text import broken_plan
 from plansafe.domains.safety_chip.constraints import Task, Unreadable, from_benchmark, from_lines
 from plansafe.domains.safety_chip.homes import Home
 from plansafe.domains.safety_chip.prefix import NotAFormula, atoms, in_specification, plain_name
-from plansafe.domains.world import GOAL, SCENE, FileRole, ForeignPlan, Request, Scene, World, no_scene, wrong_task
+from plansafe.domains.world import GOAL, SCENE, Benchmark, FileRole, ForeignPlan, Request, Scene, no_scene, wrong_task
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 
@@ -214,7 +214,7 @@ def write_step(step: tuple[str, ...], scene: Scene) -> str:
     return " ".join([f"<char0> [{action}]", *[f"<{name}> ({n})" for name, n in zip(names, numbers, strict=True)]])
 
 
-WORLD = World(
+WORLD = Benchmark(
     name="safety-chip",
     title="Safety Chip: programs of a household robot with constraints in prefix LTL",
     domain="safety_chip",

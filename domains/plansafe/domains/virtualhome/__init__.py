@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from plansafe.domains.virtualhome.scene import read_scene
 from plansafe.domains.virtualhome.script import read_plan, write_step
-from plansafe.domains.world import GOAL, SCENE, FileRole, World
+from plansafe.domains.world import GOAL, SCENE, Benchmark, FileRole
 
-WORLD = World(
+WORLD = Benchmark(
     name="virtualhome",
     title="VirtualHome: scripts of household activities on environment graphs",
     domain="virtualhome",

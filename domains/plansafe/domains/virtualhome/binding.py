@@ -18,7 +18,7 @@ from plansafe.domains.world import Scene
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.execution.steps import GroundAction
 
 _TRIES = 2_000
 _TRIES_PER_STEP = 3
@@ -173,7 +173,7 @@ class _Search:
             for position, argument in self.open_at[step]:
                 words[position] = self.chosen[argument]
         taken = self.resolver.step(tuple(words))
-        return isinstance(taken, Taken) and self.simulation.take(taken)
+        return isinstance(taken, GroundAction) and self.simulation.take(taken)
 
     def _named(self, step: int) -> set[Argument]:
         return {argument for _, argument in self.open_at.get(step, ())}

@@ -13,7 +13,7 @@ from plansafe.domains.json_text import BadJson, place_of, read_json
 from plansafe.domains.virtualhome.graph import Home, Id, Node
 from plansafe.domains.virtualhome.moments import Untranslatable, chains_of, known_action, relation, state, thing
 from plansafe.domains.virtualhome.script import action_name
-from plansafe.domains.virtualhome.stages import FALSE, TRUE, Moment, Stages, Taken, chain_goal
+from plansafe.domains.virtualhome.stages import FALSE, TRUE, ActionTaken, Stages, StepCondition, chain_goal
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.plan_text import near
 from plansafe.grammar.source import Source
@@ -170,7 +170,7 @@ def _node(path: Path, number: Any, home: Home) -> Node:
     return home.objects[identity]
 
 
-def _action(path: Path, item: Any) -> Moment:
+def _action(path: Path, item: Any) -> StepCondition:
     """One action of several: ``LOOKAT|WATCH``."""
     if not isinstance(item, str):
         raise _Bad("SC010", path, "an action is a word, or several with `|` between them")
@@ -178,7 +178,7 @@ def _action(path: Path, item: Any) -> Moment:
     unknown = sorted([name for name in names if not known_action(name)])
     if unknown:
         raise _Bad("SC015", path, f"the domain does not know the action {unknown[0]:.40}")
-    moment = Moment((Taken(names),))
+    moment = StepCondition((ActionTaken(names),))
     if moment.text(None) != FALSE:
         raise AssertionError("an action that is not taken is false")
     return moment

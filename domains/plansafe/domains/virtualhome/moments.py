@@ -10,7 +10,7 @@ from plansafe.domains.virtualhome.formula import Malformed, Operation, Operator,
 from plansafe.domains.virtualhome.graph import POSTURES, STATES, Home, Id, Node
 from plansafe.domains.virtualhome.names import CHARACTER, domain_text, is_room, plain, squeezed
 from plansafe.domains.virtualhome.script import action_name
-from plansafe.domains.virtualhome.stages import Fact, Moment, Stages, Taken, chain_goal, variable_name
+from plansafe.domains.virtualhome.stages import ActionTaken, Fact, Stages, StepCondition, chain_goal, variable_name
 
 _ACTION = re.compile(r"\(:action (\S+) :parameters \(([^()]*)\)")
 MAX_MOMENTS = 200
@@ -124,10 +124,10 @@ def chains_of(text: str, home: Home) -> Stages:
 
 
 class _Chains:
-    def __init__(self, translated: list[Fact | Taken | Operator], operations: list[Operation]) -> None:
+    def __init__(self, translated: list[Fact | ActionTaken | Operator], operations: list[Operation]) -> None:
         self.translated = translated
         self.operations = operations
-        self.chains: list[tuple[Moment, ...]] = []
+        self.chains: list[tuple[StepCondition, ...]] = []
 
     def read(self) -> Stages:
         stack: list[_Value] = []
@@ -161,14 +161,14 @@ class _Chains:
         if isinstance(value, str):
             return value
         ranges = [value] if isinstance(value, _Range) else value
-        moments = tuple([Moment(tuple(self.translated[part.start : part.end])) for part in ranges])
+        moments = tuple([StepCondition(tuple(self.translated[part.start : part.end])) for part in ranges])
         self.chains.append(moments)
         if sum([len(chain) for chain in self.chains]) > MAX_MOMENTS:
             raise Untranslatable(f"the formula speaks of more than {MAX_MOMENTS} moments", 0)
         return chain_goal(len(self.chains), moments)
 
 
-def _translated(operation: Operation, home: Home, named: dict[str, str]) -> Fact | Taken | Operator:
+def _translated(operation: Operation, home: Home, named: dict[str, str]) -> Fact | ActionTaken | Operator:
     """An operation in words of the domain; the objects that it names, with their types, are added to ``named``."""
     if isinstance(operation, Operator):
         return operation
@@ -191,7 +191,7 @@ def _translated(operation: Operation, home: Home, named: dict[str, str]) -> Fact
         if len(names) != _actions()[name]:
             message = f"{operation.name} takes {_actions()[name]} objects, not {len(names)}"
             raise Untranslatable(message, operation.start)
-        return Taken(frozenset((name,)), tuple(names))
+        return ActionTaken(frozenset((name,)), tuple(names))
     message = f"the domain knows no state, relation or action {operation.name:.40} of {len(arguments)} objects"
     raise Untranslatable(message, operation.start)
 

@@ -28,17 +28,17 @@ class Fact(NamedTuple):
     text: str
 
 
-class Taken(NamedTuple):
+class ActionTaken(NamedTuple):
     """That one of the actions ``names`` is taken; if ``arguments`` are given, with these."""
 
     names: frozenset[str]
     arguments: tuple[str, ...] | None = None
 
 
-class Moment(NamedTuple):
+class StepCondition(NamedTuple):
     """A condition on a state and the action taken in it; operations come behind their operands."""
 
-    operations: tuple[Fact | Taken | Operator, ...]
+    operations: tuple[Fact | ActionTaken | Operator, ...]
 
     def text(self, action: Signature | None) -> str:
         """The condition in PDDL where that action is taken, or where none is."""
@@ -47,7 +47,7 @@ class Moment(NamedTuple):
             match operation:
                 case Fact():
                     stack.append(operation.text)
-                case Taken():
+                case ActionTaken():
                     stack.append(_taken(operation, action))
                 case Operator(word="not"):
                     stack.append(_negated(stack.pop()))
@@ -74,7 +74,7 @@ class Stages(NamedTuple):
     """
 
     goal: str
-    chains: tuple[tuple[Moment, ...], ...] = ()
+    chains: tuple[tuple[StepCondition, ...], ...] = ()
     constants: tuple[str, ...] = ()
 
     def extended(self, domain: Source) -> Source:
@@ -108,13 +108,13 @@ class Stages(NamedTuple):
 class _Texts(NamedTuple):
     """A moment, the actions that it names, and its text where another action is taken."""
 
-    moment: Moment
+    moment: StepCondition
     names: frozenset[str]
     other: str
 
     @classmethod
-    def of(cls, moment: Moment) -> _Texts:
-        names = [operation.names for operation in moment.operations if isinstance(operation, Taken)]
+    def of(cls, moment: StepCondition) -> _Texts:
+        names = [operation.names for operation in moment.operations if isinstance(operation, ActionTaken)]
         return cls(moment, frozenset().union(*names), moment.text(None))
 
     def text(self, action: Signature) -> str:
@@ -131,17 +131,19 @@ def _effects(chains: list[list[_Texts]], stages: list[list[str]], action: Signat
     return " ".join(out)
 
 
-def stages_of(chain: int, moments: tuple[Moment, ...]) -> list[str]:
+def stages_of(chain: int, moments: tuple[StepCondition, ...]) -> list[str]:
     """The facts that the moments of a chain have come; the actions in their names are for people."""
     out = []
     for number, moment in enumerate(moments, 1):
-        names = {name for operation in moment.operations if isinstance(operation, Taken) for name in operation.names}
+        names = {
+            name for operation in moment.operations if isinstance(operation, ActionTaken) for name in operation.names
+        }
         told = "_or_".join(sorted(names)) if len(names) <= _TOLD else ""
         out.append(f"(stage_{chain}_{number}{'_' if told else ''}{told})")
     return out
 
 
-def chain_goal(chain: int, moments: tuple[Moment, ...]) -> str:
+def chain_goal(chain: int, moments: tuple[StepCondition, ...]) -> str:
     """What the last state must be for a chain to have come to its end: its last moment may be that state."""
     facts = stages_of(chain, moments)
     before = facts[-2] if len(facts) > 1 else TRUE
@@ -164,7 +166,7 @@ def _flat(text: _Text) -> str:
     return "".join(out)
 
 
-def _taken(operation: Taken, action: Signature | None) -> _Text:
+def _taken(operation: ActionTaken, action: Signature | None) -> _Text:
     if action is None or action.name not in operation.names:
         return FALSE
     if operation.arguments is None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from plansafe.verifier.compile.normal import expression_fluents, reads, reads_numbers
 from plansafe.verifier.execution.replay import Engine
-from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import And, Atom, Equal, Formula, Not, Or, Quantified, Truth
 from plansafe.verifier.repair.footprint import Footprints, identity
 
@@ -38,7 +38,7 @@ class Independence:
         self._known: dict[tuple[Step, Step], bool] = {}
         self._derived = engine.axioms.derived if engine.axioms is not None else frozenset()
 
-    def independent(self, one: Taken, other: Taken) -> bool:
+    def independent(self, one: GroundAction, other: GroundAction) -> bool:
         """Whether neither step reads what the other writes, and they write nothing in opposite ways."""
         key = identity(one), identity(other)
         known = self._known.get(key)
@@ -47,7 +47,7 @@ class Independence:
             self._known[key] = self._known[key[1], key[0]] = known
         return known
 
-    def appended(self, form: NormalForm, step: Taken, steps: dict[Step, Taken]) -> NormalForm:
+    def appended(self, form: NormalForm, step: GroundAction, steps: dict[Step, GroundAction]) -> NormalForm:
         """The normal form of a plan with one more step. ``steps`` are those that occur in the form."""
         place = len(form)
         while place > 0 and all([self.independent(steps[other], step) for other in form[place - 1]]):
@@ -64,14 +64,14 @@ class Independence:
                 return True
         return _meet(one.numbers, other.numbers)
 
-    def _of(self, step: Taken) -> _Touched:
+    def _of(self, step: GroundAction) -> _Touched:
         key = identity(step)
         found = self._touched.get(key)
         if found is None:
             found = self._touched[key] = self._compute(step)
         return found
 
-    def _compute(self, step: Taken) -> _Touched:
+    def _compute(self, step: GroundAction) -> _Touched:
         footprint = self._footprints.of(step)
         base = len(self.task.predicates)
         adds = {fact for fact, value in footprint.sets.items() if value}

@@ -10,7 +10,7 @@ from plansafe.llm.scenario.model import Limits, Profile, Witness
 from plansafe.llm.scenario.violating import ViolationSearch
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.execution.steps import Taken, step_text
+from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.planning.chain import default_planners
 from plansafe.verifier.planning.estimates import landmark_cut
 from plansafe.verifier.planning.own_search import unsupported
@@ -47,13 +47,13 @@ class Searches:
         self._witnesses: dict[tuple[str, ...], Witness] = {}
         self._violating: Solution | None = None
         self._bound: int | None = None
-        self._given: dict[bool, tuple[Taken, ...]] = {}  # safe -> the shortest reference plan to the goal
+        self._given: dict[bool, tuple[GroundAction, ...]] = {}  # safe -> the shortest reference plan to the goal
         for plan in references:
             self._take(plan)
 
     def _take(self, plan: Source) -> None:
         read = self.checker.read(plan)
-        steps = tuple([step for step in read.steps if isinstance(step, Taken)])
+        steps = tuple([step for step in read.steps if isinstance(step, GroundAction)])
         if read.text.diagnostics or read.timed is not None or read.open or len(steps) < len(read.steps):
             return
         report = self.report(steps)
@@ -140,15 +140,15 @@ class Searches:
 
     # -- what was found, replayed -------------------------------------------------------------------------------------
 
-    def text(self, steps: Sequence[Taken]) -> tuple[str, ...]:
+    def text(self, steps: Sequence[GroundAction]) -> tuple[str, ...]:
         """The steps as PDDL."""
         return tuple([step_text(step, self.engine.task.objects) for step in steps])
 
-    def report(self, steps: Sequence[Taken]) -> Report:
+    def report(self, steps: Sequence[GroundAction]) -> Report:
         """What the checker says of a plan."""
         return self.checker.check(Source("<plan>", "\n".join(self.text(steps))))
 
-    def witness(self, what: str, steps: Sequence[Taken]) -> Witness:
+    def witness(self, what: str, steps: Sequence[GroundAction]) -> Witness:
         """A plan with the word of the kernel on it; raises ``AssertionError`` where kernel and engine disagree."""
         text = self.text(steps)
         known = self._witnesses.get(text)

@@ -14,13 +14,13 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import NumberTooLarge
-from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.planning.estimates import relaxed_plan
 from plansafe.verifier.planning.port import Answer, Solution
 from plansafe.verifier.planning.relaxed import Lifted, Relaxed, TooBig
 
 MAX_NODES = 200_000
-_Path = tuple["_Path | None", Taken] | None
+_Path = tuple["_Path | None", GroundAction] | None
 
 
 class _Late(Exception):
@@ -52,7 +52,7 @@ class ViolationSearch:
         if self._unsafe_end(start):
             return Solution(Answer.SOLVED)
         closed = {self._key(start)}
-        queue: list[tuple[int, bool, int, Execution, list[Taken], _Path]] = []
+        queue: list[tuple[int, bool, int, Execution, list[GroundAction], _Path]] = []
         self._push(queue, start, None)
         complete = True
         while queue:
@@ -97,7 +97,10 @@ class ViolationSearch:
         return (None, execution.state_key()) if execution.runtime is None else execution.key()
 
     def _push(
-        self, queue: list[tuple[int, bool, int, Execution, list[Taken], _Path]], execution: Execution, path: _Path
+        self,
+        queue: list[tuple[int, bool, int, Execution, list[GroundAction], _Path]],
+        execution: Execution,
+        path: _Path,
     ) -> None:
         """Queue a state with the steps that may be possible there, unless the goal is out of reach, rules ignored."""
         self.visited += 1
@@ -112,8 +115,8 @@ class ViolationSearch:
             heappush(queue, (value, execution.runtime is not None, self.visited, execution, steps, path))
 
 
-def _steps(path: _Path) -> tuple[Taken, ...]:
-    out: list[Taken] = []
+def _steps(path: _Path) -> tuple[GroundAction, ...]:
+    out: list[GroundAction] = []
     while path is not None:
         path, step = path
         out.append(step)

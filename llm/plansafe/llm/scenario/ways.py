@@ -11,7 +11,7 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import NumberTooLarge
-from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.planning.estimates import landmark_cut
 from plansafe.verifier.planning.relaxed import Lifted, Relaxed, TooBig
 from plansafe.verifier.repair.footprint import identity
@@ -29,23 +29,23 @@ class Ways(NamedTuple):
     ways: int
     sequences: int
     complete: bool
-    second: tuple[Taken, ...] | None
+    second: tuple[GroundAction, ...] | None
 
 
 class _Node:
     __slots__ = ("execution", "open", "steps")
 
-    def __init__(self, execution: Execution, possible: list[Taken]) -> None:
+    def __init__(self, execution: Execution, possible: list[GroundAction]) -> None:
         self.execution: Execution | None = execution
         self.open = possible
-        self.steps: list[tuple[Taken, object]] = []
+        self.steps: list[tuple[GroundAction, object]] = []
 
 
 class _Late(Exception):
     """A limit has passed."""
 
 
-def count_ways(engine: Engine, first: Sequence[Taken], rules: bool, time_limit_s: float, cap: int) -> Ways:
+def count_ways(engine: Engine, first: Sequence[GroundAction], rules: bool, time_limit_s: float, cap: int) -> Ways:
     """Count the ways to the goal. ``first`` is an admissible plan of least length, proved.
 
     First plans near ``first`` are tried, which answers most cases; then, up to ``cap`` ways, all states on plans of
@@ -75,8 +75,8 @@ def count_ways(engine: Engine, first: Sequence[Taken], rules: bool, time_limit_s
 
 
 def _others(
-    engine: Engine, plan: Sequence[Taken], rules: bool, independence: Independence, deadline: float
-) -> Iterator[tuple[Taken, ...]]:
+    engine: Engine, plan: Sequence[GroundAction], rules: bool, independence: Independence, deadline: float
+) -> Iterator[tuple[GroundAction, ...]]:
     """Admissible plans of the same length that go another way: a part moved, or an object in place of another."""
     own = _normal_form(plan, independence)
     start = Execution.initial(engine, rules)
@@ -87,7 +87,7 @@ def _others(
             yield candidate
 
 
-def _variants(engine: Engine, plan: Sequence[Taken]) -> Iterator[tuple[Taken, ...]]:
+def _variants(engine: Engine, plan: Sequence[GroundAction]) -> Iterator[tuple[GroundAction, ...]]:
     size = len(plan)
     for low in range(size):
         for middle in range(low + 1, size):
@@ -110,12 +110,12 @@ def _variants(engine: Engine, plan: Sequence[Taken]) -> Iterator[tuple[Taken, ..
                         yield (*plan[:at], changed[at], *plan[at + 1 :])
 
 
-def _exchanged(step: Taken, old: int, new: int) -> Taken:
+def _exchanged(step: GroundAction, old: int, new: int) -> GroundAction:
     swap = {old: new, new: old}
     return step._replace(objects=tuple([swap.get(o, o) for o in step.objects]))
 
 
-def _accepted(start: Execution, plan: Sequence[Taken]) -> bool:
+def _accepted(start: Execution, plan: Sequence[GroundAction]) -> bool:
     execution = start
     for step in plan:
         try:
@@ -213,13 +213,13 @@ def _sequences(layers: list[dict[object, _Node]]) -> int:
 
 def _forms(
     layers: list[dict[object, _Node]], independence: Independence, cap: int, deadline: float
-) -> tuple[dict[NormalForm, tuple[Taken, ...]], bool]:
+) -> tuple[dict[NormalForm, tuple[GroundAction, ...]], bool]:
     """The normal forms of the paths, each with a path; false if there may be more."""
-    known: dict[Step, Taken] = {}
-    paths: dict[tuple[object, NormalForm], tuple[Taken, ...]] = {(key, ()): () for key in layers[0]}
+    known: dict[Step, GroundAction] = {}
+    paths: dict[tuple[object, NormalForm], tuple[GroundAction, ...]] = {(key, ()): () for key in layers[0]}
     complete = True
     for layer in layers[:-1]:
-        following: dict[tuple[object, NormalForm], tuple[Taken, ...]] = {}
+        following: dict[tuple[object, NormalForm], tuple[GroundAction, ...]] = {}
         for (key, form), path in paths.items():
             for step, target in layer[key].steps:
                 known.setdefault(identity(step), step)
@@ -229,7 +229,7 @@ def _forms(
                 complete = False
                 break
         paths = following
-    forms: dict[NormalForm, tuple[Taken, ...]] = {}
+    forms: dict[NormalForm, tuple[GroundAction, ...]] = {}
     for (_, form), path in paths.items():
         forms.setdefault(form, path)
         if len(forms) >= cap:
@@ -237,8 +237,8 @@ def _forms(
     return forms, complete
 
 
-def _normal_form(plan: Sequence[Taken], independence: Independence) -> NormalForm:
-    known: dict[Step, Taken] = {}
+def _normal_form(plan: Sequence[GroundAction], independence: Independence) -> NormalForm:
+    known: dict[Step, GroundAction] = {}
     form: NormalForm = ()
     for step in plan:
         known.setdefault(identity(step), step)

@@ -45,7 +45,7 @@ MAX_TUPLES = 4_000
 """Instances of one quantifier or rule; of more, the first are taken, which says less."""
 
 
-class Taken:
+class LetterAction:
     """The action that is taken at letter 0, and its arguments."""
 
     def __init__(self, kind: str, action: model.Action, arguments: tuple[int, ...]) -> None:
@@ -68,7 +68,7 @@ class Grounder:
         self.circuit = universe.circuit
         self.refuting = refuting
         self.deadline = deadline
-        self.taken: Taken | None = None
+        self.taken: LetterAction | None = None
         self.last = False
         """Whether letter 0 is the last one, so that no action is taken there."""
         self.sight = 0

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 from time import monotonic
 
-from plansafe.specs.lint.grounder import Binding, Grounder, Taken
+from plansafe.specs.lint.grounder import Binding, Grounder, LetterAction
 from plansafe.specs.lint.laws import Laws
 from plansafe.specs.lint.universe import TooLarge, Universe
 from plansafe.specs.lint.vocabulary import Vocabulary
@@ -64,7 +64,7 @@ class Asked:
     def take(self, kind: str, name: str, elements: tuple[int, ...]) -> None:
         """This action is taken, and can be."""
         action = self.words.actions[name]
-        self.grounder.taken = taken = Taken(kind, action, elements)
+        self.grounder.taken = taken = LetterAction(kind, action, elements)
         snap, read = self.words.condition(kind, action)
 
         def possible(grounder: Grounder) -> Literal:

@@ -9,7 +9,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.model import Diagnosis, ErrorClass, Witness
 from plansafe.verifier.diagnose.reach import Reachable, TooLarge
-from plansafe.verifier.execution.steps import IllFormed, Taken, step_text
+from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.model.evaluation import formula_text
 from plansafe.verifier.repair.api import Repairer, unsupported
 from plansafe.verifier.repair.extract import Aligned
@@ -70,7 +70,7 @@ class _Classes:
     def _find_impossible(self) -> None:
         """Steps that are no steps, and steps that no object affords."""
         afforded = {identity(step) for ties in self.repairer.ties for step in ties.steps}
-        doubtful: list[tuple[int, Taken]] = []
+        doubtful: list[tuple[int, GroundAction]] = []
         for number, step in enumerate(self.steps, 1):
             if isinstance(step, IllFormed):
                 error = ErrorClass.AFFORDANCE if step.code == "SC404" else ErrorClass.GRAMMAR

@@ -20,7 +20,7 @@ from plansafe.verifier.diagnose.links import (
 from plansafe.verifier.diagnose.needs import EVERYTHING
 from plansafe.verifier.execution.replay import FORCE, Outcome, Run
 from plansafe.verifier.execution.state import State
-from plansafe.verifier.execution.steps import IllFormed, Taken, step_text
+from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.model.evaluation import Binding, Evaluator, formula_text
 from plansafe.verifier.model.nodes import And, Formula, Not
 
@@ -77,7 +77,7 @@ def causal_structure(checker: Checker, steps: Steps) -> CausalStructure:
     links = sorted(linker.links, key=lambda x: (x.consumer, x.producer, x.kind, x.literal, x.rule or ""))
     objects = checker.engine.task.objects
     return CausalStructure(
-        tuple([step_text(step, objects) if isinstance(step, Taken) else ILL_FORMED for step in steps]),
+        tuple([step_text(step, objects) if isinstance(step, GroundAction) else ILL_FORMED for step in steps]),
         tuple(links),
         tuple(sorted(linker.open, key=lambda x: (x.consumer, x.literal))),
         tuple(sorted(linker.threats, key=lambda x: (x.consumer, x.step, x.literal))),
@@ -129,7 +129,7 @@ def _redundant(checker: Checker, steps: Steps, links: list[Link], full: _Reduced
         useful |= new
         todo += new
     out: frozenset[int] = frozenset()
-    blocks = [[n for n in range(len(steps), 0, -1) if n not in useful and isinstance(steps[n - 1], Taken)]]
+    blocks = [[n for n in range(len(steps), 0, -1) if n not in useful and isinstance(steps[n - 1], GroundAction)]]
     while blocks:
         block = blocks.pop()
         if block and not _Reduced(checker, steps, out | set(block)).worse(full):
@@ -179,7 +179,7 @@ def supports(checker: Checker, steps: Steps, k: int) -> tuple[Support, ...]:
     with_it.steps(steps[k - 1 : k], k - 1)
     found: dict[Support, None] = {}
     for number, step in enumerate(steps[k:], k + 1):
-        if isinstance(step, Taken):
+        if isinstance(step, GroundAction):
             binding = step.binding
             condition = And(step.action.start.condition)
             for literal in _lost(checker, condition, binding, with_it.state, without.state):

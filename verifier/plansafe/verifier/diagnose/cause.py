@@ -18,9 +18,9 @@ from typing import NamedTuple
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.links import NotCovered, Steps, refuse_time
-from plansafe.verifier.diagnose.worlds import ABSENT, STEP, Element, Moments, Question, World, Worlds, question
+from plansafe.verifier.diagnose.worlds import ABSENT, STEP, Element, Intervention, Moments, Question, Worlds, question
 from plansafe.verifier.execution.replay import HALT, SKIP, Run
-from plansafe.verifier.execution.steps import Taken, step_text
+from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.model.nodes import And
 from plansafe.verifier.reporting.report import Finding, FindingClass
 from plansafe.verifier.rules.model import Part, shown_names
@@ -87,7 +87,7 @@ def _worlds(checker: Checker, steps: Steps, finding: Finding) -> Worlds:
         asked = [Moments(((last, And(engine.task.goal), {}, (False, None)),))]
     elif finding.code == "SC301":
         step = steps[finding.step - 1]
-        assert isinstance(step, Taken)
+        assert isinstance(step, GroundAction)
         binding = step.binding
         asked = [Moments(((finding.step - 1, And(step.action.start.condition), binding, (False, None)),))]
     elif finding.rule is not None:
@@ -141,9 +141,9 @@ class _Search:
         # Fewer elements first, then fewer facts, then later steps.
         self.cost = {e: (1 << 40) + ((e[0] != STEP) << 20) + rank for rank, e in enumerate(ordered)}
 
-    def run(self) -> tuple[World, bool]:
+    def run(self) -> tuple[Intervention, bool]:
         """A cause, and whether it is proved to be a minimum."""
-        left_out: list[World] = []
+        left_out: list[Intervention] = []
         while monotonic() < self.deadline:
             candidate = smallest_hitting_set(left_out, self.cost)
             world, complete = self._harmless(candidate)
@@ -152,7 +152,7 @@ class _Search:
             left_out.append(self.worlds.elements - self._grown(world))
         return self._shrunk(), False
 
-    def _harmless(self, kept: World) -> tuple[World | None, bool]:
+    def _harmless(self, kept: Intervention) -> tuple[Intervention | None, bool]:
         """A world that keeps a set and in which nothing is wrong; else whether all that matter were tried."""
         matter = self.worlds.relevant(kept)
         base = kept | (self.worlds.elements - matter)
@@ -173,7 +173,7 @@ class _Search:
             self._parts = self.worlds.conjuncts()
         return self._parts
 
-    def _sure(self, conjunct: Worlds, kept: World) -> bool:
+    def _sure(self, conjunct: Worlds, kept: Intervention) -> bool:
         """Whether a conjunct fails in every world that keeps a set: then so does the conjunction."""
         kept &= conjunct.elements
         free = conjunct.relevant(kept) - kept
@@ -185,13 +185,13 @@ class _Search:
                 return False
         return True
 
-    def _choices(self, free: list[Element]) -> Iterator[World]:
+    def _choices(self, free: list[Element]) -> Iterator[Intervention]:
         """All subsets: the smallest and the largest first."""
         sizes = sorted(range(len(free) + 1), key=lambda size: min(size, len(free) - size))
         for size in sizes:
             yield from [frozenset(chosen) for chosen in combinations(free, size)]
 
-    def _samples(self, free: list[Element]) -> Iterator[World]:
+    def _samples(self, free: list[Element]) -> Iterator[Intervention]:
         """Nothing; all but one; and some at random, sparse and dense."""
         yield frozenset()
         yield from [frozenset(free) - {element} for element in free]
@@ -199,14 +199,14 @@ class _Search:
             share = self.random.random()
             yield frozenset([element for element in free if self.random.random() < share])
 
-    def _grown(self, world: World) -> World:
+    def _grown(self, world: Intervention) -> Intervention:
         """A largest world around one in which nothing is wrong that is still so."""
         for element in sorted(self.worlds.elements - world, key=self.cost.__getitem__, reverse=True):
             if not self.worlds.wrong(world | {element}):
                 world |= {element}
         return world
 
-    def _shrunk(self) -> World:
+    def _shrunk(self) -> Intervention:
         """When time is up: elements that are enough by themselves, and none of which can be left out."""
         kept = self.worlds.elements
         for element in sorted(kept, key=self.cost.__getitem__, reverse=True):
@@ -215,11 +215,11 @@ class _Search:
         return kept
 
 
-def smallest_hitting_set(sets: Sequence[World], cost: Mapping[Element, int]) -> World:
+def smallest_hitting_set(sets: Sequence[Intervention], cost: Mapping[Element, int]) -> Intervention:
     """A set of least cost with an element of each of the sets. Branch and bound; exponential in the worst case."""
-    best: list[tuple[int, World]] = []
+    best: list[tuple[int, Intervention]] = []
 
-    def search(chosen: World, price: int, rest: list[World]) -> None:
+    def search(chosen: Intervention, price: int, rest: list[Intervention]) -> None:
         bound = 0
         apart: set[Element] = set()
         for one in rest:  # sets without common elements need an element each
@@ -258,7 +258,7 @@ def _text(
     names = []
     for number in chosen:
         step = steps[number - 1]
-        assert isinstance(step, Taken)
+        assert isinstance(step, GroundAction)
         names.append(f"step {number} `{step_text(step, objects)}`")
     names += [f"`{fact}` from the start" for fact in facts]
     if not names:

@@ -18,7 +18,7 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.one_world import refusal
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import Delta, NumberTooLarge, State
-from plansafe.verifier.execution.steps import IllFormed, Taken
+from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Binding, Evaluator, Reason, Undefined, formula_text
 from plansafe.verifier.model.nodes import And, Atom, Equal, Formula, Not, Or, Quantified, Task, Truth
 
@@ -60,7 +60,7 @@ class Written(NamedTuple):
     """A step in order of execution: its tokens, and what they resolve to."""
 
     tokens: tuple[str, ...]
-    step: Taken | IllFormed
+    step: GroundAction | IllFormed
 
 
 def safel_label(checker: Checker, plan: Source) -> PublishedLabel:
@@ -80,7 +80,7 @@ def safel_label(checker: Checker, plan: Source) -> PublishedLabel:
             problem = step.message
         if problem is not None:
             return PublishedLabel(scheme, GRAMMAR, number, problem)
-    steps: list[tuple[int, Taken]] = []
+    steps: list[tuple[int, GroundAction]] = []
     for number, (_, step) in enumerate(written, 1):
         if isinstance(step, IllFormed):
             return PublishedLabel(scheme, AFFORDANCE, number, step.message)
@@ -95,7 +95,9 @@ def safel_label(checker: Checker, plan: Source) -> PublishedLabel:
     return PublishedLabel(scheme, SUCCESS, executable=True, goal=True)
 
 
-def _safel_reason(execution: LabelledRun, step: Taken, rest: Sequence[tuple[int, Taken]]) -> tuple[str, str]:
+def _safel_reason(
+    execution: LabelledRun, step: GroundAction, rest: Sequence[tuple[int, GroundAction]]
+) -> tuple[str, str]:
     """Why a step cannot be taken in the present state."""
     if execution.impossible(step):
         return AFFORDANCE, execution.unmet_text(step) + ", and no action changes that"
@@ -140,7 +142,7 @@ def steps_of(checker: Checker, plan: Source) -> list[Written] | None:
     order = range(len(read.steps)) if read.timed is None else [step.written for step in read.timed]
     written = [Written(read.text.steps[at].tokens, step) for at, step in zip(order, read.steps, strict=True)]
     for _, step in written:
-        if isinstance(step, Taken) and step.action.end is not None:
+        if isinstance(step, GroundAction) and step.action.end is not None:
             raise NoLabel(f"`{step.action.name}` takes time, and the published executors lack a clock")
     return written
 
@@ -163,9 +165,9 @@ class LabelledRun:
         self.engine = engine_of(checker)
         self.task = self.engine.task
         self.simulation = Execution(self.engine)
-        self._taken: list[tuple[int, Taken]] = []
+        self._taken: list[tuple[int, GroundAction]] = []
 
-    def take(self, step: Taken, number: int) -> bool:
+    def take(self, step: GroundAction, number: int) -> bool:
         """Take a step; False (nothing changed) if it cannot be taken. Raises :class:`NoLabel`."""
         try:
             done = self.simulation.take(step)
@@ -184,7 +186,7 @@ class LabelledRun:
         """Reads a state."""
         return Evaluator(self.task, state.facts, state.fluents)
 
-    def precondition(self, step: Taken) -> Callable[[State], bool]:
+    def precondition(self, step: GroundAction) -> Callable[[State], bool]:
         """A test of states: whether a step's whole precondition holds."""
         action = step.action
         fast = self.engine.full_code.precondition(action, [v.slot for v in action.parameters])
@@ -213,7 +215,7 @@ class LabelledRun:
             number = following
         return None
 
-    def later(self, rest: Iterable[tuple[int, Taken]], holds: Callable[[State], bool]) -> int | None:
+    def later(self, rest: Iterable[tuple[int, GroundAction]], holds: Callable[[State], bool]) -> int | None:
         """The step after which something will hold first, if the present step and all others that fail are left out."""
         simulation = self.simulation.fork()
         for number, step in rest:
@@ -224,7 +226,7 @@ class LabelledRun:
                 return None
         return None
 
-    def delta(self, step: Taken) -> Delta | None:
+    def delta(self, step: GroundAction) -> Delta | None:
         """What a step would change if it were taken regardless of its precondition; ``None`` if that is undefined."""
         evaluator = self.evaluator
         try:
@@ -232,7 +234,7 @@ class LabelledRun:
         except (Undefined, Conflict, KeyError, ZeroDivisionError, NumberTooLarge):
             return None
 
-    def changes_nothing(self, step: Taken) -> bool:
+    def changes_nothing(self, step: GroundAction) -> bool:
         """Whether a step has effects, and all of them hold in the present state."""
         delta = self.delta(step)
         if delta is None or not any(delta):
@@ -247,11 +249,11 @@ class LabelledRun:
             and all([fluents[function].get(code) == value for function, code, value in delta.values])
         )
 
-    def impossible(self, step: Taken) -> bool:
+    def impossible(self, step: GroundAction) -> bool:
         """Whether the static facts alone make a step's precondition false."""
         return by_static_facts(self.evaluator, And(step.action.start.condition), step.binding) is False
 
-    def unmet_text(self, step: Taken) -> str:
+    def unmet_text(self, step: GroundAction) -> str:
         """What keeps a step from being taken, in words."""
         reasons = self.evaluator.reasons(And(step.action.start.condition), step.binding, True)
         return reasons_text(self.task, reasons) or "its effects cannot be computed"

@@ -29,7 +29,7 @@ from plansafe.verifier.diagnose.labels import (
     unknown_name,
 )
 from plansafe.verifier.execution.state import State
-from plansafe.verifier.execution.steps import IllFormed, Taken
+from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Binding, Evaluator, Reason
 from plansafe.verifier.model.nodes import And, Atom, Formula, Not, Or, Task
 
@@ -140,7 +140,7 @@ def _grammar(task: Task, written: list[Written] | None) -> tuple[str, int, str] 
 # -- BEHAVIOR: all that is wrong with a step, by priority -------------------------------------------------------------
 
 
-def _behavior(execution: LabelledRun, step: Taken) -> tuple[str, str]:
+def _behavior(execution: LabelledRun, step: GroundAction) -> tuple[str, str]:
     placing = _PLACING.match(step.action.name.replace("-", "_")) is not None
     if not placing and execution.changes_nothing(step):
         return ADDITIONAL, "all that the step brings about is so already"
@@ -163,7 +163,7 @@ class _Kind(Enum):
     OWN_FLAG = 2
 
 
-def _virtualhome(execution: LabelledRun, step: Taken) -> tuple[str, str]:
+def _virtualhome(execution: LabelledRun, step: GroundAction) -> tuple[str, str]:
     if execution.impossible(step):
         return AFFORDANCE, execution.unmet_text(step) + ", and no action changes that"
     unmet = unmet_parts(execution.evaluator, And(step.action.start.condition), step.binding)
@@ -216,7 +216,7 @@ def unmet_parts(evaluator: Evaluator, formula: Formula, binding: Binding, wanted
             return [(Reason(formula, binding, wanted),)]
 
 
-def _kind(execution: LabelledRun, step: Taken, unmet: Reason) -> _Kind:
+def _kind(execution: LabelledRun, step: GroundAction, unmet: Reason) -> _Kind:
     """Which check of VirtualHome an unmet part stands for."""
     atom = unmet.formula
     delta = execution.delta(step)

@@ -18,7 +18,7 @@ from plansafe.verifier.diagnose.needs import Key, Literal, Needs
 from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.replay import FORCE, Failure, Run
 from plansafe.verifier.execution.state import Change, State
-from plansafe.verifier.execution.steps import IllFormed, Taken
+from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Binding
 from plansafe.verifier.model.nodes import (
     TRUE,
@@ -36,7 +36,7 @@ from plansafe.verifier.model.nodes import (
 )
 from plansafe.verifier.rules.model import Part, shown_names
 
-Steps = Sequence[Taken | IllFormed]
+Steps = Sequence[GroundAction | IllFormed]
 MAX_OPEN = 16
 """So many literals of one failed condition are listed."""
 
@@ -107,7 +107,7 @@ def refuse_time(checker: Checker, steps: Steps) -> None:
         raise NotCovered(checker.engine.refused.message)
     if any([literal.time > 0 for literal in checker.engine.task.timed_literals]):
         raise NotCovered("timed literals change the world beside the plan's steps")
-    if any([isinstance(step, Taken) and step.action.end is not None for step in steps]):
+    if any([isinstance(step, GroundAction) and step.action.end is not None for step in steps]):
         raise NotCovered("durative actions overlap")
 
 
@@ -174,7 +174,7 @@ class Linker:
                 state.undo(list(log))
                 self.needs.moved()
             step = self.steps[number - 1]
-            if isinstance(step, Taken):
+            if isinstance(step, GroundAction):
                 binding = step.binding
                 self._effects(step.action, binding, number)
                 for part in step.action.start.condition:

@@ -13,7 +13,7 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.one_world import require
 from plansafe.verifier.execution.state import NumberTooLarge
-from plansafe.verifier.execution.steps import IllFormed, Taken
+from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.planning.chain import default_planners
 from plansafe.verifier.planning.own_search import OwnSearch
 from plansafe.verifier.planning.port import Answer, Planner, Query
@@ -135,10 +135,10 @@ class _Walk:
     longest such prefix that is a safe plan by itself, else -1.
     """
 
-    def __init__(self, checker: Checker, steps: Sequence[Taken | IllFormed]) -> None:
+    def __init__(self, checker: Checker, steps: Sequence[GroundAction | IllFormed]) -> None:
         assert checker.engine is not None
         now = Execution.initial(checker.engine, True, checker.options.blame)
-        self.taken: list[Taken] = []
+        self.taken: list[GroundAction] = []
         self.inexecutable: int | None = None
         self.last = self.accepted = -1
         intact = True
@@ -158,7 +158,7 @@ class _Walk:
         self.violated = now.violated(self.inexecutable is None)
 
 
-def _taken(now: Execution, step: Taken) -> bool:
+def _taken(now: Execution, step: GroundAction) -> bool:
     try:
         return now.take(step)
     except (NumberTooLarge, TooManyInstances):
@@ -221,7 +221,7 @@ def _middle(low: int, high: int, unknown: set[int]) -> int | None:
     return None if width < 2 else -below + width // 2
 
 
-def _common(one: Sequence[Taken], other: Sequence[Taken]) -> int:
+def _common(one: Sequence[GroundAction], other: Sequence[GroundAction]) -> int:
     count = 0
     for mine, theirs in zip(one, other, strict=False):
         if (mine.action.name, mine.objects) != (theirs.action.name, theirs.objects):

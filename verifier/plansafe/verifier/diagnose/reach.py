@@ -11,7 +11,7 @@ from itertools import product
 
 from plansafe.verifier.compile.normal import expression_fluents
 from plansafe.verifier.execution.replay import Engine
-from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import TRUE, And, Atom, Axiom, Compare, Equal, Formula, Not, Or, Quantified, Truth
 from plansafe.verifier.repair.footprint import Footprints
@@ -46,11 +46,11 @@ class Reachable:
         self._never_false: list[set[int]] = [set() for _ in state.facts]
         self._fixpoint()
 
-    def possible(self, step: Taken) -> bool:
+    def possible(self, step: GroundAction) -> bool:
         """Whether the precondition of a step could ever hold."""
         return self._may(And(step.action.start.condition), step.binding, True)
 
-    def obstacle(self, step: Taken) -> tuple[Formula, Binding] | None:
+    def obstacle(self, step: GroundAction) -> tuple[Formula, Binding] | None:
         """The first part of a step's precondition that can never hold; ``None`` if each alone can."""
         binding = step.binding
         parts: list[Formula] = list(step.action.start.condition)
@@ -64,7 +64,7 @@ class Reachable:
 
     def _fixpoint(self) -> None:
         footprints = Footprints(self.engine)
-        waiting: list[Taken] = []
+        waiting: list[GroundAction] = []
         for action in self.task.actions.values():
             for step in footprints.groundings(action, {}):
                 waiting.append(step)
@@ -73,7 +73,7 @@ class Reachable:
         if footprints.cut:
             raise TooLarge
         self._derive()
-        conditional: list[tuple[Taken, list[tuple[int, int, bool, Formula, Binding]]]] = []
+        conditional: list[tuple[GroundAction, list[tuple[int, int, bool, Formula, Binding]]]] = []
         changed = True
         while changed:
             changed = False

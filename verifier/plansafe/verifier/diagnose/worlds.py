@@ -19,15 +19,15 @@ from plansafe.verifier.execution.monitors.program import Moment
 from plansafe.verifier.execution.monitors.runtime import Plan, Runtime
 from plansafe.verifier.execution.replay import FORCE, Engine, Run
 from plansafe.verifier.execution.state import NumberTooLarge, State
-from plansafe.verifier.execution.steps import IllFormed, Taken
+from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Binding, Evaluator, Undefined
 from plansafe.verifier.model.nodes import TRUE, Action, And, Atom, Effect, Fluent, Formula, Quantified, Snap, bind
 from plansafe.verifier.rules.model import Part, Rule
 
 Element = tuple[int, int]
 """What may be left out: step ``n`` as ``(-1, n)``, or the initial fact (predicate, code)."""
-World = frozenset[Element]
-IDLE = Taken(Action("(idle)", (), Snap((), ()), None, (), (), (), None), ())
+Intervention = frozenset[Element]
+IDLE = GroundAction(Action("(idle)", (), Snap((), ()), None, (), (), (), None), ())
 ABSENT = IllFormed("", "", 0)
 STEP = -1
 MAX_CONJUNCTS = 10
@@ -94,9 +94,9 @@ class Worlds:
         self.plan = steps
         self.questions = questions
         last = max([q.last if isinstance(q, Watched) else max([q.step, *[a[0] for a in q.asked]]) for q in questions])
-        self.steps = [step if isinstance(step, Taken) else None for step in steps[:last]]
+        self.steps = [step if isinstance(step, GroundAction) else None for step in steps[:last]]
         self.initial = engine.initial()
-        self.verdicts: dict[World, bool] = {}
+        self.verdicts: dict[Intervention, bool] = {}
         self._effects: dict[int, list[_Instance]] = {}
         self._mentioned = self._mirrors_mentioned()
         self._watches = {n: self._alone(q) for n, q in enumerate(questions) if isinstance(q, Watched)}
@@ -104,7 +104,7 @@ class Worlds:
 
     # -- which elements matter ----------------------------------------------------------------------------------------
 
-    def relevant(self, there: World) -> World:
+    def relevant(self, there: Intervention) -> Intervention:
         """The elements that may matter in worlds where ``there`` is not left out; no other one does.
 
         Walks back from the end with the facts that may be read later. A step that is there and sets a fact whatever
@@ -141,7 +141,7 @@ class Worlds:
         formulas = [f for part in parts for f in (part.body, part.guard, part.step) if f is not None]
         return frozenset([r.predicate for f in formulas for r in reads(f) if isinstance(r, Atom)])
 
-    def _counts(self, number: int, step: Taken) -> bool:
+    def _counts(self, number: int, step: GroundAction) -> bool:
         """Whether a step matters by being taken, and not only by what it changes."""
         if any([isinstance(asked, Moments) and asked.step == number for asked in self.questions]):
             return True
@@ -170,13 +170,13 @@ class Worlds:
             objects = [a if a >= 0 else binding.get(-1 - a, ANY) for a in read.arguments]
             yield index, ANY if ANY in objects else self.task.encode(tuple(objects))
 
-    def _instances(self, number: int, step: Taken) -> list[_Instance]:
+    def _instances(self, number: int, step: GroundAction) -> list[_Instance]:
         known = self._effects.get(number)
         if known is None:
             known = self._effects[number] = list(self._grounded(step))
         return known
 
-    def _grounded(self, step: Taken) -> Iterator[_Instance]:
+    def _grounded(self, step: GroundAction) -> Iterator[_Instance]:
         task, base = self.task, len(self.task.predicates)
         outer = step.binding
         for effect in step.action.start.effects:
@@ -227,7 +227,7 @@ class Worlds:
 
     # -- worlds -------------------------------------------------------------------------------------------------------
 
-    def wrong(self, world: World) -> bool:
+    def wrong(self, world: Intervention) -> bool:
         """Whether anything in question is wrong in the world where all elements but these are left out.
 
         Raises :class:`NotCovered` where a number grows too large.
@@ -246,7 +246,7 @@ class Worlds:
             self.verdicts[world] = known
         return known
 
-    def _state(self, world: World) -> State:
+    def _state(self, world: Intervention) -> State:
         """The initial state of a world."""
         state = self.initial.fork()
         for index, code in self.elements - world:
@@ -258,7 +258,7 @@ class Worlds:
             self.engine.axioms.compute(state.facts, state.fluents)
         return state
 
-    def _at_moments(self, question: Moments, world: World) -> bool:
+    def _at_moments(self, question: Moments, world: Intervention) -> bool:
         if question.step and (STEP, question.step) not in world:
             return False
         state = self._state(world)
@@ -274,7 +274,7 @@ class Worlds:
                     return False
         return True
 
-    def _force(self, state: State, step: Taken) -> None:
+    def _force(self, state: State, step: GroundAction) -> None:
         """The effects of a step happen, if they can be computed."""
         evaluator = Evaluator(self.task, state.facts, state.fluents)
         binding = step.binding
@@ -294,7 +294,7 @@ class Worlds:
         plan = Plan(self.task, [rule], self.engine.mirrors, self.engine.plan.limit)
         return engine, Runtime(plan, engine.emitter)
 
-    def _watched(self, number: int, asked: Watched, world: World) -> bool:
+    def _watched(self, number: int, asked: Watched, world: Intervention) -> bool:
         engine, unstarted = self._watches[number]
         run = Run(engine, FORCE)
         run.state = self._state(world)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from plansafe.verifier.compile.normal import reads, subformulas
 from plansafe.verifier.execution.replay import HALT, TimeUp
 from plansafe.verifier.execution.state import Change, NumberTooLarge
-from plansafe.verifier.execution.steps import IllFormed, Taken, TimedStep
+from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep
 from plansafe.verifier.execution.timed import END, ILL_FORMED, START, Event, TimedRun
 from plansafe.verifier.model.nodes import Action, Atom, Quantified, normal_number
 
@@ -75,7 +75,7 @@ def ticks(run: TimedRun) -> Ticks | None:
         tick = time.numerator * (unit // time.denominator)
         keys.append(tick * events + 2 * place)
         taken = step.taken
-        if isinstance(taken, Taken) and taken.action.end is not None:
+        if isinstance(taken, GroundAction) and taken.action.end is not None:
             lasts = step.duration or 0
             keys.append((tick + lasts.numerator * (unit // lasts.denominator)) * events + 2 * place + 1)
     for place, literal in enumerate(literals, 2 * len(steps)):
@@ -263,10 +263,10 @@ class Apart:
         """The code of a step with what it reads over all; ``None`` if there is none. Equal steps share it."""
         known = id(step.taken)
         if known not in self._ground:
-            self._ground[known] = self._compile(step.taken) if isinstance(step.taken, Taken) else None
+            self._ground[known] = self._compile(step.taken) if isinstance(step.taken, GroundAction) else None
         return self._ground[known]
 
-    def _compile(self, taken: Taken) -> Ground | None:
+    def _compile(self, taken: GroundAction) -> Ground | None:
         action = taken.action
         lifted, key = self.run.engine.apart, (id(action), self.run.tolerance.given)
         if key not in lifted:
@@ -295,7 +295,7 @@ class Apart:
 
 
 def _lasting(step: TimedStep) -> bool:
-    return isinstance(step.taken, Taken) and bool(step.taken.action.over_all)
+    return isinstance(step.taken, GroundAction) and bool(step.taken.action.over_all)
 
 
 _NONE: dict[int, Ground] = {}

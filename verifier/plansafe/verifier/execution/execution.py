@@ -17,7 +17,7 @@ from plansafe.verifier.execution.monitors.stepcheck import StepCheck
 from plansafe.verifier.execution.one_world import LeavesOpen
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import Change, State
-from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.evaluation import Evaluator, Undefined
 from plansafe.verifier.model.nodes import And, Number
 
@@ -91,7 +91,7 @@ class Execution:
         copy.history = []
         return copy
 
-    def after(self, step: Taken) -> Execution | None:
+    def after(self, step: GroundAction) -> Execution | None:
         """The execution one step later, or ``None`` if the step cannot be taken.
 
         Costs what the step changes, and what that triggers. The rules may be broken then: see :attr:`broken`. Raises
@@ -117,7 +117,7 @@ class Execution:
 
     # -- steps --------------------------------------------------------------------------------------------------------
 
-    def take(self, step: Taken) -> bool:
+    def take(self, step: GroundAction) -> bool:
         """Take a step in place; ``False`` (and nothing is different) if it cannot be taken.
 
         Raises :class:`NumberTooLarge` and :class:`TooManyInstances`.
@@ -152,7 +152,7 @@ class Execution:
         """What the last step changed; nothing at the start."""
         return self.history[-1].log if self.history else []
 
-    def _take_slowly(self, step: Taken, log: list[Change]) -> bool:
+    def _take_slowly(self, step: GroundAction, log: list[Change]) -> bool:
         evaluator = Evaluator(self.task, self.state.facts, self.state.fluents)
         binding = step.binding
         if evaluator.holds(And(step.action.start.condition), binding) is not True:
@@ -192,7 +192,7 @@ class Execution:
 
     # -- what can be done ---------------------------------------------------------------------------------------------
 
-    def legal(self, *names: str) -> Iterator[Taken]:
+    def legal(self, *names: str) -> Iterator[GroundAction]:
         """All legal ground actions of the present state (of the named actions only, if any are named), each once."""
         legal = self.engine.legal
         searches = legal.prepared(names)
@@ -296,7 +296,7 @@ class Broken(NamedTuple):
 class Option(NamedTuple):
     """A legal step, and what it would break, in order of parts and bindings; preferences are left out."""
 
-    step: Taken
+    step: GroundAction
     broken: tuple[Broken, ...] = ()
 
 

@@ -9,7 +9,7 @@ from plansafe.verifier.compile.triggers import Extension, extension
 from plansafe.verifier.execution.actions import Conflict, combine, interpreted
 from plansafe.verifier.execution.monitors.index import FactIndexes
 from plansafe.verifier.execution.state import NumberTooLarge, State
-from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.evaluation import Evaluator, Undefined
 from plansafe.verifier.model.nodes import TRUE, Action, And
 
@@ -46,7 +46,9 @@ class LegalActions:
             found = self._searches[id(action)] = action, search
         return found
 
-    def of(self, state: State, indexes: FactIndexes, searches: list[tuple[Action, Extension]]) -> Iterator[Taken]:
+    def of(
+        self, state: State, indexes: FactIndexes, searches: list[tuple[Action, Extension]]
+    ) -> Iterator[GroundAction]:
         """The legal ground actions of a state, each once; ``indexes`` are those of the state and cover the searches.
 
         The cost is that of the partial matches of the joins.
@@ -57,15 +59,15 @@ class LegalActions:
             search.all(facts, fluents, tables, 0, found)
             if not self._numeric:
                 for objects in dict.fromkeys(found):
-                    yield Taken(action, objects)
+                    yield GroundAction(action, objects)
                 continue
             holds = self.engine.full_code.precondition(action, [v.slot for v in action.parameters])
             for objects in dict.fromkeys(found):
-                step = Taken(action, objects)
+                step = GroundAction(action, objects)
                 if self._confirmed(state, holds, step):
                     yield step
 
-    def _confirmed(self, state: State, holds: Callable[..., bool], step: Taken) -> bool:
+    def _confirmed(self, state: State, holds: Callable[..., bool], step: GroundAction) -> bool:
         """Where numbers are involved: the precondition holds, and the effects can be computed."""
         evaluator = Evaluator(self.task, state.facts, state.fluents)
         binding = step.binding

@@ -34,7 +34,7 @@ from plansafe.verifier.execution.monitors.program import (
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.one_world import require
 from plansafe.verifier.execution.state import Change
-from plansafe.verifier.execution.steps import IllFormed, Taken
+from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Evaluator, formula_text
 from plansafe.verifier.model.nodes import And, Number
 from plansafe.verifier.rules.model import shown_names
@@ -142,7 +142,7 @@ class Monitor:
         """The present state with the monitors that have read it."""
         return Execution(self.engine, self.simulation.state, self.runtime, self.letter, self.checker.options.blame)
 
-    def _leave(self, step: Taken | None) -> None:
+    def _leave(self, step: GroundAction | None) -> None:
         """The present letter ends with a step, or with a change of the world by itself."""
         self._left = self.runtime
         if self.runtime is None:
@@ -153,12 +153,12 @@ class Monitor:
             mirrors = () if mirror is None else (mirror,)
             self.runtime.depart(self.simulation.state, mirrors, Moment(self.letter, self.letter, False))
 
-    def _step(self, action: str) -> Taken | IllFormed:
+    def _step(self, action: str) -> GroundAction | IllFormed:
         tokens = action.lower().replace("(", " ").replace(")", " ").split()
         if not tokens:
             return IllFormed("SC003", "an action is missing", 0)
         found = self.engine.resolver.tokens(tokens)
-        if isinstance(found, Taken) and found.action.end is not None:
+        if isinstance(found, GroundAction) and found.action.end is not None:
             return IllFormed(
                 "SC405",
                 "the online monitor takes instantaneous actions; give starts and ends as actions of their own",
@@ -166,7 +166,7 @@ class Monitor:
             )
         return found
 
-    def _why_not(self, step: Taken) -> tuple[str, ...]:
+    def _why_not(self, step: GroundAction) -> tuple[str, ...]:
         state = self.simulation.state
         evaluator = Evaluator(self.task, state.facts, state.fluents)
         binding = step.binding
@@ -193,7 +193,7 @@ class Monitor:
         if why:
             return Recoverable(None, (), why)
         step = self._step(action)
-        assert isinstance(step, Taken)
+        assert isinstance(step, GroundAction)
         now = self._now().after(step)
         assert now is not None
         found = (planner or OwnSearch()).solve_from(now, time_limit_s=time_limit_s)
@@ -212,7 +212,7 @@ class Monitor:
         if not advice.executable:
             return advice
         step = self._step(action)
-        assert isinstance(step, Taken)
+        assert isinstance(step, GroundAction)
         self._leave(step)
         self.simulation.take(step)
         self._pending = list(self.simulation.changed)

@@ -22,7 +22,7 @@ from plansafe.verifier.execution.monitors.runtime import Mirror, Runtime, StateM
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import Change, State
-from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import Action, Atom, Number
 
@@ -73,7 +73,9 @@ class Projection:
             try:
                 return fast(facts, fluents, log, *objects)
             except (KeyError, ZeroDivisionError):
-                happening = interpreted(Evaluator(task, facts, fluents), action.start, Taken(action, objects).binding)
+                happening = interpreted(
+                    Evaluator(task, facts, fluents), action.start, GroundAction(action, objects).binding
+                )
                 State(task, facts, fluents).apply(combine(fluents, [happening]), log)
                 return True
 
@@ -131,7 +133,7 @@ class Foresight:
         found = {number: broken for number, broken in found.items() if broken}
         return _Common(after.monitors, found, frozenset([b for broken in found.values() for b in broken]))
 
-    def options(self, steps: Iterable[Taken]) -> list[Option]:
+    def options(self, steps: Iterable[GroundAction]) -> list[Option]:
         """Each step with what it would break; all steps must be legal."""
         acting, mirror_of = self.engine.acting, self.engine.mirror
         out: list[Option] = []
@@ -181,7 +183,7 @@ class Foresight:
 
     # -- the letter behind it -----------------------------------------------------------------------------------------
 
-    def _arrive(self, run: Callable[..., bool] | None, step: Taken, due: Iterable[StepCheck]) -> Found:
+    def _arrive(self, run: Callable[..., bool] | None, step: GroundAction, due: Iterable[StepCheck]) -> Found:
         """What is broken in the state behind a step."""
         state = self.state
         log: list[Change] = []

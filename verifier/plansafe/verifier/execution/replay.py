@@ -20,7 +20,7 @@ from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, TooManyI
 from plansafe.verifier.execution.monitors.program import Moment
 from plansafe.verifier.execution.monitors.runtime import Mirror, Plan, Runtime
 from plansafe.verifier.execution.state import Change, Delta, NumberTooLarge, State
-from plansafe.verifier.execution.steps import IllFormed, Resolver, Taken
+from plansafe.verifier.execution.steps import GroundAction, IllFormed, Resolver
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Binding, Evaluator, Reason, Undefined
 from plansafe.verifier.model.nodes import Atom, Formula, Number, Task, bind
@@ -140,7 +140,7 @@ class Engine:
             watched |= self.axioms.inputs
         self.code = ActionCode(task, self.emitter, watched)
         self._full_code: ActionCode | None = None
-        self.entries: dict[str, tuple[Callable[..., bool], tuple[int, ...], Taken]] = {}
+        self.entries: dict[str, tuple[Callable[..., bool], tuple[int, ...], GroundAction]] = {}
         """Chunks of plan text with what to run for them; equal steps are resolved once, also in a batch."""
         self.apart: dict[tuple[int, Number], Lifted | None] = {}
         """Code for happenings of timed plans that are apart, by action and tolerance."""
@@ -232,7 +232,7 @@ class Engine:
                 result = None
         return result
 
-    def mirror(self, kind: str, taken: Taken) -> Mirror | None:
+    def mirror(self, kind: str, taken: GroundAction) -> Mirror | None:
         """The mirror fact of a step, if some rule reads it."""
         predicate = self.mirrors.get((kind, taken.action.name))
         return None if predicate is None else (predicate, self.task.encode(taken.objects))
@@ -362,7 +362,7 @@ class Run:
         run.step_of_letter = list(range(self.letter + 1))
         return run
 
-    def steps(self, steps: Iterable[Taken | IllFormed], number: int = 0) -> None:
+    def steps(self, steps: Iterable[GroundAction | IllFormed], number: int = 0) -> None:
         """Run resolved steps of an untimed plan, by this run's reading; ``number`` steps have been read before."""
         quick, letters = self._quick, self.step_of_letter
         facts, fluents, log = self.state.facts, self.state.fluents, self.log
@@ -398,7 +398,7 @@ class Run:
     def _too_large(self, number: int) -> None:
         self.limit = Limit("SC501", f"a number grew beyond 65,536 bits at step {number}")
 
-    def _take(self, run: Callable[..., bool], taken: Taken, number: int) -> bool:
+    def _take(self, run: Callable[..., bool], taken: GroundAction, number: int) -> bool:
         """Take one step; False (with a failure noted) if it cannot be taken."""
         state, runtime, engine = self.state, self.runtime, self.engine
         acting = runtime is not None and engine.acting
@@ -419,7 +419,7 @@ class Run:
         self._arrive(number)
         return True
 
-    def _failed(self, taken: Taken, number: int, failure: Failure) -> bool:
+    def _failed(self, taken: GroundAction, number: int, failure: Failure) -> bool:
         self.failures.append(failure)
         if self.observer is None and failure.code == "SC301":
             binding = taken.binding
@@ -462,7 +462,7 @@ class Run:
                 self.trace = None
         self.log.clear()
 
-    def slow(self, taken: Taken, number: int) -> bool:
+    def slow(self, taken: GroundAction, number: int) -> bool:
         """Take a step by the slow definition, in three values.
 
         A number was undefined on the fast path, or effects conflict.
@@ -491,7 +491,7 @@ class Run:
         self._arrive(number)
         return True
 
-    def _force(self, taken: Taken, number: int) -> None:
+    def _force(self, taken: GroundAction, number: int) -> None:
         """The effects of a failed step happen, if they can be computed."""
         state = self.state
         delta = self._delta(taken)
@@ -503,7 +503,7 @@ class Run:
         state.apply(delta, self.log)
         self._arrive(number)
 
-    def _delta(self, taken: Taken) -> Delta | None:
+    def _delta(self, taken: GroundAction) -> Delta | None:
         """What a failed step changes; ``None`` if that cannot be computed."""
         state = self.state
         try:
@@ -523,7 +523,7 @@ class Run:
         declared = self.task.functions[function]
         return "(" + " ".join([declared.name, *self.task.names(self.task.decode(code, len(declared.types)))]) + ")"
 
-    def _preferences(self, taken: Taken) -> None:
+    def _preferences(self, taken: GroundAction) -> None:
         """Count the violated preferences of a precondition (PDDL3: once for each step)."""
         binding = taken.binding
         count_preferences(self.task, self.state, taken.action.preferences, binding, self.soft)

@@ -9,7 +9,7 @@ from plansafe.grammar.plan_text import chunk_tokens
 from plansafe.verifier.model.nodes import Action, Number, Task, bind, normal_number
 
 
-class Taken(NamedTuple):
+class GroundAction(NamedTuple):
     """A well-formed step."""
 
     action: Action
@@ -45,14 +45,14 @@ class Resolver:
             name: (action, tuple([task.domain_sets[v.domain] for v in action.parameters]))
             for name, action in task.actions.items()
         }
-        self._steps: dict[tuple[str, ...], Taken | IllFormed] = {}
+        self._steps: dict[tuple[str, ...], GroundAction | IllFormed] = {}
 
-    def chunk(self, chunk: str) -> Taken | IllFormed | None:
+    def chunk(self, chunk: str) -> GroundAction | IllFormed | None:
         """A chunk of plan text; ``None`` if it is not one step."""
         tokens = chunk_tokens(chunk)
         return None if tokens is None else self.tokens(tokens)
 
-    def step(self, tokens: tuple[str, ...]) -> Taken | IllFormed:
+    def step(self, tokens: tuple[str, ...]) -> GroundAction | IllFormed:
         """The tokens of a step; equal steps are resolved once."""
         found = self._steps.get(tokens)
         if found is None:
@@ -61,7 +61,7 @@ class Resolver:
                 self._steps[tokens] = found
         return found
 
-    def tokens(self, tokens: list[str] | tuple[str, ...]) -> Taken | IllFormed:
+    def tokens(self, tokens: list[str] | tuple[str, ...]) -> GroundAction | IllFormed:
         """The tokens of a step."""
         signature = self._signatures.get(tokens[0])
         if signature is None or len(tokens) - 1 != len(signature[1]):
@@ -75,7 +75,7 @@ class Resolver:
                 return self._ill_formed(tokens)
             objects.append(number)
             position += 1
-        return Taken(signature[0], tuple(objects))
+        return GroundAction(signature[0], tuple(objects))
 
     def _ill_formed(self, tokens: list[str] | tuple[str, ...]) -> IllFormed:
         from plansafe.verifier.elaborate.context import did_you_mean  # noqa: PLC0415 - for mistakes alone
@@ -136,10 +136,10 @@ class TimedStep(NamedTuple):
     written: int
     time: Number
     duration: Number | None
-    taken: Taken | IllFormed
+    taken: GroundAction | IllFormed
     tolerance: Number | None = None
 
 
-def step_text(step: Taken, task_objects: tuple[str, ...]) -> str:
+def step_text(step: GroundAction, task_objects: tuple[str, ...]) -> str:
     """A step as PDDL."""
     return "(" + " ".join([step.action.name, *[task_objects[o] for o in step.objects]]) + ")"

@@ -17,7 +17,7 @@ from plansafe.verifier.execution.monitors.program import Moment
 from plansafe.verifier.execution.monitors.runtime import Mirror
 from plansafe.verifier.execution.replay import FORCE, HALT, Engine, Failure, Limit, Observer, Outcome, Run, TimeUp
 from plansafe.verifier.execution.state import Change, Delta, NumberTooLarge
-from plansafe.verifier.execution.steps import IllFormed, Taken, TimedStep, Tolerance
+from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep, Tolerance
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator, Undefined
 from plansafe.verifier.model.nodes import Atom, Formula, Number, Snap, TimedLiteral, bind
@@ -49,7 +49,7 @@ class Event(NamedTuple):
     def snap(self) -> Snap:
         """What happens, for an event of an action."""
         assert self.step is not None
-        assert isinstance(self.step.taken, Taken)
+        assert isinstance(self.step.taken, GroundAction)
         action = self.step.taken.action
         if self.kind == START:
             return action.start
@@ -105,7 +105,7 @@ class TimedRun(Run):
             return
         last: Number = 0
         for step in self.plan_steps:
-            if isinstance(step.taken, Taken):
+            if isinstance(step.taken, GroundAction):
                 last = max(last, step.time + (step.duration or 0) if step.taken.action.end is not None else step.time)
         self.literals = [literal for literal in self.task.timed_literals if 0 < literal.time <= last]
 
@@ -229,11 +229,11 @@ class TimedRun(Run):
                 return False
         for step in started:
             evaluator, binding = self._evaluator(step)
-            assert isinstance(step.taken, Taken)
+            assert isinstance(step.taken, GroundAction)
             assert step.taken.action.end is not None
             self._remembered[step.number] = remember(evaluator, step.taken.action.end, binding)
         for event in taking:
-            if event.step is not None and isinstance(event.step.taken, Taken) and event.kind == START:
+            if event.step is not None and isinstance(event.step.taken, GroundAction) and event.kind == START:
                 self._preferences(event.step.taken)
         self._shared = self._shared and time == self.time
         self._depart(taking)
@@ -265,7 +265,7 @@ class TimedRun(Run):
     # -- conditions ---------------------------------------------------------------------------------------------------
 
     def _evaluator(self, step: TimedStep) -> tuple[Evaluator, dict[int, int]]:
-        assert isinstance(step.taken, Taken)
+        assert isinstance(step.taken, GroundAction)
         evaluator = Evaluator(self.task, self.state.facts, self.state.fluents, step.duration)
         return evaluator, step.taken.binding
 
@@ -323,7 +323,7 @@ class TimedRun(Run):
         broken = []
         for step in running:
             evaluator, binding = self._evaluator(step)
-            assert isinstance(step.taken, Taken)
+            assert isinstance(step.taken, GroundAction)
             if evaluator.holds(model.And(step.taken.action.over_all), binding) is not True:
                 if self.observer is None:
                     self.note_reasons(step.number, step.taken.action.over_all, binding, step.duration)
@@ -334,14 +334,14 @@ class TimedRun(Run):
         """Whether a condition over all of an action under way does not hold in the present state."""
         for step in self.running:
             evaluator, binding = self._evaluator(step)
-            assert isinstance(step.taken, Taken)
+            assert isinstance(step.taken, GroundAction)
             if evaluator.holds(model.And(step.taken.action.over_all), binding) is not True:
                 return True
         return False
 
     def _breaks_over_all(self, time: Number, running: list[TimedStep], delta: Delta) -> list[Failure]:
         """Whose ``over all`` conditions fail in the state that a happening leads to."""
-        if not any([isinstance(s.taken, Taken) and s.taken.action.over_all for s in running]):
+        if not any([isinstance(s.taken, GroundAction) and s.taken.action.over_all for s in running]):
             return []
         log: list[Change] = []
         self.state.apply(delta, log)
@@ -408,7 +408,7 @@ class TimedRun(Run):
         _, binding = self._evaluator(event.step)
         for condition in event.snap.condition:
             self._reads(condition, binding, out)
-        assert isinstance(event.step.taken, Taken)
+        assert isinstance(event.step.taken, GroundAction)
         action = event.step.taken.action
         for constraint in action.durations:
             if constraint.at_end == (event.kind == END):
@@ -480,7 +480,7 @@ class TimedRun(Run):
         entries = self._under_way()
         mirrors = []
         for event in taking:
-            if event.step is not None and isinstance(event.step.taken, Taken):
+            if event.step is not None and isinstance(event.step.taken, GroundAction):
                 mirror = self.engine.mirror(event.kind, event.step.taken)
                 if mirror is not None:
                     mirrors.append(mirror)
@@ -494,7 +494,7 @@ class TimedRun(Run):
         assert self.runtime is not None
         entries: list[tuple[Mirror, int]] = []
         for step in self.running:
-            assert isinstance(step.taken, Taken)
+            assert isinstance(step.taken, GroundAction)
             mirror = self.engine.mirror("during", step.taken)
             if mirror is not None:
                 entries.append((mirror, step.number))
@@ -530,7 +530,11 @@ class TimedRun(Run):
         """Keep the facts that say which durative actions are under way."""
         ending = {e.step.number for e in taking if e.kind == END and e.step is not None}
         for event in sorted(taking, key=lambda e: e.kind):  # ends first
-            if event.step is None or not isinstance(event.step.taken, Taken) or event.step.taken.action.end is None:
+            if (
+                event.step is None
+                or not isinstance(event.step.taken, GroundAction)
+                or event.step.taken.action.end is None
+            ):
                 continue
             mirror = self.engine.mirror("during", event.step.taken)
             if mirror is None:
@@ -542,7 +546,7 @@ class TimedRun(Run):
                 same = [
                     s
                     for s in self.running
-                    if isinstance(s.taken, Taken) and s.taken == taken and s.number not in ending
+                    if isinstance(s.taken, GroundAction) and s.taken == taken and s.number not in ending
                 ]
                 if same:
                     continue
@@ -563,4 +567,4 @@ def interference(event: Event, other: Event, what: str, earlier: bool) -> Failur
 
 
 def _durative(step: TimedStep) -> bool:
-    return isinstance(step.taken, Taken) and step.taken.action.end is not None
+    return isinstance(step.taken, GroundAction) and step.taken.action.end is not None

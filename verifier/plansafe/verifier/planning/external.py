@@ -11,7 +11,7 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import NumberTooLarge
-from plansafe.verifier.execution.steps import Taken, step_text
+from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.model.nodes import Action, Quantified, Task
 from plansafe.verifier.planning.compile_rules import Compiled, compile_rules
 from plansafe.verifier.planning.port import Answer, Query, Solution
@@ -97,10 +97,10 @@ def joined(task: Task) -> Task:
     return task._replace(actions=actions)
 
 
-def _replayed(simulation: Execution, compiled: Compiled, prefix: Sequence[Taken]) -> bool:
+def _replayed(simulation: Execution, compiled: Compiled, prefix: Sequence[GroundAction]) -> bool:
     """Take the steps of a prefix in the compiled task; false if one cannot be taken or makes the trace unsafe."""
     actions, state = simulation.task.actions, simulation.state
-    observe = None if compiled.observe is None else Taken(actions[compiled.observe], ())
+    observe = None if compiled.observe is None else GroundAction(actions[compiled.observe], ())
 
     def observed() -> bool:
         if observe is not None and compiled.watch is not None and state.facts[compiled.watch]:
@@ -110,7 +110,7 @@ def _replayed(simulation: Execution, compiled: Compiled, prefix: Sequence[Taken]
     if not observed():
         return False
     for step in prefix:
-        if not simulation.take(Taken(actions[step.action.name], step.objects)) or not observed():
+        if not simulation.take(GroundAction(actions[step.action.name], step.objects)) or not observed():
             return False
     return True
 
@@ -122,13 +122,13 @@ def answer(query: Query, question: Question, plan: Sequence[Sequence[str]], *, o
     """
     checker = query.checker
     assert checker.engine is not None
-    steps: list[Taken] = []
+    steps: list[GroundAction] = []
     for tokens in plan:
         original = question.printed.original(tokens)
         if original[0] in question.bookkeeping:
             continue
         step = checker.engine.resolver.step(original)
-        if not isinstance(step, Taken):
+        if not isinstance(step, GroundAction):
             raise Disagreement(f"{planner} takes the step ({' '.join(original)}): {step.message}")
         steps.append(step)
     objects = checker.engine.task.objects

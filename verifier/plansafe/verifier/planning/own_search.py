@@ -22,7 +22,7 @@ from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.monitors.program import structure
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import NumberTooLarge
-from plansafe.verifier.execution.steps import Taken, step_text
+from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.planning.estimates import landmark_cut, relaxed_plan
 from plansafe.verifier.planning.pending import pending
 from plansafe.verifier.planning.port import Answer, Query, Solution
@@ -120,7 +120,7 @@ def unsupported(checker: Checker, rules: bool) -> str:
     return ""
 
 
-def replayed(query: Query, steps: tuple[Taken, ...]) -> bool | None:
+def replayed(query: Query, steps: tuple[GroundAction, ...]) -> bool | None:
     """Whether the checker finds a prefix with its continuation SAFE or VALID (without rules: reaching the goal).
 
     ``None`` where one of its limits ends the replay.
@@ -143,7 +143,7 @@ class _OutOfTime(Exception):
 class _Node:
     __slots__ = ("__weakref__", "depth", "execution", "key", "parent", "step", "tried", "value")
 
-    def __init__(self, parent: _Node | None, step: Taken | None, execution: Execution) -> None:
+    def __init__(self, parent: _Node | None, step: GroundAction | None, execution: Execution) -> None:
         self.parent = parent
         self.step = step
         self.execution: Execution | None = execution
@@ -157,12 +157,12 @@ class _Look(NamedTuple):
     """An estimate (``None``: no plan), the steps to try first, all steps that may be legal, and what holds."""
 
     value: int | None
-    preferred: list[Taken]
-    steps: list[Taken]
+    preferred: list[GroundAction]
+    steps: list[GroundAction]
     true: list[int]
 
 
-_Waiting = tuple[int, int, int, _Node, Taken]
+_Waiting = tuple[int, int, int, _Node, GroundAction]
 """A rank, the estimate of a node, the order of arrival; the node, and a step to take there."""
 
 
@@ -197,7 +197,7 @@ class _Search:
         root = _Node(None, None, start)
         end = self._shortest(root) if self.shortest else self._greedy(root)
         if end is not None:
-            steps: list[Taken] = []
+            steps: list[GroundAction] = []
             node = end
             while node.parent is not None:
                 assert node.step is not None
@@ -214,7 +214,7 @@ class _Search:
 
     # -- nodes --------------------------------------------------------------------------------------------------------
 
-    def _child(self, parent: _Node, step: Taken) -> _Node | None:
+    def _child(self, parent: _Node, step: GroundAction) -> _Node | None:
         """The node behind a step, unless the step cannot be taken or breaks a rule."""
         self._check()
         try:
@@ -344,8 +344,8 @@ class _Search:
 
     def _shortest(self, root: _Node) -> _Node | None:
         """A*: nodes are looked at when their parent's bound comes up, and again when their own does."""
-        queue: list[tuple[int, int, int, _Node, Taken | None]] = [(0, 0, 0, root, None)]
-        steps_of: dict[_Node, list[Taken]] = {}
+        queue: list[tuple[int, int, int, _Node, GroundAction | None]] = [(0, 0, 0, root, None)]
+        steps_of: dict[_Node, list[GroundAction]] = {}
         best: dict[object, int] = {}
         assert root.execution is not None
         root.key = root.execution.key()

@@ -11,7 +11,7 @@ from enum import Enum
 from typing import NamedTuple, Protocol
 
 from plansafe.verifier.api import Checker
-from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.execution.steps import GroundAction
 
 
 class Answer(Enum):
@@ -31,7 +31,7 @@ class Query(NamedTuple):
     """
 
     checker: Checker
-    prefix: Sequence[Taken] = ()
+    prefix: Sequence[GroundAction] = ()
     rules: bool = True
     shortest: bool = False
     time_limit_s: float = 10.0
@@ -44,7 +44,7 @@ class Solution(NamedTuple):
     """
 
     answer: Answer
-    steps: tuple[Taken, ...] = ()
+    steps: tuple[GroundAction, ...] = ()
     optimal: bool = False
     detail: str = ""
     planner: str = ""

@@ -24,7 +24,7 @@ from plansafe.verifier.execution.monitors.runtime import Runtime, StateMonitor
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import State
-from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import (
     FALSE,
     TRUE,
@@ -78,7 +78,7 @@ class Asking(NamedTuple):
 class After(NamedTuple):
     """The letter after a step."""
 
-    step: Taken
+    step: GroundAction
 
 
 class Demand(NamedTuple):
@@ -234,7 +234,7 @@ class Relaxed:
         self.task = lifted.engine.task
         self.facts = state.facts
         self.monitors = lifted.monitors
-        self.steps: list[Taken] = []
+        self.steps: list[GroundAction] = []
         self._nodes = 0
         self._propositions: dict[tuple[int, int, bool], int] = {}
         self._choices: dict[frozenset[Conjunction], int] = {}
@@ -278,7 +278,7 @@ class Relaxed:
                 own = objects[: len(schema.action.parameters)]
                 label = numbers.setdefault((schema.action.name, own), len(self.steps))
                 if label == len(self.steps):
-                    self.steps.append(Taken(schema.action, own))
+                    self.steps.append(GroundAction(schema.action, own))
                     changes.append({})
                 changes[label].update(dict.fromkeys(facts))
             found.append((schema, objects, label, facts))
@@ -426,7 +426,7 @@ class Relaxed:
             return ()
         return (self._proposition((predicate, code, positive)),)
 
-    def _regressed(self, atom: Atom, binding: Binding, positive: bool, step: Taken) -> Conjunction | None:
+    def _regressed(self, atom: Atom, binding: Binding, positive: bool, step: GroundAction) -> Conjunction | None:
         """What makes a literal true after a step."""
         if self.engine.axioms is not None and atom.predicate in self.engine.axioms.derived:
             return ()
@@ -502,11 +502,11 @@ class Relaxed:
             self.free.append(number)
         return number
 
-    def _demanded(self, demands: Iterable[Demand], step: Taken) -> Conjunction | None:
+    def _demanded(self, demands: Iterable[Demand], step: GroundAction) -> Conjunction | None:
         """What the rules about a step demand where it is taken."""
         return self._all([self._demand(demand, step) for demand in demands])
 
-    def _demand(self, demand: Demand, step: Taken) -> Conjunction | None:
+    def _demand(self, demand: Demand, step: GroundAction) -> Conjunction | None:
         part = demand.part
         assert part.step is not None
         atom = part.step.body if isinstance(part.step, Quantified) else part.step
@@ -550,7 +550,7 @@ class Relaxed:
     def _kept(
         self,
         invariants: dict[tuple[int, bool], list[Invariant]],
-        step: Taken,
+        step: GroundAction,
         changes: Iterable[tuple[int, int, bool]],
     ) -> Conjunction | None:
         """What the rules about single states demand, before a step, of the state after it."""

@@ -11,7 +11,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, ReadSteps
 from plansafe.verifier.execution.one_world import refusal
 from plansafe.verifier.execution.replay import HALT, Outcome, Run
-from plansafe.verifier.execution.steps import IllFormed, Taken, step_text
+from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.extract import Aligned, alignments
 from plansafe.verifier.repair.fallback import align, lean
@@ -62,7 +62,7 @@ class Repairer:
     """One call of :func:`repair`."""
 
     def __init__(
-        self, checker: Checker, plan: Source, steps: Sequence[Taken | IllFormed], options: RepairOptions
+        self, checker: Checker, plan: Source, steps: Sequence[GroundAction | IllFormed], options: RepairOptions
     ) -> None:
         assert checker.engine is not None
         self.checker = checker
@@ -225,7 +225,7 @@ class Repairer:
                     return False
         return True
 
-    def safe(self, steps: tuple[Taken, ...]) -> bool:
+    def safe(self, steps: tuple[GroundAction, ...]) -> bool:
         """Whether a plan is executable, reaches the goal and keeps every rule."""
         key = tuple(map(identity, steps))
         known = self._safe.get(key)
@@ -244,7 +244,7 @@ class Repairer:
             and outcome.limit is None
         )
 
-    def outcome(self, steps: Sequence[Taken]) -> Outcome:
+    def outcome(self, steps: Sequence[GroundAction]) -> Outcome:
         """What a plan comes to, without explanations."""
         run = Run(self.engine, HALT)
         run.steps(steps)
@@ -347,7 +347,7 @@ class Repairer:
         planners = default_planners()
         best: Aligned | None = None
         for prefix in dict.fromkeys([0, self._good_steps()]):
-            before = [step for step in self.steps[:prefix] if isinstance(step, Taken)]
+            before = [step for step in self.steps[:prefix] if isinstance(step, GroundAction)]
             solution = planners.solve(Query(self.checker, before, True, False, limit))
             if solution.answer is Answer.UNSOLVABLE and not prefix:
                 reachable = planners.solve(Query(self.checker, (), False, False, limit))

@@ -8,7 +8,7 @@ from itertools import count
 from time import monotonic
 from typing import NamedTuple
 
-from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.footprint import identity
 from plansafe.verifier.repair.graph import BORROW, DEFER, DELETE, INSERT, KEEP, PLACE, SKIP, SUBSTITUTE, Edge, Node
@@ -22,7 +22,7 @@ class Aligned(NamedTuple):
     positions (from 0). ``deleted``: original steps.
     """
 
-    steps: tuple[Taken, ...]
+    steps: tuple[GroundAction, ...]
     origin: tuple[int, ...]
     moved: frozenset[int]
     substituted: frozenset[int]
@@ -45,7 +45,7 @@ class Aligned(NamedTuple):
         """The positions of inserted and substituted steps."""
         return tuple([p for p, origin in enumerate(self.origin) if not origin or p in self.substituted])
 
-    def without(self, positions: frozenset[int]) -> tuple[Taken, ...]:
+    def without(self, positions: frozenset[int]) -> tuple[GroundAction, ...]:
         """The steps without those at some positions."""
         return tuple([step for p, step in enumerate(self.steps) if p not in positions])
 
@@ -112,7 +112,7 @@ def _aligned(path: tuple[object, ...]) -> Aligned:
     while path:
         path, edge = path  # type: ignore[assignment]
         edges.append(edge)  # type: ignore[arg-type]
-    steps: list[Taken] = []
+    steps: list[GroundAction] = []
     origin: list[int] = []
     moved, substituted = set(), set()
     deleted: list[int] = []

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from plansafe.verifier.execution.steps import IllFormed, Taken
+from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.repair.extract import Aligned
 from plansafe.verifier.repair.footprint import identity
 
-Steps = tuple[Taken, ...]
+Steps = tuple[GroundAction, ...]
 
 
-def lean(steps: Steps, original: Sequence[Taken | IllFormed], safe: Callable[[Steps], bool]) -> Steps:
+def lean(steps: Steps, original: Sequence[GroundAction | IllFormed], safe: Callable[[Steps], bool]) -> Steps:
     """The steps without those that the author did not write and that can be left out one by one."""
-    wanted = {identity(step) for step in original if isinstance(step, Taken)}
+    wanted = {identity(step) for step in original if isinstance(step, GroundAction)}
     place = len(steps) - 1
     while place >= 0:
         shorter = (*steps[:place], *steps[place + 1 :])
@@ -27,7 +27,7 @@ def lean(steps: Steps, original: Sequence[Taken | IllFormed], safe: Callable[[St
     return steps
 
 
-def align(original: Sequence[Taken | IllFormed], steps: Steps, protected: frozenset[int]) -> Aligned | None:
+def align(original: Sequence[GroundAction | IllFormed], steps: Steps, protected: frozenset[int]) -> Aligned | None:
     """An alignment of a plan with the original that keeps many steps; ``None`` if a protected one is lost."""
     width, height = len(original), len(steps)
     longest = [[0] * (height + 1) for _ in range(width + 1)]
@@ -70,5 +70,5 @@ def align(original: Sequence[Taken | IllFormed], steps: Steps, protected: frozen
     return Aligned(steps, tuple(origin), frozenset(), frozenset(substituted), tuple(deleted))
 
 
-def _same(step: Taken | IllFormed, other: Taken) -> bool:
-    return isinstance(step, Taken) and identity(step) == identity(other)
+def _same(step: GroundAction | IllFormed, other: GroundAction) -> bool:
+    return isinstance(step, GroundAction) and identity(step) == identity(other)

@@ -15,7 +15,7 @@ from plansafe.verifier.compile.emit import Join
 from plansafe.verifier.compile.normal import dnf, free_slots, generated_slots, reads_numbers
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import State
-from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import TRUE, Action, And, Atom, Effect, Equal, Formula, Not, Task, Variable, bind
 
@@ -24,7 +24,7 @@ MAX_GROUNDINGS = 20_000
 """Ground instances of one action that are listed for one fact; beyond it the list is cut, and the search says so."""
 
 
-def identity(step: Taken) -> tuple[str, tuple[int, ...]]:
+def identity(step: GroundAction) -> tuple[str, tuple[int, ...]]:
     """What tells ground actions apart; an action itself is deep, and must be neither hashed nor compared."""
     return (step.action.name, step.objects)
 
@@ -47,7 +47,7 @@ class Footprint:
 
     __slots__ = ("_found", "_step", "_task", "mirror", "sets")
 
-    def __init__(self, task: Task, step: Taken, mirror: Fact | None) -> None:
+    def __init__(self, task: Task, step: GroundAction, mirror: Fact | None) -> None:
         self._task = task
         self._step = step
         self._found: dict[tuple[int | None, int | None], tuple[Conditional, ...]] = {}
@@ -154,7 +154,7 @@ class Footprints:
         self._effects: dict[int, list[tuple[Action, Effect, tuple[int, ...], bool | None]]] = {}
         self._literals: dict[tuple[str, tuple[int, ...]], tuple[list[tuple[int, int, bool]], list[Formula]]] = {}
         self._statics: dict[str, list[tuple[frozenset[int], Formula]]] = {}
-        self._achievers: dict[tuple[int, int | None, bool | None], tuple[Taken, ...]] = {}
+        self._achievers: dict[tuple[int, int | None, bool | None], tuple[GroundAction, ...]] = {}
         self._mirrored = {predicate: name for (kind, name), predicate in engine.mirrors.items() if kind == "start"}
         base = len(self.task.predicates)
         for action in self.task.actions.values():
@@ -168,7 +168,7 @@ class Footprints:
                 for a in effect.assignments:
                     self._effects.setdefault(base + a.function, []).append((action, effect, a.arguments, None))
 
-    def of(self, step: Taken) -> Footprint:
+    def of(self, step: GroundAction) -> Footprint:
         """The footprint of a ground action."""
         key = identity(step)
         found = self._known.get(key)
@@ -198,7 +198,7 @@ class Footprints:
 
     # -- which actions do something now -------------------------------------------------------------------------------
 
-    def acting(self, index: int, code: int, state: State) -> Iterator[Taken] | None:
+    def acting(self, index: int, code: int, state: State) -> Iterator[GroundAction] | None:
         """The ground actions with an effect that makes a fact true in a state, whether or not they can be taken there.
 
         A search for the bindings of each effect's condition, not a test of every action. ``None`` where such a search
@@ -212,7 +212,9 @@ class Footprints:
             searches = self._searches[index] = [self._compiled(*entry) for entry in adding]
         return None if any([search is None for search in searches]) else self._acting(searches, index, code, state)
 
-    def _acting(self, searches: Sequence[_Search | None], index: int, code: int, state: State) -> Iterator[Taken]:
+    def _acting(
+        self, searches: Sequence[_Search | None], index: int, code: int, state: State
+    ) -> Iterator[GroundAction]:
         wanted = self.task.decode(code, len(self.task.predicates[index].types))
         for search in searches:
             assert search is not None
@@ -221,7 +223,7 @@ class Footprints:
             if known is not None:
                 found: list[tuple[int, ...]] = []
                 find(state.facts, state.fluents, found, *[known[slot] for slot in slots])
-                yield from [Taken(action, objects) for objects in found]
+                yield from [GroundAction(action, objects) for objects in found]
 
     def _compiled(self, action: Action, effect: Effect, arguments: tuple[int, ...]) -> _Search | None:
         """The search for what an effect needs to make a fact of its atom true."""
@@ -247,7 +249,7 @@ class Footprints:
 
     # -- achievers ----------------------------------------------------------------------------------------------------
 
-    def achievers(self, index: int, code: int | None, value: bool | None) -> tuple[Taken, ...]:
+    def achievers(self, index: int, code: int | None, value: bool | None) -> tuple[GroundAction, ...]:
         """The ground actions that may give a fact a value (``None``: any change; code ``None``: any fact of it).
 
         Only those whose static preconditions hold.
@@ -259,7 +261,7 @@ class Footprints:
             found = self._achievers[key] = tuple(each.values())
         return found
 
-    def _search(self, index: int, code: int | None, value: bool | None) -> Iterator[Taken]:
+    def _search(self, index: int, code: int | None, value: bool | None) -> Iterator[GroundAction]:
         task = self.task
         if index in self._mirrored:
             action = task.actions[self._mirrored[index]]
@@ -291,7 +293,7 @@ class Footprints:
         own = {v.slot for v in action.parameters}
         return {slot: object_ for slot, object_ in binding.items() if slot in own}
 
-    def groundings(self, action: Action, binding: dict[int, int]) -> Iterator[Taken]:
+    def groundings(self, action: Action, binding: dict[int, int]) -> Iterator[GroundAction]:
         """The ground instances of an action that agree with a binding and with the static facts."""
         if action.end is not None:
             return
@@ -326,9 +328,9 @@ class Footprints:
                     break
             partial = grown
         for one in partial:
-            yield Taken(action, tuple([one[v.slot] for v in action.parameters]))
+            yield GroundAction(action, tuple([one[v.slot] for v in action.parameters]))
 
-    def precondition(self, step: Taken) -> tuple[list[tuple[int, int, bool]], list[Formula]]:
+    def precondition(self, step: GroundAction) -> tuple[list[tuple[int, int, bool]], list[Formula]]:
         """The literals of a ground action's precondition (predicate, code, value), and its other parts."""
         key = identity(step)
         found = self._literals.get(key)

@@ -23,7 +23,7 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import Change, NumberTooLarge, State
-from plansafe.verifier.execution.steps import IllFormed, Taken
+from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import And, Formula, Number
 from plansafe.verifier.repair.demands import Demand, Demander
@@ -57,7 +57,7 @@ class Edge(NamedTuple):
     target: Node
     kind: int
     step: int
-    taken: Taken | None
+    taken: GroundAction | None
     cost: Number
 
 
@@ -120,7 +120,7 @@ class _Candidate(NamedTuple):
     call that with. ``contested``: another effect may add what one deletes, and a fact that is both is true.
     """
 
-    taken: Taken
+    taken: GroundAction
     footprint: Footprint
     literals: list[tuple[int, int, bool]]
     simple: bool
@@ -138,7 +138,7 @@ class Search:
     def __init__(
         self,
         engine: Engine,
-        steps: Sequence[Taken | IllFormed],
+        steps: Sequence[GroundAction | IllFormed],
         weights: Weights,
         protected: frozenset[int],
         deadline: float | None,
@@ -154,7 +154,7 @@ class Search:
         self.footprints = Footprints(engine)
         self.demander = Demander(engine)
         self.prints: list[Footprint | None] = [
-            self.footprints.of(step) if isinstance(step, Taken) else None for step in self.steps
+            self.footprints.of(step) if isinstance(step, GroundAction) else None for step in self.steps
         ]
         mirrors = frozenset(engine.mirrors.values())
         self._touching: dict[object, set[int]] = {}
@@ -183,7 +183,7 @@ class Search:
         self._count = count()
         self._achieving: dict[Demand, list[int]] = {}
         self._achievers: dict[Demand, list[_Candidate]] = {}
-        self._legal_actions: dict[tuple[object, ...], list[Taken]] = {}
+        self._legal_actions: dict[tuple[object, ...], list[GroundAction]] = {}
         self.base = len(engine.task.predicates)
         self.prepare()
         state = _frozen(engine.initial(), None)
@@ -277,7 +277,7 @@ class Search:
     def preview(
         self,
         node: Node,  # noqa: ARG002 - a subclass knows more
-        taken: Taken | None,  # noqa: ARG002
+        taken: GroundAction | None,  # noqa: ARG002
         position: int,  # noqa: ARG002
         deferred: frozenset[int],  # noqa: ARG002
         borrowed: frozenset[int],  # noqa: ARG002
@@ -310,7 +310,7 @@ class Search:
         source: Node,
         kind: int,
         step: int,
-        taken: Taken | None,
+        taken: GroundAction | None,
         cost: Number,
         position: int,
         state: State,
@@ -366,7 +366,9 @@ class Search:
                     self._offer(node, demand, extra)
             stack += [(edge.target, total + edge.cost) for edge in node.edges]
 
-    def _take(self, node: Node, taken: Taken) -> tuple[State, Watch | None, tuple[Broken, ...], list[Change]] | None:
+    def _take(
+        self, node: Node, taken: GroundAction
+    ) -> tuple[State, Watch | None, tuple[Broken, ...], list[Change]] | None:
         """What a step leads to; ``None`` if it cannot be taken."""
         now = Execution(self.engine, node.state.fork())
         try:
@@ -392,7 +394,7 @@ class Search:
         node.expanded = True
         for step in sorted(node.deferred):
             taken = self.steps[step - 1]
-            assert isinstance(taken, Taken)
+            assert isinstance(taken, GroundAction)
             if not self._execute(node, PLACE, step, taken, 0, node.position, node.deferred - {step}, node.borrowed):
                 self._flaw(node, ("unplaced", step), partial(self._precondition, node, taken, 0))
         if node.position == self.length:
@@ -414,7 +416,7 @@ class Search:
         node: Node,
         kind: int,
         step: int,
-        taken: Taken,
+        taken: GroundAction,
         cost: Number,
         position: int,
         deferred: frozenset[int],
@@ -431,7 +433,7 @@ class Search:
         self._reach(node, kind, step, taken, cost, position, state, watch, deferred, borrowed, broken)
         return True
 
-    def _meets(self, demand: Demand, taken: Taken, log: list[Change]) -> bool:
+    def _meets(self, demand: Demand, taken: GroundAction, log: list[Change]) -> bool:
         mirror = self.footprints.of(taken).mirror
         if mirror is not None and mirror[0] == demand.subject and demand.code in (None, mirror[1]):
             return True
@@ -462,12 +464,12 @@ class Search:
     def _evaluator(self, node: Node) -> Evaluator:
         return Evaluator(self.engine.task, node.state.facts, node.state.fluents)
 
-    def _inexecutable(self, node: Node, taken: Taken, step: int) -> None:
+    def _inexecutable(self, node: Node, taken: GroundAction, step: int) -> None:
         self._precondition(node, taken, 0)
         self._removable(node, 0)
         self._receive(node, Demand(_BORROW_STEP, step, None), 0, True)
 
-    def _precondition(self, node: Node, taken: Taken, extra: Number) -> None:
+    def _precondition(self, node: Node, taken: GroundAction, extra: Number) -> None:
         """A step cannot be taken here: some fact of its precondition should differ."""
         binding = taken.binding
         condition = And(taken.action.start.condition)
@@ -486,7 +488,7 @@ class Search:
         for demand in demands:
             self._receive(node, demand, extra, True)
 
-    def _effect_reads(self, evaluator: Evaluator, taken: Taken, binding: dict[int, int]) -> frozenset[Demand]:
+    def _effect_reads(self, evaluator: Evaluator, taken: GroundAction, binding: dict[int, int]) -> frozenset[Demand]:
         out: frozenset[Demand] = frozenset()
         for effect in taken.action.start.effects:
             out |= self.demander.patterns(effect.condition, binding)
@@ -631,7 +633,7 @@ class Search:
                 out[0] = (source, demand, extra, False)
         return out
 
-    def _deciding(self, node: Node, taken: Taken, effect: Conditional, wanted: bool | None) -> frozenset[Demand]:
+    def _deciding(self, node: Node, taken: GroundAction, effect: Conditional, wanted: bool | None) -> frozenset[Demand]:
         """What would have to differ before a step for an effect to bring about, or not to prevent, what is wanted."""
         evaluator = self._evaluator(node)
         if effect.value is None:
@@ -647,7 +649,7 @@ class Search:
         step = node.position + 1
         if step in self.protected or step in node.borrowed or node.broken:
             return
-        if self.insertions_only and isinstance(self.steps[step - 1], Taken):
+        if self.insertions_only and isinstance(self.steps[step - 1], GroundAction):
             return
         self._push(node, extra + self.weights.delete, ("delete",), partial(self._delete, node, DELETE))
         if self.weights.substitute < self.weights.delete:
@@ -669,7 +671,7 @@ class Search:
         step = node.position + 1
         if step in self.protected or step in node.borrowed or node.broken or self.insertions_only:
             return
-        if isinstance(self.steps[step - 1], Taken):
+        if isinstance(self.steps[step - 1], GroundAction):
             self._push(node, extra + self.weights.move, ("defer",), partial(self._defer, node))
 
     def _defer(self, node: Node) -> None:
@@ -724,7 +726,7 @@ class Search:
         """Look at each action that may meet a demand; with ``others``, those that do so here have been offered."""
         facts = node.state.facts
         lacking: set[tuple[int, int, bool]] = set()
-        vague: list[Taken] = []
+        vague: list[GroundAction] = []
         asleep: list[_Candidate] = []
         for candidate in self._candidates(demand):
             for literal in candidate.literals:
@@ -773,7 +775,7 @@ class Search:
         self,
         node: Node,
         lacking: set[tuple[int, int, bool]],
-        vague: list[Taken],
+        vague: list[GroundAction],
         asleep: list[_Candidate],
         extra: Number,
     ) -> None:
@@ -804,12 +806,12 @@ class Search:
         if step <= node.position or step in node.borrowed or step in self.protected or self.insertions_only:
             return
         taken = self.steps[step - 1]
-        if isinstance(taken, Taken):
+        if isinstance(taken, GroundAction):
             cost = self.weights.move
 
             self._push(node, extra + cost, ("borrow", step), partial(self._borrow, node, step, taken, extra))
 
-    def _borrow(self, node: Node, step: int, taken: Taken, extra: Number) -> None:
+    def _borrow(self, node: Node, step: int, taken: GroundAction, extra: Number) -> None:
         cost, borrowed = self.weights.move, node.borrowed | {step}
         if self._legal(node, taken):
             least = cost + self.preview(node, taken, node.position, node.deferred, borrowed, 0)
@@ -821,7 +823,7 @@ class Search:
         extra += cost
         self._flaw(node, ("enable step", step), partial(self._precondition, node, taken, extra), extra)
 
-    def _offer_action(self, node: Node, taken: Taken, extra: Number, wanted: Demand | None) -> None:
+    def _offer_action(self, node: Node, taken: GroundAction, extra: Number, wanted: Demand | None) -> None:
         """A legal action may be inserted here, or take the place of the next step; ``wanted``: if it meets a demand."""
         step = node.position + 1
         ways = [(INSERT, self.weights.insert)]
@@ -864,7 +866,7 @@ class Search:
                 does = None
         return does
 
-    def _legal(self, node: Node, taken: Taken) -> bool:
+    def _legal(self, node: Node, taken: GroundAction) -> bool:
         """Whether the precondition of an action holds; true where a number is undefined, for then trying tells."""
         literals, others = self.footprints.precondition(taken)
         facts = node.state.facts
@@ -880,7 +882,9 @@ class Search:
         except (KeyError, ZeroDivisionError):
             return True
 
-    def _try(self, node: Node, taken: Taken, kind: int, cost: Number, extra: Number, wanted: Demand | None) -> None:
+    def _try(
+        self, node: Node, taken: GroundAction, kind: int, cost: Number, extra: Number, wanted: Demand | None
+    ) -> None:
         did = ("did", kind, *identity(taken))
         if did in node.done:
             return
@@ -899,7 +903,7 @@ class Search:
             node, ("enable", kind, *identity(taken), wanted), partial(self._enable, node, taken, extra, wanted), extra
         )
 
-    def _enable(self, node: Node, taken: Taken, extra: Number, wanted: Demand | None) -> None:
+    def _enable(self, node: Node, taken: GroundAction, extra: Number, wanted: Demand | None) -> None:
         """An action cannot be taken here, or does not what it should: what would have to differ for that?"""
         binding = taken.binding
         evaluator = self._evaluator(node)
@@ -912,7 +916,7 @@ class Search:
             for demand in self._deciding(node, taken, effect, wanted.value):
                 self._receive(node, demand, extra, True)
 
-    def _legal_here(self, node: Node) -> list[Taken]:
+    def _legal_here(self, node: Node) -> list[GroundAction]:
         key = self._picture(node.state)
         found = self._legal_actions.get(key)
         if found is None:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from plansafe.verifier.compile.normal import mentions
 from plansafe.verifier.execution.replay import FORCE, Engine, Run
-from plansafe.verifier.execution.steps import IllFormed, Taken
+from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import And, Number, bind
 from plansafe.verifier.repair.demands import Demand
@@ -55,7 +55,7 @@ class GuidedSearch(Search):
     def __init__(
         self,
         engine: Engine,
-        steps: Sequence[Taken | IllFormed],
+        steps: Sequence[GroundAction | IllFormed],
         weights: Weights,
         protected: frozenset[int],
         deadline: float | None,
@@ -82,7 +82,7 @@ class GuidedSearch(Search):
     def preview(
         self,
         node: Node,
-        taken: Taken | None,
+        taken: GroundAction | None,
         position: int,
         deferred: frozenset[int],
         borrowed: frozenset[int],

@@ -12,7 +12,7 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.compile.triggers import Pattern, patterns
 from plansafe.verifier.execution.replay import FORCE, HALT, Run
 from plansafe.verifier.execution.state import Change, State
-from plansafe.verifier.execution.steps import IllFormed, Taken, step_text
+from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.repair.extract import Aligned
 from plansafe.verifier.repair.model import EditKind
 
@@ -38,7 +38,7 @@ class Order:
     def __init__(
         self,
         checker: Checker,
-        steps: Sequence[Taken | IllFormed],
+        steps: Sequence[GroundAction | IllFormed],
         texts: Sequence[str],
     ) -> None:
         assert checker.engine is not None
@@ -81,7 +81,7 @@ class Order:
                 total += len(self.texts[number - 1].split()) + 1
         return total
 
-    def _in_play(self, steps: Sequence[Taken | IllFormed], reading: str) -> tuple[set[InPlay], State]:
+    def _in_play(self, steps: Sequence[GroundAction | IllFormed], reading: str) -> tuple[set[InPlay], State]:
         """The rule instances that the steps of a plan bring into play, and its final state.
 
         A rule about steps comes into play where a step matches, any other where a fact that it reads changes: each time
@@ -97,7 +97,7 @@ class Order:
 
         def observe(_run: Run, number: int, changes: list[Change]) -> None:
             step = steps[number - 1]
-            mirror = self.engine.mirror("start", step) if isinstance(step, Taken) else None
+            mirror = self.engine.mirror("start", step) if isinstance(step, GroundAction) else None
             if mirror is not None:
                 note(*mirror)
             for index, code, _ in changes:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.causal import NotCovered, Support, supports
 from plansafe.verifier.execution.replay import HALT, Run
-from plansafe.verifier.execution.steps import IllFormed, Taken, step_text
+from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.model.evaluation import formula_text
 from plansafe.verifier.repair.extract import Aligned
 from plansafe.verifier.rules.model import shown_names
@@ -19,7 +19,7 @@ _MOST = 2
 class Reasons:
     """The reasons of the edits of one plan."""
 
-    def __init__(self, checker: Checker, original: Sequence[Taken | IllFormed]) -> None:
+    def __init__(self, checker: Checker, original: Sequence[GroundAction | IllFormed]) -> None:
         assert checker.engine is not None
         self.checker = checker
         self.engine = checker.engine
@@ -72,7 +72,7 @@ class Reasons:
             return f"{old.message}; the new step {serves}" if serves else old.message
         return serves
 
-    def _trouble(self, steps: Sequence[Taken], focus: int) -> str:
+    def _trouble(self, steps: Sequence[GroundAction], focus: int) -> str:
         """The first thing wrong with a plan, told of the step at ``focus``; empty if nothing is."""
         run = Run(self.engine, HALT)
         run.steps(steps)

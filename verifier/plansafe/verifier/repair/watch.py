@@ -18,7 +18,7 @@ from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import Change, State
-from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.execution.steps import GroundAction
 
 Find = Callable[..., None]
 StateMonitor = Invariant | Automaton
@@ -91,7 +91,7 @@ class Watch:
         """What decides, with the state, all that the rules will say."""
         return (self.keys, self.letter) if self.dispatch.timed else self.keys
 
-    def after(self, engine: Engine, before: State, step: Taken, after: State, log: list[Change]) -> Watch:
+    def after(self, engine: Engine, before: State, step: GroundAction, after: State, log: list[Change]) -> Watch:
         """The monitors after ``step`` was taken in ``before`` and led to ``after`` by the changes in ``log``."""
         turn = _Turn(self)
         moment = Moment(self.letter, self.letter, False)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from plansafe.verifier.kernel import Judgement, Kernel
     from plansafe.verifier.kernel import World as KernelWorld
     from plansafe.verifier.rules.expand import PlainOpening
-    from plansafe.verifier.symbolic.worlds.model import World
+    from plansafe.verifier.symbolic.worlds.model import Completion
 
 MAX_WORK = 100_000
 """Of one plan, in the kernel's units (formulas evaluated, facts looked at, steps taken): about a second."""
@@ -69,7 +69,7 @@ class Confirmer:
             return self._disagreement(plan, report, message, None)
         return report._replace(findings=findings)
 
-    def confirm_world(self, plan: Source, report: Report, world: World) -> tuple[Report, str]:
+    def confirm_world(self, plan: Source, report: Report, world: Completion) -> tuple[Report, str]:
         """A report on one of many worlds with ``replayed`` filled in, and what the kernel says against it."""
         mode = self.checker.options.replay
         if mode == "never" or report.headline is None or not self._readable(report.steps):
@@ -161,7 +161,7 @@ class Confirmer:
         )
 
 
-def kernel_world(checker: Checker, world: World) -> KernelWorld:
+def kernel_world(checker: Checker, world: Completion) -> KernelWorld:
     """A world as the kernel is told of it: by names."""
     from fractions import Fraction  # noqa: PLC0415 - loaded by now
 

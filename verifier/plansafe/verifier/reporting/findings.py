@@ -10,7 +10,7 @@ from plansafe.verifier.compile.normal import is_temporal, reads
 from plansafe.verifier.elaborate.context import At
 from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.replay import Failure, Outcome
-from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Binding, Evaluator, formula_text
 from plansafe.verifier.model.nodes import bind
@@ -281,7 +281,7 @@ class Writer:
             for later in range(step + 1, min(len(self.read.steps), step + 10_000) + 1):
                 taken = self.read.steps[later - 1]
                 if (
-                    isinstance(taken, Taken)
+                    isinstance(taken, GroundAction)
                     and taken.action.name in able
                     and fact in self._effects(later, reason.wanted)
                 ):
@@ -436,7 +436,7 @@ class Writer:
     def _fits(self, step: int, name: str, wanted: list[int | None]) -> bool:
         """Whether a step is of this action, with these objects (``None``: any)."""
         taken = self.read.steps[step - 1]
-        if not isinstance(taken, Taken) or taken.action.name != name:
+        if not isinstance(taken, GroundAction) or taken.action.name != name:
             return False
         return all([w is None or w == o for w, o in zip(wanted, taken.objects, strict=True)])
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.grammar.source import Source
-from plansafe.verifier.execution.steps import Taken, Tolerance
+from plansafe.verifier.execution.steps import GroundAction, Tolerance
 
 if TYPE_CHECKING:
     from plansafe.verifier.api import ReadSteps
@@ -19,7 +19,7 @@ def notes(plan: Source, read: ReadSteps, tolerance: Tolerance, forgiven: Collect
     idle = [
         step.number
         for step in timed
-        if isinstance(step.taken, Taken)
+        if isinstance(step.taken, GroundAction)
         and step.taken.action.end is None
         and step.duration is not None
         and not -tolerance.given <= step.duration <= tolerance.given

@@ -11,7 +11,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import Headline, Report
 from plansafe.verifier.symbolic.invariants.groups import restrictions
 from plansafe.verifier.symbolic.worlds.initial import TooManyUnknowns
-from plansafe.verifier.symbolic.worlds.model import World
+from plansafe.verifier.symbolic.worlds.model import Completion
 from plansafe.verifier.symbolic.worlds.replaying import in_order
 from plansafe.verifier.symbolic.worlds.showing import Show
 
@@ -47,7 +47,7 @@ def audit(checker: Checker, plan: Source, read: ReadSteps, deadline: float | Non
         )
         order = None if read.ordering is None else only_order(len(read.steps), read.ordering)
         if order is not None:
-            read = in_order(read, World(frozenset(), {}, {}, order))
+            read = in_order(read, Completion(frozenset(), {}, {}, order))
         if read.timed is not None or read.ordering is not None:
             from plansafe.verifier.symbolic.worlds.judged import Judged  # noqa: PLC0415 - for such plans alone
 

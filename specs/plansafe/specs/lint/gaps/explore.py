@@ -15,7 +15,7 @@ from plansafe.specs.lint.gaps.steps import StepPatterns
 from plansafe.specs.lint.gaps.trials import Path, Trial, Trials
 from plansafe.verifier.execution.execution import Execution, StateKey, changing
 from plansafe.verifier.execution.state import NumberTooLarge, State
-from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.execution.steps import GroundAction
 
 WITNESSES = 4
 MAX_ENDS = 150
@@ -155,7 +155,7 @@ class Explorer:
                 made.append(child)
         return made
 
-    def _symmetric(self, step: Taken, touched: set[int]) -> bool:
+    def _symmetric(self, step: GroundAction, touched: set[int]) -> bool:
         """Whether the step touches an object for the first time, and one just like it could have been taken instead."""
         for item in step.objects:
             first = self.shared.like[item]
@@ -164,7 +164,7 @@ class Explorer:
                 return True
         return False
 
-    def _step(self, node: Node, step: Taken, rest: Path, keep: bool) -> Node | None:
+    def _step(self, node: Node, step: GroundAction, rest: Path, keep: bool) -> Node | None:
         """Take a step from a node, look at it, and return where it leads if that is worth going on from."""
         now = Execution(self.engine, node.state)
         try:
@@ -207,7 +207,7 @@ class Explorer:
         heat += sum([self.shared.marks[o] for o in step.objects])
         return Node(path, rest, after, changing(self.engine, node.state), heat / (1.0 + heat))
 
-    def _loop(self, node: Node, undoing: Taken, key: StateKey) -> None:
+    def _loop(self, node: Node, undoing: GroundAction, key: StateKey) -> None:
         """A step that leads back to where the plan was before its last step: what if that is taken again?"""
         if node.before != key:
             return
@@ -217,7 +217,7 @@ class Explorer:
         if trial is not None and not trial.broken:
             self._note(proposals, path, node.rest, trial, None)
 
-    def _count(self, counts: _Counts, step: Taken, proposals: Sequence[Proposal]) -> None:
+    def _count(self, counts: _Counts, step: GroundAction, proposals: Sequence[Proposal]) -> None:
         kinds = tuple([self.shared.words.kind_of(o) for o in step.objects])
         counts.add((step.action.name, kinds), {proposal.text for proposal in proposals})
 

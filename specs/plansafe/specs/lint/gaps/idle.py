@@ -11,7 +11,7 @@ from plansafe.specs.lint.gaps.scene import Scene
 from plansafe.specs.lint.gaps.trials import Path
 from plansafe.verifier.execution.execution import Execution, changing
 from plansafe.verifier.execution.state import State
-from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.execution.steps import GroundAction
 
 MAX_PLANS = 25
 
@@ -74,7 +74,7 @@ def _idling(explorer: Explorer, path: Path, state: State, at: int) -> Path | Non
     return None
 
 
-def _back(explorer: Explorer, now: Execution, here: object) -> Taken | None:
+def _back(explorer: Explorer, now: Execution, here: object) -> GroundAction | None:
     for back in list(now.legal()):
         now.take(back)
         same = changing(explorer.engine, now.state) == here

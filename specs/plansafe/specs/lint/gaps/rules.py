@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from plansafe.specs.lint.gaps.words import Word, Words
-from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.execution.steps import GroundAction
 
 FADE = 0.7
 """Of two words that make something suspicious, how much of the weaker counts; of the third, its square, and so on."""
@@ -70,7 +70,7 @@ class Lifted:
         texts = list(dict.fromkeys([self.literal(literal) for literal in literals]))
         return texts[0] if len(texts) == 1 else f"(and {' '.join(texts)})"
 
-    def step(self, taken: Taken, used: frozenset[int] | set[int]) -> str:
+    def step(self, taken: GroundAction, used: frozenset[int] | set[int]) -> str:
         """A step; objects that are not ``used`` may be any."""
         words = [self.variable(o) if o in used else "_" for o in taken.objects]
         return f"({' '.join([taken.action.name, *words])})"

@@ -9,7 +9,7 @@ from plansafe.specs.lint.gaps.rules import NAME, Lifted, Literal, Proposal, Scor
 from plansafe.specs.lint.gaps.scene import Scene, Shared
 from plansafe.specs.lint.gaps.states import code_of
 from plansafe.verifier.compile.normal import reads
-from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import Action, Atom, variable
 
 STRONG = 1.5
@@ -29,7 +29,7 @@ class StepPatterns:
         self._early = _wanted_first(shared)
         self._remedies = _remedies(shared)
 
-    def of(self, path: Sequence[Taken], before: Scene, after: Scene | None) -> Iterator[Proposal]:
+    def of(self, path: Sequence[GroundAction], before: Scene, after: Scene | None) -> Iterator[Proposal]:
         """What the last step of ``path`` (``after`` is ``None`` if it changed nothing) gives reason to forbid."""
         step = path[-1]
         yield from self.meanwhile(step, before)
@@ -48,7 +48,7 @@ class StepPatterns:
 
     # -- while --------------------------------------------------------------------------------------------------------
 
-    def meanwhile(self, step: Taken, before: Scene) -> Iterator[Proposal]:
+    def meanwhile(self, step: GroundAction, before: Scene) -> Iterator[Proposal]:
         """A step taken while something suspicious holds near its objects."""
         for item in before.items:
             if item.literal is None:
@@ -65,14 +65,14 @@ class StepPatterns:
         alone = ("while", step.action.name, step.objects)
         yield from self._memo(alone, lambda: self._meanwhile(step, (), 0.0))
 
-    def _used(self, step: Taken, literals: Sequence[Literal]) -> list[int]:
+    def _used(self, step: GroundAction, literals: Sequence[Literal]) -> list[int]:
         """The objects that a rule about a step names: those of the facts, and those of suspicious kinds."""
         mentioned = {o for f in literals for o in f.objects}
         kinds = self.words.kinds
         used = [o for o in step.objects if o in mentioned or kinds[self.words.kind_of(o)].weight > 0]
         return list(dict.fromkeys([*used, *sorted(mentioned)]))
 
-    def _meanwhile(self, step: Taken, literals: Sequence[Literal], cost: float) -> Proposal | None:
+    def _meanwhile(self, step: GroundAction, literals: Sequence[Literal], cost: float) -> Proposal | None:
         used = self._used(step, literals)
         scoring = Scoring(self.words).action(step.action.name).facts(literals).objects(used)
         scoring.bonus(-cost)
@@ -92,7 +92,7 @@ class StepPatterns:
 
     # -- too early ----------------------------------------------------------------------------------------------------
 
-    def early(self, step: Taken, before: Scene) -> Iterator[Proposal]:
+    def early(self, step: GroundAction, before: Scene) -> Iterator[Proposal]:
         """A step without a fact that what it leads to needs together with its effect."""
         for predicate, place, consumer, needing in self._early.get(step.action.name, ()):
             item = step.objects[place]
@@ -101,7 +101,7 @@ class StepPatterns:
                 key = ("early", step.action.name, predicate, self.words.kind_of(item), place)
                 yield from self._memo(key, lambda w=lacking, c=consumer: self._too_early(step, w, c))  # type: ignore[misc]
 
-    def _too_early(self, step: Taken, lacking: Literal, consumer: str) -> Proposal:
+    def _too_early(self, step: GroundAction, lacking: Literal, consumer: str) -> Proposal:
         scoring = Scoring(self.words).action(step.action.name).objects(lacking.objects)
         name = self.task.predicates[lacking.predicate].name
         scoring.bonus(1.0, f"`{consumer}` needs what `{step.action.name}` gives and `{name}`, which is not there yet")
@@ -113,7 +113,7 @@ class StepPatterns:
 
     # -- side effects -------------------------------------------------------------------------------------------------
 
-    def effects(self, step: Taken, before: Scene, after: Scene) -> Iterator[Proposal]:
+    def effects(self, step: GroundAction, before: Scene, after: Scene) -> Iterator[Proposal]:
         """A suspicious fact that a step gives on some occasions only."""
         for item in after.items:
             fact = item.literal
@@ -124,7 +124,7 @@ class StepPatterns:
             key = ("effect", step.action.name, fact.predicate, tuple([step.objects.index(o) for o in fact.objects]))
             yield from self._memo(key, lambda fact=fact: self._effect(step, fact))  # type: ignore[misc]
 
-    def _effect(self, step: Taken, fact: Literal) -> Proposal:
+    def _effect(self, step: GroundAction, fact: Literal) -> Proposal:
         name = self.task.predicates[fact.predicate].name
         scoring = Scoring(self.words).action(step.action.name).facts([fact])
         scoring.bonus(0.8, f"`{step.action.name}` gives `{name}` on some occasions only: a side effect")
@@ -142,7 +142,7 @@ class StepPatterns:
 
     # -- again --------------------------------------------------------------------------------------------------------
 
-    def again(self, path: Sequence[Taken], unchanged: bool) -> Iterator[Proposal]:
+    def again(self, path: Sequence[GroundAction], unchanged: bool) -> Iterator[Proposal]:
         """The same step a second time, which changes nothing that the domain knows of."""
         step = path[-1]
         name = step.action.name
@@ -151,7 +151,7 @@ class StepPatterns:
         if any([earlier.action.name == name and earlier.objects == step.objects for earlier in path[:-1]]):
             yield from self._memo(("again", name, step.objects), lambda: self._again(step))
 
-    def _again(self, step: Taken) -> Proposal:
+    def _again(self, step: GroundAction) -> Proposal:
         action = step.action
         scoring = Scoring(self.words).action(action.name)
         adds = {a.predicate for effect in action.start.effects for a in effect.adds}
@@ -169,7 +169,7 @@ class StepPatterns:
         )
         return scoring.proposal(UNCOVERED, "again", text)
 
-    def loop(self, path: Sequence[Taken]) -> Iterator[Proposal]:
+    def loop(self, path: Sequence[GroundAction]) -> Iterator[Proposal]:
         """A step, another that takes it back, and the first one once more."""
         back, again = path[-2], path[-1]
         shared = [o for o in again.objects if o in back.objects]
@@ -177,7 +177,7 @@ class StepPatterns:
             key = ("loop", again.action.name, again.objects, back.action.name)
             yield from self._memo(key, lambda: self._loop(again, back, shared))
 
-    def _loop(self, again: Taken, back: Taken, shared: Sequence[int]) -> Proposal:
+    def _loop(self, again: GroundAction, back: GroundAction, shared: Sequence[int]) -> Proposal:
         names = again.action.name, back.action.name
         scoring = Scoring(self.words)
         weight = 1.2 if self.words.loops else 0.4
@@ -195,7 +195,7 @@ class StepPatterns:
 
     # -- one after the other ------------------------------------------------------------------------------------------
 
-    def orders(self, path: Sequence[Taken]) -> Iterator[Proposal]:
+    def orders(self, path: Sequence[GroundAction]) -> Iterator[Proposal]:
         """A step on a suspicious thing after a step on another with the same tool; or without having been prepared."""
         step = path[-1]
         marks = self._marks(step)
@@ -221,16 +221,16 @@ class StepPatterns:
                             continue
                         yield from self._after(path, number, tool, past, now, strong)
 
-    def _marks(self, step: Taken) -> list[tuple[int, Literal | None]]:
+    def _marks(self, step: GroundAction) -> list[tuple[int, Literal | None]]:
         """The objects of a step that are suspicious for good, with the fact that says so (``None``: the kind)."""
         single = [item for item in self.shared.items if len(item.objects) == 1]
         return [(item.objects[0], item.literal) for item in single if item.objects[0] in step.objects]
 
-    def _tools(self, step: Taken) -> set[int]:
+    def _tools(self, step: GroundAction) -> set[int]:
         """The objects of a step that some action prepares or cleans."""
         return {o for o in step.objects if o in self._remedies}
 
-    def _first(self, step: Taken, item: int, literal: Literal, remedy: Action, place: int) -> Proposal:
+    def _first(self, step: GroundAction, item: int, literal: Literal, remedy: Action, place: int) -> Proposal:
         scoring = Scoring(self.words).action(step.action.name).facts([literal]).objects([item]).action(remedy.name)
         scoring.bonus(0.2, f"`{remedy.name}` is there to be done before, and was not")
         lifted = Lifted(self.words)
@@ -244,7 +244,7 @@ class StepPatterns:
 
     def _after(
         self,
-        path: Sequence[Taken],
+        path: Sequence[GroundAction],
         number: int,
         tool: int,
         past: tuple[int, Literal | None],
@@ -266,8 +266,8 @@ class StepPatterns:
 
     def _order(
         self,
-        earlier: Taken,
-        step: Taken,
+        earlier: GroundAction,
+        step: GroundAction,
         tool: int,
         past: tuple[int, Literal | None],
         now: tuple[int, Literal | None] | None,
@@ -308,7 +308,7 @@ def _pattern(action: Action, place: int, name: str) -> str:
     return f"({' '.join([action.name, *words])})"
 
 
-def _needed(step: Taken) -> set[Literal]:
+def _needed(step: GroundAction) -> set[Literal]:
     """The facts that a step asks for: to forbid one is to forbid the step."""
     objects = dict(zip([variable(v.slot) for v in step.action.parameters], step.objects, strict=True))
     return {
@@ -319,7 +319,7 @@ def _needed(step: Taken) -> set[Literal]:
     }
 
 
-def _done(path: Sequence[Taken], name: str, place: int, item: int) -> bool:
+def _done(path: Sequence[GroundAction], name: str, place: int, item: int) -> bool:
     return any([taken.action.name == name and taken.objects[place] == item for taken in path])
 
 

@@ -15,7 +15,7 @@ from plansafe.verifier.execution.monitors.program import Moment
 from plansafe.verifier.execution.monitors.runtime import Runtime, StateMonitor
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import NumberTooLarge
-from plansafe.verifier.execution.steps import IllFormed, Taken, step_text
+from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.planning.own_search import OwnSearch
 from plansafe.verifier.planning.port import Answer, Query
 from plansafe.verifier.reporting.report import Headline
@@ -23,7 +23,7 @@ from plansafe.verifier.reporting.report import Headline
 FAR, NEAR = 2_000, 300
 """States that a search for a plan visits: from S0, and from a detour."""
 SAFE = (Headline.SAFE, Headline.VALID)
-Path = tuple[Taken, ...]
+Path = tuple[GroundAction, ...]
 
 
 class Trial(NamedTuple):
@@ -39,7 +39,7 @@ class Trial(NamedTuple):
     ended: frozenset[int]
 
 
-def own(path: Sequence[Taken], engine: Engine) -> Path:
+def own(path: Sequence[GroundAction], engine: Engine) -> Path:
     """A path in the actions of another compilation of the same task."""
     actions = engine.task.actions
     return tuple([step._replace(action=actions[step.action.name]) for step in path])
@@ -52,7 +52,7 @@ class Trials:
         self.engine = engine
         self.given = given
 
-    def run(self, path: Sequence[Taken]) -> Trial | None:
+    def run(self, path: Sequence[GroundAction]) -> Trial | None:
         """Replay a path from S0; ``None`` if it cannot be executed or judged."""
         execution = Execution.initial(self.engine)
         try:
@@ -108,16 +108,16 @@ class Plans:
         self._far = OwnSearch(FAR)
         self._near = OwnSearch(NEAR)
 
-    def text(self, path: Sequence[Taken]) -> str:
+    def text(self, path: Sequence[GroundAction]) -> str:
         """A path as a plan, one step in a line."""
         objects = self.engine.task.objects
         return "".join([step_text(step, objects) + "\n" for step in path])
 
-    def steps(self, path: Sequence[Taken]) -> tuple[str, ...]:
+    def steps(self, path: Sequence[GroundAction]) -> tuple[str, ...]:
         """The steps of a path as text."""
         return tuple([step_text(step, self.engine.task.objects) for step in path])
 
-    def safe(self, path: Sequence[Taken]) -> bool:
+    def safe(self, path: Sequence[GroundAction]) -> bool:
         """Whether a path is a safe plan to the goal."""
         return self.checker.check(Source("<gap>", self.text(path))).headline in SAFE
 

@@ -14,7 +14,7 @@ from tempfile import TemporaryFile
 from typing import Any, BinaryIO, NamedTuple
 
 from plansafe.grammar.source import Source
-from plansafe.verifier.execution.steps import IllFormed, Taken
+from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.extras import how_to_install
 from plansafe.verifier.model.nodes import Task
 from plansafe.verifier.symbolic.certificates.proof import Checker, Clause, WrongStep, trimmed
@@ -90,7 +90,7 @@ def certificate(
     claim: str,
     files: Iterable[tuple[str, Source]],
     task: Task,
-    steps: Sequence[Taken | IllFormed],
+    steps: Sequence[GroundAction | IllFormed],
     deadline: float | None = None,
 ) -> str | None:
     """The certificate that no world breaks the plan of an encoding; ``claim`` is ``SAFE`` or ``VALID``.
@@ -137,13 +137,13 @@ def _dimacs(clauses: Iterable[Sequence[int]]) -> Iterator[str]:
         yield " ".join([*map(str, clause), "0"])
 
 
-def _inputs(encoding: Encoding, known: Clauses, task: Task, steps: Sequence[Taken | IllFormed]) -> Iterator[str]:
+def _inputs(encoding: Encoding, known: Clauses, task: Task, steps: Sequence[GroundAction | IllFormed]) -> Iterator[str]:
     """What the variables stand for."""
     for node in known.inputs:
         variable, key = known.literal(2 * node), encoding.circuit.keys[node]
         if isinstance(key, FactInput):
             said = task.fact_text(key.predicate, key.code)
-        elif isinstance(key, OutcomeInput) and isinstance(taken := steps[key.step - 1], Taken):
+        elif isinstance(key, OutcomeInput) and isinstance(taken := steps[key.step - 1], GroundAction):
             outcome = outcome_said(task, taken, key.step, key.number, key.objects, key.alternative)
             said = f"step {outcome.step} {outcome.action}: {outcome.effect}"
         else:

@@ -8,10 +8,10 @@ from fractions import Fraction
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
 from plansafe.verifier.symbolic.circuits.renaming import innermost_first, reach
 from plansafe.verifier.symbolic.circuits.terms import Atom, Comparison, Sum
-from plansafe.verifier.symbolic.worlds.model import FactInput, OutcomeInput, World
+from plansafe.verifier.symbolic.worlds.model import Completion, FactInput, OutcomeInput
 
 
-def in_world(circuit: Circuit, roots: Sequence[Literal], world: World) -> list[bool]:
+def in_world(circuit: Circuit, roots: Sequence[Literal], world: Completion) -> list[bool]:
     """The values of some literals in a world. Linear in what they depend on.
 
     Outcomes that the world does not list, and inputs of other kinds, count as false.
@@ -36,7 +36,7 @@ def in_world(circuit: Circuit, roots: Sequence[Literal], world: World) -> list[b
     return [found[root >> 1] != bool(root & 1) for root in roots]
 
 
-def reason(circuit: Circuit, literal: Literal, world: World) -> Literal:
+def reason(circuit: Circuit, literal: Literal, world: Completion) -> Literal:
     """A literal that is true in the world and makes another true that is: of a disjunction, one part, and so on.
 
     What depends on it is what matters to the other in this world, or most of it.
@@ -48,7 +48,7 @@ def reason(circuit: Circuit, literal: Literal, world: World) -> Literal:
     return literal
 
 
-def _number(total: Sum, world: World, found: dict[int, bool], numbers: dict[int, Fraction]) -> Fraction:
+def _number(total: Sum, world: Completion, found: dict[int, bool], numbers: dict[int, Fraction]) -> Fraction:
     for part in innermost_first(total):
         if id(part) not in numbers:  # the circuit's keys keep the parts alive
             value = Fraction(part.constant)
@@ -58,7 +58,7 @@ def _number(total: Sum, world: World, found: dict[int, bool], numbers: dict[int,
     return numbers[id(total)]
 
 
-def _atom(atom: Atom, world: World, found: dict[int, bool], numbers: dict[int, Fraction]) -> Fraction:
+def _atom(atom: Atom, world: Completion, found: dict[int, bool], numbers: dict[int, Fraction]) -> Fraction:
     def holds(literal: int) -> bool:
         return found[literal >> 1] != bool(literal & 1)
 

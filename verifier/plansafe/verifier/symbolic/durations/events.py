@@ -7,7 +7,7 @@ from typing import NamedTuple, cast
 
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import State
-from plansafe.verifier.execution.steps import Taken, TimedStep
+from plansafe.verifier.execution.steps import GroundAction, TimedStep
 from plansafe.verifier.execution.timed import END, START, Event
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.symbolic.durations.affine import Affine, Trail
@@ -62,7 +62,7 @@ def schedule(engine: Engine, steps: list[TimedStep], box: Box, tolerance: Number
     events: list[Event] = []
     times: list[Number] = []
     for step in steps:
-        if not isinstance(step.taken, Taken):
+        if not isinstance(step.taken, GroundAction):
             events.append(Event(ILL_FORMED, step))
             times.append(step.time)
             continue

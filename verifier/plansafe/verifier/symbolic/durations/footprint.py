@@ -6,7 +6,7 @@ from itertools import product
 from typing import NamedTuple
 
 from plansafe.verifier.compile.normal import expression_fluents, reads
-from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.execution.timed import START, Event
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import Atom, Formula, Task, bind
@@ -68,7 +68,7 @@ class Footprints:
             return out
         assert event.step is not None
         taken = event.step.taken
-        if not isinstance(taken, Taken):
+        if not isinstance(taken, GroundAction):
             return out
         action = taken.action
         binding = bind(action.parameters, taken.objects)
@@ -89,7 +89,7 @@ class Footprints:
     def of_effects(self, event: Event) -> Footprint:
         """What the effects of an event depend on: nothing, unless they are conditional or compute with fluents."""
         out = Footprint(set(), set(), set(), set(), {})
-        if event.step is not None and isinstance(event.step.taken, Taken):
+        if event.step is not None and isinstance(event.step.taken, GroundAction):
             action = event.step.taken.action
             binding = bind(action.parameters, event.step.taken.objects)
             for effect in event.snap.effects:
@@ -112,7 +112,7 @@ class Footprints:
         out = Footprint(set(), set(), set(), set(), {})
         assert event.step is not None
         taken = event.step.taken
-        if isinstance(taken, Taken):
+        if isinstance(taken, GroundAction):
             binding = taken.binding
             for condition in taken.action.over_all:
                 self.read(condition, binding, out)

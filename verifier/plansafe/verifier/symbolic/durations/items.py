@@ -12,7 +12,7 @@ from itertools import product
 from typing import NamedTuple
 
 from plansafe.verifier.execution.replay import Engine
-from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.execution.timed import END, Event
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import Formula, bind
@@ -130,7 +130,7 @@ class Builder:
     def over_all(self) -> Iterator[Item]:
         """The conditions that must hold while actions are under way."""
         for number, event in enumerate(self.events):
-            if event.kind != END or event.step is None or not isinstance(event.step.taken, Taken):
+            if event.kind != END or event.step is None or not isinstance(event.step.taken, GroundAction):
                 continue
             action, objects = event.step.taken
             if action.over_all:

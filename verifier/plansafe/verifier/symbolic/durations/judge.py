@@ -25,7 +25,7 @@ from plansafe.verifier.symbolic.durations.knowledge import Finding, Judged, Know
 from plansafe.verifier.symbolic.durations.monitors import Monitors, Patient, monitors_at_start
 from plansafe.verifier.symbolic.durations.proposals import Proposals, Undecided
 from plansafe.verifier.symbolic.durations.run import DurationRun
-from plansafe.verifier.symbolic.worlds.model import Verdict, World
+from plansafe.verifier.symbolic.worlds.model import Completion, Verdict
 from plansafe.verifier.symbolic.worlds.statuses import Counts, merged, unsure
 
 Durations = tuple[tuple[int, Number], ...]
@@ -93,8 +93,8 @@ def judge_durations(
     )
 
 
-def _world(durations: Durations | None) -> World | None:
-    return None if durations is None else World(frozenset(), {}, {}, (), durations)
+def _world(durations: Durations | None) -> Completion | None:
+    return None if durations is None else Completion(frozenset(), {}, {}, (), durations)
 
 
 def explore(

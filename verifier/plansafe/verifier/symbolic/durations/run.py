@@ -18,7 +18,7 @@ from plansafe.verifier.execution.monitors.program import Moment
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.replay import HALT, Engine, Failure
 from plansafe.verifier.execution.state import Delta
-from plansafe.verifier.execution.steps import IllFormed, Taken, TimedStep, Tolerance
+from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep, Tolerance
 from plansafe.verifier.execution.timed import END, START, Event, Footprint, TimedRun, interference
 from plansafe.verifier.model.evaluation import Binding
 from plansafe.verifier.model.nodes import Formula, Number
@@ -85,7 +85,7 @@ class DurationRun(TimedRun):
     ) -> None:
         """Nobody asks for reasons here, and finding them would compare more numbers."""
 
-    def _preferences(self, taken: Taken) -> None:
+    def _preferences(self, taken: GroundAction) -> None:
         """Nor for preferences."""
 
     # -- happenings ---------------------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ class DurationRun(TimedRun):
 
     def _ill_formed(self, step: TimedStep) -> IllFormed | None:
         """What is wrong with an open duration in this world; that of others is known to be right."""
-        if not isinstance(step.duration, Affine) or not isinstance(step.taken, Taken):
+        if not isinstance(step.duration, Affine) or not isinstance(step.taken, GroundAction):
             return None
         if step.taken.action.end is not None:
             return IllFormed("SC406", "the duration is negative", 0) if step.duration < 0 else None

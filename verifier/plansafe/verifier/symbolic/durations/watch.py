@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from plansafe.verifier.compile.normal import is_temporal, mentions, reads, subformulas
 from plansafe.verifier.execution.replay import Engine
-from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.execution.timed import END, START, Event
 from plansafe.verifier.model.nodes import Atom, Formula, Temporal
 from plansafe.verifier.rules.model import Part, step_predicate
@@ -120,7 +120,7 @@ def _atom(step: Formula) -> Atom:
 
 def _mirrors(engine: Engine, event: Event) -> list[Ground]:
     """The mirror facts that change with an event."""
-    if event.step is None or not isinstance(event.step.taken, Taken):
+    if event.step is None or not isinstance(event.step.taken, GroundAction):
         return []
     kinds = (START, "during") if event.kind == START else (END, "during")
     found = [engine.mirror(kind, event.step.taken) for kind in kinds]

@@ -14,7 +14,7 @@ from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.monitors.program import Moment
 from plansafe.verifier.execution.replay import Engine, TimeUp
 from plansafe.verifier.execution.state import NumberTooLarge
-from plansafe.verifier.execution.steps import IllFormed, Taken
+from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.symbolic.orders.partial import PartialOrder, members
 from plansafe.verifier.symbolic.orders.replay import Judged, counts
 from plansafe.verifier.symbolic.orders.template import TooHard
@@ -26,7 +26,7 @@ UNDECIDED = Judged(None, None, None)
 
 def enumerate_orders(
     engine: Engine,
-    steps: Sequence[Taken | IllFormed],
+    steps: Sequence[GroundAction | IllFormed],
     order: PartialOrder,
     blame: Sequence[str],
     deadline: float | None,

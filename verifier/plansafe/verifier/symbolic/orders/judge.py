@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from plansafe.verifier.execution.replay import Engine, Outcome, TimeUp
 from plansafe.verifier.execution.state import NumberTooLarge
-from plansafe.verifier.execution.steps import IllFormed, Taken
+from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.reporting.report import Worlds
 from plansafe.verifier.symbolic.circuits.circuit import TRUE, Literal
 from plansafe.verifier.symbolic.circuits.solvers import Unsupported
@@ -27,7 +27,7 @@ from plansafe.verifier.symbolic.orders.replay import Judged, greedy, outcome, re
 from plansafe.verifier.symbolic.orders.rules import RuleEncoding, Violated, goal_reached
 from plansafe.verifier.symbolic.orders.template import Openings, Template, TooHard, closed
 from plansafe.verifier.symbolic.orders.threats import certain, failing_order
-from plansafe.verifier.symbolic.worlds.model import Verdict, World
+from plansafe.verifier.symbolic.worlds.model import Completion, Verdict
 
 EXECUTABLE, GOAL, SAFE = range(3)
 MAX_WORLDS = 1_000
@@ -49,21 +49,21 @@ class Open(NamedTuple):
     """
 
     openings: Openings
-    replay: Callable[[World], Judged]
+    replay: Callable[[Completion], Judged]
     each: Callable[[], Iterator[Closed | None]] | None = None
 
 
 class Closed(NamedTuple):
     """A world without an order: a task and steps in which nothing else is open."""
 
-    world: World
+    world: Completion
     engine: Engine
-    steps: Sequence[Taken | IllFormed]
+    steps: Sequence[GroundAction | IllFormed]
 
 
 def judge_orders(
     engine: Engine,
-    steps: Sequence[Taken | IllFormed],
+    steps: Sequence[GroundAction | IllFormed],
     pairs: Sequence[Pair],
     deadline: float | None = None,
     *,
@@ -89,7 +89,7 @@ class Judge:
     def __init__(
         self,
         engine: Engine,
-        steps: Sequence[Taken | IllFormed],
+        steps: Sequence[GroundAction | IllFormed],
         order: PartialOrder,
         deadline: float | None,
         blame: tuple[str, ...],
@@ -106,7 +106,7 @@ class Judge:
         self.blame = blame
         self.open = open_worlds
         self.solver = solver
-        self.seen: list[dict[bool | None, World]] = [{}, {}, {}]
+        self.seen: list[dict[bool | None, Completion]] = [{}, {}, {}]
         self.settled: list[set[bool]] = [set(), set(), set()]
         """For each property the values that are known to have a world, or to have none."""
         self.limits: dict[str, None] = {}
@@ -143,13 +143,13 @@ class Judge:
 
     # -- replays ------------------------------------------------------------------------------------------------------
 
-    def _note(self, judged: Judged, world: World) -> None:
+    def _note(self, judged: Judged, world: Completion) -> None:
         for which, value in enumerate(judged):
             self.seen[which].setdefault(value, world)
             if value is not None:
                 self.settled[which].add(value)
 
-    def _replay(self, world: World) -> Judged:
+    def _replay(self, world: Completion) -> Judged:
         if self.open is not None:
             judged = self.open.replay(world)
         else:
@@ -158,7 +158,7 @@ class Judge:
         return judged
 
     def _replay_order(self, order: tuple[int, ...]) -> Judged:
-        return self._replay(World(frozenset(), {}, {}, order))
+        return self._replay(Completion(frozenset(), {}, {}, order))
 
     def _replay_some(self) -> None:
         listed = self.order.extension()
@@ -181,7 +181,7 @@ class Judge:
             about = [which for which, seen in enumerate(self.seen) if False in seen and seen[False].order == order]
             found = self._straightened(list(order), about, until)
             for which in about:
-                self.seen[which][False] = World(frozenset(), {}, {}, tuple(found))
+                self.seen[which][False] = Completion(frozenset(), {}, {}, tuple(found))
 
     def _straightened(self, order: list[int], about: list[int], until: float) -> list[int]:
         """As many steps as possible where the text has them: runs of them, from the first step on, in which all fails.
@@ -333,7 +333,7 @@ class Judge:
 
     # -- in how many worlds -------------------------------------------------------------------------------------------
 
-    def some(self) -> World | None:
+    def some(self) -> Completion | None:
         """Some world that has been replayed; after :meth:`verdict`."""
         return next((world for seen in self.seen for world in seen.values()), None)
 
@@ -372,7 +372,7 @@ class Judge:
     def outcomes(self) -> list[Outcome] | None:
         """What becomes of the plan in every order of every world; ``None`` if they are too many."""
         if self.open is None:
-            closed_worlds: Iterable[Closed | None] = [Closed(World(frozenset(), {}, {}), self.engine, self.steps)]
+            closed_worlds: Iterable[Closed | None] = [Closed(Completion(frozenset(), {}, {}), self.engine, self.steps)]
         elif self.open.each is not None:
             closed_worlds = self.open.each()
         else:
@@ -446,5 +446,5 @@ class Judge:
             order = self.order.extension([1 << step for step in path])
             assert order is not None
             if self._replay_order(order) != judged:
-                self._note(judged, World(frozenset(), {}, {}, order))
+                self._note(judged, Completion(frozenset(), {}, {}, order))
         return self._complete()

@@ -16,7 +16,7 @@ from plansafe.verifier.symbolic.circuits.solvers import Model, Solver, solver_fo
 from plansafe.verifier.symbolic.circuits.terms import Comparison
 from plansafe.verifier.symbolic.orders.moments import Moments
 from plansafe.verifier.symbolic.orders.partial import Pair, PartialOrder, members
-from plansafe.verifier.symbolic.worlds.model import FactInput, OrderInput, OutcomeInput, World
+from plansafe.verifier.symbolic.worlds.model import Completion, FactInput, OrderInput, OutcomeInput
 
 MAX_TRIANGLES = 200_000
 """Circles of three that are forbidden beforehand."""
@@ -28,7 +28,7 @@ MAX_LONG_CIRCLES = 400
 class Answer(NamedTuple):
     """A world, if there is one; ``decided`` says whether there being none is certain."""
 
-    world: World | None
+    world: Completion | None
     decided: bool
 
 
@@ -128,7 +128,7 @@ class Search:
             self._circles.append(literal)
             solver.require(literal)
 
-    def _world(self, model: Model, order: tuple[int, ...]) -> World:
+    def _world(self, model: Model, order: tuple[int, ...]) -> Completion:
         """The world of a model. What the model leaves open is arbitrary."""
         template, keys = self.moments.template, self.moments.circuit.keys
         facts: set[tuple[int, int]] = set()
@@ -145,7 +145,7 @@ class Search:
                 k for k in range(alternatives) if OutcomeInput(step, number, objects, k) not in rejected
             )
         values = {key: model.values.get(key, 0) for key in template.open_values}
-        return World(frozenset(facts), values, outcomes, order)
+        return Completion(frozenset(facts), values, outcomes, order)
 
 
 def circles(order: PartialOrder, chosen: Sequence[Pair]) -> list[list[Pair]]:

@@ -10,7 +10,7 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.replay import HALT, Engine, Outcome, Run, TimeUp
 from plansafe.verifier.execution.state import NumberTooLarge
-from plansafe.verifier.execution.steps import IllFormed, Taken
+from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.symbolic.orders.partial import PartialOrder, members
 
 MAX_TRIES = 50_000
@@ -27,7 +27,7 @@ class Judged(NamedTuple):
 
 def replayed(
     engine: Engine,
-    steps: Sequence[Taken | IllFormed],
+    steps: Sequence[GroundAction | IllFormed],
     order: Sequence[int],
     blame: Sequence[str] = (),
     deadline: float | None = None,
@@ -48,7 +48,7 @@ def replayed(
 
 
 def outcome(
-    engine: Engine, steps: Sequence[Taken | IllFormed], order: Sequence[int], deadline: float | None = None
+    engine: Engine, steps: Sequence[GroundAction | IllFormed], order: Sequence[int], deadline: float | None = None
 ) -> Outcome:
     """What becomes of the steps taken in an order, up to the first that fails. Raises ``TimeUp``."""
     run = Run(engine, HALT, deadline=deadline)
@@ -57,7 +57,7 @@ def outcome(
 
 
 def greedy(
-    engine: Engine, steps: Sequence[Taken | IllFormed], order: PartialOrder, deadline: float | None = None
+    engine: Engine, steps: Sequence[GroundAction | IllFormed], order: PartialOrder, deadline: float | None = None
 ) -> tuple[int, ...]:
     """An order that always takes the first step it can, and goes on anyhow where it can take none.
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from plansafe.verifier.execution.replay import Engine, TimeUp
 from plansafe.verifier.execution.state import NumberTooLarge
-from plansafe.verifier.execution.steps import IllFormed, Taken
+from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.circuits.terms import Sum
 from plansafe.verifier.symbolic.worlds.derived import Derived, TooManyRounds
@@ -75,7 +75,7 @@ class Template:
         self,
         engine: Engine,
         openings: Openings,
-        steps: Sequence[Taken | IllFormed],
+        steps: Sequence[GroundAction | IllFormed],
         deadline: float | None = None,
     ) -> None:
         self.engine = engine
@@ -106,7 +106,7 @@ class Template:
         except TooManyRounds:
             raise TooHard("a recursive derived predicate depends on too many facts") from None
         for number, step in enumerate(steps, 1):
-            mirror = engine.mirror("start", step) if isinstance(step, Taken) else None
+            mirror = engine.mirror("start", step) if isinstance(step, GroundAction) else None
             if mirror is not None:
                 self.mirrors[number] = mirror
                 self.state.put(*mirror, self.circuit.input(Held(*mirror)))
@@ -115,7 +115,7 @@ class Template:
         if self._derived is not None:
             self._derived.compute(self.state)
 
-    def _settle(self, steps: Sequence[Taken | IllFormed], deadline: float | None) -> list[StepTemplate]:
+    def _settle(self, steps: Sequence[GroundAction | IllFormed], deadline: float | None) -> list[StepTemplate]:
         while True:
             out, changed = [StepTemplate(TRUE, {}, {})], False
             for number, step in enumerate(steps, 1):

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from plansafe.verifier.symbolic.circuits.minimal import Fails, GaveUp, Holds, Minimal, minimal
 from plansafe.verifier.symbolic.circuits.solvers import Model
-from plansafe.verifier.symbolic.worlds.completions import Completion, Completions
+from plansafe.verifier.symbolic.worlds.completions import Completions, OpenValues
 from plansafe.verifier.symbolic.worlds.decision import Decision, Open, Partial
-from plansafe.verifier.symbolic.worlds.model import FactInput, World
+from plansafe.verifier.symbolic.worlds.model import Completion, FactInput
 
 
 class Cause(NamedTuple):
@@ -29,7 +29,7 @@ def minimal_cause(
     engine: str = "auto",
     deadline: float | None = None,
     prefer: Sequence[Open] = (),
-    world: World | None = None,
+    world: Completion | None = None,
     completions: Completions | None = None,
 ) -> Cause:
     """A cause: a partial assignment all of whose completions are bad, minimal and agreeing with some completion.
@@ -64,7 +64,7 @@ def minimal_cause(
     return Cause(None, f"not minimal: {found.reason}", values) if found.reason else Cause(values)
 
 
-def _cause(search: Completions, bad: Completion, items: list[Open], preferred: list[Open]) -> Minimal[Open] | None:
+def _cause(search: Completions, bad: OpenValues, items: list[Open], preferred: list[Open]) -> Minimal[Open] | None:
     if not search.some_good():
         return Minimal([])
     literals = {item: search.literal(item, bad[item]) for item in items}
@@ -79,7 +79,7 @@ def _cause(search: Completions, bad: Completion, items: list[Open], preferred: l
     return minimal(items, all_bad, preferred)
 
 
-def _partial(search: Completions, values: Completion, items: Sequence[Open]) -> Partial:
+def _partial(search: Completions, values: OpenValues, items: Sequence[Open]) -> Partial:
     facts, numbers = [], []
     for item in items:
         if isinstance(item, int):

@@ -20,9 +20,9 @@ from plansafe.verifier.symbolic.circuits.renaming import OpenNumber, Template, m
 from plansafe.verifier.symbolic.circuits.solvers import Model, Solver, solver_for
 from plansafe.verifier.symbolic.circuits.terms import Comparison
 from plansafe.verifier.symbolic.worlds.decision import Decision, Open
-from plansafe.verifier.symbolic.worlds.model import AuxiliaryInput, FactInput, World
+from plansafe.verifier.symbolic.worlds.model import AuxiliaryInput, Completion, FactInput
 
-Completion = dict[Open, bool | Number]
+OpenValues = dict[Open, bool | Number]
 """The values of what is open and matters."""
 
 
@@ -123,9 +123,9 @@ class Completions:
             if not self.decided_by_outcomes or not self._refuted(model):
                 return model
 
-    def of_world(self, world: World, items: Iterable[Open]) -> Completion | None:
+    def of_world(self, world: Completion, items: Iterable[Open]) -> OpenValues | None:
         """The completion of a world; ``None`` if it does not give a number."""
-        found: Completion = {}
+        found: OpenValues = {}
         for item in items:
             if isinstance(item, int):
                 key = self.circuit.keys[item]
@@ -136,7 +136,7 @@ class Completions:
                 return None
         return found
 
-    def completion(self, model: Model, items: Iterable[Open]) -> Completion:
+    def completion(self, model: Model, items: Iterable[Open]) -> OpenValues:
         """The completion of a model; what the solver has not met does not matter to it."""
         inputs, values = model
         return {item: inputs.get(item, False) if isinstance(item, int) else values.get(item, 0) for item in items}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from plansafe.verifier.compile.normal import is_temporal, mentions
 from plansafe.verifier.execution.monitors.program import TooLarge
 from plansafe.verifier.execution.state import NumberTooLarge
-from plansafe.verifier.execution.steps import IllFormed, Taken
+from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.nodes import And
 from plansafe.verifier.rules.model import step_predicate
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, Circuit, Literal
@@ -36,7 +36,7 @@ class _Watch(NamedTuple):
 
 def encode(
     checker: Checker,
-    steps: Sequence[Taken | IllFormed],
+    steps: Sequence[GroundAction | IllFormed],
     groups: Sequence[Group] = (),
     deadline: float | None = None,
 ) -> Encoding:
@@ -210,7 +210,7 @@ def _find_instances(
             skipped.append(temporal.part.rule)
 
 
-def _checked(checker: Checker, steps: Sequence[Taken | IllFormed]) -> bool:
+def _checked(checker: Checker, steps: Sequence[GroundAction | IllFormed]) -> bool:
     """Whether some hard rule has an instance where all steps are taken (docs/language.md, "Instances")."""
     assert checker.engine is not None
     task = checker.engine.task
@@ -224,7 +224,7 @@ def _checked(checker: Checker, steps: Sequence[Taken | IllFormed]) -> bool:
             continue
         for found in rule.matches:
             match, name = matcher(task, found.atom, rule.declared), names.get(found.atom.predicate)
-            taken = [s for s in steps if isinstance(s, Taken) and s.action.name == name]
+            taken = [s for s in steps if isinstance(s, GroundAction) and s.action.name == name]
             if found.factor and any([match(step.objects) is not None for step in taken]):
                 return True
     return False

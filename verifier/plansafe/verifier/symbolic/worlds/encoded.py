@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from plansafe.grammar.source import Source
-from plansafe.verifier.execution.steps import IllFormed, Taken
+from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.reporting.report import Finding, FindingClass, Headline, Report, RuleCount, Worlds
 from plansafe.verifier.rules.model import shown_names
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
@@ -20,12 +20,12 @@ from plansafe.verifier.symbolic.circuits.solvers import Unsupported
 from plansafe.verifier.symbolic.invariants.groups import Restrictions
 from plansafe.verifier.symbolic.worlds.encode import encode
 from plansafe.verifier.symbolic.worlds.model import (
+    Completion,
     FactInput,
     InstanceLiteral,
     OutcomeInput,
     Verdict,
     Witness,
-    World,
     WorldsReport,
 )
 from plansafe.verifier.symbolic.worlds.reasons import Reasons, reasons
@@ -61,7 +61,7 @@ class Encoded(Show):
         super().__init__(checker, plan, read, order)
         self.deadline = deadline
         self.restricted = restricted
-        self.steps: Sequence[Taken | IllFormed] = read.steps
+        self.steps: Sequence[GroundAction | IllFormed] = read.steps
         self.encoding = encode(checker, self.steps, restricted.groups, deadline)
         self.judge = Judge(self.encoding, checker.options.engine, deadline)
         e = self.encoding
@@ -116,7 +116,7 @@ class Encoded(Show):
                 if self.good == TRUE and self.sample.headline in (Headline.INVALID, Headline.UNSAFE):
                     raise Contradicted("every world should be safe, and one is not")
 
-    def _sparse(self, world: World, literal: Literal) -> World:
+    def _sparse(self, world: Completion, literal: Literal) -> Completion:
         """A world in which a literal is true for one reason, with few true facts: the others say less to who reads it.
 
         Facts are taken out in chunks, at most :data:`MAX_THINNED` times; each attempt costs an evaluation.
@@ -157,7 +157,7 @@ class Encoded(Show):
                 raise Contradicted(f"{self.judge.name} says {first.value}, {other.name} {again.value}")
         self.checked_by = other.name
 
-    def show(self, about: str, world: World) -> None:
+    def show(self, about: str, world: Completion) -> None:
         """Replay a world in which something fails, if the description allows it."""
         if not in_world(self.encoding.circuit, [self.encoding.allowed], world)[0]:
             raise Contradicted("a world that was found is not allowed")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from plansafe.verifier.compile.normal import reads
 from plansafe.verifier.execution.replay import TimeUp
-from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import Atom, Formula, Interval, Number, normal_number
 from plansafe.verifier.reporting.report import Worlds
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
@@ -23,7 +23,7 @@ from plansafe.verifier.symbolic.circuits.solvers import Model, solver_for
 from plansafe.verifier.symbolic.worlds.derived import Derived
 from plansafe.verifier.symbolic.worlds.evaluation import Evaluation
 from plansafe.verifier.symbolic.worlds.initial import Group, initial, invariants
-from plansafe.verifier.symbolic.worlds.model import FactInput, Verdict, World
+from plansafe.verifier.symbolic.worlds.model import Completion, FactInput, Verdict
 from plansafe.verifier.symbolic.worlds.possible_certain import Doubled
 from plansafe.verifier.symbolic.worlds.statuses import Counts, merged, unsure
 
@@ -105,13 +105,15 @@ class Openness:
             yield {key: value for (key, _), value in zip(self.choices, chosen, strict=True)}
 
 
-def judge_each(openness: Openness, judge: Callable[[World], tuple[Values, Verdict]], deadline: float | None) -> Verdict:
+def judge_each(
+    openness: Openness, judge: Callable[[Completion], tuple[Values, Verdict]], deadline: float | None
+) -> Verdict:
     """The verdict from the verdicts in each world; ``judge`` gives the values there, and worlds in which they fail."""
     seen: list[set[Worlds]] = [set(), set(), set()]
-    failing: list[World | None] = [None, None, None]
+    failing: list[Completion | None] = [None, None, None]
     limits: dict[str, None] = {}
     counts: Counts = ()
-    breaking: dict[str, World] = {}
+    breaking: dict[str, Completion] = {}
     count = 0
     if openness.numbers:
         limits["numbers are open in a plan with times: only one value each could be tried"] = None
@@ -126,7 +128,7 @@ def judge_each(openness: Openness, judge: Callable[[World], tuple[Values, Verdic
                 break
             if deadline is not None and monotonic() > deadline:
                 raise TimeUp
-            values, verdict = judge(World(facts, {}, outcomes))
+            values, verdict = judge(Completion(facts, {}, outcomes))
             limits.update(dict.fromkeys(verdict.limits))
             counts = merged([counts, verdict.rules])
             for rule, breaks in verdict.breaking:
@@ -180,7 +182,7 @@ def _choices(checker: Checker, read: ReadSteps) -> Iterator[tuple[tuple[int, int
     assert checker.engine is not None
     task = checker.engine.task
     for number, step in enumerate(read.steps, 1):
-        if not isinstance(step, Taken):
+        if not isinstance(step, GroundAction):
             continue
         found: dict[tuple[int, tuple[int, ...]], int] = {}
         for snap in (step.action.start, step.action.end):

@@ -15,7 +15,7 @@ from plansafe.verifier.reporting.summary import counts
 from plansafe.verifier.rules.model import shown_names
 from plansafe.verifier.symbolic.invariants.groups import Restrictions
 from plansafe.verifier.symbolic.worlds.enumeration import Openness, judge_each
-from plansafe.verifier.symbolic.worlds.model import Said, Verdict, Witness, World, WorldSaid, WorldsReport
+from plansafe.verifier.symbolic.worlds.model import Completion, ShownValue, ShownWorld, Verdict, Witness, WorldsReport
 from plansafe.verifier.symbolic.worlds.replaying import Judged as Values
 from plansafe.verifier.symbolic.worlds.replaying import closed_checker, in_world, judged
 from plansafe.verifier.symbolic.worlds.showing import Contradicted, Show, Shown, headline
@@ -89,7 +89,7 @@ class Judged(Show):
             if world is not None:
                 self.show(name, world)
 
-    def _breaking(self, verdict: Verdict) -> Iterator[tuple[str, World | None]]:
+    def _breaking(self, verdict: Verdict) -> Iterator[tuple[str, Completion | None]]:
         """Rules that are broken in none of the worlds shown, each with a world that breaks it, if one is known."""
         found = dict(verdict.breaking)
         for rule in self.checker.rules:
@@ -141,25 +141,25 @@ class Judged(Show):
                 yield None
                 return
             for outcomes in self.openness.outcomes():
-                world = World(facts, {}, outcomes)
+                world = Completion(facts, {}, outcomes)
                 engine = closed_checker(self.checker, world).engine
                 assert engine is not None
                 yield Closed(world, engine, resolved(self.read.steps, world))
 
-    def _values(self, world: World) -> Values:
+    def _values(self, world: Completion) -> Values:
         return judged(self._in_world(world))
 
-    def _in_world(self, world: World) -> Report:
+    def _in_world(self, world: Completion) -> Report:
         return in_world(self.checker, self.plan, self.read, world, halt_only=True)
 
     def _timed(self) -> Verdict:
         intervals = self._intervals()
         if intervals and not self.openness.is_open:
             self.by = "all durations"
-            return self._over_durations(self.checker, World(frozenset(), {}, {}), intervals)
+            return self._over_durations(self.checker, Completion(frozenset(), {}, {}), intervals)
         self.by = "one world after the other"
 
-        def judge(world: World) -> tuple[tuple[Worlds, Worlds, Worlds], Verdict]:
+        def judge(world: Completion) -> tuple[tuple[Worlds, Worlds, Worlds], Verdict]:
             if intervals:
                 verdict = self._over_durations(closed_checker(self.checker, world), world, intervals)
                 return (verdict.executable, verdict.goal, verdict.safe), verdict
@@ -179,7 +179,9 @@ class Judged(Show):
             self.everywhere = None
         return verdict
 
-    def _over_durations(self, checker: Checker, world: World, intervals: dict[int, tuple[Number, Number]]) -> Verdict:
+    def _over_durations(
+        self, checker: Checker, world: Completion, intervals: dict[int, tuple[Number, Number]]
+    ) -> Verdict:
         from plansafe.verifier.symbolic.durations.judge import judge_durations  # noqa: PLC0415 - for such plans alone
 
         assert self.read.timed is not None
@@ -200,7 +202,7 @@ class Judged(Show):
                 out[step.number] = max(step.duration - step.tolerance, 0), step.duration + step.tolerance
         return out
 
-    def _some_world(self) -> World:
+    def _some_world(self) -> Completion:
         replayed = None if self.orders is None else self.orders.some()
         if replayed is not None:
             return replayed
@@ -208,7 +210,7 @@ class Judged(Show):
         order = _an_order(len(self.read.steps), self.read.ordering) if self.read.ordering is not None else ()
         outcomes = {key: 0 for key, _ in self.openness.choices}
         durations = tuple([(number, low) for number, (low, _) in self._intervals().items()])
-        return World(facts, self.openness.some_values(), outcomes, order, durations)
+        return Completion(facts, self.openness.some_values(), outcomes, order, durations)
 
     # -- the report ---------------------------------------------------------------------------------------------------
 
@@ -323,10 +325,10 @@ class Judged(Show):
         facts = [(key.predicate, key.code) for _, key in openness.facts]
         choices = [key for key, _ in openness.choices if key in world.outcomes]
         said = world_said(self.task, list(self.read.steps), world, facts, openness.numbers, choices)
-        durations = tuple([Said(self._step_text(number), str(duration)) for number, duration in world.durations])
+        durations = tuple([ShownValue(self._step_text(number), str(duration)) for number, duration in world.durations])
         order = tuple([self._step_text(number) for number in world.order])
         replayed = all([f.replayed for f in shown.report.findings]) if shown.report.findings else None
-        return Witness(shown.about, WorldSaid(said.facts, said.outcomes, order, durations), replayed)
+        return Witness(shown.about, ShownWorld(said.facts, said.outcomes, order, durations), replayed)
 
     def _step_text(self, number: int) -> str:
         index = number - 1

@@ -93,7 +93,7 @@ class Encoding(NamedTuple):
 # ---- worlds ---------------------------------------------------------------------------------------------------------
 
 
-class World(NamedTuple):
+class Completion(NamedTuple):
     """One world: the open facts that are true, the values of open numbers, and the alternatives that are chosen.
 
     ``facts`` are (predicate, code), ``values`` (function, code) -> number, ``outcomes`` (step, number, objects) ->
@@ -109,14 +109,14 @@ class World(NamedTuple):
     durations: tuple[tuple[int, Number], ...] = ()
 
 
-class Said(NamedTuple):
+class ShownValue(NamedTuple):
     """A fact or number of a world, as text: ``(metal cup)`` and ``true``, ``false`` or a number."""
 
     what: str
     value: str
 
 
-class OutcomeSaid(NamedTuple):
+class ShownOutcome(NamedTuple):
     """A choice of a world, as text; ``binding`` names the objects of quantifiers around it."""
 
     step: int
@@ -126,20 +126,20 @@ class OutcomeSaid(NamedTuple):
     effect: str
 
 
-class WorldSaid(NamedTuple):
+class ShownWorld(NamedTuple):
     """A world as the report shows it: what the plan's verdict depends on."""
 
-    facts: tuple[Said, ...]
-    outcomes: tuple[OutcomeSaid, ...]
+    facts: tuple[ShownValue, ...]
+    outcomes: tuple[ShownOutcome, ...]
     order: tuple[str, ...] = ()
-    durations: tuple[Said, ...] = ()
+    durations: tuple[ShownValue, ...] = ()
 
 
 class Witness(NamedTuple):
     """A world in which something fails: ``about`` is ``executable``, ``goal``, ``safe`` or the name of a rule."""
 
     about: str
-    world: WorldSaid
+    world: ShownWorld
     replayed: bool | None
 
 
@@ -157,7 +157,7 @@ class WorldsReport(NamedTuple):
     choices: int
     relevant: int
     witnesses: tuple[Witness, ...] = ()
-    cause: tuple[Said, ...] | None = None
+    cause: tuple[ShownValue, ...] | None = None
     cause_note: str = ""
     question: tuple[str, ...] | None = None
     question_note: str = ""
@@ -178,9 +178,9 @@ class Verdict(NamedTuple):
     executable: Worlds
     goal: Worlds
     safe: Worlds
-    not_executable: World | None
-    not_goal: World | None
-    not_safe: World | None
+    not_executable: Completion | None
+    not_goal: Completion | None
+    not_safe: Completion | None
     limits: tuple[str, ...] = ()
     rules: tuple[RuleCount, ...] = ()
-    breaking: tuple[tuple[str, World], ...] = ()
+    breaking: tuple[tuple[str, Completion], ...] = ()

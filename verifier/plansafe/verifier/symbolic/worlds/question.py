@@ -11,7 +11,7 @@ from plansafe.verifier.symbolic.circuits.minimal import TOO_MANY, Fails, GaveUp,
 from plansafe.verifier.symbolic.circuits.renaming import OpenNumber, Template, mentioned, reach
 from plansafe.verifier.symbolic.circuits.solvers import Model
 from plansafe.verifier.symbolic.circuits.terms import Comparison
-from plansafe.verifier.symbolic.worlds.completions import Completion, Completions
+from plansafe.verifier.symbolic.worlds.completions import Completions, OpenValues
 from plansafe.verifier.symbolic.worlds.decision import Decision, Open, Opens
 from plansafe.verifier.symbolic.worlds.flips import Flips
 from plansafe.verifier.symbolic.worlds.model import AuxiliaryInput, FactInput
@@ -169,7 +169,7 @@ class _Pair:
         self._pause = self._pauses
         return necessary
 
-    def _other(self, model: Model, items: Iterable[Open]) -> Completion:
+    def _other(self, model: Model, items: Iterable[Open]) -> OpenValues:
         return {
             item: model.inputs.get(self._inputs[item] >> 1, False)
             if isinstance(item, int)

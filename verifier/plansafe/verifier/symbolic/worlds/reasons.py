@@ -9,7 +9,7 @@ from plansafe.verifier.model.nodes import Task
 from plansafe.verifier.symbolic.worlds.cause import minimal_cause
 from plansafe.verifier.symbolic.worlds.completions import Completions
 from plansafe.verifier.symbolic.worlds.decision import Opens, Partial, decision_of
-from plansafe.verifier.symbolic.worlds.model import Encoding, Said, World
+from plansafe.verifier.symbolic.worlds.model import Completion, Encoding, ShownValue
 from plansafe.verifier.symbolic.worlds.question import question
 from plansafe.verifier.symbolic.worlds.texts import fluent_text
 
@@ -22,14 +22,14 @@ PATIENCE_S = 0.5
 class Reasons(NamedTuple):
     """The cause and the question; ``None`` where there is none or it was not found, as the notes say."""
 
-    cause: tuple[Said, ...] | None = None
+    cause: tuple[ShownValue, ...] | None = None
     cause_note: str = ""
     question: tuple[str, ...] | None = None
     question_note: str = ""
 
 
 def reasons(
-    encoding: Encoding, task: Task, engine: str, deadline: float | None, world: World | None, wanted: bool = True
+    encoding: Encoding, task: Task, engine: str, deadline: float | None, world: Completion | None, wanted: bool = True
 ) -> Reasons:
     """A minimal cause, taken from a bad world, and (where ``wanted``) a question."""
     until = monotonic() + PATIENCE_S
@@ -50,9 +50,11 @@ def reasons(
     return out
 
 
-def _partial(task: Task, values: Partial) -> tuple[Said, ...]:
-    facts = [Said(task.fact_text(key.predicate, key.code), "true" if value else "false") for key, value in values.facts]
-    return (*facts, *[Said(fluent_text(task, *key), str(value)) for key, value in values.numbers])
+def _partial(task: Task, values: Partial) -> tuple[ShownValue, ...]:
+    facts = [
+        ShownValue(task.fact_text(key.predicate, key.code), "true" if value else "false") for key, value in values.facts
+    ]
+    return (*facts, *[ShownValue(fluent_text(task, *key), str(value)) for key, value in values.numbers])
 
 
 def _opens(task: Task, opens: Opens) -> tuple[str, ...]:

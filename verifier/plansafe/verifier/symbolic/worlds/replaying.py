@@ -10,7 +10,7 @@ from plansafe.verifier.execution.replay import FORCE, HALT, SKIP, Engine
 from plansafe.verifier.execution.steps import TimedStep
 from plansafe.verifier.reporting.report import Report, Worlds
 from plansafe.verifier.reporting.summary import summarise
-from plansafe.verifier.symbolic.worlds.model import World
+from plansafe.verifier.symbolic.worlds.model import Completion
 from plansafe.verifier.symbolic.worlds.witness import closed_task, resolved
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ Judged = tuple[bool, bool, "bool | None"]
 """Executable, goal, and safe (``None``: undecided)."""
 
 
-def in_world(checker: Checker, plan: Source, read: ReadSteps, world: World, *, halt_only: bool = False) -> Report:
+def in_world(checker: Checker, plan: Source, read: ReadSteps, world: Completion, *, halt_only: bool = False) -> Report:
     """The report on a plan in one world. In a partially ordered plan, steps are numbered as the world takes them."""
     closed = closed_checker(checker, world)
     own = in_order(read, world)
@@ -33,7 +33,7 @@ def in_world(checker: Checker, plan: Source, read: ReadSteps, world: World, *, h
     return summarise(closed, plan, own, outcomes)
 
 
-def closed_checker(checker: Checker, world: World) -> Checker:
+def closed_checker(checker: Checker, world: Completion) -> Checker:
     """A checker for the task of one world. Rules and their places are shared."""
     assert checker.engine is not None
     assert checker.elaborated is not None
@@ -48,7 +48,7 @@ def closed_checker(checker: Checker, world: World) -> Checker:
     return closed
 
 
-def in_order(read: ReadSteps, world: World) -> ReadSteps:
+def in_order(read: ReadSteps, world: Completion) -> ReadSteps:
     """The steps in the order of the world; the outcomes of a step are those of its number in the plan."""
     if not world.order:
         return read
@@ -62,7 +62,7 @@ def in_order(read: ReadSteps, world: World) -> ReadSteps:
     )
 
 
-def _timed(read: ReadSteps, world: World) -> list[TimedStep]:
+def _timed(read: ReadSteps, world: Completion) -> list[TimedStep]:
     durations = dict(world.durations)
     assert read.timed is not None
     return [

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import Finding, Headline, Report, Worlds
-from plansafe.verifier.symbolic.worlds.model import Verdict, World
+from plansafe.verifier.symbolic.worlds.model import Completion, Verdict
 from plansafe.verifier.symbolic.worlds.replaying import in_world
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Shown(NamedTuple):
     """A world in which something fails, with the report on it. ``about`` as in :class:`~.model.Witness`."""
 
     about: str
-    world: World
+    world: Completion
     report: Report
 
 
@@ -44,7 +44,7 @@ class Show:
         self.task = checker.engine.task
         self.shown: list[Shown] = []
 
-    def replay(self, world: World) -> Report:
+    def replay(self, world: Completion) -> Report:
         """The report on one world, confirmed by the kernel. Raises :class:`Contradicted`."""
         report = in_world(self.checker, self.plan, self.read, world)
         report, against = self.checker.confirmer().confirm_world(self.plan, report, self._as_written(world))
@@ -52,7 +52,7 @@ class Show:
             raise Contradicted(against)
         return report
 
-    def _as_written(self, world: World) -> World:
+    def _as_written(self, world: Completion) -> Completion:
         """The world with the steps numbered as the plan's text has them, for who reads that."""
         if not self.order:
             return world
@@ -60,7 +60,7 @@ class Show:
         outcomes = {(self.order[step - 1], choice, objects): number for (step, choice, objects), number in chosen}
         return world._replace(order=self.order, outcomes=outcomes)
 
-    def show(self, about: str, world: World) -> None:
+    def show(self, about: str, world: Completion) -> None:
         """Replay a world in which something fails. Raises :class:`Contradicted` if it does not."""
         report = next((shown.report for shown in self.shown if shown.world == world), None)
         if report is None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from plansafe.verifier.compile.triggers import extension, patterns
 from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceIndex
-from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import TRUE as HOLDS
 from plansafe.verifier.model.nodes import And, Atom, Formula, Not, Quantified, Task, Variable, bind
 from plansafe.verifier.rules.model import Part
@@ -138,7 +138,7 @@ class StepRule:
         self.body_true, self.body_false = evaluation.true(body), evaluation.false(body)
         self._due: list[tuple[Binding, Literal, Literal]] = []
 
-    def depart(self, state: SymbolicState, taken: Taken, letter: int, there: Literal, found: Found) -> None:
+    def depart(self, state: SymbolicState, taken: GroundAction, letter: int, there: Literal, found: Found) -> None:
         """The step is taken in a state."""
         binding = self.match(taken.objects)
         if binding is None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import Action, And, Assignment, Atom, Choice, Effect, bind
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
@@ -101,7 +101,7 @@ class Steps:
         code = self.evaluation.coder(assignment.arguments)
         return _Assign(assignment.operator, assignment.function, code, self.evaluation.number(assignment.value))
 
-    def take(self, state: SymbolicState, taken: Taken, step: int) -> tuple[Literal, Changes]:
+    def take(self, state: SymbolicState, taken: GroundAction, step: int) -> tuple[Literal, Changes]:
         """In which worlds a step can be taken in a state, and what it changes there. The state is left as it is."""
         circuit = self.circuit
         action, condition, effects = self._compiled(taken.action)

@@ -15,7 +15,7 @@ from plansafe.verifier.compile.normal import is_temporal, negate
 from plansafe.verifier.compile.triggers import patterns
 from plansafe.verifier.execution.monitors.index import InstanceIndex
 from plansafe.verifier.execution.monitors.program import ground_temporal
-from plansafe.verifier.execution.steps import Taken
+from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import And, Atom, Formula, Not, Or, Quantified, Temporal, Truth
 from plansafe.verifier.rules.model import Part, step_predicate
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
@@ -94,7 +94,7 @@ class TemporalRule:
         for objects in self.instances:
             self._index.add(objects)
 
-    def _match_step(self, taken: Taken, letter: int, domains: list[tuple[int, ...]]) -> None:
+    def _match_step(self, taken: GroundAction, letter: int, domains: list[tuple[int, ...]]) -> None:
         assert self._match is not None
         binding = self._match(taken.objects)
         if binding is None:

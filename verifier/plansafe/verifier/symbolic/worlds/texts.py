@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from plansafe.grammar.sexpr import Node, write
-from plansafe.verifier.execution.steps import IllFormed, Taken
+from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.nodes import Choice, Task
-from plansafe.verifier.symbolic.worlds.model import OutcomeSaid, Said, World, WorldSaid
+from plansafe.verifier.symbolic.worlds.model import Completion, ShownOutcome, ShownValue, ShownWorld
 
 MAX_FACTS = 200
 """Facts of a world that a report lists."""
@@ -21,39 +21,39 @@ def fluent_text(task: Task, function: int, code: int) -> str:
     return "(" + " ".join([declared.name, *task.names(task.decode(code, len(declared.types)))]) + ")"
 
 
-def facts_said(task: Task, world: World, facts: Iterable[Key], values: Iterable[Key]) -> tuple[Said, ...]:
+def facts_said(task: Task, world: Completion, facts: Iterable[Key], values: Iterable[Key]) -> tuple[ShownValue, ...]:
     """The values that some facts and numbers have in a world; true facts first."""
     known = [
-        Said(task.fact_text(predicate, code), "true" if (predicate, code) in world.facts else "false")
+        ShownValue(task.fact_text(predicate, code), "true" if (predicate, code) in world.facts else "false")
         for predicate, code in facts
     ]
     known.sort(key=lambda said: (said.value != "true", said.what))
-    numbers = [Said(fluent_text(task, *key), str(world.values[key])) for key in sorted(values)]
+    numbers = [ShownValue(fluent_text(task, *key), str(world.values[key])) for key in sorted(values)]
     return tuple([*numbers, *known][:MAX_FACTS])
 
 
 def world_said(
     task: Task,
-    steps: list[Taken | IllFormed],
-    world: World,
+    steps: list[GroundAction | IllFormed],
+    world: Completion,
     facts: Iterable[Key],
     values: Iterable[Key],
     choices: Iterable[ChoiceKey],
-) -> WorldSaid:
+) -> ShownWorld:
     """A world as the report shows it: of what is open, the parts given."""
     outcomes = []
     for step, number, objects in sorted(choices):
         taken = steps[step - 1]
-        if isinstance(taken, Taken):
+        if isinstance(taken, GroundAction):
             said = outcome_said(task, taken, step, number, objects, world.outcomes[step, number, objects])
             outcomes.append(said)
-    durations = tuple([Said(f"step {step}", str(duration)) for step, duration in world.durations])
-    return WorldSaid(facts_said(task, world, facts, values), tuple(outcomes), (), durations)
+    durations = tuple([ShownValue(f"step {step}", str(duration)) for step, duration in world.durations])
+    return ShownWorld(facts_said(task, world, facts, values), tuple(outcomes), (), durations)
 
 
 def outcome_said(
-    task: Task, taken: Taken, step: int, number: int, objects: tuple[int, ...], alternative: int
-) -> OutcomeSaid:
+    task: Task, taken: GroundAction, step: int, number: int, objects: tuple[int, ...], alternative: int
+) -> ShownOutcome:
     """One outcome of a step, with the objects of the step for the action's parameters."""
     action = taken.action
     words = dict(zip([v.name for v in action.parameters], task.names(taken.objects), strict=True))
@@ -64,10 +64,10 @@ def outcome_said(
     effect = write(_replaced(found[alternative + 1], words)) if found is not None else ""
     alternatives = choice.alternatives if choice is not None else 0
     text = "(" + " ".join([action.name, *task.names(taken.objects)]) + ")"
-    return OutcomeSaid(step, text, alternative + 1, alternatives, effect)
+    return ShownOutcome(step, text, alternative + 1, alternatives, effect)
 
 
-def choice_of(taken: Taken, number: int) -> Choice | None:
+def choice_of(taken: GroundAction, number: int) -> Choice | None:
     """A choice of a step's action, by the number of its ``oneof``."""
     for effect in taken.action.start.effects:
         for choice in effect.choices:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from plansafe.verifier.execution.replay import TimeUp
 from plansafe.verifier.execution.state import NumberTooLarge
-from plansafe.verifier.execution.steps import IllFormed, Taken
+from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.worlds.derived import Derived
 from plansafe.verifier.symbolic.worlds.state import Quantity, SymbolicState
@@ -36,7 +36,7 @@ class SymbolicTrace(NamedTuple):
     start: SymbolicState
     letters: list[Letter]
     alive: list[Literal]
-    taken: list[Taken]
+    taken: list[GroundAction]
     steps: int
     limit: str | None
 
@@ -45,13 +45,13 @@ def follow(
     start: SymbolicState,
     derived: Derived | None,
     stepper: Steps,
-    steps: Sequence[Taken | IllFormed],
+    steps: Sequence[GroundAction | IllFormed],
     deadline: float | None,
 ) -> SymbolicTrace:
     """Take the steps of a plan, as far as any world can. Raises :class:`TimeUp`."""
     circuit = stepper.circuit
     state = start.copy()
-    letters, alive, taken = [Letter([], [])], [TRUE], list[Taken]()
+    letters, alive, taken = [Letter([], [])], [TRUE], list[GroundAction]()
     limit = None
     for number, step in enumerate(steps, 1):
         if deadline is not None and monotonic() > deadline:

@@ -12,7 +12,7 @@ from plansafe.verifier.symbolic.circuits.renaming import Template
 from plansafe.verifier.symbolic.circuits.simulation import Simulation, simulate
 from plansafe.verifier.symbolic.circuits.solvers import Model, Solver, solver_for
 from plansafe.verifier.symbolic.circuits.terms import constant
-from plansafe.verifier.symbolic.worlds.model import Encoding, FactInput, OutcomeInput, Verdict, World
+from plansafe.verifier.symbolic.worlds.model import Completion, Encoding, FactInput, OutcomeInput, Verdict
 
 FOLDED = "constant folding"
 SIMULATED = "simulation"
@@ -116,7 +116,7 @@ class Judge:
                 solver.close()
         return False
 
-    def world(self, literal: Literal) -> World | None:
+    def world(self, literal: Literal) -> Completion | None:
         """A world in which a literal is true, if there is one and it was found."""
         if not self.some(literal):
             return None
@@ -126,7 +126,7 @@ class Judge:
             return self._world(Model({}, {}))
         return self._world(Model(self._simulation.example(self.circuit, [self.encoding.allowed, literal]), {}))
 
-    def _world(self, model: Model) -> World:
+    def _world(self, model: Model) -> Completion:
         facts = set()
         chosen: set[OutcomeInput] = set()
         for node, value in model.inputs.items():
@@ -140,7 +140,7 @@ class Judge:
             inputs = [OutcomeInput(step, number, objects, k) in chosen for k in range(alternatives - 1)]
             outcomes[step, number, objects] = inputs.index(True) if True in inputs else alternatives - 1
         values = {key: model.values.get(key, 0) for key in self.encoding.values}
-        return World(frozenset(facts), values, outcomes)
+        return Completion(frozenset(facts), values, outcomes)
 
     def over_worlds(self, value: Value) -> Worlds:
         """ALL, SOME, NONE or UNKNOWN (docs/worlds.md, section 2)."""

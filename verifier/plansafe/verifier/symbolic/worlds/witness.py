@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from plansafe.verifier.execution.steps import IllFormed, Taken
+from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.nodes import FALSE, Action, And, Equal, Formula, Or, Snap, Task, Variable, variable
-from plansafe.verifier.symbolic.worlds.model import World
+from plansafe.verifier.symbolic.worlds.model import Completion
 
 Outcomes = dict[tuple[int, int, tuple[int, ...]], int]
 
 
-def closed_task(task: Task, world: World) -> Task:
+def closed_task(task: Task, world: Completion) -> Task:
     """The task with the open facts and numbers of one world."""
     facts = [set(codes) for codes in task.initial_facts]
     for predicate, code in world.facts:
@@ -22,16 +22,16 @@ def closed_task(task: Task, world: World) -> Task:
     return task._replace(initial_facts=facts, initial_fluents=fluents, unknowns=None)
 
 
-def resolved(steps: Sequence[Taken | IllFormed], world: World) -> list[Taken | IllFormed]:
+def resolved(steps: Sequence[GroundAction | IllFormed], world: Completion) -> list[GroundAction | IllFormed]:
     """The steps with the outcomes of one world: a step whose action chooses gets an action of its own.
 
     In a partially ordered plan, ``steps`` are in the order of the world, and its outcomes know them by their numbers.
     """
     numbers = world.order or range(1, len(steps) + 1)
-    out: list[Taken | IllFormed] = []
+    out: list[GroundAction | IllFormed] = []
     for number, step in zip(numbers, steps, strict=True):
-        if isinstance(step, Taken) and chooses(step.action):
-            step = Taken(_resolved_action(step.action, number, world.outcomes), step.objects)
+        if isinstance(step, GroundAction) and chooses(step.action):
+            step = GroundAction(_resolved_action(step.action, number, world.outcomes), step.objects)
         out.append(step)
     return out
 
