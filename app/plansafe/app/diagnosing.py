@@ -14,11 +14,11 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import Report
 
 if TYPE_CHECKING:
-    from plansafe.verifier.api import ReadSteps
     from plansafe.verifier.diagnose.cause import Cause
     from plansafe.verifier.diagnose.labels import PublishedLabel
     from plansafe.verifier.diagnose.localise import Localisation
     from plansafe.verifier.diagnose.model import Diagnosis
+    from plansafe.verifier.execution.reading import ReadSteps
 
 LABELS = ("safel", "eai-virtualhome", "eai-behavior")
 """The published schemes of one label for each plan (docs/labels.md)."""

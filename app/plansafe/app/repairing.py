@@ -19,9 +19,10 @@ from plansafe.verifier.repair.model import Repair, RepairOptions, RepairResult, 
 from plansafe.verifier.reporting.report import Blame, Headline, Report
 
 if TYPE_CHECKING:
-    from plansafe.verifier.api import Checker, ReadSteps
+    from plansafe.verifier.api import Checker
     from plansafe.verifier.diagnose.labels import PublishedLabel
     from plansafe.verifier.diagnose.localise import Localisation
+    from plansafe.verifier.execution.reading import ReadSteps
 
 _EXIT_CODES = {
     RepairStatus.ALREADY_SAFE: 0,

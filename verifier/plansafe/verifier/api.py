@@ -9,21 +9,22 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Callable, Collection, Sequence
-from fractions import Fraction
 from functools import cached_property
 from math import prod
 from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
-from plansafe.grammar.plan_text import PlanText, Step, plain_chunks, read_plan
+from plansafe.grammar.plan_text import plain_chunks
 from plansafe.grammar.sexpr import Places, problems, read_all
 from plansafe.grammar.source import Source, expect_sources
 from plansafe.verifier.elaborate.context import Context
 from plansafe.verifier.elaborate.task import Elaborated, elaborate
 from plansafe.verifier.execution.one_world import task_is_open
+from plansafe.verifier.execution.reading import ReadSteps, read_steps
 from plansafe.verifier.execution.replay import FORCE, HALT, SKIP, Engine, Outcome, Run, TimeUp
-from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep, Tolerance, rounded
+from plansafe.verifier.execution.settings import Options
+from plansafe.verifier.execution.steps import Tolerance, rounded
 from plansafe.verifier.execution.timed import TimedRun
 from plansafe.verifier.model.nodes import OpenPredicate, WorldInvariant
 from plansafe.verifier.reporting.report import FindingClass, Headline, Report, Worlds
@@ -35,6 +36,8 @@ from plansafe.verifier.rules.model import Rule
 if TYPE_CHECKING:
     from plansafe.verifier.reporting.confirmation import Confirmer
 
+__all__ = ["Checker", "Options"]
+
 # Formulas may nest as deep as memory allows. Python frames of Python functions live on the heap (3.11 and later), so
 # the limit only
 # guards against runaway recursion.
@@ -44,48 +47,6 @@ DIGITS = 20_100
 
 
 _SHAPE = frozenset(("SC002", "SC003"))
-
-
-class Options(NamedTuple):
-    """How to check. ``blame`` filters findings.
-
-    Times are in seconds; ``replay`` says when the kernel checks findings again. ``engine`` is ``auto``, ``explicit``,
-    ``sat`` or ``smt`` (docs/worlds.md, section 3); ``infer_invariants``: inferred invariants restrict open predicates;
-    ``certificate``: a SAFE that a solver decided comes with a proof; ``double_check``: a second solver is asked.
-    """
-
-    lenient_types: bool = False
-    tolerance: Fraction = Fraction(1, 1000)
-    blame: tuple[str, ...] = ()
-    time_limit_s: float | None = None
-    max_findings: int = 100
-    max_instances: int = 5_000_000
-    full_state: bool = False
-    replay: str = "auto"
-    require_rules: bool = False
-    engine: str = "auto"
-    infer_invariants: bool = True
-    certificate: bool = False
-    double_check: bool = False
-
-
-class ReadSteps(NamedTuple):
-    """A plan read with places and resolved. ``timed`` steps are sorted by time and numbered from 1.
-
-    ``ordering``: in a partially ordered plan, the pairs of steps (numbered from 1) of which the first comes before the
-    second; else ``None``.
-    """
-
-    text: PlanText
-    steps: tuple[GroundAction | IllFormed, ...]
-    timed: list[TimedStep] | None
-    spans: tuple[Span, ...]
-    ordering: tuple[tuple[int, int], ...] | None = None
-
-    @property
-    def open(self) -> bool:
-        """Whether the plan leaves its order or a duration open."""
-        return self.ordering is not None or any([step.tolerance is not None for step in self.timed or ()])
 
 
 class Checker:
@@ -351,64 +312,7 @@ class Checker:
     def read(self, plan: Source) -> ReadSteps:
         """Read a plan with places, and resolve its steps."""
         assert self.engine is not None
-        text = read_plan(plan)
-        timed = [step for step in text.steps if step.time is not None]
-        if timed and len(timed) != len(text.steps):
-            bare = next(step for step in text.steps if step.time is None)
-            label = Label(plan.name, bare.span, "this step has no time")
-            other = Label(plan.name, timed[0].span, "this one has", False)
-            text = text._replace(
-                diagnostics=(
-                    *text.diagnostics,
-                    Diagnostic("SC003", "either all steps have a time or none", (label, other)),
-                )
-            )
-        resolver = self.engine.resolver
-        steps = [resolver.step(step.tokens) for step in text.steps]
-        if (
-            not timed
-            and text.ordering is None
-            and (
-                any([t.time > 0 for t in self.engine.task.timed_literals])
-                and not any([isinstance(s, GroundAction) and s.action.end for s in steps])
-            )
-        ):
-            # Timed literals need times: step i of an untimed plan happens at time i.
-            text = text._replace(steps=tuple([step._replace(time=i) for i, step in enumerate(text.steps, 1)]))
-            timed = list(text.steps)
-        steps = [self._formed(step, taken) for step, taken in zip(text.steps, steps, strict=True)]
-        if not timed or text.diagnostics:
-            return ReadSteps(text, tuple(steps), None, tuple([step.span for step in text.steps]), text.ordering)
-        order = sorted(range(len(steps)), key=lambda i: text.steps[i].time or 0)
-        placed = []
-        for number, i in enumerate(order, 1):
-            step = text.steps[i]
-            placed.append(TimedStep(number, i, step.time or 0, step.duration, steps[i], step.tolerance or None))
-        return ReadSteps(text, tuple([steps[i] for i in order]), placed, tuple([text.steps[i].span for i in order]))
-
-    def _formed(self, step: Step, taken: GroundAction | IllFormed) -> GroundAction | IllFormed:
-        """Check a resolved step's time and duration."""
-        time, duration = step.time, step.duration
-        if isinstance(taken, IllFormed):
-            return taken
-        if time is not None and time < 0:
-            return IllFormed("SC406", f"the step begins at {time}, before time 0", 0)
-        name = taken.action.name
-        if taken.action.end is not None:
-            if time is None or duration is None:
-                return IllFormed(
-                    "SC405",
-                    f"durative action `{name}` needs a time and a duration",
-                    0,
-                    f"write `0.0: ({name} ..) [duration]`",
-                )
-            if duration < 0:
-                return IllFormed("SC406", f"the duration {duration} is negative", 0)
-            if duration < (step.tolerance or 0):
-                return IllFormed("SC406", f"the duration {duration} +- {step.tolerance} may be negative", 0)
-        elif step.tolerance:
-            return IllFormed("SC406", f"`{name}` is instantaneous, but its duration varies", 0, "leave it out")
-        return taken
+        return read_steps(self.engine, plan)
 
 
 def _not_known(report: Report) -> Report:

@@ -13,7 +13,8 @@ from plansafe.verifier.elaborate.context import At
 from plansafe.verifier.model.nodes import Task
 
 if TYPE_CHECKING:
-    from plansafe.verifier.api import Checker, ReadSteps
+    from plansafe.verifier.api import Checker
+    from plansafe.verifier.execution.reading import ReadSteps
 
 CODE = "SC507"
 

@@ -8,8 +8,9 @@ from itertools import combinations
 from time import monotonic
 
 from plansafe.grammar.source import Source
-from plansafe.verifier.api import Checker, ReadSteps
+from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.one_world import refusal
+from plansafe.verifier.execution.reading import ReadSteps
 from plansafe.verifier.execution.replay import HALT, Outcome, Run
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.model.nodes import Number

@@ -19,7 +19,8 @@ from plansafe.verifier.reporting.report import Blame, Finding, FindingClass
 from plansafe.verifier.rules.model import Part, Rule
 
 if TYPE_CHECKING:
-    from plansafe.verifier.api import Checker, ReadSteps
+    from plansafe.verifier.api import Checker
+    from plansafe.verifier.execution.reading import ReadSteps
     from plansafe.verifier.reporting.history import Answer, Past, Question
 
 _CODES = {

@@ -20,7 +20,8 @@ from plansafe.verifier.reporting.report import Change as Cell
 from plansafe.verifier.reporting.report import Row, Table
 
 if TYPE_CHECKING:
-    from plansafe.verifier.api import Checker, ReadSteps
+    from plansafe.verifier.api import Checker
+    from plansafe.verifier.execution.reading import ReadSteps
 
 Fact = tuple[int, int]
 """(predicate, code), or (number of predicates + function, code)."""

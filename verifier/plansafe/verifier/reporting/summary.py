@@ -14,7 +14,8 @@ from plansafe.verifier.reporting.report import Headline, Reading, Report, RuleCo
 from plansafe.verifier.rules.model import shown_names
 
 if TYPE_CHECKING:
-    from plansafe.verifier.api import Checker, ReadSteps
+    from plansafe.verifier.api import Checker
+    from plansafe.verifier.execution.reading import ReadSteps
 
 _BLAMES = ("introduced", "worsened", "pre-existing")
 

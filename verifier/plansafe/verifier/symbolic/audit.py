@@ -16,7 +16,8 @@ from plansafe.verifier.symbolic.worlds.replaying import in_order
 from plansafe.verifier.symbolic.worlds.showing import Show
 
 if TYPE_CHECKING:
-    from plansafe.verifier.api import Checker, ReadSteps
+    from plansafe.verifier.api import Checker
+    from plansafe.verifier.execution.reading import ReadSteps
 
 INFERENCE_S = 2.0
 """How long invariants are looked for."""

@@ -36,7 +36,8 @@ from plansafe.verifier.symbolic.worlds.texts import world_said
 from plansafe.verifier.symbolic.worlds.verdict import Judge, NoWorld
 
 if TYPE_CHECKING:
-    from plansafe.verifier.api import Checker, ReadSteps
+    from plansafe.verifier.api import Checker
+    from plansafe.verifier.execution.reading import ReadSteps
 
 MAX_WITNESSES = 8
 """Worlds that a report shows."""

@@ -28,7 +28,8 @@ from plansafe.verifier.symbolic.worlds.possible_certain import Doubled
 from plansafe.verifier.symbolic.worlds.statuses import Counts, merged, unsure
 
 if TYPE_CHECKING:
-    from plansafe.verifier.api import Checker, ReadSteps
+    from plansafe.verifier.api import Checker
+    from plansafe.verifier.execution.reading import ReadSteps
 
 MAX_WORLDS = 5_000
 Values = tuple[Worlds, Worlds, Worlds]

@@ -26,7 +26,8 @@ from plansafe.verifier.symbolic.worlds.witness import resolved
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from plansafe.verifier.api import Checker, ReadSteps
+    from plansafe.verifier.api import Checker
+    from plansafe.verifier.execution.reading import ReadSteps
     from plansafe.verifier.symbolic.orders.judge import Closed
     from plansafe.verifier.symbolic.orders.judge import Judge as OrderJudge
     from plansafe.verifier.symbolic.orders.refine import Answer

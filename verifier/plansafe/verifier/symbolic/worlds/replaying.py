@@ -14,7 +14,8 @@ from plansafe.verifier.symbolic.worlds.model import Completion
 from plansafe.verifier.symbolic.worlds.witness import closed_task, resolved
 
 if TYPE_CHECKING:
-    from plansafe.verifier.api import Checker, ReadSteps
+    from plansafe.verifier.api import Checker
+    from plansafe.verifier.execution.reading import ReadSteps
 
 Judged = tuple[bool, bool, "bool | None"]
 """Executable, goal, and safe (``None``: undecided)."""

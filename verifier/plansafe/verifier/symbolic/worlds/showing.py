@@ -15,7 +15,8 @@ from plansafe.verifier.symbolic.worlds.model import Completion, Verdict
 from plansafe.verifier.symbolic.worlds.replaying import in_world
 
 if TYPE_CHECKING:
-    from plansafe.verifier.api import Checker, ReadSteps
+    from plansafe.verifier.api import Checker
+    from plansafe.verifier.execution.reading import ReadSteps
 
 
 class Contradicted(Exception):

@@ -1,0 +1,93 @@
+"""Reading a plan with its places, and resolving its steps against a task."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from plansafe.grammar.diagnostics import Diagnostic, Label, Span
+from plansafe.grammar.plan_text import PlanText, Step, read_plan
+from plansafe.grammar.source import Source
+from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep
+
+
+class ReadSteps(NamedTuple):
+    """A plan read with places and resolved. ``timed`` steps are sorted by time and numbered from 1.
+
+    ``ordering``: in a partially ordered plan, the pairs of steps (numbered from 1) of which the first comes before the
+    second; else ``None``.
+    """
+
+    text: PlanText
+    steps: tuple[GroundAction | IllFormed, ...]
+    timed: list[TimedStep] | None
+    spans: tuple[Span, ...]
+    ordering: tuple[tuple[int, int], ...] | None = None
+
+    @property
+    def open(self) -> bool:
+        """Whether the plan leaves its order or a duration open."""
+        return self.ordering is not None or any([step.tolerance is not None for step in self.timed or ()])
+
+
+def read_steps(engine: Engine, plan: Source) -> ReadSteps:
+    """Read a plan with places, and resolve its steps."""
+    text = read_plan(plan)
+    timed = [step for step in text.steps if step.time is not None]
+    if timed and len(timed) != len(text.steps):
+        bare = next(step for step in text.steps if step.time is None)
+        label = Label(plan.name, bare.span, "this step has no time")
+        other = Label(plan.name, timed[0].span, "this one has", False)
+        text = text._replace(
+            diagnostics=(
+                *text.diagnostics,
+                Diagnostic("SC003", "either all steps have a time or none", (label, other)),
+            )
+        )
+    resolver = engine.resolver
+    steps = [resolver.step(step.tokens) for step in text.steps]
+    if (
+        not timed
+        and text.ordering is None
+        and (
+            any([t.time > 0 for t in engine.task.timed_literals])
+            and not any([isinstance(s, GroundAction) and s.action.end for s in steps])
+        )
+    ):
+        # Timed literals need times: step i of an untimed plan happens at time i.
+        text = text._replace(steps=tuple([step._replace(time=i) for i, step in enumerate(text.steps, 1)]))
+        timed = list(text.steps)
+    steps = [_formed(step, taken) for step, taken in zip(text.steps, steps, strict=True)]
+    if not timed or text.diagnostics:
+        return ReadSteps(text, tuple(steps), None, tuple([step.span for step in text.steps]), text.ordering)
+    order = sorted(range(len(steps)), key=lambda i: text.steps[i].time or 0)
+    placed = []
+    for number, i in enumerate(order, 1):
+        step = text.steps[i]
+        placed.append(TimedStep(number, i, step.time or 0, step.duration, steps[i], step.tolerance or None))
+    return ReadSteps(text, tuple([steps[i] for i in order]), placed, tuple([text.steps[i].span for i in order]))
+
+
+def _formed(step: Step, taken: GroundAction | IllFormed) -> GroundAction | IllFormed:
+    """Check a resolved step's time and duration."""
+    time, duration = step.time, step.duration
+    if isinstance(taken, IllFormed):
+        return taken
+    if time is not None and time < 0:
+        return IllFormed("SC406", f"the step begins at {time}, before time 0", 0)
+    name = taken.action.name
+    if taken.action.end is not None:
+        if time is None or duration is None:
+            return IllFormed(
+                "SC405",
+                f"durative action `{name}` needs a time and a duration",
+                0,
+                f"write `0.0: ({name} ..) [duration]`",
+            )
+        if duration < 0:
+            return IllFormed("SC406", f"the duration {duration} is negative", 0)
+        if duration < (step.tolerance or 0):
+            return IllFormed("SC406", f"the duration {duration} +- {step.tolerance} may be negative", 0)
+    elif step.tolerance:
+        return IllFormed("SC406", f"`{name}` is instantaneous, but its duration varies", 0, "leave it out")
+    return taken

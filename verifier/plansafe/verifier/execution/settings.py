@@ -1,0 +1,29 @@
+"""How to check: what a user may ask for, the same for every plan of a task."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+
+class Options(NamedTuple):
+    """How to check. ``blame`` filters findings.
+
+    Times are in seconds; ``replay`` says when the kernel checks findings again. ``engine`` is ``auto``, ``explicit``,
+    ``sat`` or ``smt`` (docs/worlds.md, section 3); ``infer_invariants``: inferred invariants restrict open predicates;
+    ``certificate``: a SAFE that a solver decided comes with a proof; ``double_check``: a second solver is asked.
+    """
+
+    lenient_types: bool = False
+    tolerance: Fraction = Fraction(1, 1000)
+    blame: tuple[str, ...] = ()
+    time_limit_s: float | None = None
+    max_findings: int = 100
+    max_instances: int = 5_000_000
+    full_state: bool = False
+    replay: str = "auto"
+    require_rules: bool = False
+    engine: str = "auto"
+    infer_invariants: bool = True
+    certificate: bool = False
+    double_check: bool = False
