@@ -28,9 +28,10 @@ from plansafe.verifier.execution.steps import Tolerance, rounded
 from plansafe.verifier.execution.timed import TimedRun
 from plansafe.verifier.model.nodes import OpenPredicate, WorldInvariant
 from plansafe.verifier.reporting.report import FindingClass, Headline, Report, Worlds
+from plansafe.verifier.rules.copies import ExpansionTooLarge
 from plansafe.verifier.rules.elaborate import Rules
-from plansafe.verifier.rules.expand import Expanded, Expander
-from plansafe.verifier.rules.mapping import ExpansionTooLarge
+from plansafe.verifier.rules.expand import Expander
+from plansafe.verifier.rules.expanded import Expanded
 from plansafe.verifier.rules.model import Rule
 
 if TYPE_CHECKING:

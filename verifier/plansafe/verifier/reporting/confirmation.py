@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from plansafe.verifier.api import Checker
     from plansafe.verifier.kernel import Judgement, Kernel
     from plansafe.verifier.kernel import World as KernelWorld
-    from plansafe.verifier.rules.expand import PlainOpening
+    from plansafe.verifier.rules.expanded import PlainOpening
     from plansafe.verifier.symbolic.worlds.model import Completion
 
 MAX_WORK = 100_000

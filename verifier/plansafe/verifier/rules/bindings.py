@@ -12,7 +12,7 @@ from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.conditions import Conditions, Scope, Symbols
 from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_name, is_object_name, is_variable, word
 from plansafe.verifier.elaborate.types import Typed, typed_list
-from plansafe.verifier.rules.expand import Binding, Expanded, Vocabulary
+from plansafe.verifier.rules.expanded import Binding, Expanded, Vocabulary
 from plansafe.verifier.rules.mapping import Name
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from plansafe.grammar.sexpr import write
 from plansafe.verifier.elaborate.conditions import Symbols
 from plansafe.verifier.rules.bindings import words_of
-from plansafe.verifier.rules.expand import Binding, Expanded
+from plansafe.verifier.rules.expanded import Binding, Expanded
 from plansafe.verifier.rules.mapping import Name
 from plansafe.verifier.rules.model import Rule
 

@@ -20,7 +20,7 @@ from plansafe.verifier.elaborate.types import typed_list
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import TRUE, And, Atom, Formula, Not, Or, Quantified, Temporal, Variable
 from plansafe.verifier.rules.bindings import check_mappings
-from plansafe.verifier.rules.expand import ATOMS_FIELDS, FORMULA_FIELDS, Expanded, PlainRule
+from plansafe.verifier.rules.expanded import ATOMS_FIELDS, FORMULA_FIELDS, Expanded, PlainRule
 from plansafe.verifier.rules.mapping import Mapping, Name, lacking
 from plansafe.verifier.rules.model import Match, Part, Rule
 from plansafe.verifier.rules.narrow import narrowed

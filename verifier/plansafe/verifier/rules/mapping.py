@@ -6,17 +6,13 @@ from typing import NamedTuple, TypeGuard
 
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_object_name, word
+from plansafe.verifier.rules.copies import Copies
 
 Name = tuple[str, str]
 """A name with its name space: ``type``, ``constant``, ``predicate``, ``function`` or ``action``."""
 
 _REPLACED = frozenset((":types", ":predicates", ":functions", ":actions", ":constants"))
 _SECTIONS = _REPLACED | {":specification", ":domain", ":groups", ":without"}
-MAX_NODES = 1_000_000
-
-
-class ExpansionTooLarge(Exception):
-    """Templates, macros or groups grew beyond a million nodes."""
 
 
 def lacking(name: str) -> str:
@@ -41,6 +37,10 @@ class Mapping(NamedTuple):
     groups: dict[str, At]
     domain: list[At]
     without: dict[str, tuple[str, At]]
+
+    def lacks(self, *names: Name) -> bool:
+        """Whether it says that the domain has nothing for one of these."""
+        return not self.nothing.isdisjoint(names)
 
     def type(self, name: str) -> Node:
         """What a type of the specification is in the domain."""
@@ -87,7 +87,7 @@ class _Reader:
         self.context = context
         self.mapping = mapping
         self.groups: dict[str, Node] = {}
-        self._nodes = 0
+        self._made = Copies(context).made
 
     def entry(self, head: str, entry: Node, at: At) -> None:
         """One ``(theirs ours)``, or ``(theirs)``."""
@@ -137,13 +137,6 @@ class _Reader:
             self.context.error("SC105", message, at, "again here", other=(without[name][1], "first here"))
         reason = entry[1][1:-1].replace('\\"', '"').replace("\\\\", "\\")
         without[name] = (reason, At(entry, 0))
-
-    def _made(self, made: list[Node], origin: list[Node]) -> list[Node]:
-        self.context.made(made, At(origin))
-        self._nodes += len(made)
-        if self._nodes > MAX_NODES:
-            raise ExpansionTooLarge
-        return made
 
     def _types(self, node: Node) -> Node:
         """A type or ``(either ..)`` with groups replaced by their types, each of which keeps its place."""

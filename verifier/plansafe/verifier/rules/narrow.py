@@ -11,7 +11,7 @@ from plansafe.grammar.sexpr import Node, write
 from plansafe.verifier.elaborate.conditions import ACTION_ATOMS, Symbols
 from plansafe.verifier.elaborate.context import At, Context, is_variable, word
 from plansafe.verifier.elaborate.types import typed_list
-from plansafe.verifier.rules.expand import FORMULA_FIELDS, STEP_FIELDS, PlainRule
+from plansafe.verifier.rules.expanded import FORMULA_FIELDS, STEP_FIELDS, PlainRule
 from plansafe.verifier.rules.mapping import Name
 
 Scope = dict[str, tuple[int, ...]]

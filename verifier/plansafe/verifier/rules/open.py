@@ -8,7 +8,7 @@ from plansafe.verifier.elaborate.context import At, is_variable, word
 from plansafe.verifier.elaborate.domain import read_fields, value_of
 from plansafe.verifier.elaborate.types import Typed, typed_list
 from plansafe.verifier.model.nodes import TRUE, Atom, Formula, OpenPredicate, Variable, WorldInvariant
-from plansafe.verifier.rules.expand import PlainOpening
+from plansafe.verifier.rules.expanded import PlainOpening
 
 KINDS = (":holds", ":exactly-one", ":at-most-one")
 ANY = (0,)
