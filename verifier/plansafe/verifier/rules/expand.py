@@ -7,7 +7,7 @@ New lists remember what they were made from, so that diagnostics point into the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from plansafe.grammar.sexpr import Node, Places, problems, read_all
 from plansafe.grammar.source import Source
@@ -37,8 +37,7 @@ MAX_DEPTH = 20
 Resolver = Callable[[str, Source], "Source | None"]
 
 
-@dataclass
-class Specification:
+class Specification(NamedTuple):
     """A specification while its sections are read. ``rules`` are the inherited ones first, then all of them."""
 
     name: str
@@ -46,11 +45,11 @@ class Specification:
     chain: tuple[str, ...]
     """Those that extend it, the outermost first."""
     rewriter: Rewriter
-    templates: dict[str, Template] = field(default_factory=dict)
-    rules: dict[str, PlainRule] = field(default_factory=dict)
-    own: list[list[Node]] = field(default_factory=list)
-    disabled: list[At] = field(default_factory=list)
-    opened: list[At] = field(default_factory=list)
+    templates: dict[str, Template]
+    rules: dict[str, PlainRule]
+    own: list[list[Node]]
+    disabled: list[At]
+    opened: list[At]
 
 
 class Expander:
@@ -186,7 +185,7 @@ class Expander:
                 self._bound[name] = binding
                 break
         self._used.add(name)
-        specification = Specification(name, source, chain, Rewriter(self._copies, {}, mapping))
+        specification = Specification(name, source, chain, Rewriter(self._copies, {}, mapping), {}, {}, [], [], [])
         for child in range(2, len(form)):
             section = form[child]
             if isinstance(section, list) and section and isinstance(section[0], str):
@@ -215,15 +214,15 @@ class Expander:
             case ":vocabulary":
                 self._vocabularies.append(Vocabulary(specification.name, section))
             case ":disable":
-                specification.disabled += _entries(section)
+                specification.disabled.extend(_entries(section))
             case ":define":
                 self._macro(section, specification.rewriter)
             case ":template":
                 self._template(section, specification)
             case ":apply":
-                specification.own += apply(self._copies, section, specification.templates)
+                specification.own.extend(apply(self._copies, section, specification.templates))
             case ":open":
-                specification.opened += _entries(section)
+                specification.opened.extend(_entries(section))
             case _ if head in _NAMED:
                 specification.own.append(section)
             case _:
