@@ -43,7 +43,7 @@ AHEAD = 3
 """A hazard of a kind that is so much more frequent than the rarest makes way for another fault."""
 
 
-class Change(NamedTuple):
+class PlanEdit(NamedTuple):
     """An edit of a plan. ``step``: the gold step that is deleted, replaced or moved (0: none).
 
     ``text`` is what is put in; it, or the moved step, stands before the gold step ``before`` (one past the end: last).
@@ -60,7 +60,7 @@ class Fault(NamedTuple):
     kind: str
     position: int
     description: str
-    change: Change
+    change: PlanEdit
 
 
 class Case(NamedTuple):
@@ -83,7 +83,7 @@ class Case(NamedTuple):
         return frozenset([fault.kind for fault in self.faults])
 
 
-def apply(gold: Sequence[str], changes: Sequence[Change]) -> tuple[str, ...]:
+def apply(gold: Sequence[str], changes: Sequence[PlanEdit]) -> tuple[str, ...]:
     """The plan after edits of different gold steps, each told by its place in the gold plan."""
     slots: list[tuple[int, str]] = [*enumerate(gold, 1), (len(gold) + 1, "")]
     for change in changes:
@@ -142,7 +142,7 @@ class Seeder:
     def _missing(self, position: int, rng: random.Random) -> Iterator[Fault]:
         del rng
         text = self.task.gold[position - 1]
-        yield Fault("missing", position, f"{text} left out", Change(step=position))
+        yield Fault("missing", position, f"{text} left out", PlanEdit(step=position))
 
     def _order(self, position: int, rng: random.Random) -> Iterator[Fault]:
         """One step moved: half of the time to beside its neighbours, else anywhere."""
@@ -152,7 +152,7 @@ class Seeder:
         if rng.random() < 0.5:
             targets.sort(key=lambda t: t not in (position - 1, position + 2))
         for target in targets:
-            change = Change(step=position, before=target)
+            change = PlanEdit(step=position, before=target)
             if apply(gold, [change]) != gold:
                 place = f"before step {target}" if target <= len(gold) else "to the end"
                 yield Fault("order", position, f"{gold[position - 1]} moved {place}", change)
@@ -166,7 +166,7 @@ class Seeder:
                 continue
             text = rng.choice(pool)
             place = f"before step {before}" if before <= len(self.task.gold) else "at the end"
-            yield Fault("additional", position, f"{text} put in {place}", Change(text=text, before=before))
+            yield Fault("additional", position, f"{text} put in {place}", PlanEdit(text=text, before=before))
 
     def _substitute(self, position: int, rng: random.Random) -> Iterator[Fault]:
         """Another object or another action, well typed, on objects on which it might be taken some time."""
@@ -176,7 +176,7 @@ class Seeder:
         rng.shuffle(options)
         for option in options:
             new = f"({' '.join(option)})"
-            yield Fault("substitute", position, f"{text} replaced by {new}", Change(step=position, text=new))
+            yield Fault("substitute", position, f"{text} replaced by {new}", PlanEdit(step=position, text=new))
 
     def _affordance(self, position: int, rng: random.Random) -> Iterator[Fault]:
         """An object of the wrong type, or one on which the action can never be taken."""
@@ -189,7 +189,7 @@ class Seeder:
             new = f"({' '.join(option)})"
             what = "impossible" if self._taken(option) is not None else "ill-typed"
             description = f"{text} replaced by the {what} {new}"
-            yield Fault("affordance", position, description, Change(step=position, text=new))
+            yield Fault("affordance", position, description, PlanEdit(step=position, text=new))
 
     def _grammar(self, position: int, rng: random.Random) -> Iterator[Fault]:
         """A misspelt action or object, an object that is not there, or an argument too few or too many."""
@@ -212,7 +212,7 @@ class Seeder:
             step = self.engine.resolver.tokens(tokens)
             if isinstance(step, IllFormed) and step.code in ("SC401", "SC402", "SC403"):
                 new = f"({' '.join(tokens)})"
-                yield Fault("grammar", position, f"{text} written {new}", Change(step=position, text=new))
+                yield Fault("grammar", position, f"{text} written {new}", PlanEdit(step=position, text=new))
 
     # -- steps --------------------------------------------------------------------------------------------------------
 

@@ -27,7 +27,7 @@ from plansafe.verifier.symbolic.worlds.decision import decision_of
 from plansafe.verifier.symbolic.worlds.encode import encode
 from plansafe.verifier.symbolic.worlds.question import question
 from plansafe.verifier.symbolic.worlds.reasons import PATIENCE_S
-from plansafe.verifier.symbolic.worlds.verdict import Judge
+from plansafe.verifier.symbolic.worlds.verdict import EncodingQueries
 
 
 class Row(NamedTuple):
@@ -67,7 +67,7 @@ def measure(name: str, task: Task) -> Row:
     gc.disable()
     started = time.process_time()
     encoding = encode(checker, read.steps)
-    judge = Judge(encoding)
+    judge = EncodingQueries(encoding)
     verdict = judge.decide()
     judged = time.process_time()
     assert verdict.safe is not Worlds.ALL, name

@@ -15,7 +15,6 @@ from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import (
     Blame,
-    Change,
     Finding,
     FindingClass,
     Headline,
@@ -24,6 +23,7 @@ from plansafe.verifier.reporting.report import (
     Row,
     RuleCount,
     Table,
+    ValueChange,
     Worlds,
 )
 
@@ -72,7 +72,7 @@ def golden() -> Callable[[str, str], None]:
 
 
 def _row(step: int, action: str, on: tuple[str, str], occupied: tuple[str, str], status: str, important: bool) -> Row:
-    return Row(step, action, (Change(*on), Change(*occupied)), status, important)
+    return Row(step, action, (ValueChange(*on), ValueChange(*occupied)), status, important)
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from kitchen import DOMAIN, FIXED, PLAN, PROBLEM, RULES, SAFE
 
 from plansafe.app.alarm import OutOfTime
 from plansafe.app.main import app
-from plansafe.app.repairing import Wishes, examine
+from plansafe.app.repairing import ExaminationOptions, examine
 from plansafe.app.service import Settings
 from plansafe.app.values import read_cost, read_steps, read_weights
 from plansafe.grammar.source import Source
@@ -455,7 +455,7 @@ def test_loose_text_without_a_plan_is_refused(run: Run) -> None:
 
 def test_texts_are_examined_as_files_are(run: Run) -> None:
     settings = Settings(domain="d.pddl", problem="p.pddl", specs=("kitchen.safe",))
-    (done,) = examine([Source("mine", PLAN)], settings, Wishes(RepairOptions(max_cost=1), classes=False))
+    (done,) = examine([Source("mine", PLAN)], settings, ExaminationOptions(RepairOptions(max_cost=1), classes=False))
     assert done.repair is not None
     assert done.repair.status is RepairStatus.FOUND
     assert (done.text, done.witnesses) == (FIXED, ())

@@ -17,7 +17,7 @@ from plansafe.app.running import terminal
 from plansafe.app.service import Result, Settings, unjudged
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
-from plansafe.verifier.reporting.report import Change, Row, Table
+from plansafe.verifier.reporting.report import Row, Table, ValueChange
 
 WIDTHS = (60, 80, 120)
 
@@ -38,7 +38,7 @@ def table(columns: int, rows: int = 3) -> Table:
     """So many facts, of 20 to 40 letters, that become true one after the other."""
     names = tuple(f"(on-top-of box{at:02} shelf{'x' * at * 4})" for at in range(columns))
     values = [["T" if at < row else "F" for at in range(columns)] for row in range(rows + 1)]
-    cells = [tuple(map(Change, before, after)) for before, after in pairwise(values)]
+    cells = [tuple(map(ValueChange, before, after)) for before, after in pairwise(values)]
     return Table(names, tuple(Row(n + 7, f"put box{n} shelf", cells[n], "ok", n == 1) for n in range(rows)))
 
 
@@ -70,7 +70,7 @@ def test_rows_that_are_left_out_are_seen_in_a_list() -> None:
 
 
 def test_long_words_in_a_list_are_broken_at_blanks() -> None:
-    row = Row(1, "carry robot " + "box " * 12, (Change("F", "T"),), "FAILS", True)
+    row = Row(1, "carry robot " + "box " * 12, (ValueChange("F", "T"),), "FAILS", True)
     lines = drawn(Table(("(" + "very " * 12 + "long)",), (row,)), Style(False), 50)
     assert max(width(line) for line in lines) <= 50
     assert " ".join(" ".join(lines).split()) == (

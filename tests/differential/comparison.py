@@ -10,11 +10,11 @@ from pathlib import Path
 from casefile import Case, read_cases
 from corpus import Task, without_goal
 from divergences import Divergences
-from judges import Judge, Kairos, Opinion
+from judges import Kairos, Opinion, PlanValidator
 from mutation import mutants, object_names, read_plan
 
 HERE = Path(__file__).resolve().parent
-MakeJudge = Callable[[str, str], Judge]
+MakeJudge = Callable[[str, str], PlanValidator]
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,9 @@ def judge_case(case: Case, command: Path, make: MakeJudge) -> Outcome:
     return Outcome(case.name, case.plan, kairos, ours, case.divergence, "; ".join(wrong) or None)
 
 
-def judge_plan(task: Task, plan: str, judges: tuple[Judge, Judge], name: str, known: Divergences) -> Outcome:
+def judge_plan(
+    task: Task, plan: str, judges: tuple[PlanValidator, PlanValidator], name: str, known: Divergences
+) -> Outcome:
     """Both verdicts on one plan of a task; where they differ, the entry of the list."""
     kairos, ours = (judge(plan) for judge in judges)
     if kairos.verdict == ours.verdict:

@@ -26,7 +26,7 @@ class Opinion:
     words: str
 
 
-class Judge(Protocol):
+class PlanValidator(Protocol):
     """Judges one plan of the task it was made for."""
 
     def __call__(self, plan: str) -> Opinion: ...

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from bench.faults import sources
-from bench.faults.corpus import KINDS, Case, Change, apply, fifth, generate, quotas
+from bench.faults.corpus import KINDS, Case, PlanEdit, apply, fifth, generate, quotas
 from bench.faults.depot import depot_task
 from bench.faults.household import household_task
 from bench.faults.reachable import Reachable
@@ -110,15 +110,15 @@ def test_faults_are_what_they_say() -> None:
 
 def test_edits_are_told_by_gold_positions() -> None:
     gold = ("a", "b", "c", "d")
-    assert apply(gold, [Change(step=2)]) == ("a", "c", "d")
-    assert apply(gold, [Change(step=2, text="x")]) == ("a", "x", "c", "d")
-    assert apply(gold, [Change(text="x", before=5)]) == ("a", "b", "c", "d", "x")
-    assert apply(gold, [Change(step=4, before=1)]) == ("d", "a", "b", "c")
-    assert apply(gold, [Change(step=1, before=5)]) == ("b", "c", "d", "a")
+    assert apply(gold, [PlanEdit(step=2)]) == ("a", "c", "d")
+    assert apply(gold, [PlanEdit(step=2, text="x")]) == ("a", "x", "c", "d")
+    assert apply(gold, [PlanEdit(text="x", before=5)]) == ("a", "b", "c", "d", "x")
+    assert apply(gold, [PlanEdit(step=4, before=1)]) == ("d", "a", "b", "c")
+    assert apply(gold, [PlanEdit(step=1, before=5)]) == ("b", "c", "d", "a")
     # beside a step that goes or is moved itself
-    assert apply(gold, [Change(step=3), Change(text="x", before=3)]) == ("a", "b", "x", "d")
-    assert apply(gold, [Change(step=1, before=3), Change(step=3)]) == ("b", "a", "d")
-    assert apply(gold, [Change(step=3, before=1), Change(step=4, before=3)]) in (
+    assert apply(gold, [PlanEdit(step=3), PlanEdit(text="x", before=3)]) == ("a", "b", "x", "d")
+    assert apply(gold, [PlanEdit(step=1, before=3), PlanEdit(step=3)]) == ("b", "a", "d")
+    assert apply(gold, [PlanEdit(step=3, before=1), PlanEdit(step=4, before=3)]) in (
         ("c", "a", "b", "d"),
         ("d", "c", "a", "b"),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from bench.faults.corpus import Case, Change, Fault, apply
+from bench.faults.corpus import Case, Fault, PlanEdit, apply
 from bench.faults.depot import depot_task
 from bench.faults.evaluate import LABELS, SCHEMES, Row, diagnosis_line, label_line, missed, named_kinds, table
 from bench.faults.long_plans import MAKERS, kernel_headline, long_cases
@@ -21,7 +21,7 @@ REPORT = Report("plan", None, Worlds.NONE, Worlds.NONE, Worlds.NONE, 0)
 
 
 def case(*kinds: str) -> Case:
-    faults = tuple([Fault(kind, n, "", Change(step=n)) for n, kind in enumerate(kinds, 1)])
+    faults = tuple([Fault(kind, n, "", PlanEdit(step=n)) for n, kind in enumerate(kinds, 1)])
     return Case("case", depot_task("count", 12), (), faults, False)
 
 

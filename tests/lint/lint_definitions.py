@@ -15,7 +15,7 @@ from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.kernel import Kernel
 
 
-class Judged(NamedTuple):
+class PlanOutcome(NamedTuple):
     """What one executable plan does: its actions, the rules that it breaks, those that it does not keep, the goal."""
 
     steps: tuple[str, ...]
@@ -53,7 +53,7 @@ class Traces:
             for objects in product(*[self.task.domains[v.domain] for v in action.parameters]):
                 yield f"({' '.join([action.name, *self.task.names(objects)])})"
 
-    def _plans(self, breadth: int, walks: int) -> Iterator[Judged]:
+    def _plans(self, breadth: int, walks: int) -> Iterator[PlanOutcome]:
         empty = self._judged(())
         assert empty is not None
         yield empty
@@ -76,7 +76,7 @@ class Traces:
                     plan = judged.steps
                     yield judged
 
-    def _judged(self, steps: tuple[str, ...]) -> Judged | None:
+    def _judged(self, steps: tuple[str, ...]) -> PlanOutcome | None:
         text = "\n".join(steps)
         if self.kernel is None:
             engine = self.checker.engine
@@ -96,7 +96,7 @@ class Traces:
             unkept = frozenset([rule for rule, _ in verdict.undecided])
             goal = verdict.goal
         known = self.rules.keys()
-        return Judged(steps, broken & known, (broken | unkept) & known, goal)
+        return PlanOutcome(steps, broken & known, (broken | unkept) & known, goal)
 
 
 def wrong_claims(result: Lint, given: Traces, others: list[Traces]) -> list[str]:
@@ -111,7 +111,7 @@ def wrong_claims(result: Lint, given: Traces, others: list[Traces]) -> list[str]
     return out
 
 
-def _contradicts(fault: Fault, traces: Traces, plan: Judged) -> bool:
+def _contradicts(fault: Fault, traces: Traces, plan: PlanOutcome) -> bool:
     rules = frozenset(fault.rules)
     if not all([traces.rules.get(rule, False) for rule in rules]):
         return fault.code == "SC757" and any([traces.rules.get(rule, False) for rule in rules])

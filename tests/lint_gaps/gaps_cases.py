@@ -39,7 +39,7 @@ class Case(NamedTuple):
     examples: tuple[Path, ...] = ()
 
 
-class Judged(NamedTuple):
+class CaseOutcome(NamedTuple):
     """How one case ended: the first gap (from 1) of each kind, ``None`` if there is none.
 
     ``revealed``: its plan breaks the rule that was deleted. ``caught``: its proposed rule is broken by a plan that was
@@ -142,7 +142,7 @@ def search(case: Case, deleted: bool, options: GapOptions, library: tuple[str, .
     )
 
 
-def judge(case: Case, options: GapOptions, library: tuple[str, ...] = ()) -> Judged:
+def judge(case: Case, options: GapOptions, library: tuple[str, ...] = ()) -> CaseOutcome:
     """Delete the rule, search, and compare with the rule and its plans."""
     started = process_time()
     result = search(case, True, options, library)
@@ -158,7 +158,7 @@ def judge(case: Case, options: GapOptions, library: tuple[str, ...] = ()) -> Jud
             if kept:
                 first.setdefault("restored", number)
     found = [first.get(word) for word in ("revealed", "caught", "restored")]
-    return Judged(case, *found, result.gaps, result.explored, seconds)
+    return CaseOutcome(case, *found, result.gaps, result.explored, seconds)
 
 
 def broken(checker: Checker, plan: str) -> set[str | None]:

@@ -11,7 +11,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import Violation
-from plansafe.verifier.execution.monitors.program import Moment
+from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction
 
@@ -43,7 +43,7 @@ def violations(execution: Execution, since: int, blame: bool) -> set[tuple[objec
     if runtime is None:
         return set()
     end = runtime.fork()
-    end.finish(execution.state, Moment(execution.letter, execution.letter, False))
+    end.finish(execution.state, LetterTime(execution.letter, execution.letter, False))
 
     def hard(v: Violation) -> bool:
         return not execution.engine.plan.rules[execution.engine.plan.parts[v.part].rule].preference

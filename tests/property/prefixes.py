@@ -16,7 +16,7 @@ from case import Sexp
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.execution.monitors.program import Moment, Program
+from plansafe.verifier.execution.monitors.program import LetterTime, Program
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import And, Atom, Formula, Not, Number, Or, Task, Temporal
 
@@ -207,7 +207,7 @@ class Automaton:
         """The state after these letters."""
         state = self.program.start
         for i, letter in enumerate(letters):
-            moment = Moment(i, model.normal_number(times[i]), self.timed)
+            moment = LetterTime(i, model.normal_number(times[i]), self.timed)
             state = self.program.step(state, self.bits[letter], self.program.time_bits(moment), moment)
         return state
 

@@ -10,7 +10,7 @@ import pytest
 from plansafe.app.render.scenario import difference
 from plansafe.app.scenario_files import Chosen, Found, ScenarioFiles
 from plansafe.grammar.source import Source
-from plansafe.llm.scenario.drafts import Change, Draft, Edit, apply
+from plansafe.llm.scenario.drafts import Draft, Edit, TextEdit, apply
 from plansafe.llm.scenario.fix import fix
 from plansafe.llm.scenario.model import PROFILES, Fixed, Limits, Scenario, Verdict
 from plansafe.llm.scenario.near import nearest
@@ -77,7 +77,7 @@ def test_rules_that_never_end_change_nothing(monkeypatch: pytest.MonkeyPatch) ->
 def test_places_lead_back_to_the_text_that_was_given() -> None:
     drafts = {"t": Draft(Source("t", "(a b c)"))}
     first = apply(
-        drafts, [Edit("r", "", (Change("t", drafts["t"].span(drafts["t"].top or [], 0)._replace(end=1), "(("),))]
+        drafts, [Edit("r", "", (TextEdit("t", drafts["t"].span(drafts["t"].top or [], 0)._replace(end=1), "(("),))]
     )
     assert drafts["t"].text == "((a b c)"
     at = drafts["t"].text.index("c")
@@ -85,7 +85,7 @@ def test_places_lead_back_to_the_text_that_was_given() -> None:
     assert at == span
     from plansafe.grammar.diagnostics import Span
 
-    second = apply(drafts, [Edit("r", "", (Change("t", Span(at, at + 1), "d"),))])
+    second = apply(drafts, [Edit("r", "", (TextEdit("t", Span(at, at + 1), "d"),))])
     assert (first[0].span, second[0].span) == (Span(0, 1), Span(5, 6))
     assert drafts["t"].text == "((a b d)"
 
@@ -94,8 +94,8 @@ def test_edits_are_applied_whole_or_not_at_all() -> None:
     from plansafe.grammar.diagnostics import Span
 
     drafts = {"t": Draft(Source("t", "abcdef"))}
-    one = Edit("r", "", (Change("t", Span(0, 2), "x"), Change("t", Span(4, 5), "y")))
-    other = Edit("r", "", (Change("t", Span(2, 3), "z"), Change("t", Span(1, 2), "w")))
+    one = Edit("r", "", (TextEdit("t", Span(0, 2), "x"), TextEdit("t", Span(4, 5), "y")))
+    other = Edit("r", "", (TextEdit("t", Span(2, 3), "z"), TextEdit("t", Span(1, 2), "w")))
     assert len(apply(drafts, [one, other])) == 1
     assert drafts["t"].text == "xcdyf"
 

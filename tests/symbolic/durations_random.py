@@ -13,7 +13,7 @@ from formulas import COMPARISONS, SUBTYPES
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.execution.monitors.program import Moment
+from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.replay import HALT, Engine
 from plansafe.verifier.execution.steps import TimedStep, rounded
@@ -21,10 +21,10 @@ from plansafe.verifier.execution.timed import TimedRun
 from plansafe.verifier.kernel import Kernel
 from plansafe.verifier.reporting.report import Worlds
 from plansafe.verifier.symbolic.durations.judge import ASPECTS, explore
-from plansafe.verifier.symbolic.durations.knowledge import Judged
+from plansafe.verifier.symbolic.durations.knowledge import WorldVerdict
 
 TOLERANCE = Fraction(1, 8)
-GIVEN_UP = Judged(None, None, None)
+GIVEN_UP = WorldVerdict(None, None, None)
 
 
 class OpenPlan(NamedTuple):
@@ -72,7 +72,7 @@ def open_case(seed: int, number: int, plans: int = 4) -> OpenCase:
         return OpenCase(case, tuple(found.plans[place] for place in ranked[:plans]))
 
 
-def _violated(worlds: list[list[Judged]]) -> list[list[set[int]]]:
+def _violated(worlds: list[list[WorldVerdict]]) -> list[list[set[int]]]:
     return [[{*judged.violated} for judged in seen] for seen in worlds]
 
 
@@ -329,7 +329,7 @@ class Explicit:
         engine = self.checker.engine
         if engine is not None and engine.prototype is not None:
             self._prototype = Runtime(engine.plan, engine.emitter)
-            self._prototype.start(engine.initial(), Moment(0, 0, True))
+            self._prototype.start(engine.initial(), LetterTime(0, 0, True))
 
     def steps(self, plan: OpenPlan) -> list[TimedStep]:
         """The steps of a plan as the checker reads them."""
@@ -337,7 +337,7 @@ class Explicit:
         assert read.timed is not None
         return read.timed
 
-    def values(self, steps: list[TimedStep], durations: dict[int, Fraction]) -> Judged:
+    def values(self, steps: list[TimedStep], durations: dict[int, Fraction]) -> WorldVerdict:
         """What holds in one world; as a report has it."""
         engine = self.checker.engine
         assert engine is not None
@@ -349,8 +349,8 @@ class Explicit:
         violated = frozenset(rule for rule in rules if not engine.plan.rules[rule].preference)
         safe = False if violated else None if outcome.undecided or outcome.limit else True
         if outcome.limit and not outcome.failures:
-            return Judged(None, None, safe, violated)
-        return Judged(not outcome.failures, outcome.goal is True, safe, violated)
+            return WorldVerdict(None, None, safe, violated)
+        return WorldVerdict(not outcome.failures, outcome.goal is True, safe, violated)
 
 
 class _Forked(TimedRun):
@@ -444,12 +444,12 @@ def _compare(explicit: Explicit, plan: OpenPlan, judge: Kernel | None, most: int
     return Compared(out, judgement.runs, len(points), tuple(judgement.over_worlds(a) for a in ASPECTS))
 
 
-def _agrees(judged: Judged, values: Judged) -> bool:
+def _agrees(judged: WorldVerdict, values: WorldVerdict) -> bool:
     """Whether a cell says of a world what is so, or nothing where it gave up."""
     return judged in (values, GIVEN_UP)
 
 
-def _against_kernel(judge: Kernel, plan: OpenPlan, point: dict[int, Fraction], values: Judged) -> list[str]:
+def _against_kernel(judge: Kernel, plan: OpenPlan, point: dict[int, Fraction], values: WorldVerdict) -> list[str]:
     """Where the replay kernel judges a world otherwise; where the engine gives up it may know more."""
     steps = tuple(s._replace(duration=point.get(n, s.duration)) for n, s in enumerate(plan.steps, 1))
     judgement = judge.judge(plan_text(steps))

@@ -19,7 +19,7 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.reporting.report import Worlds
 from plansafe.verifier.symbolic.orders.partial import PartialOrder
-from plansafe.verifier.symbolic.orders.replay import Judged, replayed
+from plansafe.verifier.symbolic.orders.replay import OrderVerdict, replayed
 
 STREAMS = ("strips", "effects", "numbers", *[s for s in generate.STREAMS if s not in ("timed", "clashes")])
 MAX_STEPS = 6
@@ -211,7 +211,7 @@ def orders(order: PartialOrder) -> Iterator[tuple[int, ...]]:
     return (p for p in permutations(range(1, order.size + 1)) if order.allows(p))
 
 
-def values(judgements: set[Judged]) -> tuple[Worlds, Worlds, Worlds]:
+def values(judgements: set[OrderVerdict]) -> tuple[Worlds, Worlds, Worlds]:
     """What the judgements of all orders come to (docs/worlds.md, section 2)."""
     out = []
     for which in range(3):
@@ -225,7 +225,7 @@ def values(judgements: set[Judged]) -> tuple[Worlds, Worlds, Worlds]:
     return out[0], out[1], out[2]
 
 
-def by_replay(case: OrderCase, checker: Checker) -> set[Judged]:
+def by_replay(case: OrderCase, checker: Checker) -> set[OrderVerdict]:
     """The judgements of all orders, by the engine."""
     assert checker.engine is not None
     steps = steps_of(case, checker)

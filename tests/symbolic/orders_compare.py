@@ -12,7 +12,7 @@ from plansafe.verifier.kernel import Kernel, KernelLimit, KernelRejects
 from plansafe.verifier.reporting.report import Worlds
 from plansafe.verifier.symbolic.orders import judge
 from plansafe.verifier.symbolic.orders.partial import PartialOrder
-from plansafe.verifier.symbolic.orders.replay import Judged, replayed
+from plansafe.verifier.symbolic.orders.replay import OrderVerdict, replayed
 from plansafe.verifier.symbolic.worlds.model import Verdict
 
 MAX_ORDERS = 12
@@ -43,7 +43,7 @@ def _compared(case: OrderCase, kernel: bool) -> OrderCompared:
     assert checker.ok and checker.engine is not None, checker.diagnostics
     steps = steps_of(case, checker)
     order = PartialOrder(len(steps), case.pairs)
-    judging = judge.Judge(checker.engine, steps, order, None, (), None, "auto")
+    judging = judge.OrderJudge(checker.engine, steps, order, None, (), None, "auto")
     verdict = judging.verdict()
     expected = values(by_replay(case, checker))
     found = (verdict.executable, verdict.goal, verdict.safe)
@@ -88,7 +88,7 @@ def _by_kernel(case: OrderCase, order: PartialOrder, expected: tuple[Worlds, ...
         judgements = set()
         for p in orders(order):
             found = kernel.judge("\n".join([case.plan[step - 1] for step in p]))
-            judgements.add(Judged(found.executable, found.goal, found.safe))
+            judgements.add(OrderVerdict(found.executable, found.goal, found.safe))
     except (KernelLimit, KernelRejects):
         return None
     if expected[2] is Worlds.UNKNOWN:  # where a number is undefined, the kernel may know more

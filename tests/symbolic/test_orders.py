@@ -57,7 +57,7 @@ def test_enumeration_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
         checker = case.checker()
         assert checker.engine is not None
         order = PartialOrder(len(case.plan), case.pairs)
-        judging = judge.Judge(checker.engine, steps_of(case, checker), order, None, (), None, "auto")
+        judging = judge.OrderJudge(checker.engine, steps_of(case, checker), order, None, (), None, "auto")
         assert judging.verdict()[:3] == values(by_replay(case, checker)), case.shown()
         enumerated += bool(judging.enumerated)
     assert enumerated > 10

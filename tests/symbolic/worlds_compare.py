@@ -13,7 +13,7 @@ from plansafe.verifier.symbolic.circuits.solvers import Unsupported
 from plansafe.verifier.symbolic.invariants.groups import restrictions
 from plansafe.verifier.symbolic.worlds.encode import encode
 from plansafe.verifier.symbolic.worlds.showing import headline
-from plansafe.verifier.symbolic.worlds.verdict import Judge, NoWorld
+from plansafe.verifier.symbolic.worlds.verdict import EncodingQueries, NoWorld
 
 ENGINES = ("auto", "smt")
 
@@ -74,7 +74,7 @@ def verdicts_differ(case: WorldsCase) -> list[str]:
     out: list[str] = []
     seen = set()
     for engine in ("auto", "sat", "smt"):
-        judge = Judge(encoding, engine)
+        judge = EncodingQueries(encoding, engine)
         try:
             verdict = judge.decide()
         except Unsupported:

@@ -13,7 +13,7 @@ from plansafe.verifier.execution import derivations, maintain
 from plansafe.verifier.execution.axioms import Axioms
 from plansafe.verifier.execution.derivations import Facts
 from plansafe.verifier.execution.replay import Engine
-from plansafe.verifier.execution.state import Change, State
+from plansafe.verifier.execution.state import State, StateChange
 
 BASIC = {"p": 1, "q": 2, "r": 2, "z": 0}
 LOWER = {"a": 1, "b": 2}
@@ -97,9 +97,9 @@ class Bodies:
         return f"({' '.join([name, *[self.random.choice(scope) for _ in range(known[name])]])})"
 
 
-def change(random: Random, state: State, names: dict[str, int]) -> list[Change]:
+def change(random: Random, state: State, names: dict[str, int]) -> list[StateChange]:
     """Some facts and numbers change, now and then back again."""
-    log: list[Change] = []
+    log: list[StateChange] = []
     base, size = len(state.facts), len(state.task.objects)
     for _ in range(random.choice((1, 1, 2, 5, 20))):
         if random.random() < 0.15:
@@ -174,7 +174,7 @@ def test_a_ring_that_is_cut_and_closed() -> None:
     axioms.update(state.facts, state.fluents, [(q, code, True) for code in ring])
     assert len(state.facts[b]) == 36
     state.facts[q].remove(ring[0])
-    log: list[Change] = [(q, ring[0], False)]
+    log: list[StateChange] = [(q, ring[0], False)]
     axioms.update(state.facts, state.fluents, log)
     assert len(state.facts[b]) == 15
     assert len(log) == 1 + 21
@@ -202,7 +202,7 @@ def test_a_fact_falls_whose_grounds_all_go_at_once(
         state.facts[names[name]].add(0)
     axioms.update(state.facts, state.fluents, [(names[name], 0, True) for name in removed])
     assert state.facts[names["c"]] == {0}
-    log: list[Change] = [(names[name], 0, name in added) for name in (*removed, *added)]
+    log: list[StateChange] = [(names[name], 0, name in added) for name in (*removed, *added)]
     for predicate, code, value in log:
         (state.facts[predicate].add if value else state.facts[predicate].discard)(code)
     axioms.update(state.facts, state.fluents, log)

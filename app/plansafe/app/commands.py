@@ -40,7 +40,7 @@ from plansafe.app.options import (
 )
 from plansafe.app.progress import tell
 from plansafe.app.render.text import Style
-from plansafe.app.repairing import Examined, Wishes, examine
+from plansafe.app.repairing import ExaminationOptions, Examined, examine
 from plansafe.app.running import (
     REPORT,
     complain,
@@ -162,7 +162,7 @@ def repair(
         )
         place = STDOUT if output in STANDARD_OUTPUT else output
         paths, kept = _one_output("--output", place, plans or [], settings)
-        examined = examine(paths, settings, Wishes(options))
+        examined = examine(paths, settings, ExaminationOptions(options))
         stream = sys.stderr if place == STDOUT else standard_output()
         view = _view(form, settings, terminal(color, stream), changes=True, every=every)
         return _shown(examined, view, stream, place, kept)
@@ -357,7 +357,7 @@ def diagnose(
         paths, kept = _one_output("--graph", place, plans or [], settings)
         stream = sys.stderr if place == STDOUT else standard_output()
         view = _view(form, settings, terminal(color, stream), changes=False)
-        wishes = Wishes(
+        wishes = ExaminationOptions(
             options,
             where=True,
             reference=reference,

@@ -16,7 +16,7 @@ from plansafe.app.discovery import STDIN
 from plansafe.app.render import renderer
 from plansafe.app.render.difference import sentence, unified
 from plansafe.app.render.text import visible
-from plansafe.app.repairing import Examined, Wishes, examine
+from plansafe.app.repairing import ExaminationOptions, Examined, examine
 from plansafe.app.running import REPORT, complain, print_text, remark, terminal, written
 from plansafe.app.service import Result, Settings, combined_exit_code
 from plansafe.app.writing import STANDARD_OUTPUT, Guard, NotWritten, save, unwritable
@@ -46,7 +46,7 @@ def fix_plans(
     limit = min(settings.time_limit or math.inf, RepairOptions().time_limit_s or math.inf)
     options = RepairOptions(max_repairs=2, time_limit_s=limit)  # the first is applied; that there is another is said
     used = set(kept.inputs)  # and what the plans turn out to need
-    results = _noted(examine(paths, settings, Wishes(options, classes=False, after=not diff)), used)
+    results = _noted(examine(paths, settings, ExaminationOptions(options, classes=False, after=not diff)), used)
     kept = kept._replace(inputs=used)
     if diff:
         return written(output, lambda stream: _differences(results, stream), kept)

@@ -36,7 +36,7 @@ _UNJUDGED = "the audit ended at one of its limits"
 _SAFE = (Headline.SAFE, Headline.VALID)
 
 
-class Wishes(NamedTuple):
+class ExaminationOptions(NamedTuple):
     """What to find out about a plan.
 
     ``options``: how to search for repairs. ``classes``: tell the classes of error. ``where``: locate where the plan
@@ -91,7 +91,7 @@ class Examined(NamedTuple):
 
 
 def examine(
-    plans: Iterable[str | Source], settings: Settings | None = None, wishes: Wishes | None = None
+    plans: Iterable[str | Source], settings: Settings | None = None, wishes: ExaminationOptions | None = None
 ) -> Iterator[Examined]:
     """Look for the nearest safe plan of each plan, and say what is wrong with it.
 
@@ -99,7 +99,7 @@ def examine(
     left open, so that there are many worlds, a plan is refused (SC507). The search is
     exponential in the cost of the repair; ``wishes.options`` bound it.
     """
-    settings, wishes = settings or Settings(), wishes or Wishes()
+    settings, wishes = settings or Settings(), wishes or ExaminationOptions()
     session = Session(settings)
     limit = wishes.options.time_limit_s
     seconds = 4 * limit + _GRACE if limit else 0.0
@@ -119,7 +119,7 @@ def _ended(result: Result, options: RepairOptions) -> Examined:
     return Examined(result, repair=found, outcome=_outcome(found, options, result.report))
 
 
-def _examine(session: Session, prepared: Prepared, wishes: Wishes) -> Examined:
+def _examine(session: Session, prepared: Prepared, wishes: ExaminationOptions) -> Examined:
     checker, plan = prepared.checker, prepared.plan
     read = checker.read(plan)
     if (checker.open or read.open) and not read.text.diagnostics:
@@ -161,7 +161,7 @@ def _labelled(session: Session, prepared: Prepared, scheme: str) -> Examined:
     return Examined(result, label=label)
 
 
-def _repaired(session: Session, prepared: Prepared, read: ReadSteps, wishes: Wishes) -> Examined:
+def _repaired(session: Session, prepared: Prepared, read: ReadSteps, wishes: ExaminationOptions) -> Examined:
     """The search for repairs, and what is said of the plan from it."""
     checker, plan = prepared.checker, prepared.plan
     if read.timed is not None:

@@ -39,7 +39,7 @@ def activities(data: Path) -> list[Source]:
     return [Source.from_bytes(f"{path.parent.name}/{path.name}", path.read_bytes()) for path in paths]
 
 
-class Judged(NamedTuple):
+class JudgedPlan(NamedTuple):
     """A plan and what came of it; without a report, the problem or the plan could not be read."""
 
     name: str
@@ -57,7 +57,7 @@ class Judged(NamedTuple):
         return self.report.findings[0] if self.report is not None and self.report.findings else None
 
 
-def gold(data: Path, published: bool) -> Iterator[Judged]:
+def gold(data: Path, published: bool) -> Iterator[JudgedPlan]:
     """The gold plans, under the published domain or ours."""
     folder = data / "eai-behavior"
     path = folder / "domain" / "behavior.pddl" if published else Path(domain_path("igibson"))
@@ -70,10 +70,10 @@ def gold(data: Path, published: bool) -> Iterator[Judged]:
         checker = Checker(domain, source(problem), options=UNCONFIRMED)
         steps = "\n".join(f"({step})" for step in plans[name])
         report = checker.check(Source(f"{name}.plan", steps)) if checker.ok else None
-        yield Judged(name, report, checker.diagnostics, tuple(plans[name]))
+        yield JudgedPlan(name, report, checker.diagnostics, tuple(plans[name]))
 
 
-def human(data: Path, prompts: Path | None = None) -> Iterator[Judged]:
+def human(data: Path, prompts: Path | None = None) -> Iterator[JudgedPlan]:
     """The action sequences of people, in the activities; with the prompts of ``eai-eval``, names are exact."""
     folder = data / "eai-behavior"
     listed = source(prompts) if prompts is not None else None
@@ -86,12 +86,12 @@ def human(data: Path, prompts: Path | None = None) -> Iterator[Judged]:
         yield judge(path.stem, scene, source(path))
 
 
-def judge(name: str, scene: Scene, text: Source) -> Judged:
+def judge(name: str, scene: Scene, text: Source) -> JudgedPlan:
     if not scene.ok:
-        return Judged(name, None, scene.notes)
+        return JudgedPlan(name, None, scene.notes)
     plan = WORLD.read_plan(text, scene)
     checker = Checker(scene.domain, scene.problem, options=UNCONFIRMED)
     if plan.plan is None or not checker.ok:
-        return Judged(name, None, (*plan.diagnostics, *checker.diagnostics))
+        return JudgedPlan(name, None, (*plan.diagnostics, *checker.diagnostics))
     written = tuple(text.text[place.start : place.end] for place in plan.places)
-    return Judged(name, checker.check(plan.plan), plan.diagnostics, written)
+    return JudgedPlan(name, checker.check(plan.plan), plan.diagnostics, written)

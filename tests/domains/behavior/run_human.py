@@ -15,7 +15,7 @@ from collections import Counter
 from itertools import islice
 from pathlib import Path
 
-from behavior_data import Judged, data_folder, human
+from behavior_data import JudgedPlan, data_folder, human
 
 HERE = Path(__file__).parent
 
@@ -27,18 +27,18 @@ def reasons() -> dict[str, tuple[str, str]]:
     return {name: (kind, reason) for name, kind, reason in rows}
 
 
-def activity(judged: Judged) -> str:
+def activity(judged: JudgedPlan) -> str:
     return re.sub(r"_\d+_[A-Z].*", "", judged.name)
 
 
-def summary(found: list[Judged]) -> str:
+def summary(found: list[JudgedPlan]) -> str:
     counts = Counter(judged.verdict for judged in found)
     executable = sum(judged.report is not None and judged.report.executable.value == "ALL" for judged in found)
     parts = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
     return f"{len(found)} sequences, {executable} execute to the end: {parts}"
 
 
-def table(found: list[Judged]) -> list[str]:
+def table(found: list[JudgedPlan]) -> list[str]:
     """The rows of the sequences that are not VALID."""
     known = reasons()
     rows = ["| activity | what fails | whose | why |", "|---|---|---|---|"]

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from behavior_data import Judged, activities, data_folder, gold, human, source
+from behavior_data import JudgedPlan, activities, data_folder, gold, human, source
 from run_human import activity, reasons, summary, table
 
 from plansafe.domains.behavior import WORLD
@@ -19,7 +19,7 @@ HERE = Path(__file__).parent
 
 
 @pytest.fixture(scope="module")
-def published() -> list[Judged]:
+def published() -> list[JudgedPlan]:
     return list(gold(data_folder(), published=True))
 
 
@@ -41,7 +41,7 @@ def test_all_activities_are_read() -> None:
             assert checker.ok, (text.name, checker.diagnostics)
 
 
-def test_gold_plans_are_valid_under_the_published_domain(published: list[Judged]) -> None:
+def test_gold_plans_are_valid_under_the_published_domain(published: list[JudgedPlan]) -> None:
     assert len(published) == 70
     wrong = [judged for judged in published if judged.verdict != "VALID"]
     assert [activity(judged) for judged in wrong] == ["cleaning_floors"]
@@ -49,7 +49,7 @@ def test_gold_plans_are_valid_under_the_published_domain(published: list[Judged]
     assert errors == {("SC108", "unknown object `cleansing_agent_n_01_1`")}
 
 
-def test_the_undeclared_object_is_the_only_fault_of_its_problem(published: list[Judged]) -> None:
+def test_the_undeclared_object_is_the_only_fault_of_its_problem(published: list[JudgedPlan]) -> None:
     folder = data_folder() / "eai-behavior"
     [judged] = [judged for judged in published if judged.report is None]
     path = folder / "problem_pddl" / f"{judged.name}.pddl"

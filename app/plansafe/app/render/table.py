@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plansafe.app.render.text import Style, centre, cut, folded, pad, visible, width
-from plansafe.verifier.reporting.report import Change, Row, Table
+from plansafe.verifier.reporting.report import Row, Table, ValueChange
 
 _MAX_CELL = 40
 
@@ -92,11 +92,11 @@ def _status(row: Row, style: Style) -> str:
     return style.error(status) if status.isupper() else status
 
 
-def _cell(change: Change) -> str:
+def _cell(change: ValueChange) -> str:
     if change.before == change.after:
         return cut(visible(change.after), _MAX_CELL)
     return cut(_change(change), _MAX_CELL)
 
 
-def _change(change: Change) -> str:
+def _change(change: ValueChange) -> str:
     return f"{visible(change.before)} -> {visible(change.after)}"

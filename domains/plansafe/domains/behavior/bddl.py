@@ -22,7 +22,7 @@ MORE = "_*"
 SECTIONS = ("problem", ":domain", ":objects", ":init", ":goal")
 
 
-class Literal(NamedTuple):
+class ActivityLiteral(NamedTuple):
     """A literal of the initial state, in names of the activity."""
 
     positive: bool
@@ -39,7 +39,7 @@ class Activity(NamedTuple):
     name: str
     domain: str
     objects: dict[str, str]
-    init: list[Literal]
+    init: list[ActivityLiteral]
     goal: Node | None
     at: At | None
 
@@ -153,9 +153,9 @@ def _objects(context: Context, section: list[Node]) -> dict[str, str]:
     return objects
 
 
-def _init(context: Context, section: list[Node], objects: dict[str, str], known: Vocabulary) -> list[Literal]:
+def _init(context: Context, section: list[Node], objects: dict[str, str], known: Vocabulary) -> list[ActivityLiteral]:
     """Read the literals of the initial state. Rooms are declared by being named."""
-    literals: list[Literal] = []
+    literals: list[ActivityLiteral] = []
     signs: dict[tuple[str, tuple[str, ...]], bool] = {}
     for position, node in enumerate(section[1:], 1):
         positive = not (isinstance(node, list) and len(node) == 2 and node[0] == "not" and isinstance(node[1], list))
@@ -181,7 +181,7 @@ def _init(context: Context, section: list[Node], objects: dict[str, str], known:
             continue
         if signs.setdefault((predicate, arguments), positive) != positive:
             context.error("SC111", "the initial state says both this and its contrary", At(section, position))
-        literals.append(Literal(positive, predicate, arguments))
+        literals.append(ActivityLiteral(positive, predicate, arguments))
     return literals
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from plansafe.domains.behavior.bddl import AGENT, MORE, ROOM, Activity, Literal
+from plansafe.domains.behavior.bddl import AGENT, MORE, ROOM, Activity, ActivityLiteral
 from plansafe.domains.behavior.goals import Goals
 from plansafe.domains.behavior.vocabulary import IGIBSON, OMNIGIBSON, Vocabulary, kinds_of
 from plansafe.domains.world import Scene, no_scene
@@ -178,7 +178,7 @@ def _with_steps_between(activity: Activity) -> Activity:
             between[f"diced__{base}_1"] = f"diced__{base}"
     if not between or activity.domain != OMNIGIBSON:
         return activity
-    init = [*activity.init, *[Literal(True, "future", (name,)) for name in between]]
+    init = [*activity.init, *[ActivityLiteral(True, "future", (name,)) for name in between]]
     return activity._replace(objects={**activity.objects, **between}, init=init)
 
 
@@ -228,7 +228,7 @@ def _problem(
     return "\n".join([*lines, "  )", ")", ""])
 
 
-def _standing(activity: Activity) -> list[Literal]:
+def _standing(activity: Activity) -> list[ActivityLiteral]:
     """Furniture stands on the floor of its room, where that is the only one there: what is put beside it does, too."""
     if activity.domain != IGIBSON:
         return []
@@ -239,13 +239,13 @@ def _standing(activity: Activity) -> list[Literal]:
             floors.setdefault(room, []).append(name)
     placed = {fact.arguments[0] for fact in activity.init if fact.predicate in ("onfloor", "ontop", "inside")}
     return [
-        Literal(True, "onfloor", (name, floors[room][0]))
+        ActivityLiteral(True, "onfloor", (name, floors[room][0]))
         for name, room in rooms.items()
         if name not in placed and activity.objects[name] not in BUILT_IN and len(floors.get(room, ())) == 1
     ]
 
 
-def _literal(fact: Literal, names: dict[str, str]) -> str:
+def _literal(fact: ActivityLiteral, names: dict[str, str]) -> str:
     atom = f"({fact.predicate} {' '.join([names[name] for name in fact.arguments])})"
     return atom if fact.positive else f"(not {atom})"
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from plansafe.domains.behavior.bddl import AGENT, Activity, Literal
+from plansafe.domains.behavior.bddl import AGENT, Activity, ActivityLiteral
 from plansafe.domains.behavior.vocabulary import IGIBSON, Vocabulary, vocabulary
 from plansafe.grammar.data_text import BrokenOff, Value, read_value
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
@@ -153,7 +153,7 @@ def _activity(
     places = LinePlaces(source)
     context.places.append(places)
     known = vocabulary(IGIBSON)
-    literals: list[Literal] = []
+    literals: list[ActivityLiteral] = []
     for words in init:
         literal = _literal(context, source, words, objects, known)
         if literal is not None:
@@ -169,7 +169,7 @@ def _activity(
 
 def _literal(
     context: Context, source: Source, words: Words, objects: dict[str, str], known: Vocabulary
-) -> Literal | None:
+) -> ActivityLiteral | None:
     positive = words.words[:1] != ["not"]
     predicate, *arguments = (words.words if positive else words.words[1:]) or [""]
     label = Label(source.name, words.span)
@@ -188,7 +188,7 @@ def _literal(
                 continue
             _add(context, "SC108", f"`{argument}` is not among the objects", label, did_you_mean(argument, objects))
             return None
-    return Literal(positive, predicate, tuple(arguments))
+    return ActivityLiteral(positive, predicate, tuple(arguments))
 
 
 class _Open(NamedTuple):

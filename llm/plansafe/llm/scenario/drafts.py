@@ -15,7 +15,7 @@ ORDER = (":domain", ":requirements", ":types", ":constants", ":objects", ":predi
 """In which order sections are written; those that are not named come last."""
 
 
-class Change(NamedTuple):
+class TextEdit(NamedTuple):
     """Text put in the place of a span; an empty span inserts."""
 
     draft: str
@@ -28,7 +28,7 @@ class Edit(NamedTuple):
 
     rule: str
     reason: str
-    changes: tuple[Change, ...]
+    changes: tuple[TextEdit, ...]
 
 
 class Piece(NamedTuple):
@@ -78,17 +78,17 @@ class Draft:
         """The place of a node."""
         return self.places.span(node, child)
 
-    def change(self, node: list[Node], child: int | None, text: str) -> Change:
+    def change(self, node: list[Node], child: int | None, text: str) -> TextEdit:
         """Put a text in the place of a node."""
-        return Change(self.name, self.span(node, child), text)
+        return TextEdit(self.name, self.span(node, child), text)
 
-    def insert(self, at: int, text: str) -> Change:
+    def insert(self, at: int, text: str) -> TextEdit:
         """Put a text in."""
-        return Change(self.name, Span(at, at), text)
+        return TextEdit(self.name, Span(at, at), text)
 
-    def without(self, node: list[Node], child: int) -> Change:
+    def without(self, node: list[Node], child: int) -> TextEdit:
         """Leave a child out, with the blanks before it, and its line if nothing else stands there."""
-        return Change(self.name, self.gap(self.span(node, child)), "")
+        return TextEdit(self.name, self.gap(self.span(node, child)), "")
 
     def gap(self, span: Span) -> Span:
         """A span with the blanks before it, so that leaving it out leaves no hole."""
@@ -106,7 +106,7 @@ class Draft:
             start = span.start  # what follows needs its blank
         return Span(start, span.end)
 
-    def add_to(self, head: str, texts: Sequence[str]) -> Change:
+    def add_to(self, head: str, texts: Sequence[str]) -> TextEdit:
         """Add entries to the end of a section, which is made where there is none."""
         found = self.sections(head)
         if not found:
@@ -121,7 +121,7 @@ class Draft:
         indent = self.text[line + 1 : last.start]
         return self.insert(end, "".join([f"\n{indent}{text}" for text in texts]))
 
-    def _new_section(self, head: str, texts: Sequence[str]) -> Change:
+    def _new_section(self, head: str, texts: Sequence[str]) -> TextEdit:
         text = f"({head} {' '.join(texts)})"
         before = 1
         for child in range(2, len(self.form)):
@@ -133,7 +133,7 @@ class Draft:
 
     # -- the way back -------------------------------------------------------------------------------------------------
 
-    def edited(self, changes: Sequence[Change]) -> Draft:
+    def edited(self, changes: Sequence[TextEdit]) -> Draft:
         """The text with changes that do not overlap."""
         ordered = sorted(changes, key=lambda change: (change.span.start, change.span.end))
         out: list[Piece] = []
@@ -181,7 +181,7 @@ def _rank(head: str) -> int:
 def apply(drafts: dict[str, Draft], edits: Sequence[Edit]) -> list[Correction]:
     """Apply edits, each whole or not at all; one that overlaps an earlier one is left for the next round."""
     taken: dict[str, list[Span]] = {}
-    chosen: dict[str, list[Change]] = {}
+    chosen: dict[str, list[TextEdit]] = {}
     out: list[Correction] = []
     for edit in edits:
         if any([_overlaps(taken.get(change.draft, []), change.span) for change in edit.changes]):

@@ -27,7 +27,7 @@ from plansafe.verifier.rules.model import Part, Rule
 Bound = dict[int, Variable]
 
 
-class Changes:
+class PossibleChanges:
     """What the actions of a domain can change, and which way."""
 
     def __init__(self, words: Vocabulary) -> None:

@@ -9,7 +9,7 @@ from plansafe.grammar.diagnostics import Label, Severity
 from plansafe.grammar.source import Source
 from plansafe.specs.lint.budget import Budget
 from plansafe.specs.lint.formulas import Formulas
-from plansafe.specs.lint.given import Given
+from plansafe.specs.lint.given import LintProblem
 from plansafe.specs.lint.model import Fault, LintOptions, Open, Scope
 from plansafe.specs.lint.vocabulary import Vocabulary
 from plansafe.verifier.api import Checker
@@ -53,7 +53,9 @@ class Found:
             words = Vocabulary(checker.engine, checker.elaborated.symbols.types, options.lenient_types)
             self.words.append(words)
             self.formulas.append(Formulas(words, checker.rules, self.budget))
-        self.given = [Given(checker, options.time_limit_s, options.search) for checker in checkers] if given else []
+        self.given = (
+            [LintProblem(checker, options.time_limit_s, options.search) for checker in checkers] if given else []
+        )
         self.subjects = _subjects(checkers)
         self.faults: list[Fault] = []
         self.open: list[Open] = []

@@ -43,7 +43,7 @@ class Decided(NamedTuple):
 UNDECIDED = Decided(None, "neither a proof nor an example was found within the limits")
 
 
-class Given:
+class LintProblem:
     """One problem with its rules. ``checker`` must be ``ok``. Nothing is asked of rules without parts.
 
     Of a problem that leaves something open, ``searching`` is false: only the relaxation is asked, in which what is open

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from plansafe.verifier.compile.normal import is_temporal, subformulas
 from plansafe.verifier.execution.monitors.key import program_key
-from plansafe.verifier.execution.monitors.program import PRESENTLY_SATISFIED, Moment, Program, TooLarge
+from plansafe.verifier.execution.monitors.program import PRESENTLY_SATISFIED, LetterTime, Program, TooLarge
 from plansafe.verifier.model.nodes import Formula, Quantified, Task, Temporal
 from plansafe.verifier.rules.model import Part
 
@@ -105,7 +105,7 @@ class Sequences:
         return False
 
     def _step(self, states: tuple[int, ...], number: int, letter: Letter) -> tuple[int, ...]:
-        moment = Moment(number, number, False)
+        moment = LetterTime(number, number, False)
         out = []
         for program, state, shift in zip(self.programs, states, self._shifts, strict=True):
             own = letter >> shift & (1 << len(program.leaves)) - 1

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from plansafe.grammar.diagnostics import Severity
 from plansafe.specs.lint.budget import Budget
-from plansafe.specs.lint.change import Changes
+from plansafe.specs.lint.change import PossibleChanges
 from plansafe.specs.lint.example import broken_in, examples
 from plansafe.specs.lint.found import FORMULAS, Found, Subject
 from plansafe.specs.lint.given import Decided
@@ -177,7 +177,7 @@ class OneRule:
 
     def unchanging(self, subject: Subject) -> None:
         """Say why nothing can change what a rule is about, if that is so."""
-        for reason in Changes(self.found.words[subject.base]).reasons(subject.rule):
+        for reason in PossibleChanges(self.found.words[subject.base]).reasons(subject.rule):
             message = f"no action can change what rule `{subject.rule.name}` is about"
             proof = "effects, types and named objects of the domain"
             self.found.add("SC756", Severity.WARNING, message, [subject], reason, proof, said="nothing changes it")

@@ -30,7 +30,7 @@ from plansafe.verifier.model.nodes import (
     Variable,
     variable,
 )
-from plansafe.verifier.symbolic.worlds.possible_certain import Doubled, Search
+from plansafe.verifier.symbolic.worlds.possible_certain import PossibleCertain, Search
 
 MAX_MATCHES = 2_000_000
 PAST = frozenset(("yesterday", "weak-yesterday", "once", "historically", "since"))
@@ -83,7 +83,7 @@ class Relaxation:
         self.engine = engine
         self.task = engine.task
         self.budget = budget
-        self.doubled = Doubled(self.task)
+        self.doubled = PossibleCertain(self.task)
         size = self.doubled.size
         state = engine.initial()
         initial = [set(facts) for facts in state.facts]

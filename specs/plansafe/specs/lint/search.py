@@ -15,7 +15,7 @@ from typing import NamedTuple
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
-from plansafe.verifier.execution.monitors.program import Moment
+from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import NumberTooLarge
@@ -100,7 +100,7 @@ def outcome_of(execution: Execution) -> Outcome:
     if runtime is None:
         return Outcome(frozenset(), frozenset(), goal)
     end: Runtime = runtime.fork()
-    end.finish(execution.state, Moment(execution.letter, execution.letter, False))
+    end.finish(execution.state, LetterTime(execution.letter, execution.letter, False))
     plan = execution.engine.plan
     broken = frozenset([plan.parts[v.part].rule for v in end.violations()])
     undecided = frozenset([plan.parts[part].rule for part, _ in end.undecided()])

@@ -15,7 +15,14 @@ from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
 
-from plansafe.verifier.compile.normal import Disjunct, Literal, dnf, expression_fluents, free_slots, reads_numbers
+from plansafe.verifier.compile.normal import (
+    Disjunct,
+    FormulaLiteral,
+    dnf,
+    expression_fluents,
+    free_slots,
+    reads_numbers,
+)
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import (
     And,
@@ -241,7 +248,7 @@ class Emitter:
         body: list[str] = []
         disjuncts = dnf(formula.body, not formula.universal)
         if disjuncts is None:
-            disjuncts = [Disjunct((), (Literal(not formula.universal, formula.body),))]
+            disjuncts = [Disjunct((), (FormulaLiteral(not formula.universal, formula.body),))]
         for disjunct in disjuncts:
             join = Join(
                 self, {v.slot: v.domain for v in (*formula.variables, *disjunct.variables)}, "S, F", indexed=False
@@ -346,7 +353,7 @@ class Join:
         self.unindexed = unindexed
 
     def emit(
-        self, literals: Sequence[Literal], bound: frozenset[int], outputs: Sequence[int], inner: list[str]
+        self, literals: Sequence[FormulaLiteral], bound: frozenset[int], outputs: Sequence[int], inner: list[str]
     ) -> list[str]:
         """Lines that run ``inner`` for every match.
 
@@ -355,7 +362,7 @@ class Join:
         return self._emit(list(literals), set(bound), list(outputs), inner, 0)
 
     def _emit(
-        self, rest: list[Literal], bound: set[int], outputs: list[int], inner: list[str], loops: int
+        self, rest: list[FormulaLiteral], bound: set[int], outputs: list[int], inner: list[str], loops: int
     ) -> list[str]:
         emitter = self.emitter
         ready = [literal for literal in rest if emitter.free(literal.formula) <= bound]
@@ -394,7 +401,7 @@ class Join:
         idle = [s for s in self.domains if s not in bound and not self.emitter.task.domains[self.domains[s]]]
         return ["pass"] if idle else inner
 
-    def _test(self, literal: Literal) -> str:
+    def _test(self, literal: FormulaLiteral) -> str:
         if self.guarded and reads_numbers(literal.formula):
             formula = literal.formula if literal.positive else Not(literal.formula)
             name, slots = self.emitter.guarded(formula), sorted(self.emitter.free(formula))
@@ -402,7 +409,7 @@ class Join:
         text = self.emitter.expression(literal.formula)
         return text if literal.positive else f"not {text}"
 
-    def _rank(self, literal: Literal, bound: set[int]) -> tuple[int, int, int]:
+    def _rank(self, literal: FormulaLiteral, bound: set[int]) -> tuple[int, int, int]:
         assert isinstance(literal.formula, Atom)
         arguments = literal.formula.arguments
         unbound = {a for a in arguments if a < 0 and -1 - a not in bound}
@@ -412,7 +419,13 @@ class Join:
         return (0 if known else 1, len(unbound), size)
 
     def _scan(
-        self, literal: Literal, rest: list[Literal], bound: set[int], outputs: list[int], inner: list[str], loops: int
+        self,
+        literal: FormulaLiteral,
+        rest: list[FormulaLiteral],
+        bound: set[int],
+        outputs: list[int],
+        inner: list[str],
+        loops: int,
     ) -> list[str]:
         atom = literal.formula
         assert isinstance(atom, Atom)
@@ -456,7 +469,9 @@ class Join:
             body = [f"if {' and '.join(tests)}:", *_indent(body)]
         return lines + _indent(assigned + body)
 
-    def _continued(self, rest: list[Literal], bound: set[int], outputs: list[int], inner: list[str]) -> list[str]:
+    def _continued(
+        self, rest: list[FormulaLiteral], bound: set[int], outputs: list[int], inner: list[str]
+    ) -> list[str]:
         """Python allows twenty nested loops: the rest becomes a function of its own."""
         variables = "".join([f", x{s}" for s in sorted(bound)])
         body = [*self._emit(rest, bound, outputs, inner, 0), "return False"]
@@ -465,7 +480,7 @@ class Join:
         return [f"if {call}:", " return True"] if inner == ["return True"] else [call]
 
 
-def _cost(literal: Literal) -> int:
+def _cost(literal: FormulaLiteral) -> int:
     match literal.formula:
         case Equal() | Truth():
             return 0

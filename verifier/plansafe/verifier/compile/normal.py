@@ -24,7 +24,7 @@ from plansafe.verifier.model.nodes import (
 )
 
 
-class Literal(NamedTuple):
+class FormulaLiteral(NamedTuple):
     """A formula or its negation. ``formula`` is an atom, an equality, a comparison or something quantified."""
 
     positive: bool
@@ -35,7 +35,7 @@ class Disjunct(NamedTuple):
     """``exists variables: all literals``."""
 
     variables: tuple[Variable, ...]
-    literals: tuple[Literal, ...]
+    literals: tuple[FormulaLiteral, ...]
 
 
 def expression_fluents(expression: Expression) -> Iterator[Fluent]:
@@ -180,13 +180,13 @@ def dnf(formula: Formula, positive: bool = True, cap: int = 32) -> list[Disjunct
             return product
         case Quantified():
             if formula.universal == positive:
-                return [Disjunct((), (Literal(positive, formula),))]
+                return [Disjunct((), (FormulaLiteral(positive, formula),))]
             inner = dnf(formula.body, positive, cap)
             if inner is None:
-                return [Disjunct((), (Literal(positive, formula),))]
+                return [Disjunct((), (FormulaLiteral(positive, formula),))]
             return [Disjunct(formula.variables + d.variables, d.literals) for d in inner]
         case _:
-            return [Disjunct((), (Literal(positive, formula),))]
+            return [Disjunct((), (FormulaLiteral(positive, formula),))]
 
 
 def generated_slots(disjunct: Disjunct) -> frozenset[int]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from plansafe.verifier.compile.emit import Emitter, Join
 from plansafe.verifier.compile.normal import (
     Disjunct,
-    Literal,
+    FormulaLiteral,
     dnf,
     free_slots,
     generated_slots,
@@ -76,7 +76,7 @@ def extension(emitter: Emitter, condition: Formula, positive: bool, parameters: 
     condition = without_impossible(condition, {v.slot: v.domain for v in parameters}, emitter.task.domains)
     disjuncts = dnf(condition, positive)
     if disjuncts is None:
-        disjuncts = [Disjunct((), (Literal(positive, condition),))]
+        disjuncts = [Disjunct((), (FormulaLiteral(positive, condition),))]
     slots = [v.slot for v in parameters]
     everything: list[str] = []
     triggers: list[Trigger] = []

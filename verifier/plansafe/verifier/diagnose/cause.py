@@ -18,7 +18,16 @@ from typing import NamedTuple
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.links import NotCovered, Steps, refuse_time
-from plansafe.verifier.diagnose.worlds import ABSENT, STEP, Element, Intervention, Moments, Question, Worlds, question
+from plansafe.verifier.diagnose.worlds import (
+    ABSENT,
+    STEP,
+    ConditionsAt,
+    Element,
+    Intervention,
+    Question,
+    Worlds,
+    question,
+)
 from plansafe.verifier.execution.replay import HALT, SKIP, Run
 from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.model.nodes import And
@@ -84,12 +93,12 @@ def _worlds(checker: Checker, steps: Steps, finding: Finding) -> Worlds:
         happening = [ABSENT if number in failed else step for number, step in enumerate(steps, 1)]
     asked: list[Question] = []
     if finding.finding_class is FindingClass.UNMET_GOAL:
-        asked = [Moments(((last, And(engine.task.goal), {}, (False, None)),))]
+        asked = [ConditionsAt(((last, And(engine.task.goal), {}, (False, None)),))]
     elif finding.code == "SC301":
         step = steps[finding.step - 1]
         assert isinstance(step, GroundAction)
         binding = step.binding
-        asked = [Moments(((finding.step - 1, And(step.action.start.condition), binding, (False, None)),))]
+        asked = [ConditionsAt(((finding.step - 1, And(step.action.start.condition), binding, (False, None)),))]
     elif finding.rule is not None:
         asked = _violations(checker, run, finding, last)
     if asked:

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 from plansafe.verifier.api import Checker
 from plansafe.verifier.compile.normal import expression_fluents, is_temporal, mentions, reads, reads_numbers
-from plansafe.verifier.diagnose.needs import Key, Literal, Needs
+from plansafe.verifier.diagnose.needs import Key, Support, SupportLiteral
 from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.replay import FORCE, Failure, Run
-from plansafe.verifier.execution.state import Change, State
+from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Binding
 from plansafe.verifier.model.nodes import (
@@ -88,7 +88,7 @@ class Trace(NamedTuple):
     in order. ``state`` is the last one; whoever walks back through the logs changes it.
     """
 
-    logs: list[list[Change] | None]
+    logs: list[list[StateChange] | None]
     changers: dict[Key, list[int]]
     failures: dict[int, Failure]
     state: State
@@ -115,10 +115,10 @@ def record(checker: Checker, steps: Steps) -> Trace:
     """Run a plan by force and note every change. Raises :class:`NotCovered`."""
     refuse_time(checker, steps)
     assert checker.engine is not None
-    logs: list[list[Change] | None] = [None for _ in steps]
+    logs: list[list[StateChange] | None] = [None for _ in steps]
     changers: dict[Key, list[int]] = {}
 
-    def note(_run: Run, number: int, log: list[Change]) -> None:
+    def note(_run: Run, number: int, log: list[StateChange]) -> None:
         logs[number - 1] = list(log)
         for index, code, _ in log:
             changers.setdefault((index, code), []).append(number)
@@ -149,7 +149,7 @@ class Linker:
         self.task = checker.engine.task
         self.steps = steps
         self.trace = trace
-        self.needs = Needs(checker.engine, trace.state)
+        self.needs = Support(checker.engine, trace.state)
         self.goal_step = len(steps) + 1
         self.links: dict[Link, None] = {}
         self.open: dict[Open, None] = {}
@@ -193,7 +193,7 @@ class Linker:
         if isinstance(atom, Atom) and not needs.derived(atom.predicate):
             key = needs.key(atom, binding)
             wanted = not isinstance(formula, Not)
-            literal = Literal(atom, binding, wanted, (key,), True)
+            literal = SupportLiteral(atom, binding, wanted, (key,), True)
             if (key[1] in self.trace.state.facts[key[0]]) is wanted:
                 self._link(literal, consumer, kind, True)
             else:
@@ -207,7 +207,7 @@ class Linker:
             return
         self._missing(needs.missing(formula, binding)[:MAX_OPEN], consumer)
 
-    def _missing(self, literals: list[Literal], consumer: int) -> None:
+    def _missing(self, literals: list[SupportLiteral], consumer: int) -> None:
         """Literals that do not hold and should."""
         for literal in literals:
             self.open[Open(consumer, literal.text(self.task), literal.sure)] = None
@@ -218,7 +218,7 @@ class Linker:
                         text = basic._replace(value=not basic.value).text(self.task)
                         self.threats[Threat(step, text, consumer)] = None
 
-    def _link(self, literal: Literal, consumer: int, kind: str, needed: bool, rule: str | None = None) -> None:
+    def _link(self, literal: SupportLiteral, consumer: int, kind: str, needed: bool, rule: str | None = None) -> None:
         text = literal.text(self.task)
         for producer in {self.trace.last(key, consumer) for key in literal.keys}:
             self.links[Link(producer, text, consumer, kind, needed, rule)] = None
@@ -264,7 +264,7 @@ class Linker:
                 value = needs.holds(effect.condition, inner)
                 yield _Outcome(effect.condition, inner, value, adds, deletes, updates)
 
-    def _comes_from(self, key: Key, outcomes: list[_Outcome], changed: bool) -> Iterator[Literal]:
+    def _comes_from(self, key: Key, outcomes: list[_Outcome], changed: bool) -> Iterator[SupportLiteral]:
         """The literals that the value of a fact after a step rests on, in the state before it, beside the value then.
 
         A fact is true if an effect makes it true, or if none of those that would make it false happens.
@@ -285,7 +285,7 @@ class Linker:
         if changed and not true:
             yield from self._causes(deleting)
 
-    def _causes(self, outcomes: list[_Outcome]) -> Iterator[Literal]:
+    def _causes(self, outcomes: list[_Outcome]) -> Iterator[SupportLiteral]:
         """What the effects that happen rest on; nothing, if one of them always happens."""
         happening = [outcome for outcome in outcomes if outcome.value]
         if not any([outcome.condition is TRUE for outcome in happening]):
@@ -306,7 +306,7 @@ class Linker:
             for literal in self._operands(outcome, key):
                 self._defined(literal.keys[0], number)
 
-    def _operands(self, outcome: _Outcome, key: Key) -> Iterator[Literal]:
+    def _operands(self, outcome: _Outcome, key: Key) -> Iterator[SupportLiteral]:
         """The values that the new value of a fluent is computed from."""
         assignment = outcome.updates[key]
         base = len(self.task.predicates)
@@ -320,7 +320,7 @@ class Linker:
             value = self.trace.state.fluents[index - base][code]
             arguments = self.task.decode(code, len(self.task.functions[index - base].types))
             formula = Compare("=", Fluent(index - base, arguments), Constant(value))
-            yield Literal(formula, {}, True, ((index, code),), True)
+            yield SupportLiteral(formula, {}, True, ((index, code),), True)
 
     def _defined(self, key: Key, consumer: int) -> None:
         """A step that reads a number needs it to have a value at all; numbers never lose theirs."""

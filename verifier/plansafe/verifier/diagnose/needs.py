@@ -24,7 +24,7 @@ MAX_FLIPS = 100
 """Of a condition that rests on more literals than this, whether each is needed is told by its shape alone."""
 
 
-class Literal(NamedTuple):
+class SupportLiteral(NamedTuple):
     """A ground literal that holds: an atom or a comparison, or with ``value`` false its negation.
 
     ``keys`` are the facts or fluents that it reads. ``sure``: by the shape of the condition, it has another value
@@ -42,7 +42,7 @@ class Literal(NamedTuple):
         return formula_text(task, self.formula if self.value else Not(self.formula), self.binding)
 
 
-class Needs:
+class Support:
     """Answers for one state, which may change between questions (:meth:`moved` says so)."""
 
     def __init__(self, engine: Engine, state: State) -> None:
@@ -96,12 +96,12 @@ class Needs:
 
     # -- what a value rests on ----------------------------------------------------------------------------------------
 
-    def rests(self, formula: Formula, binding: Binding, value: bool, sure: bool = True) -> list[Literal]:
+    def rests(self, formula: Formula, binding: Binding, value: bool, sure: bool = True) -> list[SupportLiteral]:
         """Basic literals such that ``formula`` has ``value`` as long as all of them hold; it must have it now.
 
         Where several parts each suffice (a disjunction with two true parts), the literals of all of them.
         """
-        out: dict[tuple[object, ...], Literal] = {}
+        out: dict[tuple[object, ...], SupportLiteral] = {}
         seen: set[tuple[int, int, bool]] = set()
         todo: list[tuple[Formula, Binding, bool, bool]] = [(formula, binding, value, sure)]
         while todo:
@@ -117,14 +117,14 @@ class Needs:
                     todo += self._bodies(found, literal.value)
         return list(out.values())
 
-    def _literals(self, formula: Formula, binding: Binding, value: bool, sure: bool) -> Iterator[Literal]:
+    def _literals(self, formula: Formula, binding: Binding, value: bool, sure: bool) -> Iterator[SupportLiteral]:
         match formula:
             case Atom():
-                yield Literal(formula, binding, value, (self.key(formula, binding),), sure)
+                yield SupportLiteral(formula, binding, value, (self.key(formula, binding),), sure)
             case Compare():
                 keys = self.fluents(formula, binding)
                 if keys:
-                    yield Literal(formula, binding, value, keys, sure)
+                    yield SupportLiteral(formula, binding, value, keys, sure)
             case Not():
                 yield from self._literals(formula.body, binding, not value, sure)
             case And() | Or():
@@ -140,7 +140,7 @@ class Needs:
 
     def _parts(
         self, parts: list[tuple[Formula, Binding]], deciding: bool, value: bool, sure: bool
-    ) -> Iterator[Literal]:
+    ) -> Iterator[SupportLiteral]:
         if value is deciding:  # each part with this value suffices
             parts = [(part, binding) for part, binding in parts if self.holds(part, binding) is value]
             sure = sure and len(parts) == 1
@@ -149,20 +149,20 @@ class Needs:
 
     # -- what is missing ----------------------------------------------------------------------------------------------
 
-    def missing(self, formula: Formula, binding: Binding) -> list[Literal]:
+    def missing(self, formula: Formula, binding: Binding) -> list[SupportLiteral]:
         """Literals that do not hold and keep a condition from being true, as they should be.
 
         ``sure``: the condition cannot become true by the others alone. Derived predicates are not traced.
         """
         reasons = self.evaluator.reasons(formula, binding, True, EVERYTHING)
-        found: dict[str, Literal] = {}
+        found: dict[str, SupportLiteral] = {}
         for reason in reasons:
             keys: tuple[Key, ...] = ()
             if isinstance(reason.formula, Atom):
                 keys = (self.key(reason.formula, reason.binding),)
             elif isinstance(reason.formula, Compare):
                 keys = self.fluents(reason.formula, reason.binding)
-            literal = Literal(reason.formula, reason.binding, reason.wanted, keys, True)
+            literal = SupportLiteral(reason.formula, reason.binding, reason.wanted, keys, True)
             found.setdefault(formula_text(self.task, reason.formula, reason.binding), literal)
         if not 1 < len(found) <= MAX_FLIPS:
             return [literal._replace(sure=len(found) == 1) for literal in found.values()]
@@ -173,7 +173,7 @@ class Needs:
             out.append(literal._replace(sure=others.holds(formula, binding) is not True))
         return out
 
-    def against(self, literal: Literal) -> list[Literal]:
+    def against(self, literal: SupportLiteral) -> list[SupportLiteral]:
         """The basic literals that keep a literal from holding."""
         if isinstance(literal.formula, Atom) and self.derived(literal.formula.predicate):
             return self.rests(literal.formula, literal.binding, not literal.value)
@@ -196,11 +196,11 @@ class Needs:
             if not value:
                 yield axiom.body, binding, False, False
             elif Evaluator(self.task, earlier or [], self.state.fluents).holds(axiom.body, binding) is True:
-                for literal in Needs._in(self, earlier or [])._literals(axiom.body, binding, True, False):
+                for literal in Support._in(self, earlier or [])._literals(axiom.body, binding, True, False):
                     yield literal.formula, literal.binding, literal.value, False
 
     @classmethod
-    def _in(cls, other: Needs, facts: list[set[int]]) -> Needs:
+    def _in(cls, other: Support, facts: list[set[int]]) -> Support:
         """The same questions in a state with fewer derived facts."""
         needs = cls(other.engine, State(other.task, facts, other.state.fluents))
         needs._compiled = other._compiled
@@ -243,7 +243,7 @@ class Needs:
     # -- what is needed -----------------------------------------------------------------------------------------------
 
     def needed(
-        self, formula: Formula, binding: Binding, literals: list[Literal], producer: Callable[[Key], int]
+        self, formula: Formula, binding: Binding, literals: list[SupportLiteral], producer: Callable[[Key], int]
     ) -> list[bool]:
         """For each literal a true condition rests on, whether it is needed.
 
@@ -251,7 +251,7 @@ class Needs:
         the same producer.
         """
         shape = self._has_shape(formula)
-        groups: dict[int, list[Literal]] = {}
+        groups: dict[int, list[SupportLiteral]] = {}
         for literal in literals:
             for step in {producer(key) for key in literal.keys}:
                 groups.setdefault(step, []).append(literal)
@@ -270,7 +270,7 @@ class Needs:
             out.append(value)
         return out
 
-    def _turned(self, formula: Formula, binding: Binding, literals: Iterable[Literal]) -> bool:
+    def _turned(self, formula: Formula, binding: Binding, literals: Iterable[SupportLiteral]) -> bool:
         """Whether the condition is no longer true when literals are turned over."""
         facts = list(self.state.facts)
         forced: dict[str, bool] = {}

@@ -15,7 +15,7 @@ from plansafe.verifier.compile.normal import expression_fluents, is_temporal, me
 from plansafe.verifier.diagnose.links import NotCovered, Steps
 from plansafe.verifier.execution.actions import Conflict, combine, interpreted
 from plansafe.verifier.execution.monitors.finding import Violation
-from plansafe.verifier.execution.monitors.program import Moment
+from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.runtime import Plan, Runtime
 from plansafe.verifier.execution.replay import FORCE, Engine, Run
 from plansafe.verifier.execution.state import NumberTooLarge, State
@@ -36,7 +36,7 @@ ANY = -1
 """In place of a code: all facts of the predicate."""
 
 
-class Moments(NamedTuple):
+class ConditionsAt(NamedTuple):
     """Wrong iff each condition has one of the given values after the step it is asked for (0: at the start).
 
     ``step``: a step that must not be left out for anything to be wrong; 0 for none.
@@ -56,7 +56,7 @@ class Watched(NamedTuple):
     step: int | None = None
 
 
-Question = Moments | Watched
+Question = ConditionsAt | Watched
 
 
 def question(
@@ -74,9 +74,9 @@ def question(
     if of_states and part.mode in ("always", "end", "each"):
         slots = bind(part.parameters, binding)
         if part.mode != "each":
-            return Moments(((at, part.body, slots, (False,)),))
+            return ConditionsAt(((at, part.body, slots, (False,)),))
         body = (step if part.after else step - 1, part.body, slots, (False,))
-        return Moments(((step - 1, guard, slots, (True,)), body), step)
+        return ConditionsAt(((step - 1, guard, slots, (True,)), body), step)
     if part.mode == "always" and not mentions(part.body, mirrors):
         return Watched(rule, part._replace(mode="end"), binding, at)
     return Watched(rule, part, binding, last, None if part.mode in ("whole", "end") else step)
@@ -143,7 +143,7 @@ class Worlds:
 
     def _counts(self, number: int, step: GroundAction) -> bool:
         """Whether a step matters by being taken, and not only by what it changes."""
-        if any([isinstance(asked, Moments) and asked.step == number for asked in self.questions]):
+        if any([isinstance(asked, ConditionsAt) and asked.step == number for asked in self.questions]):
             return True
         return self.engine.mirrors.get(("start", step.action.name)) in self._mentioned
 
@@ -151,7 +151,7 @@ class Worlds:
         """What the questions read after a step."""
         found: list[tuple[Formula, Binding]] = []
         for asked in self.questions:
-            if isinstance(asked, Moments):
+            if isinstance(asked, ConditionsAt):
                 found += [(formula, binding) for at, formula, binding, _ in asked.asked if at == number]
             else:
                 binding = {v.slot: o for v, o in zip(asked.part.parameters, asked.binding, strict=True)}
@@ -200,14 +200,14 @@ class Worlds:
         :data:`MAX_CONJUNCTS`; instances of ``forall`` are conjuncts.
         """
         first = self.questions[0]
-        if len(self.questions) > 1 or not isinstance(first, Moments) or len(first.asked) > 1:
+        if len(self.questions) > 1 or not isinstance(first, ConditionsAt) or len(first.asked) > 1:
             return []
         at, formula, binding, values = first.asked[0]
         if True in values:
             return []
         out = []
         for part, bound in self._conjuncts(formula, binding):
-            one = Worlds(self.engine, self.plan, [Moments(((at, part, bound, values),), first.step)])
+            one = Worlds(self.engine, self.plan, [ConditionsAt(((at, part, bound, values),), first.step)])
             if one.wrong(one.elements):
                 out.append(one)
                 if len(out) == MAX_CONJUNCTS:
@@ -237,7 +237,9 @@ class Worlds:
             try:
                 known = any(
                     [
-                        self._at_moments(asked, world) if isinstance(asked, Moments) else self._watched(n, asked, world)
+                        self._at_moments(asked, world)
+                        if isinstance(asked, ConditionsAt)
+                        else self._watched(n, asked, world)
                         for n, asked in enumerate(self.questions)
                     ]
                 )
@@ -258,7 +260,7 @@ class Worlds:
             self.engine.axioms.compute(state.facts, state.fluents)
         return state
 
-    def _at_moments(self, question: Moments, world: Intervention) -> bool:
+    def _at_moments(self, question: ConditionsAt, world: Intervention) -> bool:
         if question.step and (STEP, question.step) not in world:
             return False
         state = self._state(world)
@@ -299,7 +301,7 @@ class Worlds:
         run = Run(engine, FORCE)
         run.state = self._state(world)
         run.runtime = unstarted.fork()
-        run.runtime.start(run.state, Moment(0, 0, False))
+        run.runtime.start(run.state, LetterTime(0, 0, False))
         steps = self.steps[: asked.last]
         run.steps([ABSENT if s is None else s if (STEP, n) in world else IDLE for n, s in enumerate(steps, 1)])
         outcome = run.outcome(len(steps))

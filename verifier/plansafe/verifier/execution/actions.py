@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from plansafe.verifier.compile.emit import MAX_LOOPS, Emitter, Join
 from plansafe.verifier.compile.normal import dnf, reads_numbers
-from plansafe.verifier.execution.state import Change, Delta, State, checked
+from plansafe.verifier.execution.state import Delta, State, StateChange, checked
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator, Undefined, arithmetic
 from plansafe.verifier.model.nodes import TRUE, Action, And, Atom, Formula, Number, Snap, Variable, bind
@@ -174,7 +174,7 @@ class ActionCode:
         holds = None if possible else self.condition(action.start.condition, slots)
         effects = self.effects(action.start, slots)
 
-        def run(facts: list[set[int]], fluents: list[dict[int, Number]], log: list[Change], *objects: int) -> bool:
+        def run(facts: list[set[int]], fluents: list[dict[int, Number]], log: list[StateChange], *objects: int) -> bool:
             if holds is not None and not holds(facts, fluents, *objects):
                 return False
             happening = effects(facts, fluents, None, *objects)

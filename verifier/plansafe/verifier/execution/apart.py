@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from plansafe.verifier.compile.normal import reads, subformulas
 from plansafe.verifier.execution.replay import HALT, TimeUp
-from plansafe.verifier.execution.state import Change, NumberTooLarge
+from plansafe.verifier.execution.state import NumberTooLarge, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep
 from plansafe.verifier.execution.timed import END, ILL_FORMED, START, Event, TimedRun
 from plansafe.verifier.model.nodes import Action, Atom, Quantified, normal_number
@@ -188,7 +188,7 @@ class Apart:
         run.step_of_letter.append(number)
         self._tick = tick
 
-    def _still(self, log: list[Change], but: int) -> bool:
+    def _still(self, log: list[StateChange], but: int) -> bool:
         """Whether changes leave the conditions over all true, ``but`` that of a step which ends."""
         watching = self._watching
         facts, fluents = self.run.state.facts, self.run.state.fluents

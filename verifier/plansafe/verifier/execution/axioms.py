@@ -6,7 +6,7 @@ from plansafe.verifier.compile.emit import Emitter
 from plansafe.verifier.compile.normal import reads
 from plansafe.verifier.execution.derivations import UNINDEXED, Derivations, Facts, Fluents, Tables, read_index
 from plansafe.verifier.execution.maintain import Maintenance, fixpoint
-from plansafe.verifier.execution.state import Change
+from plansafe.verifier.execution.state import StateChange
 from plansafe.verifier.model.nodes import Axiom, Task
 
 FEW = 24
@@ -51,7 +51,7 @@ class Axioms:
         for rules in self._strata:
             fixpoint(rules, facts, fluents, tables)
 
-    def update(self, facts: Facts, fluents: Fluents, log: list[Change]) -> None:
+    def update(self, facts: Facts, fluents: Fluents, log: list[StateChange]) -> None:
         """After a step: put right what depends on what changed, and append what that changed to ``log``.
 
         Derived facts must have been right before the step, and ``log`` must have all that it changed and they read. A

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from plansafe.verifier.compile.emit import Emitter, Join
-from plansafe.verifier.compile.normal import Disjunct, Literal, dnf, reads
+from plansafe.verifier.compile.normal import Disjunct, FormulaLiteral, dnf, reads
 from plansafe.verifier.compile.triggers import unify
 from plansafe.verifier.model.nodes import Atom, Axiom, Fluent, Number
 
@@ -83,12 +83,12 @@ class Derivations:
         for axiom in stratum:
             disjuncts = dnf(axiom.body)
             if disjuncts is None:
-                disjuncts = [Disjunct((), (Literal(True, axiom.body),))]
+                disjuncts = [Disjunct((), (FormulaLiteral(True, axiom.body),))]
             self._rules += [_Rule(axiom, disjunct) for disjunct in disjuncts]
         opaque: set[int] = set()
         self.reads = frozenset([read_index(read) for axiom in stratum for read in reads(axiom.body)])
         self.recursive = not self.reads.isdisjoint(self.predicates)
-        self._readers: dict[tuple[int, bool], list[tuple[_Rule, Literal]]] = {}
+        self._readers: dict[tuple[int, bool], list[tuple[_Rule, FormulaLiteral]]] = {}
         self._opaque_readers: dict[int, list[_Rule]] = {}
         for rule in self._rules:
             for literal in rule.disjunct.literals:
@@ -154,7 +154,7 @@ class Derivations:
             found.update([code for code in codes if code not in found and check(facts, fluents, tables, code)])
         return found
 
-    def _linked(self, wanted: Iterable[tuple[_Rule, Literal | None]]) -> list[Seeded]:
+    def _linked(self, wanted: Iterable[tuple[_Rule, FormulaLiteral | None]]) -> list[Seeded]:
         with self.emitter.asking():
             named = [(rule.axiom.predicate, self._join(rule, seed)) for rule, seed in wanted]
         return [Seeded(head, self.emitter.link(name)) for head, name in named]
@@ -163,7 +163,7 @@ class Derivations:
         return {v.slot: v.domain for v in (*rule.axiom.parameters, *rule.disjunct.variables)}
 
     def _emitted(
-        self, rule: _Rule, context: str, bound: frozenset[int], inner: str, seed: Literal | None = None
+        self, rule: _Rule, context: str, bound: frozenset[int], inner: str, seed: FormulaLiteral | None = None
     ) -> list[str]:
         indexed = len(self.emitter.task.objects) > UNINDEXED
         join = Join(
@@ -173,7 +173,7 @@ class Derivations:
         literals = [literal for literal in rule.disjunct.literals if literal is not seed]
         return join.emit(literals, bound, [v.slot for v in rule.axiom.parameters], [inner])
 
-    def _join(self, rule: _Rule, seed: Literal | None) -> str:
+    def _join(self, rule: _Rule, seed: FormulaLiteral | None) -> str:
         """Queue the function that finds the heads of a rule: from the facts ``codes`` of ``seed``, if there is one."""
         emitter = self.emitter
         inner = f"out.add({emitter.code([-1 - v.slot for v in rule.axiom.parameters])})"

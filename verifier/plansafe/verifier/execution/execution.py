@@ -11,12 +11,12 @@ from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes
 from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.execution.monitors.key import Key, monitor_key
-from plansafe.verifier.execution.monitors.program import Moment
+from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
 from plansafe.verifier.execution.one_world import LeavesOpen
 from plansafe.verifier.execution.replay import Engine
-from plansafe.verifier.execution.state import Change, State
+from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.evaluation import Evaluator, Undefined
 from plansafe.verifier.model.nodes import And, Number
@@ -27,7 +27,7 @@ StateKey = tuple[frozenset[int] | frozenset[tuple[int, Number]], ...]
 class _Past(NamedTuple):
     """What a step is taken back with."""
 
-    log: list[Change]
+    log: list[StateChange]
     runtime: Runtime | None
     before: Runtime | None
 
@@ -126,9 +126,9 @@ class Execution:
         next_ = None if runtime is None else runtime.fork()
         if next_ is not None and engine.acting:
             mirror = engine.mirror("start", step)
-            next_.depart(state, () if mirror is None else (mirror,), Moment(self.letter, self.letter, False))
+            next_.depart(state, () if mirror is None else (mirror,), LetterTime(self.letter, self.letter, False))
         self._own(engine.changes(step.action))
-        log: list[Change] = []
+        log: list[StateChange] = []
         run = engine.full_code.run(step.action)
         try:
             if not run(state.facts, state.fluents, log, *step.objects):
@@ -142,17 +142,17 @@ class Execution:
         self.letter += 1
         if next_ is not None:
             self._before, self.runtime, self._indexes = runtime, next_, next_.indexes
-            next_.arrive(state, log, Moment(self.letter, self.letter, False))
+            next_.arrive(state, log, LetterTime(self.letter, self.letter, False))
         elif self._indexes is not None:
             self._indexes.update(log)
         return True
 
     @property
-    def changed(self) -> list[Change]:
+    def changed(self) -> list[StateChange]:
         """What the last step changed; nothing at the start."""
         return self.history[-1].log if self.history else []
 
-    def _take_slowly(self, step: GroundAction, log: list[Change]) -> bool:
+    def _take_slowly(self, step: GroundAction, log: list[StateChange]) -> bool:
         evaluator = Evaluator(self.task, self.state.facts, self.state.fluents)
         binding = step.binding
         if evaluator.holds(And(step.action.start.condition), binding) is not True:
@@ -164,7 +164,7 @@ class Execution:
         self.state.apply(delta, log)
         return True
 
-    def observed(self, log: list[Change]) -> None:
+    def observed(self, log: list[StateChange]) -> None:
         """The state was changed from outside, by what was observed: what cannot be taken back."""
         self.history.clear()
         if self._indexes is not None and self.runtime is None:
@@ -265,7 +265,7 @@ class Execution:
 
     def _ended(self, runtime: Runtime) -> Runtime:
         end = runtime.fork()
-        end.finish(self.state, Moment(self.letter, self.letter, False))
+        end.finish(self.state, LetterTime(self.letter, self.letter, False))
         return end
 
     def _counts(self, violation: Violation) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from plansafe.verifier.compile.emit import Emitter
 from plansafe.verifier.execution.derivations import Derivations, Facts, Fluents, Tables, Work
-from plansafe.verifier.execution.state import Change
+from plansafe.verifier.execution.state import StateChange
 
 Delta = dict[int, set[int]]
 """Facts by predicate."""
@@ -61,7 +61,7 @@ class Maintenance:
     Sets of derived facts may be shared with copies of the state: a set is replaced, once, and only if it differs.
     """
 
-    def __init__(self, emitter: Emitter, facts: Facts, fluents: Fluents, log: list[Change]) -> None:
+    def __init__(self, emitter: Emitter, facts: Facts, fluents: Fluents, log: list[StateChange]) -> None:
         self.facts = facts
         self.fluents = fluents
         self.gone: Delta = {}

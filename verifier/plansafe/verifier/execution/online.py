@@ -29,11 +29,11 @@ from plansafe.verifier.execution.monitors.program import (
     PERMANENTLY_VIOLATED,
     PRESENTLY_SATISFIED,
     PRESENTLY_VIOLATED,
-    Moment,
+    LetterTime,
 )
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.one_world import require
-from plansafe.verifier.execution.state import Change
+from plansafe.verifier.execution.state import StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Evaluator, formula_text
 from plansafe.verifier.model.nodes import And, Number
@@ -120,7 +120,7 @@ class Monitor:
         self.simulation = Execution(self.engine, state)
         self.runtime: Runtime | None = self.engine.runtime(False, self.simulation.state)
         self.letter = 0
-        self._pending: list[Change] | None = None
+        self._pending: list[StateChange] | None = None
         self._left: Runtime | None = None
         """The monitors before the letter that is being left."""
 
@@ -151,7 +151,7 @@ class Monitor:
         if self.engine.acting:
             mirror = None if step is None else self.engine.mirror("start", step)
             mirrors = () if mirror is None else (mirror,)
-            self.runtime.depart(self.simulation.state, mirrors, Moment(self.letter, self.letter, False))
+            self.runtime.depart(self.simulation.state, mirrors, LetterTime(self.letter, self.letter, False))
 
     def _step(self, action: str) -> GroundAction | IllFormed:
         tokens = action.lower().replace("(", " ").replace(")", " ").split()
@@ -236,7 +236,7 @@ class Monitor:
                     wanted.update(
                         {(predicate, code): False for code in state.facts[predicate] if (predicate, code) not in wanted}
                     )
-        log: list[Change] = []
+        log: list[StateChange] = []
         unexpected: list[str] = []
         missing: list[str] = []
         numbers: list[tuple[str, str, str]] = []
@@ -274,7 +274,7 @@ class Monitor:
         self.letter += 1
         if self.runtime is None or self._left is None:
             return ()
-        self.runtime.arrive(self.simulation.state, _net(log), Moment(self.letter, self.letter, False))
+        self.runtime.arrive(self.simulation.state, _net(log), LetterTime(self.letter, self.letter, False))
         return self._named(news(self._left, self.runtime))
 
     # -- verdicts -----------------------------------------------------------------------------------------------------
@@ -415,9 +415,9 @@ class Monitor:
         return index, self.task.encode(tuple(objects))
 
 
-def _net(log: list[Change]) -> list[Change]:
+def _net(log: list[StateChange]) -> list[StateChange]:
     """A log without the changes that an observation took back."""
-    last: dict[tuple[int, int], Change] = {}
+    last: dict[tuple[int, int], StateChange] = {}
     count: dict[tuple[int, int], int] = {}
     for change in log:
         key = change[:2]

@@ -17,11 +17,11 @@ from plansafe.verifier.execution.execution import Broken, Option, begun, hard
 from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.execution.monitors.latch import Latch, LatchedCheck
-from plansafe.verifier.execution.monitors.program import Moment
+from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.runtime import Mirror, Runtime, StateMonitor
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
 from plansafe.verifier.execution.replay import Engine
-from plansafe.verifier.execution.state import Change, State
+from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import Action, Atom, Number
@@ -69,7 +69,7 @@ class Projection:
         """The effects of an action; by the slow definition where something in them is undefined but decides nothing."""
         fast, task = self._code.run(action, True), self._code.task
 
-        def run(facts: list[set[int]], fluents: list[dict[int, Number]], log: list[Change], *objects: int) -> bool:
+        def run(facts: list[set[int]], fluents: list[dict[int, Number]], log: list[StateChange], *objects: int) -> bool:
             try:
                 return fast(facts, fluents, log, *objects)
             except (KeyError, ZeroDivisionError):
@@ -97,8 +97,8 @@ class Foresight:
         self.engine = engine
         self.state = state
         self.runtime = runtime
-        self.now = Moment(letter, letter, False)
-        self.then = Moment(letter + 1, letter + 1, False)
+        self.now = LetterTime(letter, letter, False)
+        self.then = LetterTime(letter + 1, letter + 1, False)
         self.monitors = runtime.monitors
         departed = runtime.fork()
         if engine.acting:
@@ -110,7 +110,7 @@ class Foresight:
         self._pending = frozenset(
             [n for n, monitor in enumerate(self.monitors) if isinstance(monitor, Automaton) and monitor.pending]
         )
-        self._arrivals: dict[tuple[tuple[Change, ...], tuple[Number, ...]], Found] = {}
+        self._arrivals: dict[tuple[tuple[StateChange, ...], tuple[Number, ...]], Found] = {}
         self._projection = engine.projection
 
     def _past(self, touched: Touched, number: int, binding: tuple[int, ...]) -> bool | None:
@@ -186,7 +186,7 @@ class Foresight:
     def _arrive(self, run: Callable[..., bool] | None, step: GroundAction, due: Iterable[StepCheck]) -> Found:
         """What is broken in the state behind a step."""
         state = self.state
-        log: list[Change] = []
+        log: list[StateChange] = []
         if run is not None:
             run(state.facts, state.fluents, log, *step.objects)
             if self.engine.axioms is not None:
@@ -214,7 +214,7 @@ class Foresight:
             broken += begun(known, check)
         return frozenset(broken)
 
-    def _arrived(self, changes: tuple[Change, ...]) -> Found:
+    def _arrived(self, changes: tuple[StateChange, ...]) -> Found:
         runtime = self.runtime
         runtime.indexes.update(changes)
         touched: Touched = {}
@@ -244,7 +244,7 @@ class Foresight:
         return touched
 
     def _foreseen(
-        self, number: int, changes: tuple[Change, ...], candidates: list[tuple[int, ...]], moment: Moment
+        self, number: int, changes: tuple[StateChange, ...], candidates: list[tuple[int, ...]], moment: LetterTime
     ) -> list[Broken]:
         """What a monitor that is concerned finds in the letter of the present state."""
         monitor = self.monitors[number]
@@ -258,7 +258,11 @@ class Foresight:
         return [Broken(part, b) for b in violated] + [Broken(part, b, True) for b in undecided]
 
     def _stepped(
-        self, monitor: StateMonitor, changes: tuple[Change, ...], candidates: list[tuple[int, ...]], moment: Moment
+        self,
+        monitor: StateMonitor,
+        changes: tuple[StateChange, ...],
+        candidates: list[tuple[int, ...]],
+        moment: LetterTime,
     ) -> list[Broken]:
         """What a copy of a monitor finds that really reads the letter."""
         copy = monitor.fork()

@@ -17,9 +17,9 @@ from plansafe.verifier.compile.emit import Emitter
 from plansafe.verifier.execution.actions import ActionCode, Conflict, combine, interpreted
 from plansafe.verifier.execution.axioms import Axioms
 from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, TooManyInstances, Violation
-from plansafe.verifier.execution.monitors.program import Moment
+from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.runtime import Mirror, Plan, Runtime
-from plansafe.verifier.execution.state import Change, Delta, NumberTooLarge, State
+from plansafe.verifier.execution.state import Delta, NumberTooLarge, State, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, Resolver
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Binding, Evaluator, Reason, Undefined
@@ -86,11 +86,11 @@ class Outcome(NamedTuple):
 
 Events = dict[int, tuple[tuple[int, str], ...]]
 """Letter -> the steps whose start (or ``end``) led to it."""
-Changes = tuple[int, int, list[Change]]
+Changes = tuple[int, int, list[StateChange]]
 """A letter, the step that led to it, and what it changed."""
 MAX_CHANGES = 1_000_000
 """Changes that are kept; of longer plans the run is repeated instead."""
-Observer = Callable[["Run", int, list[Change]], None]
+Observer = Callable[["Run", int, list[StateChange]], None]
 """Called after each step with the run, the step's number and every change; a run with an observer has no monitors."""
 
 
@@ -132,7 +132,7 @@ class Engine:
             try:
                 self.prototype = Runtime(self.plan, self.emitter)
                 watched = self.prototype.watched
-                self.prototype.start(self._initial.fork(), Moment(0, 0, False))
+                self.prototype.start(self._initial.fork(), LetterTime(0, 0, False))
             except TooManyInstances:
                 self.prototype = None
                 self.limit = Limit("SC503", "a rule has more instances than the limit allows")
@@ -213,7 +213,7 @@ class Engine:
         prototype = self.prototype
         if timed:
             run = Runtime(self.plan, self.emitter)
-            run.start(state, Moment(0, 0, True))
+            run.start(state, LetterTime(0, 0, True))
             return run
         return prototype.fork()
 
@@ -258,7 +258,7 @@ class Run:
         self.reading = reading
         self.timed = timed
         self.deadline = deadline
-        self.log: list[Change] = []
+        self.log: list[StateChange] = []
         self.state = engine.initial()
         self.before_start()
         self.runtime = self.monitors() if observer is None else None
@@ -437,9 +437,9 @@ class Run:
         evaluator = Evaluator(self.task, self.state.facts, self.state.fluents, duration)
         self.reasons[number] = tuple(evaluator.reasons(model.And(condition), binding, True))
 
-    def moment(self) -> Moment:
+    def moment(self) -> LetterTime:
         """The present letter."""
-        return Moment(self.letter, self.time, self.timed)
+        return LetterTime(self.letter, self.time, self.timed)
 
     def _arrive(self, number: int) -> None:
         """The state has changed by step ``number``: derived facts, then monitors."""

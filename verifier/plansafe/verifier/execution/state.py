@@ -38,7 +38,7 @@ class Delta(NamedTuple):
     values: list[tuple[int, int, Number]]
 
 
-Change = tuple[int, int, object]
+StateChange = tuple[int, int, object]
 """(predicate, code, now true) or (number of predicates + function, code, value before)."""
 
 
@@ -68,7 +68,7 @@ class State:
         facts = [f if p < len(static) and static[p] else set(f) for p, f in enumerate(self.facts)]
         return State(self.task, facts, [dict(values) for values in self.fluents])
 
-    def apply(self, delta: Delta, log: list[Change]) -> None:
+    def apply(self, delta: Delta, log: list[StateChange]) -> None:
         """Change the state; every fact that really changes is appended to ``log``."""
         facts = self.facts
         adds = set(delta.adds)
@@ -87,7 +87,7 @@ class State:
                 self.fluents[function][code] = value
                 log.append((base + function, code, before))
 
-    def undo(self, log: list[Change]) -> None:
+    def undo(self, log: list[StateChange]) -> None:
         """Take back the changes of a log, which is emptied."""
         facts, base = self.facts, len(self.facts)
         while log:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from plansafe.verifier.compile.normal import expression_fluents
 from plansafe.verifier.execution.actions import Conflict, Happening, Remembered, Update, combine, interpreted, remember
 from plansafe.verifier.execution.monitors.finding import TooManyInstances, Violation
-from plansafe.verifier.execution.monitors.program import Moment
+from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.runtime import Mirror
 from plansafe.verifier.execution.replay import FORCE, HALT, Engine, Failure, Limit, Observer, Outcome, Run, TimeUp
-from plansafe.verifier.execution.state import Change, Delta, NumberTooLarge
+from plansafe.verifier.execution.state import Delta, NumberTooLarge, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep, Tolerance
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator, Undefined
@@ -343,7 +343,7 @@ class TimedRun(Run):
         """Whose ``over all`` conditions fail in the state that a happening leads to."""
         if not any([isinstance(s.taken, GroundAction) and s.taken.action.over_all for s in running]):
             return []
-        log: list[Change] = []
+        log: list[StateChange] = []
         self.state.apply(delta, log)
         if self.engine.axioms is not None:
             self.engine.axioms.update(self.state.facts, self.state.fluents, log)
@@ -466,9 +466,9 @@ class TimedRun(Run):
 
     # -- letters ------------------------------------------------------------------------------------------------------
 
-    def moment(self) -> Moment:
+    def moment(self) -> LetterTime:
         """The present letter."""
-        return Moment(self.letter, self.time, True, self._shared)
+        return LetterTime(self.letter, self.time, True, self._shared)
 
     def _ends_at_once(self, step: TimedStep) -> bool:
         return step.duration == 0

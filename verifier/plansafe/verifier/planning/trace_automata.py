@@ -14,7 +14,7 @@ from plansafe.verifier.execution.monitors.program import (
     PRESENTLY_SATISFIED,
     PRESENTLY_VIOLATED,
     Component,
-    Moment,
+    LetterTime,
     advance,
     judge,
     structure,
@@ -236,7 +236,7 @@ class WholeTrace(Automaton):
     def successor(self, state: object, phase: int, letter: int) -> object:
         """The monitor's next state. For ``always-within`` it counts from the letter to come."""
         values = [bool(letter >> leaf & 1) for leaf in range(len(self.leaves))]
-        after = advance(self.component, state, values, self._flags[phase], Moment(0, 0, False))
+        after = advance(self.component, state, values, self._flags[phase], LetterTime(0, 0, False))
         if self.name == "always-within" and isinstance(after, int | Fraction):
             return after - 1  # since when an answer is due, counted from the letter to come
         return after

@@ -22,7 +22,7 @@ from plansafe.verifier.compile.normal import mentions
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.replay import Engine
-from plansafe.verifier.execution.state import Change, NumberTooLarge, State
+from plansafe.verifier.execution.state import NumberTooLarge, State, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import And, Formula, Number
@@ -30,7 +30,7 @@ from plansafe.verifier.repair.demands import Demand, Demander
 from plansafe.verifier.repair.footprint import Conditional, Footprint, Footprints, identity
 from plansafe.verifier.repair.model import Weights
 from plansafe.verifier.repair.views import DEADLINE, LETTERS, STATE, view_of
-from plansafe.verifier.repair.watch import Broken, Watch
+from plansafe.verifier.repair.watch import Broken, NodeMonitors
 
 KEEP, SKIP, INSERT, DELETE, SUBSTITUTE, DEFER, PLACE, BORROW, GHOST = range(9)
 """Kinds of edges. ``DEFER`` and ``PLACE`` are a move to a later place, ``BORROW`` and ``SKIP`` one to an earlier.
@@ -89,7 +89,7 @@ class Node:
         self,
         position: int,
         state: State,
-        watch: Watch | None,
+        watch: NodeMonitors | None,
         deferred: frozenset[int],
         borrowed: frozenset[int],
     ) -> None:
@@ -187,7 +187,7 @@ class Search:
         self.base = len(engine.task.predicates)
         self.prepare()
         state = _frozen(engine.initial(), None)
-        watch = Watch.start(engine, engine.initial())
+        watch = NodeMonitors.start(engine, engine.initial())
         self.root = Node(0, state, watch, _NONE, _NONE)
         self._nodes[self._key(self.root)] = self.root
         if watch is not None and watch.broken:
@@ -314,7 +314,7 @@ class Search:
         cost: Number,
         position: int,
         state: State,
-        watch: Watch | None,
+        watch: NodeMonitors | None,
         deferred: frozenset[int],
         borrowed: frozenset[int],
         broken: tuple[Broken, ...] = (),
@@ -368,7 +368,7 @@ class Search:
 
     def _take(
         self, node: Node, taken: GroundAction
-    ) -> tuple[State, Watch | None, tuple[Broken, ...], list[Change]] | None:
+    ) -> tuple[State, NodeMonitors | None, tuple[Broken, ...], list[StateChange]] | None:
         """What a step leads to; ``None`` if it cannot be taken."""
         now = Execution(self.engine, node.state.fork())
         try:
@@ -433,7 +433,7 @@ class Search:
         self._reach(node, kind, step, taken, cost, position, state, watch, deferred, borrowed, broken)
         return True
 
-    def _meets(self, demand: Demand, taken: GroundAction, log: list[Change]) -> bool:
+    def _meets(self, demand: Demand, taken: GroundAction, log: list[StateChange]) -> bool:
         mirror = self.footprints.of(taken).mirror
         if mirror is not None and mirror[0] == demand.subject and demand.code in (None, mirror[1]):
             return True
@@ -941,7 +941,7 @@ def may_meet(footprint: Footprint, demand: Demand) -> bool:
     return any([demand.value is None or e.value is not (not demand.value) for e in footprint.conditionals(*fact)])
 
 
-def _frozen(state: State, before: State | None, log: Sequence[Change] = ()) -> State:
+def _frozen(state: State, before: State | None, log: Sequence[StateChange] = ()) -> State:
     """The state with facts that can be shared and hashed; what did not change is that of the state before.
 
     Sets of mirror predicates stay as they are: they are empty between steps.

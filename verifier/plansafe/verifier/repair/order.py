@@ -11,7 +11,7 @@ from typing import NamedTuple
 from plansafe.verifier.api import Checker
 from plansafe.verifier.compile.triggers import Pattern, patterns
 from plansafe.verifier.execution.replay import FORCE, HALT, Run
-from plansafe.verifier.execution.state import Change, State
+from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.repair.extract import Aligned
 from plansafe.verifier.repair.model import EditKind
@@ -95,7 +95,7 @@ class Order:
                 if objects is not None:
                     found.add((part, frozenset(zip(pattern.parameters, objects, strict=True))))
 
-        def observe(_run: Run, number: int, changes: list[Change]) -> None:
+        def observe(_run: Run, number: int, changes: list[StateChange]) -> None:
             step = steps[number - 1]
             mirror = self.engine.mirror("start", step) if isinstance(step, GroundAction) else None
             if mirror is not None:

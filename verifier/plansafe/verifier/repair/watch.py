@@ -13,11 +13,11 @@ from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.index import FactIndexes
 from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.execution.monitors.latch import Latch, LatchedCheck, truth_of
-from plansafe.verifier.execution.monitors.program import Moment
+from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
 from plansafe.verifier.execution.replay import Engine
-from plansafe.verifier.execution.state import Change, State
+from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.steps import GroundAction
 
 Find = Callable[..., None]
@@ -60,7 +60,7 @@ class Dispatch:
         """Whether the number of a letter matters to some rule."""
 
 
-class Watch:
+class NodeMonitors:
     """The monitors at one node. Never changed once made; :meth:`after` makes the next one."""
 
     __slots__ = ("acting", "awake", "broken", "dispatch", "keys", "letter", "monitors", "tables")
@@ -76,7 +76,7 @@ class Watch:
         self.keys: tuple[Hashable, ...] = ()
 
     @classmethod
-    def start(cls, engine: Engine, state: State) -> Watch | None:
+    def start(cls, engine: Engine, state: State) -> NodeMonitors | None:
         """The monitors at S0; ``None`` if no rule watches anything."""
         runtime = engine.runtime(False, state)
         if runtime is None:
@@ -91,10 +91,12 @@ class Watch:
         """What decides, with the state, all that the rules will say."""
         return (self.keys, self.letter) if self.dispatch.timed else self.keys
 
-    def after(self, engine: Engine, before: State, step: GroundAction, after: State, log: list[Change]) -> Watch:
+    def after(
+        self, engine: Engine, before: State, step: GroundAction, after: State, log: list[StateChange]
+    ) -> NodeMonitors:
         """The monitors after ``step`` was taken in ``before`` and led to ``after`` by the changes in ``log``."""
         turn = _Turn(self)
-        moment = Moment(self.letter, self.letter, False)
+        moment = LetterTime(self.letter, self.letter, False)
         mirror = engine.mirror("start", step) if engine.acting else None
         due_after: list[StepCheck] = []
         lates: list[LatchedCheck] = []
@@ -130,8 +132,8 @@ class Watch:
         if mirror is not None:
             before.facts[mirror[0]].discard(mirror[1])
             turn.changed(before, [(*mirror, False)], acting)
-        next_ = Watch(self.dispatch, turn.monitors, turn.tables, self.letter + 1)
-        arrived = Moment(self.letter + 1, self.letter + 1, False)
+        next_ = NodeMonitors(self.dispatch, turn.monitors, turn.tables, self.letter + 1)
+        arrived = LetterTime(self.letter + 1, self.letter + 1, False)
         due = dict.fromkeys(self.awake)
         turn.changed(after, log, due)
         awake = set(self.awake)
@@ -167,7 +169,7 @@ class Watch:
     def finish(self, state: State) -> tuple[Broken, ...]:
         """What is violated if the plan ends here."""
         out: list[Broken] = []
-        moment = Moment(self.letter, self.letter, False)
+        moment = LetterTime(self.letter, self.letter, False)
         for number, shared in enumerate(self.monitors):
             monitor = shared.fork()
             if number in self.acting:
@@ -181,7 +183,7 @@ class Watch:
 class _Turn:
     """The monitors while one step is judged: copied when first touched."""
 
-    def __init__(self, watch: Watch) -> None:
+    def __init__(self, watch: NodeMonitors) -> None:
         self.dispatch = watch.dispatch
         self.monitors = list(watch.monitors)
         self.tables = watch.tables.fork()
@@ -193,7 +195,7 @@ class _Turn:
             self.monitors[number] = self.monitors[number].fork()
         return self.monitors[number]
 
-    def changed(self, state: State, log: Iterable[Change], due: dict[int, None]) -> None:
+    def changed(self, state: State, log: Iterable[StateChange], due: dict[int, None]) -> None:
         self.tables.update(log)
         facts, fluents, tables = state.facts, state.fluents, self.tables.tables
         dispatch = self.dispatch

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from plansafe.verifier.compile.normal import reads
 from plansafe.verifier.execution.actions import Happening
 from plansafe.verifier.execution.replay import MAX_CHANGES, Observer, Outcome, Run
-from plansafe.verifier.execution.state import Change, State
+from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.timed import TimedRun
 from plansafe.verifier.model.evaluation import Binding, Evaluator, Reason
 from plansafe.verifier.model.nodes import Atom, Formula
-from plansafe.verifier.reporting.report import Change as Cell
-from plansafe.verifier.reporting.report import Row, Table
+from plansafe.verifier.reporting.report import Row, Table, ValueChange
 
 if TYPE_CHECKING:
     from plansafe.verifier.api import Checker
@@ -68,7 +67,7 @@ class Past(NamedTuple):
         return before, now
 
 
-Told = tuple[int, Steps, list[Change]]
+Told = tuple[int, Steps, list[StateChange]]
 """A letter, the steps that led to it, and what they changed."""
 
 
@@ -95,9 +94,9 @@ class History:
         trace: list[Told] = []
         kept = 0
 
-        def observe(run: Run, step: int, log: list[Change]) -> None:
+        def observe(run: Run, step: int, log: list[StateChange]) -> None:
             nonlocal kept
-            made: dict[Steps, list[Change]] = {(step,): [*log]}
+            made: dict[Steps, list[StateChange]] = {(step,): [*log]}
             if isinstance(run, TimedRun):
                 made = _by_steps(log, run.effects, len(self.task.predicates))
             for steps in sorted(made):
@@ -139,7 +138,7 @@ class History:
             else:
                 by_letter.setdefault(question.letter, []).append(number)
 
-        def observe(run: Run, _step: int, _log: list[Change]) -> None:
+        def observe(run: Run, _step: int, _log: list[StateChange]) -> None:
             for number in by_letter.get(run.letter, ()):
                 answers[number] = self._answer(questions[number], run.state)
 
@@ -262,7 +261,7 @@ class History:
         out = []
         for number, (at, steps) in enumerate(rows, 1):
             values = [past[fact].around(at, steps, step) for fact in facts]
-            cells = tuple([Cell(_show(before), _show(now)) for before, now in values])
+            cells = tuple([ValueChange(_show(before), _show(now)) for before, now in values])
             changed = any([cell.before != cell.after for cell in cells])
             last = number == len(rows)
             text = " and ".join([self.action_text(n) if n else "timed literal" for n in steps]) or "initial state"
@@ -270,7 +269,9 @@ class History:
         return Table(tuple([self.fact_text(fact) for fact in facts]), tuple(out))
 
 
-def _by_steps(log: list[Change], effects: list[tuple[int, Happening]], base: int) -> dict[Steps, list[Change]]:
+def _by_steps(
+    log: list[StateChange], effects: list[tuple[int, Happening]], base: int
+) -> dict[Steps, list[StateChange]]:
     """The changes of one happening, apart by the steps that made them.
 
     What follows from other changes, as derived facts do, was made by the steps that made those.
@@ -280,7 +281,7 @@ def _by_steps(log: list[Change], effects: list[tuple[int, Happening]], base: int
         for fact in (*done.adds, *done.deletes, *[(base + u.function, u.code) for u in done.updates]):
             authors.setdefault(fact, set()).add(step)
     changing = {step for change in log for step in authors.get(change[:2], ())} or {step for step, _ in effects}
-    out: dict[Steps, list[Change]] = {}
+    out: dict[Steps, list[StateChange]] = {}
     for change in log:
         out.setdefault(tuple(sorted(authors.get(change[:2], changing))), []).append(change)
     return out

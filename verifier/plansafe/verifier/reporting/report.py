@@ -55,7 +55,7 @@ class Blame(Enum):
     PRE_EXISTING = "pre-existing"
 
 
-class Change(NamedTuple):
+class ValueChange(NamedTuple):
     """A fact (or fluent) at one row of a finding's table.
 
     Values before and after the step, ``T``, ``F`` or a number.
@@ -73,7 +73,7 @@ class Row(NamedTuple):
 
     step: int
     action: str
-    cells: tuple[Change, ...]
+    cells: tuple[ValueChange, ...]
     status: str
     important: bool
 

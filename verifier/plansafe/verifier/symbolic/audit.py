@@ -50,9 +50,9 @@ def audit(checker: Checker, plan: Source, read: ReadSteps, deadline: float | Non
         if order is not None:
             read = in_order(read, Completion(frozenset(), {}, {}, order))
         if read.timed is not None or read.ordering is not None:
-            from plansafe.verifier.symbolic.worlds.judged import Judged  # noqa: PLC0415 - for such plans alone
+            from plansafe.verifier.symbolic.worlds.unencoded import Unencoded  # noqa: PLC0415 - for such plans alone
 
-            return Judged(checker, plan, read, restricted, deadline).report()
+            return Unencoded(checker, plan, read, restricted, deadline).report()
         from plansafe.verifier.symbolic.worlds.encoded import Encoded  # noqa: PLC0415
 
         collecting = gc.isenabled()

@@ -7,7 +7,7 @@ from itertools import combinations
 
 from plansafe.grammar.sexpr import Node
 from plansafe.llm.scenario.corrections.view import View, signature, stems, typed
-from plansafe.llm.scenario.drafts import Change, Draft, Edit
+from plansafe.llm.scenario.drafts import Draft, Edit, TextEdit
 from plansafe.llm.scenario.survey import ROOT, Declared, Survey, Types, Use
 from plansafe.verifier.elaborate.conditions import parse_number
 
@@ -276,7 +276,7 @@ def survey_text(kind: Types) -> str:
     return kind[0] if len(kind) == 1 else f"(either {' '.join(kind)})"
 
 
-def typed_again(draft: Draft, node: list[Node], child: int, kind: Types) -> Change | None:
+def typed_again(draft: Draft, node: list[Node], child: int, kind: Types) -> TextEdit | None:
     """One name of a typed list with another type; its neighbours keep theirs."""
     text = survey_text(kind)
     at = child + 1
@@ -298,7 +298,7 @@ def typed_again(draft: Draft, node: list[Node], child: int, kind: Types) -> Chan
     parts += [f"{' '.join(after)} - {typed_by}"] if after else []
     end = at + 1 if at + 1 < len(node) else at - 1
     span = draft.span(node, start)._replace(end=draft.span(node, end).end)
-    return Change(draft.name, span, " ".join([part for part in parts if part]))
+    return TextEdit(draft.name, span, " ".join([part for part in parts if part]))
 
 
 def _widened(view: View, wrong: Sequence[tuple[Use, int]]) -> list[Edit]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from plansafe.grammar.sexpr import Node
 from plansafe.llm.scenario.corrections.repetitions import without_name
 from plansafe.llm.scenario.corrections.view import View, cover, signature, stems, typed
-from plansafe.llm.scenario.drafts import Change, Draft, Edit
+from plansafe.llm.scenario.drafts import Draft, Edit, TextEdit
 from plansafe.llm.scenario.near import nearest
 from plansafe.llm.scenario.survey import OPERATORS, ROOT, Types, Use
 from plansafe.verifier.elaborate.conditions import parse_number
@@ -147,7 +147,7 @@ def split(view: View) -> list[Edit]:
             found += [(first, name) for name in names if name in survey.objects]
         if len(found) == 1:
             first, name = found[0]
-            change = Change(use.draft.name, cover(use.draft, use.node, first, first + 1), name)
+            change = TextEdit(use.draft.name, cover(use.draft, use.node, first, first + 1), name)
             out.append(Edit("split-name", f"`{name}` is one name", (change,)))
     return out
 

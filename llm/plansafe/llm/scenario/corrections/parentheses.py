@@ -13,7 +13,7 @@ from typing import NamedTuple
 from plansafe.grammar.diagnostics import Span
 from plansafe.grammar.sexpr import Node
 from plansafe.llm.scenario.corrections.view import FOREIGN, View
-from plansafe.llm.scenario.drafts import Change, Draft, Edit
+from plansafe.llm.scenario.drafts import Draft, Edit, TextEdit
 from plansafe.llm.scenario.survey import ACTION_FIELDS, OPERATORS
 from plansafe.verifier.elaborate.conditions import ARITHMETIC, parse_number
 from plansafe.verifier.elaborate.domain import MANY, SINGLE, UNSUPPORTED
@@ -190,12 +190,12 @@ class _Balancer:
     def _insert(self, at: int, text: str, reason: str) -> None:
         if self.out and self.out[-1].changes[0].span == Span(at, at):  # of several at one place, make one
             joined = self.out[-1].changes[0].text + text
-            self.out[-1] = Edit(RULE, self.out[-1].reason, (Change(self.draft.name, Span(at, at), joined),))
+            self.out[-1] = Edit(RULE, self.out[-1].reason, (TextEdit(self.draft.name, Span(at, at), joined),))
             return
-        self.out.append(Edit(RULE, f"`{text}` is missing: {reason}", (Change(self.draft.name, Span(at, at), text),)))
+        self.out.append(Edit(RULE, f"`{text}` is missing: {reason}", (TextEdit(self.draft.name, Span(at, at), text),)))
 
     def _delete(self, at: int, reason: str) -> None:
-        self.out.append(Edit(RULE, f"`)` is too many: {reason}", (Change(self.draft.name, Span(at, at + 1), ""),)))
+        self.out.append(Edit(RULE, f"`)` is too many: {reason}", (TextEdit(self.draft.name, Span(at, at + 1), ""),)))
 
     def _shut(self, reason: str) -> None:
         self._insert(self.end, ")", reason)

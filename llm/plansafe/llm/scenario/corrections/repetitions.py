@@ -5,7 +5,7 @@ from __future__ import annotations
 from plansafe.grammar.diagnostics import Span
 from plansafe.grammar.sexpr import Node
 from plansafe.llm.scenario.corrections.view import View
-from plansafe.llm.scenario.drafts import Change, Draft, Edit
+from plansafe.llm.scenario.drafts import Draft, Edit, TextEdit
 from plansafe.llm.scenario.merge import same
 from plansafe.llm.scenario.survey import Declared
 
@@ -72,16 +72,16 @@ def _unlisted(own: Declared, reason: str) -> Edit:
     return Edit(RULE, reason, (without_name(draft, node, child),))
 
 
-def without_name(draft: Draft, node: list[Node], child: int) -> Change:
+def without_name(draft: Draft, node: list[Node], child: int) -> TextEdit:
     """Leave a name of a typed list out."""
     lonely = child + 1 < len(node) and node[child + 1] == "-" and (child == 1 or node[child - 2] == "-")
     last = child + 2 if lonely and child + 2 < len(node) else child
     span = Span(draft.span(node, child).start, draft.span(node, last).end)
-    return Change(draft.name, draft.gap(span), "")
+    return TextEdit(draft.name, draft.gap(span), "")
 
 
-def _whole(draft: Draft, node: list[Node]) -> Change:
-    return Change(draft.name, draft.gap(draft.span(node)), "")
+def _whole(draft: Draft, node: list[Node]) -> TextEdit:
+    return TextEdit(draft.name, draft.gap(draft.span(node)), "")
 
 
 def _variables(view: View) -> list[Edit]:
@@ -100,7 +100,7 @@ def _variables(view: View) -> list[Edit]:
                 last = entry.types_child if lonely and entry.types_child is not None else entry.child
                 span = Span(action.draft.span(value, entry.child).start, action.draft.span(value, last).end)
                 reason = f"parameter `{entry.name}` of action `{action.name}` is listed twice"
-                out.append(Edit(RULE, reason, (Change(action.draft.name, action.draft.gap(span), ""),)))
+                out.append(Edit(RULE, reason, (TextEdit(action.draft.name, action.draft.gap(span), ""),)))
                 break
             seen.add(entry.name)
     return out

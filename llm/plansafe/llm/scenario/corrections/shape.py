@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from plansafe.grammar.sexpr import Node
 from plansafe.llm.scenario.corrections.view import View, cover, is_field
-from plansafe.llm.scenario.drafts import Change, Draft, Edit
+from plansafe.llm.scenario.drafts import Draft, Edit, TextEdit
 from plansafe.llm.scenario.near import nearest
 from plansafe.verifier.elaborate import domain as domains
 from plansafe.verifier.elaborate import problem as problems
@@ -56,7 +56,7 @@ def header(view: View) -> list[Edit]:
     for kind, draft in view.editable:
         form = draft.form
         if len(form) > 2 and form[1] == kind and isinstance(form[2], str):
-            change = Change(draft.name, cover(draft, form, 1, 2), f"({kind} {form[2]})")
+            change = TextEdit(draft.name, cover(draft, form, 1, 2), f"({kind} {form[2]})")
             out.append(Edit("header", f"the head is `({kind} name)`", (change,)))
         elif len(form) > 1 and form[1] == [kind]:
             name = view.base.form[1][1] if kind == "domain" and view.base is not None else "unnamed"
@@ -101,7 +101,7 @@ def twice(view: View) -> list[Edit]:
             )
             glue = " - object\n    " if dash else "\n    "
             changes = (
-                Change(draft.name, draft.gap(draft.span(second)), ""),
+                TextEdit(draft.name, draft.gap(draft.span(second)), ""),
                 draft.insert(draft.span(first, len(first) - 1).end, glue + text if text else ""),
             )
             return [
@@ -134,7 +134,7 @@ def goal_and_domain(view: View) -> list[Edit]:
                 place = draft.span(fact)
                 inner = draft.text[draft.span(fact, 0).end : place.end - 1].strip()
                 reason = "`:init` lists its facts without `and`"
-                out.append(Edit("and", reason, (Change(draft.name, place, inner),)))
+                out.append(Edit("and", reason, (TextEdit(draft.name, place, inner),)))
     return out
 
 
@@ -233,13 +233,13 @@ def _parameters(draft: Draft, node: list[Node], first: int, last: int) -> list[E
         draft.text[draft.span(node, c).start + 1 : draft.span(node, c).end - 1].strip() for c in range(first, last + 1)
     ]
     text = texts[0] if nested else f"({' '.join([text for text in texts if text])})"
-    change = Change(draft.name, cover(draft, node, first, last), text)
+    change = TextEdit(draft.name, cover(draft, node, first, last), text)
     return [Edit("value", "parameters are one list", (change,))]
 
 
 def _wrapped(draft: Draft, node: list[Node], first: int, last: int, reason: str) -> Edit:
     span = cover(draft, node, first, last)
-    return Edit("value", reason, (Change(draft.name, span, f"({draft.text[span.start : span.end]})"),))
+    return Edit("value", reason, (TextEdit(draft.name, span, f"({draft.text[span.start : span.end]})"),))
 
 
 def _missing(draft: Draft, node: list[Node]) -> list[Edit]:
@@ -330,4 +330,4 @@ def _apart(draft: Draft, node: list[Node]) -> Edit:
     parts = [draft.text[slice(*draft.span(node, child))] for child in range(1, len(node))]
     text = " ".join([f"(not {part})" for part in parts])
     reason = "`not` takes one condition: each is negated"
-    return Edit("not", reason, (Change(draft.name, draft.span(node), f"(and {text})"),))
+    return Edit("not", reason, (TextEdit(draft.name, draft.span(node), f"(and {text})"),))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from plansafe.grammar.diagnostics import Span
 from plansafe.llm.scenario.corrections.view import View
-from plansafe.llm.scenario.drafts import Change, Draft, Edit
+from plansafe.llm.scenario.drafts import Draft, Edit, TextEdit
 
 _TOKEN = re.compile(r'[()]|"(?:[^"\\]|\\.)*"|;[^\r\n]*|[^\s();"]+')
 _RIGHT = re.compile(r"[a-z][a-z0-9_-]*")
@@ -50,7 +50,7 @@ def _words(draft: Draft | None) -> set[str]:
     return {match[0].lower() for match in _TOKEN.finditer(draft.text)} if draft is not None else set()
 
 
-def _occurrences(draft: Draft, name: str, meant: str) -> Iterator[Change]:
+def _occurrences(draft: Draft, name: str, meant: str) -> Iterator[TextEdit]:
     for match in _TOKEN.finditer(draft.text):
         if match[0].lower() == name:
-            yield Change(draft.name, Span(*match.span()), meant)
+            yield TextEdit(draft.name, Span(*match.span()), meant)

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from plansafe.grammar.diagnostics import Span
 from plansafe.grammar.sexpr import Node
-from plansafe.llm.scenario.drafts import Change, Draft, Edit
+from plansafe.llm.scenario.drafts import Draft, Edit, TextEdit
 from plansafe.llm.scenario.survey import Survey
 
 _COUNTER = re.compile(r"[-_.]?\d+\Z")
@@ -76,7 +76,7 @@ class View:
         """Declarations and uses. For texts that are ``readable``."""
         return Survey(self.domains, self.problem)
 
-    def declare(self, rule: str, reason: str, head: str, text: str, more: tuple[Change, ...] = ()) -> Edit | None:
+    def declare(self, rule: str, reason: str, head: str, text: str, more: tuple[TextEdit, ...] = ()) -> Edit | None:
         """An edit that adds a declaration to the scenario's own domain; ``None`` if there is no text to add it to."""
         if self.domain is None:
             return None

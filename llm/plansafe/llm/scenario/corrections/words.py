@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from plansafe.grammar.sexpr import Node
 from plansafe.llm.scenario.corrections.view import FOREIGN, View
-from plansafe.llm.scenario.drafts import Change, Draft, Edit
+from plansafe.llm.scenario.drafts import Draft, Edit, TextEdit
 from plansafe.llm.scenario.survey import ROOT, ActionText
 from plansafe.verifier.elaborate.context import is_name, is_object_name, is_variable
 
@@ -28,7 +28,7 @@ def operators(view: View) -> list[Edit]:
             out.append(view.renamed(draft, node, 0, "operator", f"`{head}` is written `{meant}`", meant))
         elif head in _UNEQUAL and len(node) == 3:
             terms = draft.text[draft.span(node, 1).start : draft.span(node).end - 1].rstrip()
-            change = Change(draft.name, draft.span(node), f"(not (= {terms}))")
+            change = TextEdit(draft.name, draft.span(node), f"(not (= {terms}))")
             out.append(Edit("operator", f"`({head} a b)` is written `(not (= a b))`", (change,)))
         elif head[0] == "!" and len(head) > 1 and head[1:] in view.survey.predicates:
             text = draft.text[draft.span(node).start + 1 : draft.span(node).end - 1].lstrip()[1:]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from plansafe.grammar.diagnostics import Span
 from plansafe.llm.scenario.corrections.view import View
-from plansafe.llm.scenario.drafts import Change, Draft, Edit
+from plansafe.llm.scenario.drafts import Draft, Edit, TextEdit
 
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\r\n]*$", re.MULTILINE)
 _DEFINE = re.compile(r"\(\s*define\s*\(?\s*(domain|problem)\b", re.IGNORECASE)
@@ -43,7 +43,7 @@ def fences(view: View) -> list[Edit]:
             continue
         start, end = _fenced(draft.text, marks, kind)
         changes = [
-            Change(draft.name, span, "")
+            TextEdit(draft.name, span, "")
             for span in (Span(0, start), Span(end, len(draft.text)))
             if span.start < span.end
         ]
@@ -71,11 +71,11 @@ def comments(view: View) -> list[Edit]:
     out = []
     for _, draft in view.editable:
         clean = _blanked(draft.text)
-        blocks = [Change(draft.name, Span(*match.span()), "") for match in _BLOCK.finditer(clean)]
+        blocks = [TextEdit(draft.name, Span(*match.span()), "") for match in _BLOCK.finditer(clean)]
         out += [Edit("comment", "PDDL has no `/* */`", (change,)) for change in blocks]
         for match in _LINE.finditer(clean):
             reason = f"a comment begins with `;`, not with `{match[1]}`"
-            out.append(Edit("comment", reason, (Change(draft.name, Span(match.start(), match.end(1)), ";"),)))
+            out.append(Edit("comment", reason, (TextEdit(draft.name, Span(match.start(), match.end(1)), ";"),)))
     return out
 
 
@@ -95,7 +95,7 @@ def signs(view: View) -> list[Edit]:
             alone = meant != "-" or draft.text[match.start() - 1 : match.start()].isspace()
             reason = f"U+{ord(match[0]):04X} stands for `{meant}`" if meant else f"U+{ord(match[0]):04X} is invisible"
             if alone:
-                out.append(Edit("sign", reason, (Change(draft.name, Span(*match.span()), meant),)))
+                out.append(Edit("sign", reason, (TextEdit(draft.name, Span(*match.span()), meant),)))
     return out
 
 
@@ -105,7 +105,7 @@ def quotes(view: View) -> list[Edit]:
     for _, draft in view.editable:
         reason = "names are written without quotation marks"
         for match in _QUOTED.finditer(_blanked(draft.text)):
-            out += [Edit("quotes", reason, (Change(draft.name, Span(*match.span()), match[1]),))]
+            out += [Edit("quotes", reason, (TextEdit(draft.name, Span(*match.span()), match[1]),))]
     return out
 
 
@@ -117,7 +117,7 @@ def commas(view: View) -> list[Edit]:
             token = match[0]
             if token[0] == ";" or "," not in token:
                 continue
-            change = Change(draft.name, Span(*match.span()), token.strip(",").replace(",", " "))
+            change = TextEdit(draft.name, Span(*match.span()), token.strip(",").replace(",", " "))
             out.append(Edit("comma", "names are separated by blanks, not by commas", (change,)))
     return out
 
@@ -127,7 +127,7 @@ def prose(view: View) -> list[Edit]:
     out = []
     for kind, draft in view.editable:
         reason = f"text that is no part of the {kind}"
-        out += [Edit("prose", reason, (Change(draft.name, span, ""),)) for span in _around(draft, kind)]
+        out += [Edit("prose", reason, (TextEdit(draft.name, span, ""),)) for span in _around(draft, kind)]
     return out
 
 

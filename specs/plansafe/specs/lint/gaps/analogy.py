@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from plansafe.grammar.sexpr import Node, read_all, write
 from plansafe.grammar.source import Source
 from plansafe.specs.lint.gaps.model import SIBLING
-from plansafe.specs.lint.gaps.rules import NAME, Literal, Proposal, Scoring
+from plansafe.specs.lint.gaps.rules import NAME, GroundLiteral, Proposal, Scoring
 from plansafe.specs.lint.gaps.words import Words
 
 MAX_ANALOGIES = 60
@@ -61,7 +61,7 @@ def _of(node: list[Node], words: Words, equal: list[set[str]]) -> Iterator[Propo
             if q == p or q >= len(words.facts) or other.types != declared.types or other.name in used["predicate"]:
                 continue
             if task.static[p] == task.static[q] and words.facts[q].weight >= 0.5:
-                scoring = Scoring(words).facts([Literal(q, ())])
+                scoring = Scoring(words).facts([GroundLiteral(q, ())])
                 scoring.bonus(0.8, f"`{node[1]}` says it of `{declared.name}`, a sibling of `{other.name}`")
                 yield scoring.proposal(SIBLING, "sibling", _replaced(node, "predicate", declared.name, other.name))
     for action in task.actions.values():

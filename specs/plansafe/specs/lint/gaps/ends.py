@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from plansafe.specs.lint.gaps.model import LEFT
-from plansafe.specs.lint.gaps.rules import NAME, Lifted, Literal, Proposal, Scoring
+from plansafe.specs.lint.gaps.rules import NAME, GroundLiteral, Lifted, Proposal, Scoring
 from plansafe.specs.lint.gaps.scene import Scene, Shared
 from plansafe.specs.lint.gaps.states import LINK
 from plansafe.verifier.model.nodes import Atom
@@ -41,7 +41,7 @@ class EndPatterns:
                     if found is not None:
                         yield found
 
-    def _left(self, fact: Literal, mark: Literal | None) -> Proposal | None:
+    def _left(self, fact: GroundLiteral, mark: GroundLiteral | None) -> Proposal | None:
         scoring = Scoring(self.words).facts([fact]).objects(fact.objects)
         if mark is not None:
             scoring.facts([mark])
@@ -61,7 +61,7 @@ class EndPatterns:
         text = f"(:termination {NAME} :parameters ({lifted.parameters()}){when} :forbid {body})"
         return scoring.proposal(LEFT, "left", text)
 
-    def lasting(self, fact: Literal, scene: Scene) -> Iterator[Proposal]:
+    def lasting(self, fact: GroundLiteral, scene: Scene) -> Iterator[Proposal]:
         """A fact that could be undone and is let last: alone, or beside something suspicious that changes nothing."""
         if self.words.facts[fact.predicate].weight <= 0 or fact.predicate not in self.words.undo:
             return
@@ -76,7 +76,7 @@ class EndPatterns:
             if found is not None:
                 yield found
 
-    def _lasting(self, fact: Literal, chain: tuple[Literal, ...]) -> Proposal:
+    def _lasting(self, fact: GroundLiteral, chain: tuple[GroundLiteral, ...]) -> Proposal:
         objects = [o for f in (fact, *chain) for o in f.objects]
         scoring = Scoring(self.words).facts([fact, *chain]).objects(objects)
         scoring.bonus(-LINK * len(chain))

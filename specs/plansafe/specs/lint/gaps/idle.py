@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from plansafe.specs.lint.gaps.ends import LONG
 from plansafe.specs.lint.gaps.explore import Explorer, Found, Witness
-from plansafe.specs.lint.gaps.rules import Literal
+from plansafe.specs.lint.gaps.rules import GroundLiteral
 from plansafe.specs.lint.gaps.scene import Scene
 from plansafe.specs.lint.gaps.trials import Path
 from plansafe.verifier.execution.execution import Execution, changing
@@ -20,11 +20,11 @@ def lasting(explorer: Explorer, references: Sequence[Path]) -> None:
     """Add what plans let last for long, if need be by idling: taking a step and taking it back."""
     shared = explorer.shared
     weights, undo = shared.words.facts, shared.words.undo
-    done: set[Literal] = set()
+    done: set[GroundLiteral] = set()
     for path in [*references, *explorer.plans[:MAX_PLANS]]:
         states = _states(explorer, path)
         scenes = [Scene(shared, state) for state in states]
-        held: dict[Literal, list[int]] = {}
+        held: dict[GroundLiteral, list[int]] = {}
         for number, scene in enumerate(scenes):
             for fact in scene.dynamic:
                 if weights[fact.predicate].weight > 0 and any(u.only for u in undo.get(fact.predicate, ())):

@@ -29,7 +29,7 @@ OF_A_KIND = 2
 Compile = Callable[..., tuple[Checker, list[Proposal]]]
 
 
-class _Judged(NamedTuple):
+class _Scored(NamedTuple):
     """A proposal that a safe plan breaks, and another keeps."""
 
     score: float
@@ -39,7 +39,7 @@ class _Judged(NamedTuple):
     instead: Path
 
 
-class Judge:
+class GapRanking:
     """Judges the proposals about one problem."""
 
     def __init__(
@@ -83,7 +83,7 @@ class Judge:
         breaks += [judged(path) for path in self.pool]
         natural = set().union(*[judged(path) for path in self.natural]) if self.natural else set()
         fine = set().union(*[judged(path) for path in self.kept]) if self.kept else set()
-        gaps: list[_Judged] = []
+        gaps: list[_Scored] = []
         scored = []
         for number, entry in enumerate(chosen):
             if number in fine:
@@ -106,7 +106,7 @@ class Judge:
             if instead is None:
                 continue
             counts[kind] = counts.get(kind, 0) + 1
-            gaps.append(_Judged(score, number, entry.proposal, exploit, instead))
+            gaps.append(_Scored(score, number, entry.proposal, exploit, instead))
         ordered = [
             gap._replace(exploit=self.plans.shorter(gap.exploit, lambda path, n=gap.number: n in judged(path)))  # type: ignore[misc]
             for gap in self._ordered(gaps)
@@ -185,13 +185,13 @@ class Judge:
 
     # -- the list -----------------------------------------------------------------------------------------------------
 
-    def _ordered(self, gaps: list[_Judged]) -> list[_Judged]:
+    def _ordered(self, gaps: list[_Scored]) -> list[_Scored]:
         """The most suspicious first; what says the same as gaps before it later."""
-        out: list[_Judged] = []
+        out: list[_Scored] = []
         left = list(gaps)
         while left and len(out) < self.options.limit:
 
-            def worth(gap: _Judged) -> float:
+            def worth(gap: _Scored) -> float:
                 return gap.score - ALIKE * sum([_overlap(gap.proposal.words, other.proposal.words) for other in out])
 
             fresh = [gap for gap in left if [o.proposal.kind for o in out].count(gap.proposal.kind) < OF_A_KIND]
@@ -200,7 +200,7 @@ class Judge:
             out.append(best._replace(score=round(worth(best), 3)))
         return out
 
-    def _shown(self, problem: str, gaps: list[_Judged]) -> list[Gap]:
+    def _shown(self, problem: str, gaps: list[_Scored]) -> list[Gap]:
         """The gaps as they are reported: checked once more, with what the independent kernel says."""
         given, texts = self.plans, [self.plans.text(gap.exploit) for gap in gaps]
         breaking, _ = self.compile([gap.proposal for gap in gaps], "always")

@@ -14,7 +14,7 @@ NAME = "<name>"
 """Stands for the name of a proposed rule until it is printed."""
 
 
-class Literal(NamedTuple):
+class GroundLiteral(NamedTuple):
     """A ground fact, or that it does not hold."""
 
     predicate: int
@@ -59,13 +59,13 @@ class Lifted:
             self._names[item] = f"?{kind}" if not count else f"?{kind}{count + 1}"
         return self._names[item]
 
-    def literal(self, literal: Literal) -> str:
+    def literal(self, literal: GroundLiteral) -> str:
         """A fact about variables."""
         words = [self.task.predicates[literal.predicate].name, *[self.variable(o) for o in literal.objects]]
         text = f"({' '.join(words)})"
         return text if literal.positive else f"(not {text})"
 
-    def conjunction(self, literals: Sequence[Literal]) -> str:
+    def conjunction(self, literals: Sequence[GroundLiteral]) -> str:
         """Facts that hold together."""
         texts = list(dict.fromkeys([self.literal(literal) for literal in literals]))
         return texts[0] if len(texts) == 1 else f"(and {' '.join(texts)})"
@@ -96,7 +96,7 @@ class Scoring:
         ordered = sorted(self._weights.values(), reverse=True)
         return sum([weight * FADE**place for place, weight in enumerate(ordered)]) + self._bonus
 
-    def facts(self, literals: Sequence[Literal]) -> Scoring:
+    def facts(self, literals: Sequence[GroundLiteral]) -> Scoring:
         """Count predicates."""
         for literal in literals:
             name = self.words.task.predicates[literal.predicate].name

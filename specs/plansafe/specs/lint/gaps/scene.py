@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from plansafe.specs.lint.gaps.rules import Literal
+from plansafe.specs.lint.gaps.rules import GroundLiteral
 from plansafe.specs.lint.gaps.words import Words
 from plansafe.verifier.compile.normal import reads
 from plansafe.verifier.execution.replay import Engine
@@ -22,7 +22,7 @@ class Item(NamedTuple):
     """Something suspicious at one moment: a fact, or an object of a suspicious kind."""
 
     weight: float
-    literal: Literal | None
+    literal: GroundLiteral | None
     objects: tuple[int, ...]
 
 
@@ -45,7 +45,7 @@ class Shared:
         static = [p for p in range(len(task.static)) if task.static[p]]
         self.at_first = [(p, code) for p in self.changing for code in initial.facts[p]]
         """The facts of S0 that may change."""
-        self.edges: dict[int, list[Literal]] = {}
+        self.edges: dict[int, list[GroundLiteral]] = {}
         self.items: list[Item] = []
         strongest: dict[int, Item] = {}
         for predicate in static:
@@ -71,19 +71,19 @@ class Shared:
         self.like = _alike(task, initial)
         """For each object, those that differ from it in nothing but the name, itself among them."""
 
-    def literal(self, predicate: int, code: int) -> Literal:
+    def literal(self, predicate: int, code: int) -> GroundLiteral:
         """A fact that holds."""
         key = predicate, code
         if key not in self._decoded:
             self._decoded[key] = self.task.decode(code, self.arity[predicate])
-        return Literal(predicate, self._decoded[key])
+        return GroundLiteral(predicate, self._decoded[key])
 
-    def _connect(self, edges: dict[int, list[Literal]], literal: Literal) -> None:
+    def _connect(self, edges: dict[int, list[GroundLiteral]], literal: GroundLiteral) -> None:
         if len(set(literal.objects)) > 1:
             for item in set(literal.objects):
                 edges.setdefault(item, []).append(literal)
 
-    def new(self, literal: Literal) -> bool:
+    def new(self, literal: GroundLiteral) -> bool:
         """Whether a fact did not hold in S0."""
         return self.task.encode(literal.objects) not in self.initial[literal.predicate]
 
@@ -126,29 +126,29 @@ class Scene:
         self.state = state
         self.facts = state.facts
         self.dynamic = [shared.literal(p, code) for p in shared.changing for code in sorted(state.facts[p])]
-        self._edges: dict[int, list[Literal]] = {}
+        self._edges: dict[int, list[GroundLiteral]] = {}
         for literal in self.dynamic:
             shared._connect(self._edges, literal)
         weights = shared.words.facts
         items = [Item(weights[f.predicate].weight, f, f.objects) for f in self.dynamic if weights[f.predicate].weight]
         items.sort(key=lambda item: (-item.weight, not shared.new(item.literal) if item.literal else False))
         self.items = sorted([*items[:MAX_ITEMS], *shared.items[:MAX_ITEMS]], key=lambda item: -item.weight)[:MAX_ITEMS]
-        self._reached: dict[tuple[int, ...], dict[int, tuple[Literal, ...]]] = {}
+        self._reached: dict[tuple[int, ...], dict[int, tuple[GroundLiteral, ...]]] = {}
 
-    def holds(self, literal: Literal) -> bool:
+    def holds(self, literal: GroundLiteral) -> bool:
         """Whether a fact holds."""
         return self.shared.task.encode(literal.objects) in self.facts[literal.predicate]
 
-    def around(self, item: int) -> Iterable[Literal]:
+    def around(self, item: int) -> Iterable[GroundLiteral]:
         """The facts that connect an object with others, suspicious ones first."""
         edges = [*self._edges.get(item, ()), *self.shared.edges.get(item, ())]
         weights = self.shared.words.facts
         return sorted(edges, key=lambda f: -weights[f.predicate].weight) if len(edges) <= HUB else ()
 
-    def reached(self, start: tuple[int, ...]) -> dict[int, tuple[Literal, ...]]:
+    def reached(self, start: tuple[int, ...]) -> dict[int, tuple[GroundLiteral, ...]]:
         """The objects within :data:`MAX_DISTANCE` facts of some, each with a shortest chain of facts."""
         if start not in self._reached:
-            found: dict[int, tuple[Literal, ...]] = dict.fromkeys(start, ())
+            found: dict[int, tuple[GroundLiteral, ...]] = dict.fromkeys(start, ())
             layer = list(start)
             for _ in range(MAX_DISTANCE):
                 following = []
@@ -162,12 +162,12 @@ class Scene:
             self._reached[start] = found
         return self._reached[start]
 
-    def links(self, chain: tuple[Literal, ...]) -> float:
+    def links(self, chain: tuple[GroundLiteral, ...]) -> float:
         """What a chain costs: facts that never change and that no rule looks at hardly connect."""
         words, static = self.shared.words.facts, self.shared.task.static
         return sum([0.0 if words[f.predicate].weight >= 1 else 0.4 if static[f.predicate] else 0.3 for f in chain])
 
-    def chain(self, start: tuple[int, ...], end: tuple[int, ...]) -> tuple[Literal, ...] | None:
+    def chain(self, start: tuple[int, ...], end: tuple[int, ...]) -> tuple[GroundLiteral, ...] | None:
         """A shortest chain of facts between two groups of objects: empty if they share one, ``None`` if none."""
         reached = self.reached(start)
         chains = [reached[item] for item in end if item in reached]

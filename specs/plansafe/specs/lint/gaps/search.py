@@ -11,7 +11,7 @@ from plansafe.grammar.source import Source
 from plansafe.specs.lint.gaps.analogy import analogies
 from plansafe.specs.lint.gaps.explore import Explorer
 from plansafe.specs.lint.gaps.idle import lasting
-from plansafe.specs.lint.gaps.judge import Judge
+from plansafe.specs.lint.gaps.judge import GapRanking
 from plansafe.specs.lint.gaps.model import LIBRARY, Gap, GapOptions, GapsResult
 from plansafe.specs.lint.gaps.rules import NAME, Proposal
 from plansafe.specs.lint.gaps.scene import Shared
@@ -109,7 +109,7 @@ class _Run:
         found = [f for text, f in explorer.found.items() if text not in useless]
         found += [f for f in explorer.watched.values() if f.witnesses]
         self.candidates = len(found)
-        judge = Judge(plans, kept, references, explorer.plans, self._compiled, self.options)
+        judge = GapRanking(plans, kept, references, explorer.plans, self._compiled, self.options)
         return judge.gaps(found, self.problem.name)
 
     # -- compiling ----------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from plansafe.specs.lint.gaps.model import UNCOVERED, UNREAD
-from plansafe.specs.lint.gaps.rules import NAME, Lifted, Literal, Proposal, Scoring
+from plansafe.specs.lint.gaps.rules import NAME, GroundLiteral, Lifted, Proposal, Scoring
 from plansafe.specs.lint.gaps.scene import Scene, Shared
 from plansafe.specs.lint.gaps.words import Undo, needs
 from plansafe.verifier.execution.execution import Execution
@@ -55,12 +55,12 @@ class StatePatterns:
                 if found is not None:
                     yield found
 
-    def _memo(self, key: object, literals: list[Literal], cost: float) -> Proposal | None:
+    def _memo(self, key: object, literals: list[GroundLiteral], cost: float) -> Proposal | None:
         if key not in self._made:
             self._made[key] = self._together(literals, cost)
         return self._made[key]
 
-    def _together(self, literals: list[Literal], cost: float) -> Proposal | None:
+    def _together(self, literals: list[GroundLiteral], cost: float) -> Proposal | None:
         literals = list(dict.fromkeys(literals))
         objects = sorted({o for f in literals for o in f.objects})
         scoring = Scoring(self.words).facts(literals).objects(objects)
@@ -76,7 +76,7 @@ class StatePatterns:
         text = f"(:process {NAME} :parameters ({lifted.parameters()}) :forbid {body})"
         return scoring.proposal(code_of(scoring), "together", text)
 
-    def _of_two_kinds(self, fact: Literal) -> bool:
+    def _of_two_kinds(self, fact: GroundLiteral) -> bool:
         """Whether a fact is about several things of suspicious kinds."""
         return len([o for o in fact.objects if self.words.kinds[self.words.kind_of(o)].weight > 0]) > 1
 
@@ -100,7 +100,7 @@ class StatePatterns:
                 if found is not None:
                     yield found
 
-    def _unattended(self, fact: Literal, undo: Undo, before: Scene, after: Scene) -> Proposal | None:
+    def _unattended(self, fact: GroundLiteral, undo: Undo, before: Scene, after: Scene) -> Proposal | None:
         """Whoever leaves, the fact must not be left with nobody who could undo it."""
         action = undo.action
         places = {v.slot: i for i, v in enumerate(action.parameters)}
@@ -198,7 +198,7 @@ def _connected(conditions: list[Atom], known: set[int]) -> list[Atom]:
     return [part for part in conditions if part in kept]
 
 
-def _possible(shared: Shared, undo: Undo, fact: Literal, scene: Scene) -> set[tuple[int, ...]]:
+def _possible(shared: Shared, undo: Undo, fact: GroundLiteral, scene: Scene) -> set[tuple[int, ...]]:
     """The steps of an undoing action that would take the fact back now."""
     return {
         taken.objects
@@ -207,7 +207,7 @@ def _possible(shared: Shared, undo: Undo, fact: Literal, scene: Scene) -> set[tu
     }
 
 
-def _lost(shared: Shared, undo: Undo, fact: Literal, before: Scene, after: Scene) -> set[int]:
+def _lost(shared: Shared, undo: Undo, fact: GroundLiteral, before: Scene, after: Scene) -> set[int]:
     """The predicates of facts that an undoing step needs, and that the step in between took away."""
     places = {v.slot: i for i, v in enumerate(undo.action.parameters)}
     lost = set()
@@ -215,6 +215,6 @@ def _lost(shared: Shared, undo: Undo, fact: Literal, before: Scene, after: Scene
         for part in undo.action.start.condition:
             if isinstance(part, Atom):
                 ground = tuple([a if a >= 0 else objects[places[-1 - a]] for a in part.arguments])
-                if not after.holds(Literal(part.predicate, ground)) and not set(ground) & set(fact.objects):
+                if not after.holds(GroundLiteral(part.predicate, ground)) and not set(ground) & set(fact.objects):
                     lost.add(part.predicate)
     return lost

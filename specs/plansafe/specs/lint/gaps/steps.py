@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from plansafe.specs.lint.gaps.model import UNCOVERED
-from plansafe.specs.lint.gaps.rules import NAME, Lifted, Literal, Proposal, Scoring
+from plansafe.specs.lint.gaps.rules import NAME, GroundLiteral, Lifted, Proposal, Scoring
 from plansafe.specs.lint.gaps.scene import Scene, Shared
 from plansafe.specs.lint.gaps.states import code_of
 from plansafe.verifier.compile.normal import reads
@@ -65,14 +65,14 @@ class StepPatterns:
         alone = ("while", step.action.name, step.objects)
         yield from self._memo(alone, lambda: self._meanwhile(step, (), 0.0))
 
-    def _used(self, step: GroundAction, literals: Sequence[Literal]) -> list[int]:
+    def _used(self, step: GroundAction, literals: Sequence[GroundLiteral]) -> list[int]:
         """The objects that a rule about a step names: those of the facts, and those of suspicious kinds."""
         mentioned = {o for f in literals for o in f.objects}
         kinds = self.words.kinds
         used = [o for o in step.objects if o in mentioned or kinds[self.words.kind_of(o)].weight > 0]
         return list(dict.fromkeys([*used, *sorted(mentioned)]))
 
-    def _meanwhile(self, step: GroundAction, literals: Sequence[Literal], cost: float) -> Proposal | None:
+    def _meanwhile(self, step: GroundAction, literals: Sequence[GroundLiteral], cost: float) -> Proposal | None:
         used = self._used(step, literals)
         scoring = Scoring(self.words).action(step.action.name).facts(literals).objects(used)
         scoring.bonus(-cost)
@@ -96,12 +96,12 @@ class StepPatterns:
         """A step without a fact that what it leads to needs together with its effect."""
         for predicate, place, consumer, needing in self._early.get(step.action.name, ()):
             item = step.objects[place]
-            lacking = Literal(predicate, (item,), False)
+            lacking = GroundLiteral(predicate, (item,), False)
             if item in needing and not before.holds(lacking):
                 key = ("early", step.action.name, predicate, self.words.kind_of(item), place)
                 yield from self._memo(key, lambda w=lacking, c=consumer: self._too_early(step, w, c))  # type: ignore[misc]
 
-    def _too_early(self, step: GroundAction, lacking: Literal, consumer: str) -> Proposal:
+    def _too_early(self, step: GroundAction, lacking: GroundLiteral, consumer: str) -> Proposal:
         scoring = Scoring(self.words).action(step.action.name).objects(lacking.objects)
         name = self.task.predicates[lacking.predicate].name
         scoring.bonus(1.0, f"`{consumer}` needs what `{step.action.name}` gives and `{name}`, which is not there yet")
@@ -124,7 +124,7 @@ class StepPatterns:
             key = ("effect", step.action.name, fact.predicate, tuple([step.objects.index(o) for o in fact.objects]))
             yield from self._memo(key, lambda fact=fact: self._effect(step, fact))  # type: ignore[misc]
 
-    def _effect(self, step: GroundAction, fact: Literal) -> Proposal:
+    def _effect(self, step: GroundAction, fact: GroundLiteral) -> Proposal:
         name = self.task.predicates[fact.predicate].name
         scoring = Scoring(self.words).action(step.action.name).facts([fact])
         scoring.bonus(0.8, f"`{step.action.name}` gives `{name}` on some occasions only: a side effect")
@@ -221,7 +221,7 @@ class StepPatterns:
                             continue
                         yield from self._after(path, number, tool, past, now, strong)
 
-    def _marks(self, step: GroundAction) -> list[tuple[int, Literal | None]]:
+    def _marks(self, step: GroundAction) -> list[tuple[int, GroundLiteral | None]]:
         """The objects of a step that are suspicious for good, with the fact that says so (``None``: the kind)."""
         single = [item for item in self.shared.items if len(item.objects) == 1]
         return [(item.objects[0], item.literal) for item in single if item.objects[0] in step.objects]
@@ -230,7 +230,7 @@ class StepPatterns:
         """The objects of a step that some action prepares or cleans."""
         return {o for o in step.objects if o in self._remedies}
 
-    def _first(self, step: GroundAction, item: int, literal: Literal, remedy: Action, place: int) -> Proposal:
+    def _first(self, step: GroundAction, item: int, literal: GroundLiteral, remedy: Action, place: int) -> Proposal:
         scoring = Scoring(self.words).action(step.action.name).facts([literal]).objects([item]).action(remedy.name)
         scoring.bonus(0.2, f"`{remedy.name}` is there to be done before, and was not")
         lifted = Lifted(self.words)
@@ -247,8 +247,8 @@ class StepPatterns:
         path: Sequence[GroundAction],
         number: int,
         tool: int,
-        past: tuple[int, Literal | None],
-        now: tuple[int, Literal | None] | None,
+        past: tuple[int, GroundLiteral | None],
+        now: tuple[int, GroundLiteral | None] | None,
         strong: bool,
     ) -> Iterator[Proposal]:
         earlier, step = path[number], path[-1]
@@ -269,8 +269,8 @@ class StepPatterns:
         earlier: GroundAction,
         step: GroundAction,
         tool: int,
-        past: tuple[int, Literal | None],
-        now: tuple[int, Literal | None] | None,
+        past: tuple[int, GroundLiteral | None],
+        now: tuple[int, GroundLiteral | None] | None,
         remedy: Action,
         place: int,
     ) -> Proposal | None:
@@ -308,11 +308,11 @@ def _pattern(action: Action, place: int, name: str) -> str:
     return f"({' '.join([action.name, *words])})"
 
 
-def _needed(step: GroundAction) -> set[Literal]:
+def _needed(step: GroundAction) -> set[GroundLiteral]:
     """The facts that a step asks for: to forbid one is to forbid the step."""
     objects = dict(zip([variable(v.slot) for v in step.action.parameters], step.objects, strict=True))
     return {
-        Literal(read.predicate, tuple([objects.get(a, a) for a in read.arguments]))
+        GroundLiteral(read.predicate, tuple([objects.get(a, a) for a in read.arguments]))
         for part in step.action.start.condition
         for read in reads(part)
         if isinstance(read, Atom)

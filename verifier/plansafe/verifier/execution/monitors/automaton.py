@@ -21,7 +21,7 @@ from plansafe.verifier.execution.monitors.program import (
     PERMANENTLY_SATISFIED,
     PERMANENTLY_VIOLATED,
     PRESENTLY_SATISFIED,
-    Moment,
+    LetterTime,
     Program,
 )
 from plansafe.verifier.execution.state import State
@@ -189,7 +189,7 @@ class Automaton:
 
     # -- letters ------------------------------------------------------------------------------------------------------
 
-    def step(self, state: State, moment: Moment) -> None:
+    def step(self, state: State, moment: LetterTime) -> None:
         """Read the letter of ``state`` at ``moment``."""
         program = self.program
         time_bits = program.time_bits(moment)
@@ -230,7 +230,7 @@ class Automaton:
             self._touched_now = {}
 
     def foresee(
-        self, state: State, changes: Iterable[tuple[int, int, object]], candidates: list[Binding], moment: Moment
+        self, state: State, changes: Iterable[tuple[int, int, object]], candidates: list[Binding], moment: LetterTime
     ) -> tuple[list[Binding], list[Binding]] | None:
         """What :meth:`step` would find violated, and undecided, in the letter of ``state``. Nothing is changed.
 
@@ -334,7 +334,7 @@ class Automaton:
         self._awake.discard(binding)
         self.done.add(binding)
 
-    def _advance(self, binding: Binding, instance: Instance, time_bits: int, moment: Moment) -> None:
+    def _advance(self, binding: Binding, instance: Instance, time_bits: int, moment: LetterTime) -> None:
         program = self.program
         letter = instance.bits | self._global_bits
         instance.state, sleeps = program.move(instance.state, letter, time_bits, moment)
@@ -359,7 +359,7 @@ class Automaton:
         """Whether the next letter is a finding of its own, also if nothing changes."""
         return self.mode == "each" and not self.program.output(instance.state)
 
-    def _note_start(self, instance: Instance, letter: int, moment: Moment) -> None:
+    def _note_start(self, instance: Instance, letter: int, moment: LetterTime) -> None:
         """At letter 0: is the violation, or what it answers to, there already? What the plan itself does is not."""
         if self.of_actions or self.mode in ("each", "latch"):
             return
@@ -375,7 +375,7 @@ class Automaton:
             instance.at_start = self.program.verdict(instance.state) == PERMANENTLY_VIOLATED
         self._early = self._early or instance.at_start
 
-    def _judge_occurrence(self, binding: Binding, instance: Instance, moment: Moment) -> None:
+    def _judge_occurrence(self, binding: Binding, instance: Instance, moment: LetterTime) -> None:
         violated = not self.program.output(instance.state)
         if self.mode == "each":
             if violated:
@@ -414,7 +414,7 @@ class Automaton:
         if early:
             self._tracked[binding] = (instance, len(self.violations) - 1)
 
-    def _advance_default(self, time_bits: int, moment: Moment) -> None:
+    def _advance_default(self, time_bits: int, moment: LetterTime) -> None:
         program = self.program
         default = self.default
         default.bits = self.defaults
@@ -438,7 +438,7 @@ class Automaton:
         default.violated = bad
         self._default_awake = not sleeps or self._repeats(default)
 
-    def _materialise(self, moment: Moment) -> None:
+    def _materialise(self, moment: LetterTime) -> None:
         """The default instance fails: so does every binding that still shares it."""
         for binding in self._others():
             instance = self.default.copy()

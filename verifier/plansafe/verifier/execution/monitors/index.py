@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from plansafe.verifier.compile.emit import Emitter
 from plansafe.verifier.compile.triggers import Pattern
-from plansafe.verifier.execution.state import Change
+from plansafe.verifier.execution.state import StateChange
 from plansafe.verifier.model.nodes import Task
 
 Binding = tuple[int, ...]
@@ -71,7 +71,7 @@ class FactIndexes:
             key = key * self.size + code // power % self.size
         return key
 
-    def update(self, log: Iterable[Change]) -> None:
+    def update(self, log: Iterable[StateChange]) -> None:
         """Follow the changes of a step."""
         by_predicate = self._by_predicate
         if not by_predicate:

@@ -8,8 +8,8 @@ from plansafe.verifier.compile.emit import Emitter
 from plansafe.verifier.compile.triggers import extension, patterns
 from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, Binding, TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceIndex
-from plansafe.verifier.execution.monitors.program import Moment
-from plansafe.verifier.execution.state import Change, State
+from plansafe.verifier.execution.monitors.program import LetterTime
+from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import Formula, Variable
 
@@ -105,7 +105,7 @@ class Invariant:
         """Whether the end of the trace is to be judged."""
         return bool(self.episodes or (self.final and self.undecided))
 
-    def step(self, state: State, moment: Moment) -> None:
+    def step(self, state: State, moment: LetterTime) -> None:
         """Judge what the changes since the last letter may have altered."""
         letter = moment.letter
         if self._touched:
@@ -136,7 +136,7 @@ class Invariant:
             self.candidates.clear()
 
     def foresee(
-        self, state: State, changes: Iterable[Change], candidates: list[Binding], _moment: Moment
+        self, state: State, changes: Iterable[StateChange], candidates: list[Binding], _moment: LetterTime
     ) -> tuple[list[Binding], list[Binding]]:
         """What :meth:`step` would find newly violated, and newly undecided, in a state behind ``changes``."""
         asked = dict.fromkeys(candidates)

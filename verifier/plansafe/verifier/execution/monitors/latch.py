@@ -16,7 +16,7 @@ from plansafe.verifier.compile.normal import free_slots, is_temporal, mentions
 from plansafe.verifier.execution.monitors.automaton import Automaton, Instance
 from plansafe.verifier.execution.monitors.finding import Binding
 from plansafe.verifier.execution.monitors.invariant import Invariant, Truth
-from plansafe.verifier.execution.monitors.program import Moment, structure
+from plansafe.verifier.execution.monitors.program import LetterTime, structure
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.model.nodes import TRUE, And, Formula, Not, Or, Quantified, Temporal, Variable
@@ -35,7 +35,7 @@ class Latch(Automaton):
         self.unknown: set[Binding] = set()
         self._idle: list[Binding] = []
 
-    def step(self, state: State, moment: Moment) -> None:
+    def step(self, state: State, moment: LetterTime) -> None:
         """Read a letter; instances that cannot be decided are unknown to whoever asks, and to nobody else."""
         super().step(state, moment)
         default = self.default.state
@@ -49,7 +49,7 @@ class Latch(Automaton):
             self.unknown |= self.undecided
             self.undecided = set()
 
-    def _advance(self, binding: Binding, instance: Instance, time_bits: int, moment: Moment) -> None:
+    def _advance(self, binding: Binding, instance: Instance, time_bits: int, moment: LetterTime) -> None:
         """Read a letter: nothing is violated, and nobody is to blame."""
         instance.state, sleeps = self.program.move(instance.state, instance.bits | self._global_bits, time_bits, moment)
         (self._awake.discard if sleeps else self._awake.add)(binding)
@@ -65,7 +65,7 @@ class Latch(Automaton):
             return None
         return self.program.output(self.instances.get(binding, self.default).state)
 
-    def foretell(self, binding: Binding, state: State, moment: Moment) -> bool | None:
+    def foretell(self, binding: Binding, state: State, moment: LetterTime) -> bool | None:
         """What :meth:`truth` would say after the letter of ``state`` at ``moment``. Nothing is changed."""
         if self.unknown and (binding in self.unknown or () in self.unknown):
             return None
@@ -166,7 +166,7 @@ class LatchedCheck(StepCheck):
         else:
             self._truths[id(formula)] = (Truth(emitter, formula, own), tuple([v.slot for v in own]))
 
-    def conclude(self, state: State, truth: TruthOf, moment: Moment) -> None:
+    def conclude(self, state: State, truth: TruthOf, moment: LetterTime) -> None:
         """The letter has been read by the latches: judge the steps that matched."""
         for binding in self._due:
             value = self._value(state, truth, self._body, dict(zip(self.slots, binding, strict=True)))

@@ -46,7 +46,7 @@ class TooLarge(Exception):
     """A quantifier over temporal formulas has too many instances (SC503)."""
 
 
-class Moment(NamedTuple):
+class LetterTime(NamedTuple):
     """When a letter is: its number, its time, and whether the trace is timed.
 
     ``shared``: an action of no duration has just started, and may end in another letter of the same time.
@@ -222,7 +222,7 @@ class Program:
             self._states.append(state)
         return found
 
-    def time_bits(self, moment: Moment) -> int:
+    def time_bits(self, moment: LetterTime) -> int:
         """The comparisons of a letter's time with the bounds of the formula, as bits.
 
         0 for a formula without bounds.
@@ -240,7 +240,7 @@ class Program:
                     shift += 1
         return bits
 
-    def step(self, state: int, letter: int, time_bits: int, moment: Moment) -> int:
+    def step(self, state: int, letter: int, time_bits: int, moment: LetterTime) -> int:
         """The state after a letter. Memoised, unless the formula has a clock."""
         if self.clocked:
             return self._step(state, letter, time_bits, moment)
@@ -250,7 +250,7 @@ class Program:
             found = self._next[key] = self._step(state, letter, time_bits, moment)
         return found
 
-    def move(self, state: int, letter: int, time_bits: int, moment: Moment) -> tuple[int, bool]:
+    def move(self, state: int, letter: int, time_bits: int, moment: LetterTime) -> tuple[int, bool]:
         """The state after a letter, and whether the same letter again would change nothing."""
         if self.clocked:
             after = self._step(state, letter, time_bits, moment)
@@ -262,7 +262,7 @@ class Program:
             found = self._moves[key] = after, self.step(after, letter, time_bits, moment) == after
         return found
 
-    def _step(self, state: int, letter: int, time_bits: int, moment: Moment) -> int:
+    def _step(self, state: int, letter: int, time_bits: int, moment: LetterTime) -> int:
         stored, components, _ = self._states[state]
         now, after = self._past_step(stored, letter)
         output = True
@@ -384,7 +384,7 @@ class Component(NamedTuple):
 _BAD, _GOOD = "bad", "good"
 
 
-def advance(component: Component, own: object, values: list[bool], flags: int, moment: Moment) -> object:
+def advance(component: Component, own: object, values: list[bool], flags: int, moment: LetterTime) -> object:
     """The next state of a whole-trace operator.
 
     ``at-end``: the last value. ``at-most-once``: 0 before, 1 in, 2 after the block. ``sometime-before``: 0 waiting.
@@ -426,7 +426,7 @@ def advance(component: Component, own: object, values: list[bool], flags: int, m
     return _BAD if not first else True if later_before else _GOOD
 
 
-def _respond(own: object, trigger: bool, answer: bool, bound: Number, moment: Moment) -> object:
+def _respond(own: object, trigger: bool, answer: bool, bound: Number, moment: LetterTime) -> object:
     due = own if own is not None else (moment.time if trigger else None)
     if due is None:
         return None

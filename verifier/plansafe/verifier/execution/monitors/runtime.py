@@ -18,9 +18,9 @@ from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes
 from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.execution.monitors.latch import Latch, LatchedCheck, latched, truth_of
-from plansafe.verifier.execution.monitors.program import Moment, TooLarge
+from plansafe.verifier.execution.monitors.program import LetterTime, TooLarge
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
-from plansafe.verifier.execution.state import Change, State
+from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.model.nodes import And, Formula, Or, Task, Temporal
 from plansafe.verifier.rules.model import Part, Rule, step_predicate
 
@@ -168,7 +168,7 @@ class Runtime:
 
     # -- letters ------------------------------------------------------------------------------------------------------
 
-    def start(self, state: State, moment: Moment) -> None:
+    def start(self, state: State, moment: LetterTime) -> None:
         """S0 is reached."""
         self.indexes.build(state.facts)
         for number in range(len(self.monitors)):
@@ -188,7 +188,7 @@ class Runtime:
             self.monitors[number] = self.monitors[number].fork()
         return self.monitors[number]
 
-    def arrive(self, state: State, log: Iterable[Change], moment: Moment) -> None:
+    def arrive(self, state: State, log: Iterable[StateChange], moment: LetterTime) -> None:
         """A state is reached; ``log`` are the changes since the last one."""
         due = dict(self._awake)
         self._changed(state, log, due)
@@ -208,7 +208,7 @@ class Runtime:
                 check.arrive(state, moment)
             self._due_after.clear()
 
-    def _changed(self, state: State, log: Iterable[Change], due: dict[int, None]) -> None:
+    def _changed(self, state: State, log: Iterable[StateChange], due: dict[int, None]) -> None:
         """Tell the monitors of changes; those that have to read the next letter for them become ``due``."""
         self.indexes.update(log)
         facts, fluents, tables = state.facts, state.fluents, self.indexes.tables
@@ -229,9 +229,9 @@ class Runtime:
                     due[number] = None
                     found = []
 
-    def depart(self, state: State, mirrors: Sequence[Mirror], moment: Moment) -> None:
+    def depart(self, state: State, mirrors: Sequence[Mirror], moment: LetterTime) -> None:
         """The actions of the present letter are known. Their mirror facts hold while the letter is read."""
-        log: list[Change] = []
+        log: list[StateChange] = []
         for predicate, code in mirrors:
             if code not in state.facts[predicate]:
                 state.facts[predicate].add(code)
@@ -288,7 +288,7 @@ class Runtime:
             out.update(product(*domains))
         return len(out)
 
-    def _act(self, state: State, moment: Moment) -> None:
+    def _act(self, state: State, moment: LetterTime) -> None:
         due, self._acting_due = self._acting_due, {}
         for number in due:
             monitor = self._own(number)
@@ -296,7 +296,7 @@ class Runtime:
             if monitor.awake:
                 self._acting_due[number] = None
 
-    def finish(self, state: State, moment: Moment) -> None:
+    def finish(self, state: State, moment: LetterTime) -> None:
         """The trace ends with the present letter, which has no actions."""
         self._act(state, moment)
         for number, monitor in enumerate(self.monitors):

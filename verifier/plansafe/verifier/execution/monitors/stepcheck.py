@@ -7,7 +7,7 @@ from plansafe.verifier.compile.triggers import extension
 from plansafe.verifier.execution.monitors.finding import Binding, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes
 from plansafe.verifier.execution.monitors.invariant import Truth
-from plansafe.verifier.execution.monitors.program import Moment
+from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.model.nodes import TRUE, And, Formula, Not, Variable
 from plansafe.verifier.rules.model import step_predicate
@@ -56,7 +56,7 @@ class StepCheck:
             find(state.facts, state.fluents, indexes.tables, code, found)
         return found
 
-    def depart(self, state: State, indexes: FactIndexes, code: int, moment: Moment) -> None:
+    def depart(self, state: State, indexes: FactIndexes, code: int, moment: LetterTime) -> None:
         """A matching step is about to be taken (its mirror fact is in the state)."""
         for binding in dict.fromkeys(self.matching(state, indexes, code)):
             guard = self._guard(state, binding)
@@ -67,7 +67,7 @@ class StepCheck:
             elif guard:
                 self._judge(state, binding, moment.letter + 1, moment.letter)
 
-    def arrive(self, state: State, moment: Moment) -> None:
+    def arrive(self, state: State, moment: LetterTime) -> None:
         """The step has been taken."""
         if self._due:
             for binding in self._due:

@@ -13,7 +13,7 @@ from plansafe.verifier.symbolic.durations.footprint import Binding
 MAX_CONJUNCTIONS = 500
 
 
-class Literal(NamedTuple):
+class FactLiteral(NamedTuple):
     """A fact that is true, or false."""
 
     predicate: int
@@ -21,7 +21,7 @@ class Literal(NamedTuple):
     positive: bool
 
 
-Conjunction = frozenset[Literal]
+Conjunction = frozenset[FactLiteral]
 Constant = Callable[[int, int], bool | None]
 """The value of a fact (predicate, code) that nothing changes; ``None`` of others. Raises :class:`Unfit`."""
 
@@ -39,7 +39,7 @@ def conjunctions(task: Task, formula: Formula, binding: Binding, wanted: bool, c
             code = task.encode(tuple([a if a >= 0 else binding[-1 - a] for a in formula.arguments]))
             known = constant(formula.predicate, code)
             if known is None:
-                return {frozenset((Literal(formula.predicate, code, wanted),))}
+                return {frozenset((FactLiteral(formula.predicate, code, wanted),))}
             return {frozenset()} if known is wanted else set()
         case model.Equal():
             left, right = [a if a >= 0 else binding[-1 - a] for a in formula]

@@ -12,7 +12,7 @@ from plansafe.verifier.execution.timed import END, START, Event
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.symbolic.durations.affine import Affine, Trail
 from plansafe.verifier.symbolic.durations.cells import Box, extent
-from plansafe.verifier.symbolic.durations.conjunctions import Literal
+from plansafe.verifier.symbolic.durations.conjunctions import FactLiteral
 from plansafe.verifier.symbolic.durations.items import EVERYTHING, Builder, Item, Pair
 
 ILL_FORMED = "ill-formed"
@@ -39,7 +39,7 @@ class Schedule(NamedTuple):
     exact: bool
     initial: State
 
-    def initially(self, literal: Literal) -> bool:
+    def initially(self, literal: FactLiteral) -> bool:
         """Whether a literal is true in S0."""
         return (literal.code in self.initial.facts[literal.predicate]) is literal.positive
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from plansafe.verifier.api import Checker
-from plansafe.verifier.execution.monitors.program import Moment
+from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.replay import Engine, Outcome, TimeUp
 from plansafe.verifier.execution.steps import TimedStep, rounded
 from plansafe.verifier.model.nodes import Number, normal_number
@@ -21,7 +21,7 @@ from plansafe.verifier.symbolic.durations.affine import NotLinear, Trail
 from plansafe.verifier.symbolic.durations.cells import Box, Cell, cell_of, simplest
 from plansafe.verifier.symbolic.durations.events import Schedule, opened, schedule
 from plansafe.verifier.symbolic.durations.items import EVENT, EVERYTHING, GOAL, OVER_ALL, RULE
-from plansafe.verifier.symbolic.durations.knowledge import Finding, Judged, Knowledge
+from plansafe.verifier.symbolic.durations.knowledge import Finding, Knowledge, WorldVerdict
 from plansafe.verifier.symbolic.durations.monitors import Monitors, Patient, monitors_at_start
 from plansafe.verifier.symbolic.durations.proposals import Proposals, Undecided
 from plansafe.verifier.symbolic.durations.run import DurationRun
@@ -157,7 +157,7 @@ class _Search:
         self.schedule: Schedule = schedule(
             self.engine, opened(steps, variables, self.trail), self.box, self.tolerance.given, exact
         )
-        first = (Moment if exact else Patient)(0, 0, True)
+        first = (LetterTime if exact else Patient)(0, 0, True)
         self.prototype: Monitors | None = monitors_at_start(self.engine, self.schedule.counting, first, self.trail)
         self.knowledge = Knowledge(self.engine, [] if exact else self.schedule.items)
         self.examples: dict[tuple[str, bool | None], Durations] = {}
@@ -260,7 +260,7 @@ class _Search:
             if run.tied():
                 raise AssertionError("what fails does so whatever else is taken at that time")
         run.note_order()
-        judged = Judged(None, None, None) if outcome is None else self._judged(outcome)
+        judged = WorldVerdict(None, None, None) if outcome is None else self._judged(outcome)
         if outcome is not None:
             seen = counts(self.checker, outcome)
             self.counts = merged([self.counts, seen if outcome.limit is None else unsure(seen)])
@@ -291,7 +291,7 @@ class _Search:
             self.limits["the plan multiplies durations that are open, or divides by one"] = None
             return run, None
 
-    def _remember(self, judged: Judged, cell: Cell, values: tuple[Number, ...]) -> None:
+    def _remember(self, judged: WorldVerdict, cell: Cell, values: tuple[Number, ...]) -> None:
         world: Durations | None = None
         for aspect, value in zip(ASPECTS, judged[:3], strict=True):
             if (aspect, value) not in self.examples:
@@ -304,14 +304,14 @@ class _Search:
     def _said(self, cell: Cell, values: tuple[Number, ...]) -> Durations:
         return tuple(zip(self.numbers, simplest(cell, self.box, values, self.wanted), strict=True))
 
-    def _judged(self, outcome: Outcome) -> Judged:
+    def _judged(self, outcome: Outcome) -> WorldVerdict:
         if outcome.limit is not None:
             self.limits[outcome.limit.message] = None
         stopped = bool(outcome.failures)
         lost = outcome.limit is not None and not stopped
         violated = self._violated(outcome)
         unknown = bool(outcome.undecided) or outcome.limit is not None
-        return Judged(
+        return WorldVerdict(
             None if lost else not stopped,
             None if lost else outcome.goal is True,
             False if violated else None if unknown else True,

@@ -10,7 +10,7 @@ from plansafe.verifier.symbolic.durations.cells import Cell, inside
 from plansafe.verifier.symbolic.durations.items import EVERYTHING, GOAL, RULE, Item
 
 
-class Judged(NamedTuple):
+class WorldVerdict(NamedTuple):
     """What holds in a world; ``None`` where that is not known. ``violated``: rules, by number."""
 
     executable: bool | None
@@ -36,7 +36,7 @@ class Knowledge:
         self.engine = engine
         self.items = items
         self.findings: list[list[Finding]] = [[] for _ in items]
-        self.stops: list[tuple[Cell, Judged]] = []
+        self.stops: list[tuple[Cell, WorldVerdict]] = []
         self.always_violated: frozenset[int] = frozenset()
         self.always_undecided = False
         self._known: list[set[frozenset[object]]] = [set() for _ in items]
@@ -92,7 +92,7 @@ class Knowledge:
         plan = self.engine.plan
         return item.kind in (RULE, EVERYTHING) and plan.rules[plan.parts[item.number].rule].preference
 
-    def judged(self, values: tuple[Number, ...]) -> Judged | None:
+    def judged(self, values: tuple[Number, ...]) -> WorldVerdict | None:
         """What is known of a world; ``None`` if it has not been explored."""
         for cell, found in self.stops:
             if inside(cell, values):
@@ -112,4 +112,4 @@ class Knowledge:
                 violated.add(self.engine.plan.parts[item.number].rule)
             undecided |= finding.kept is None
         safe = False if violated else None if undecided else True
-        return Judged(True, goal, safe, frozenset(violated))
+        return WorldVerdict(True, goal, safe, frozenset(violated))

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from plansafe.verifier.execution.monitors.automaton import Automaton
-from plansafe.verifier.execution.monitors.program import Moment
+from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.replay import Engine
-from plansafe.verifier.execution.state import Change, State
+from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.symbolic.durations.affine import Trail
 
 
-class Patient(Moment):
+class Patient(LetterTime):
     """A moment that never rules out a later one: verdicts wait for the end, and need fewer comparisons for it."""
 
     __slots__ = ()
@@ -41,7 +41,7 @@ class Monitors(Runtime):
     together: tuple[Number, ...] = ()
     batch = 0
 
-    def arrive(self, state: State, log: Iterable[Change], moment: Moment) -> None:
+    def arrive(self, state: State, log: Iterable[StateChange], moment: LetterTime) -> None:
         """A state is reached; ``log`` are the changes since the last one."""
         self.trail.turn(())
         due = dict(self._awake)
@@ -70,7 +70,7 @@ class Monitors(Runtime):
             check.arrive(state, moment)
         self._due_after.clear()
 
-    def finish(self, state: State, moment: Moment) -> None:
+    def finish(self, state: State, moment: LetterTime) -> None:
         """The trace ends with the present letter, which has no actions."""
         self.trail.turn(())
         self._act(state, moment)
@@ -88,7 +88,7 @@ class Monitors(Runtime):
         return copy
 
 
-def monitors_at_start(engine: Engine, counting: frozenset[int], first: Moment, trail: Trail) -> Monitors | None:
+def monitors_at_start(engine: Engine, counting: frozenset[int], first: LetterTime, trail: Trail) -> Monitors | None:
     """Monitors that have read S0, to be forked for each run; ``None`` where there is nothing to watch."""
     if engine.prototype is None:
         return None

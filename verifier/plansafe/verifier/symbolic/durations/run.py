@@ -14,7 +14,7 @@ from contextlib import suppress
 from functools import cached_property
 
 from plansafe.verifier.execution.actions import Happening
-from plansafe.verifier.execution.monitors.program import Moment
+from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.replay import HALT, Engine, Failure
 from plansafe.verifier.execution.state import Delta
@@ -70,9 +70,9 @@ class DurationRun(TimedRun):
             return None
         return self.prototype.fork()
 
-    def moment(self) -> Moment:
+    def moment(self) -> LetterTime:
         """The present letter."""
-        kind = Moment if self.schedule.exact else Patient
+        kind = LetterTime if self.schedule.exact else Patient
         return kind(self.letter, self.time, True, self._shared)
 
     def _ends_at_once(self, step: TimedStep) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from plansafe.verifier.model.nodes import Number
-from plansafe.verifier.symbolic.durations.conjunctions import Conjunction, Literal
+from plansafe.verifier.symbolic.durations.conjunctions import Conjunction, FactLiteral
 
 MAX_STEPS = 5_000
 Place = tuple[Number, bool]
@@ -47,21 +47,21 @@ class Spans:
         self,
         places: dict[int, Place],
         changes: dict[int, tuple[set[tuple[int, int]], set[tuple[int, int]]]],
-        initially: Callable[[Literal], bool],
+        initially: Callable[[FactLiteral], bool],
     ) -> None:
         self._places = places
         self._changes = changes
         self._initially = initially
-        self._known: dict[Literal, list[Span]] = {}
+        self._known: dict[FactLiteral, list[Span]] = {}
 
-    def of(self, literal: Literal) -> list[Span]:
+    def of(self, literal: FactLiteral) -> list[Span]:
         """The spans over which a literal is true, in order of their starts; they may overlap."""
         found = self._known.get(literal)
         if found is None:
             found = self._known[literal] = self._find(literal)
         return found
 
-    def _find(self, literal: Literal) -> list[Span]:
+    def _find(self, literal: FactLiteral) -> list[Span]:
         fact = (literal.predicate, literal.code)
         turns = []
         for event, (adds, deletes) in self._changes.items():

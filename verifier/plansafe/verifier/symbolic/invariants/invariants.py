@@ -26,8 +26,8 @@ from time import monotonic
 from typing import NamedTuple
 
 from plansafe.verifier.model.nodes import Task
-from plansafe.verifier.symbolic.invariants.moments import FAR, PATTERN, TWIN, Change, Moment, never
-from plansafe.verifier.symbolic.invariants.refutation import EQUAL, Domains, Known, Law, Literal, Situation
+from plansafe.verifier.symbolic.invariants.moments import FAR, PATTERN, TWIN, LiftedChange, LiftedSnap, never
+from plansafe.verifier.symbolic.invariants.refutation import EQUAL, Domains, Known, Law, LiftedLiteral, Situation
 
 COUNTED = -1
 MAX_CANDIDATES = 3000
@@ -207,9 +207,9 @@ class _Proofs:
         self.deadline = deadline
         self.lenient = lenient
         self.domains = Domains(task)
-        self._indexes: tuple[dict[int, list[Change]], dict[int, list[Change]]] = {}, {}
-        self._changes: dict[tuple[int, bool], list[Change]] = {}
-        self._within: dict[tuple[int, bool], list[tuple[int, Change]]] = {}
+        self._indexes: tuple[dict[int, list[LiftedChange]], dict[int, list[LiftedChange]]] = {}, {}
+        self._changes: dict[tuple[int, bool], list[LiftedChange]] = {}
+        self._within: dict[tuple[int, bool], list[tuple[int, LiftedChange]]] = {}
         self._kinds: dict[tuple[int, int], int | None] = {}
         self._index()
         unusable = {axiom.predicate for stratum in task.axioms for axiom in stratum}
@@ -223,14 +223,14 @@ class _Proofs:
             for snap in (action.start, action.end):
                 if snap is None:
                     continue
-                moment = Moment(action.parameters, snap, self.lenient)
+                moment = LiftedSnap(action.parameters, snap, self.lenient)
                 for number in range(len(moment.effects)):
                     for adds, index in enumerate(self._indexes):
                         for predicate, change in moment.changes(number, bool(adds)):
                             index.setdefault(predicate, []).append(change)
                             self._within.setdefault((id(moment), not adds), []).append((predicate, change))
 
-    def changes(self, predicate: int, adds: bool) -> list[Change]:
+    def changes(self, predicate: int, adds: bool) -> list[LiftedChange]:
         """What adds, or deletes, facts of a predicate, where that can happen at all."""
         found = self._changes.get((predicate, adds))
         if found is None:
@@ -239,11 +239,11 @@ class _Proofs:
             self._changes[predicate, adds] = found
         return found
 
-    def within(self, moment: Moment, deleted: bool) -> list[tuple[int, Change]]:
+    def within(self, moment: LiftedSnap, deleted: bool) -> list[tuple[int, LiftedChange]]:
         """All that a moment deletes, or adds: predicate and change."""
         return self._within.get((id(moment), deleted), [])
 
-    def facts(self, moment: Moment, deleted: bool) -> list[tuple[int, tuple[int, ...]]]:
+    def facts(self, moment: LiftedSnap, deleted: bool) -> list[tuple[int, tuple[int, ...]]]:
         """All that a moment deletes, or adds: predicate and arguments."""
         return [(predicate, change.arguments) for predicate, change in self.within(moment, deleted)]
 
@@ -264,12 +264,14 @@ class _Proofs:
                         return found
         return None
 
-    def _stays(self, atoms: tuple[GroupAtom, ...], atom: GroupAtom, change: Change, other: GroupAtom) -> _Threat | None:
+    def _stays(
+        self, atoms: tuple[GroupAtom, ...], atom: GroupAtom, change: LiftedChange, other: GroupAtom
+    ) -> _Threat | None:
         """Beside a fact that is added, another one that was true and stays true. What is deleted might have been it."""
         bound = _bound(atom, change.arguments)
         before = self._situation(change, _law(atoms, bound))
         arguments = self._instance(before, other, bound)
-        before.assume(Literal(True, other.predicate, arguments))
+        before.assume(LiftedLiteral(True, other.predicate, arguments))
         if atom.predicate == other.predicate:
             _distinct(before, change.arguments, arguments)
         for predicate, deletion in self.within(change.moment, True):
@@ -277,7 +279,9 @@ class _Proofs:
                 _does_not_happen(before, deletion, list(range(len(arguments))), list(arguments))
         return None if before.refuted() else _Threat(bound, self.facts(change.moment, True))
 
-    def _comes(self, atoms: tuple[GroupAtom, ...], atom: GroupAtom, change: Change, other: GroupAtom) -> _Threat | None:
+    def _comes(
+        self, atoms: tuple[GroupAtom, ...], atom: GroupAtom, change: LiftedChange, other: GroupAtom
+    ) -> _Threat | None:
         """Beside a fact that is added, another one. What was true may exclude that."""
         bound = _bound(atom, change.arguments)
         for predicate, addition in self.within(change.moment, False):
@@ -294,7 +298,7 @@ class _Proofs:
                 return _Threat([before.find(term) for term in bound], before.truths())
         return None
 
-    def _situation(self, change: Change, law: Law | None) -> Situation:
+    def _situation(self, change: LiftedChange, law: Law | None) -> Situation:
         before = change.moment.situation(self.domains, change.effect)
         before.law = law
         return before
@@ -327,7 +331,7 @@ class _Proofs:
 
     # -- gains and losses ---------------------------------------------------------------------------------------------
 
-    def gained(self, atoms: tuple[GroupAtom, ...]) -> Iterator[tuple[GroupAtom, Change]]:
+    def gained(self, atoms: tuple[GroupAtom, ...]) -> Iterator[tuple[GroupAtom, LiftedChange]]:
         """Additions that may happen where no instance is true."""
         for atom in atoms:
             for change in self.changes(atom.predicate, True):
@@ -339,18 +343,18 @@ class _Proofs:
                         [-3 * FAR - p if a == COUNTED else bound[a] for p, a in enumerate(other.arguments)]
                     )
                     any_object = dict.fromkeys([a for a in arguments if a <= -3 * FAR])
-                    before.never(never(any_object, (Literal(True, other.predicate, arguments),)))
+                    before.never(never(any_object, (LiftedLiteral(True, other.predicate, arguments),)))
                 if not before.refuted():
                     yield atom, change
 
-    def lost(self, atoms: tuple[GroupAtom, ...]) -> Iterator[tuple[GroupAtom, Change]]:
+    def lost(self, atoms: tuple[GroupAtom, ...]) -> Iterator[tuple[GroupAtom, LiftedChange]]:
         """Deletions of the one true instance after which none may be true."""
         for atom in atoms:
             for change in self.changes(atom.predicate, False):
                 self._on_time()
                 bound = _bound(atom, change.arguments)
                 before = self._situation(change, _law(atoms, bound))
-                before.assume(Literal(True, atom.predicate, change.arguments))
+                before.assume(LiftedLiteral(True, atom.predicate, change.arguments))
                 for predicate, addition in self.within(change.moment, False):
                     for other in atoms:
                         if predicate == other.predicate:
@@ -372,11 +376,11 @@ def _law(atoms: tuple[GroupAtom, ...], bound: list[int]) -> Law:
 
 def _distinct(situation: Situation, a: tuple[int, ...], b: tuple[int, ...]) -> None:
     """Two facts of one predicate are not the same."""
-    literals = [Literal(False, EQUAL, pair) for pair in zip(a, b, strict=True)]
+    literals = [LiftedLiteral(False, EQUAL, pair) for pair in zip(a, b, strict=True)]
     situation.split(tuple([Known(literals=(literal,)) for literal in literals]))
 
 
-def _does_not_happen(situation: Situation, change: Change, places: list[int], terms: list[int]) -> None:
+def _does_not_happen(situation: Situation, change: LiftedChange, places: list[int], terms: list[int]) -> None:
     """No instance of a change happens that has these terms in these places."""
     arguments = change.moment.copied(change, PATTERN)
     for way in change.moment.fires(change.effect):
@@ -387,7 +391,7 @@ def _does_not_happen(situation: Situation, change: Change, places: list[int], te
             if argument in way.variables and argument not in given:
                 given[argument] = term
             else:
-                literals.append(Literal(True, EQUAL, (argument, term)))
+                literals.append(LiftedLiteral(True, EQUAL, (argument, term)))
         situation.never(never(way.variables, tuple(literals), given))
 
 

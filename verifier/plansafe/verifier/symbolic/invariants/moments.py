@@ -15,7 +15,7 @@ from plansafe.verifier.compile import normal
 from plansafe.verifier.compile.normal import dnf, subformulas
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import TRUE, Atom, Effect, Formula, Snap, Variable
-from plansafe.verifier.symbolic.invariants.refutation import EQUAL, Domains, Known, Literal, Never, Situation
+from plansafe.verifier.symbolic.invariants.refutation import EQUAL, Domains, Known, LiftedLiteral, Never, Situation
 
 MAX_NODES = 400
 """Formulas with more parts are left out."""
@@ -26,10 +26,10 @@ TWIN, PATTERN = 1, 2
 """Copies of an effect's variables: a second instance of it, and any instance."""
 
 
-class Change(NamedTuple):
+class LiftedChange(NamedTuple):
     """An atom that an effect adds or deletes: its moment, the effect's number, the atom's arguments."""
 
-    moment: Moment
+    moment: LiftedSnap
     effect: int
     arguments: tuple[int, ...]
 
@@ -38,7 +38,7 @@ class Fires(NamedTuple):
     """A way for an effect to happen: literals that suffice, for some objects in place of ``variables``."""
 
     variables: dict[int, int | None]
-    literals: tuple[Literal, ...]
+    literals: tuple[LiftedLiteral, ...]
 
 
 class Vocabulary:
@@ -52,19 +52,19 @@ class Vocabulary:
         """The predicate that stands for ``key``."""
         return self._numbers.setdefault(key, EQUAL - 1 - len(self._numbers))
 
-    def outcome(self, choice: model.Choice) -> Literal:
+    def outcome(self, choice: model.Choice) -> LiftedLiteral:
         """That a choice has its alternative."""
         numbers = [self.number(("choice", choice.number, k)) for k in range(choice.alternatives)]
         for number in numbers:
             self.rivals[number] = tuple([other for other in numbers if other != number])
         arguments = tuple([model.variable(v.slot) for v in choice.variables])
-        return Literal(True, numbers[choice.alternative], arguments)
+        return LiftedLiteral(True, numbers[choice.alternative], arguments)
 
-    def comparison(self, formula: model.Compare) -> Literal:
+    def comparison(self, formula: model.Compare) -> LiftedLiteral:
         """A comparison of numbers: one predicate for all that differ in their arguments alone."""
         arguments: list[int] = []
         shape = formula.operator, *[_shape(side, arguments) for side in (formula.left, formula.right)]
-        return Literal(True, self.number(shape), tuple(arguments))
+        return LiftedLiteral(True, self.number(shape), tuple(arguments))
 
 
 def _shape(expression: model.Expression, arguments: list[int]) -> Hashable:
@@ -83,7 +83,7 @@ def _shape(expression: model.Expression, arguments: list[int]) -> Hashable:
     return tuple(out)
 
 
-class Moment:
+class LiftedSnap:
     """One moment of an action. Variables are numbered as in its formulas; typed unless ``lenient``."""
 
     def __init__(self, parameters: tuple[Variable, ...], snap: Snap, lenient: bool) -> None:
@@ -95,11 +95,11 @@ class Moment:
         self._fires: dict[int, tuple[Fires, ...]] = {}
         self._bases: dict[int, Situation] = {}
 
-    def changes(self, number: int, adds: bool) -> Iterator[tuple[int, Change]]:
+    def changes(self, number: int, adds: bool) -> Iterator[tuple[int, LiftedChange]]:
         """What an effect adds, or deletes: the predicate, and the change."""
         effect = self.effects[number]
         for atom in effect.adds if adds else effect.deletes:
-            yield atom.predicate, Change(self, number, atom.arguments)
+            yield atom.predicate, LiftedChange(self, number, atom.arguments)
 
     def situation(self, domains: Domains, number: int) -> Situation:
         """The state before a step of which an effect happens. A copy, to be used up."""
@@ -139,7 +139,7 @@ class Moment:
             self._knowns[number, copy] = found
         return found
 
-    def copied(self, change: Change, copy: int) -> tuple[int, ...]:
+    def copied(self, change: LiftedChange, copy: int) -> tuple[int, ...]:
         """The arguments of a change, with a copy of its effect's variables."""
         own = {model.variable(v.slot) for v in self.effects[change.effect].variables}
         return tuple([a - copy * FAR if a in own else a for a in change.arguments])
@@ -165,7 +165,7 @@ class Moment:
 
     # -- formulas -----------------------------------------------------------------------------------------------------
 
-    def _literals(self, parts: tuple[normal.Literal, ...]) -> tuple[Literal, ...] | None:
+    def _literals(self, parts: tuple[normal.FormulaLiteral, ...]) -> tuple[LiftedLiteral, ...] | None:
         """The literals of a normal form; ``None`` if one has quantifiers."""
         out = []
         for part in parts:
@@ -175,12 +175,12 @@ class Moment:
             out.append(literal)
         return tuple(out)
 
-    def _literal(self, positive: bool, formula: Formula) -> Literal | None:
+    def _literal(self, positive: bool, formula: Formula) -> LiftedLiteral | None:
         match formula:
             case Atom():
-                return Literal(positive, formula.predicate, formula.arguments)
+                return LiftedLiteral(positive, formula.predicate, formula.arguments)
             case model.Equal():
-                return Literal(positive, EQUAL, (formula.left, formula.right))
+                return LiftedLiteral(positive, EQUAL, (formula.left, formula.right))
             case model.Compare():
                 return self._vocabulary.comparison(formula)._replace(positive=positive)
             case _:
@@ -218,7 +218,7 @@ class Moment:
 
 
 def never(
-    variables: dict[int, int | None], literals: tuple[Literal, ...], given: dict[int, int] | None = None
+    variables: dict[int, int | None], literals: tuple[LiftedLiteral, ...], given: dict[int, int] | None = None
 ) -> Never:
     """For no objects are all literals true, with the terms ``given`` in place of some of the variables.
 
@@ -226,12 +226,12 @@ def never(
     """
     given = given or {}
     placed = [
-        Literal(positive, predicate, tuple([given.get(a, a) for a in arguments]))
+        LiftedLiteral(positive, predicate, tuple([given.get(a, a) for a in arguments]))
         for positive, predicate, arguments in literals
     ]
     free = {v: domain for v, domain in variables.items() if v not in given}
 
-    def rank(literal: Literal) -> tuple[bool, bool, bool]:
+    def rank(literal: LiftedLiteral) -> tuple[bool, bool, bool]:
         unbound = len([a for a in literal.arguments if a in free])
         equality = literal.predicate == EQUAL
         return not literal.positive, equality and unbound > 1, not equality
@@ -254,7 +254,7 @@ def _shifted(known: Known, bound: frozenset[int], copy: int) -> Known:
         return known
     bound |= {term for term, _ in known.variables}
 
-    def literal(part: Literal, own: frozenset[int]) -> Literal:
+    def literal(part: LiftedLiteral, own: frozenset[int]) -> LiftedLiteral:
         return part._replace(arguments=tuple([a - copy * FAR if a in own else a for a in part.arguments]))
 
     nevers = []

@@ -23,7 +23,7 @@ FEW = 12
 """The objects of a domain that are tried one by one."""
 
 
-class Literal(NamedTuple):
+class LiftedLiteral(NamedTuple):
     """An atom, or its negation. An argument that is negative is a variable."""
 
     positive: bool
@@ -38,7 +38,7 @@ class Never(NamedTuple):
     """
 
     variables: dict[int, int | None]
-    literals: tuple[Literal, ...]
+    literals: tuple[LiftedLiteral, ...]
     members: tuple[tuple[int, int | None], ...] = ()
 
 
@@ -46,7 +46,7 @@ class Known(NamedTuple):
     """What is known for some objects in place of ``variables``; of each split one alternative."""
 
     variables: tuple[tuple[int, int], ...] = ()
-    literals: tuple[Literal, ...] = ()
+    literals: tuple[LiftedLiteral, ...] = ()
     nevers: tuple[Never, ...] = ()
     splits: tuple[tuple[Known, ...], ...] = ()
 
@@ -156,7 +156,7 @@ class Situation:
         """Add alternatives, of which one is so."""
         self._splits.append(alternatives)
 
-    def assume(self, literal: Literal) -> None:
+    def assume(self, literal: LiftedLiteral) -> None:
         """Add a literal."""
         value = self.value(literal)
         if value is not None:
@@ -174,7 +174,7 @@ class Situation:
         rows.setdefault(literal.predicate, []).append(literal.arguments)
         if literal.positive:
             for rival in self.rivals.get(literal.predicate, ()):
-                self.assume(Literal(False, rival, literal.arguments))
+                self.assume(LiftedLiteral(False, rival, literal.arguments))
 
     def merge(self, a: int, b: int) -> None:
         """Two terms are one object."""
@@ -232,7 +232,7 @@ class Situation:
             return True
         return any([self.domains.within(kind, domain) for kind in self._kinds.get(term, ())])
 
-    def value(self, literal: Literal) -> bool | None:
+    def value(self, literal: LiftedLiteral) -> bool | None:
         """What is known of a literal."""
         if literal.predicate == EQUAL:
             a, b = literal.arguments
@@ -327,7 +327,7 @@ class Situation:
     def _fits(self, pattern: tuple[int | None, ...], row: tuple[int, ...]) -> bool:
         return all([p is None or self.find(p) == self.find(a) for p, a in zip(pattern, row, strict=True)])
 
-    def _match(self, never: Never, number: int, binding: dict[int, int], missing: Literal | None) -> None:
+    def _match(self, never: Never, number: int, binding: dict[int, int], missing: LiftedLiteral | None) -> None:
         """Find objects for which all literals of ``never`` are known from ``number`` on, or all but one."""
         self._budget -= 1
         if self.closed or self._budget < 0:
@@ -373,7 +373,7 @@ class Situation:
                 return None
         return out
 
-    def _conclude(self, never: Never, binding: dict[int, int], missing: Literal | None) -> None:
+    def _conclude(self, never: Never, binding: dict[int, int], missing: LiftedLiteral | None) -> None:
         for variable, domain in never.variables.items():
             if variable not in binding and domain is not None and not self.domains.sets[domain]:
                 return
@@ -382,7 +382,7 @@ class Situation:
             return
         arguments = tuple([binding.get(a, a) for a in missing.arguments])
         if not any([a in never.variables and a not in binding for a in missing.arguments]):
-            self.assume(Literal(not missing.positive, missing.predicate, arguments))
+            self.assume(LiftedLiteral(not missing.positive, missing.predicate, arguments))
 
     def _choose(self) -> None:
         """Drop alternatives that cannot be; where one is left, it is so."""

@@ -11,17 +11,17 @@ from time import monotonic
 
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
-from plansafe.verifier.execution.monitors.program import Moment
+from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.replay import Engine, TimeUp
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.symbolic.orders.partial import PartialOrder, members
-from plansafe.verifier.symbolic.orders.replay import Judged, counts
+from plansafe.verifier.symbolic.orders.replay import OrderVerdict, counts
 from plansafe.verifier.symbolic.orders.template import TooHard
 
 MAX_POINTS = 30_000
 """Points of executions that are looked at."""
-UNDECIDED = Judged(None, None, None)
+UNDECIDED = OrderVerdict(None, None, None)
 
 
 def enumerate_orders(
@@ -30,7 +30,7 @@ def enumerate_orders(
     order: PartialOrder,
     blame: Sequence[str],
     deadline: float | None,
-    note: Callable[[Judged, tuple[int, ...]], bool],
+    note: Callable[[OrderVerdict, tuple[int, ...]], bool],
 ) -> None:
     """Call ``note`` with a judgement and an order for every way in which a trace may end, until it returns ``True``.
 
@@ -72,7 +72,7 @@ def enumerate_orders(
             return
 
 
-def _judged(execution: Execution, executable: bool) -> Judged:
+def _judged(execution: Execution, executable: bool) -> OrderVerdict:
     """The judgement where the trace ends."""
     engine, runtime = execution.engine, execution.runtime
     goal = engine.goal(execution.state) is True
@@ -80,11 +80,11 @@ def _judged(execution: Execution, executable: bool) -> Judged:
     if runtime is not None:
         try:
             end = runtime.fork()
-            end.finish(execution.state, Moment(execution.letter, execution.letter, False))
+            end.finish(execution.state, LetterTime(execution.letter, execution.letter, False))
             if any([counts(engine, violation, execution.blame) for violation in end.violations()]):
                 safe = False
             elif end.undecided() or end.too_large:
                 safe = None
         except TooManyInstances:
             safe = None
-    return Judged(executable, goal, safe) if engine.limit is None or not executable else UNDECIDED
+    return OrderVerdict(executable, goal, safe) if engine.limit is None or not executable else UNDECIDED

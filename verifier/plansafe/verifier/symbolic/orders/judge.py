@@ -23,7 +23,7 @@ from plansafe.verifier.symbolic.orders.exclusive import implied
 from plansafe.verifier.symbolic.orders.moments import Moments
 from plansafe.verifier.symbolic.orders.partial import Pair, PartialOrder
 from plansafe.verifier.symbolic.orders.refine import Answer, Search
-from plansafe.verifier.symbolic.orders.replay import Judged, greedy, outcome, replayed
+from plansafe.verifier.symbolic.orders.replay import OrderVerdict, greedy, outcome, replayed
 from plansafe.verifier.symbolic.orders.rules import RuleEncoding, Violated, goal_reached
 from plansafe.verifier.symbolic.orders.template import Openings, Template, TooHard, closed
 from plansafe.verifier.symbolic.orders.threats import certain, failing_order
@@ -49,7 +49,7 @@ class Open(NamedTuple):
     """
 
     openings: Openings
-    replay: Callable[[Completion], Judged]
+    replay: Callable[[Completion], OrderVerdict]
     each: Callable[[], Iterator[Closed | None]] | None = None
 
 
@@ -80,10 +80,10 @@ def judge_orders(
     in general.
     """
     order = PartialOrder(len(steps), pairs)
-    return Judge(engine, steps, order, deadline, tuple(blame), open_worlds, solver).verdict()
+    return OrderJudge(engine, steps, order, deadline, tuple(blame), open_worlds, solver).verdict()
 
 
-class Judge:
+class OrderJudge:
     """A verdict in the making: for each of the three properties, a world in which it is so, and one where it is not."""
 
     def __init__(
@@ -143,13 +143,13 @@ class Judge:
 
     # -- replays ------------------------------------------------------------------------------------------------------
 
-    def _note(self, judged: Judged, world: Completion) -> None:
+    def _note(self, judged: OrderVerdict, world: Completion) -> None:
         for which, value in enumerate(judged):
             self.seen[which].setdefault(value, world)
             if value is not None:
                 self.settled[which].add(value)
 
-    def _replay(self, world: Completion) -> Judged:
+    def _replay(self, world: Completion) -> OrderVerdict:
         if self.open is not None:
             judged = self.open.replay(world)
         else:
@@ -157,7 +157,7 @@ class Judge:
         self._note(judged, world)
         return judged
 
-    def _replay_order(self, order: tuple[int, ...]) -> Judged:
+    def _replay_order(self, order: tuple[int, ...]) -> OrderVerdict:
         return self._replay(Completion(frozenset(), {}, {}, order))
 
     def _replay_some(self) -> None:
@@ -321,7 +321,7 @@ class Judge:
         elif judged[which] is not value:
             self.limits["a replay does not confirm a world that the solver gave"] = None
 
-    def _ask(self, literal: Literal) -> Judged | tuple[()] | None:
+    def _ask(self, literal: Literal) -> OrderVerdict | tuple[()] | None:
         """The judgement on a world in which a literal is true; nothing if there is none, ``None`` if that is open."""
         answer = self._prepare()[1].find(literal)
         if answer.world is not None:
@@ -429,7 +429,7 @@ class Judge:
             if closed_world is None or number >= MAX_WORLDS:
                 raise TooHard("there are too many worlds to judge one by one")
             world, engine, steps = closed_world
-            inner = Judge(engine, steps, self.order, self.deadline, self.blame, None, self.solver)
+            inner = OrderJudge(engine, steps, self.order, self.deadline, self.blame, None, self.solver)
             inner.verdict()
             for which in range(3):
                 for value, found in inner.seen[which].items():
@@ -441,7 +441,7 @@ class Judge:
                 return False
         return True
 
-    def _enumerated(self, judged: Judged, path: tuple[int, ...]) -> bool:
+    def _enumerated(self, judged: OrderVerdict, path: tuple[int, ...]) -> bool:
         if any([value not in self.seen[which] for which, value in enumerate(judged)]):
             order = self.order.extension([1 << step for step in path])
             assert order is not None

@@ -16,7 +16,7 @@ from plansafe.verifier.compile.normal import is_temporal, subformulas
 from plansafe.verifier.execution.monitors.program import WHOLE_TRACE
 from plansafe.verifier.model.nodes import And, Formula, Not, Number, Or, Temporal
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
-from plansafe.verifier.symbolic.orders.moments import Moment, Moments
+from plansafe.verifier.symbolic.orders.moments import Moments, TimePoint
 from plansafe.verifier.symbolic.orders.template import TooHard
 from plansafe.verifier.symbolic.orders.threats import END
 
@@ -56,22 +56,22 @@ class Letters:
     """
 
     def __init__(
-        self, moments: Moments, leaf: Callable[[Formula, Moment], Literal], writers: Sequence[int] | None
+        self, moments: Moments, leaf: Callable[[Formula, TimePoint], Literal], writers: Sequence[int] | None
     ) -> None:
         self.moments = moments
         self.circuit = moments.circuit
         self.leaf = leaf
         self.merged = writers is not None
         if writers is not None:
-            self.letters: list[Moment] = [moments.start, *[moments.following(step) for step in writers]]
+            self.letters: list[TimePoint] = [moments.start, *[moments.following(step) for step in writers]]
         else:
             self.letters = [*range(1, moments.order.size + 1), END]
-        self._values: dict[tuple[int, Moment], Literal] = {}
+        self._values: dict[tuple[int, TimePoint], Literal] = {}
         self._kept: list[Formula] = []
 
     # -- the order of letters -----------------------------------------------------------------------------------------
 
-    def there(self, letter: Moment) -> Literal:
+    def there(self, letter: TimePoint) -> Literal:
         """In which worlds the trace has a letter."""
         moments = self.moments
         if letter == END:
@@ -81,7 +81,7 @@ class Letters:
         size = moments.order.size
         return moments.reached(letter) if letter <= size else moments.taken(letter - size)
 
-    def up_to(self, letter: Moment, moment: Moment) -> Literal:
+    def up_to(self, letter: TimePoint, moment: TimePoint) -> Literal:
         """In which orders a letter is not after a moment, which may be a letter too."""
         moments, size = self.moments, self.moments.order.size
         if letter == moment or moment == END or letter == moments.start:
@@ -95,11 +95,11 @@ class Letters:
             return TRUE if moment > size else FALSE
         return moments.precedes(first, second)
 
-    def earlier(self, letter: Moment, other: Moment) -> Literal:
+    def earlier(self, letter: TimePoint, other: TimePoint) -> Literal:
         """In which orders a letter is before another."""
         return FALSE if letter == other else self.up_to(letter, other)
 
-    def follows(self, letter: Moment, other: Moment) -> Literal:
+    def follows(self, letter: TimePoint, other: TimePoint) -> Literal:
         """In which orders ``other`` is the letter right after ``letter``; not for merged letters."""
         between = [
             self.circuit.both(self.earlier(letter, middle), self.earlier(middle, other)) ^ 1
@@ -109,12 +109,12 @@ class Letters:
         self.moments.check()
         return self.circuit.conjunction([self.earlier(letter, other), *between])
 
-    def last(self, letter: Moment) -> Literal:
+    def last(self, letter: TimePoint) -> Literal:
         """In which worlds the trace ends with a letter."""
         later = [self.circuit.both(self.earlier(letter, other), self.there(other)) ^ 1 for other in self.letters]
         return self.circuit.conjunction([self.there(letter), *later])
 
-    def first(self, letter: Moment) -> Literal:
+    def first(self, letter: TimePoint) -> Literal:
         """In which orders a letter is letter 0; not for merged letters."""
         return self.circuit.conjunction([self.earlier(other, letter) ^ 1 for other in self.letters])
 
@@ -242,7 +242,7 @@ class Letters:
             bad.append(circuit.conjunction([value, *late]))
         return circuit.disjunction(bad) ^ 1
 
-    def early(self, letter: Moment, bound: int) -> Literal:
+    def early(self, letter: TimePoint, bound: int) -> Literal:
         """In which orders the number of a letter is at most ``bound``; not for merged letters."""
         return self._at_most([self.earlier(other, letter) for other in self.letters], bound)
 
@@ -268,7 +268,7 @@ class Letters:
 
     # -- values -------------------------------------------------------------------------------------------------------
 
-    def at(self, formula: Formula, moment: Moment) -> Literal:
+    def at(self, formula: Formula, moment: TimePoint) -> Literal:
         """The value of a past or future formula at a moment that is there."""
         if not is_temporal(formula):
             return self.leaf(formula, moment)
@@ -280,7 +280,7 @@ class Letters:
             self.moments.check()
         return found
 
-    def _at(self, formula: Formula, moment: Moment) -> Literal:
+    def _at(self, formula: Formula, moment: TimePoint) -> Literal:
         circuit = self.circuit
         match formula:
             case Not():
@@ -293,7 +293,7 @@ class Letters:
             case _:
                 raise AssertionError("quantifiers over temporal formulas are ground")
 
-    def _operator(self, formula: Temporal, moment: Moment) -> Literal:
+    def _operator(self, formula: Temporal, moment: TimePoint) -> Literal:
         circuit = self.circuit
         first, second = formula.operands[0], formula.operands[-1]
         match formula.operator:
@@ -330,7 +330,7 @@ class Letters:
             case _:
                 raise TooHard(f"`{formula.operator}` below another operator")
 
-    def _some(self, body: Formula, moment: Moment, *, past: bool, flip: int) -> Literal:
+    def _some(self, body: Formula, moment: TimePoint, *, past: bool, flip: int) -> Literal:
         """Whether a formula has a value (false, with ``flip``) at a moment, or at some letter on one side of it."""
         circuit = self.circuit
         out = [self.at(body, moment) ^ flip]
@@ -345,7 +345,7 @@ class Letters:
                 out.append(circuit.both(side, self.at(body, k) ^ flip))
         return circuit.disjunction(out)
 
-    def _reaching(self, stay: Formula, goal: Formula, moment: Moment, *, past: bool, flip: int) -> Literal:
+    def _reaching(self, stay: Formula, goal: Formula, moment: TimePoint, *, past: bool, flip: int) -> Literal:
         """Whether ``goal`` is so at a letter on one side of a moment (or there), and ``stay`` at all on the way."""
         circuit = self.circuit
         letter = self.merged or moment != self.moments.start  # else it stands for whichever letter is the first

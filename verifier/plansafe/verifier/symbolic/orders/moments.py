@@ -26,7 +26,7 @@ from plansafe.verifier.symbolic.worlds.model import AuxiliaryInput, OrderInput
 
 MAX_GATES = 1_500_000
 """Gates beyond which an encoding is given up: about a gigabyte."""
-Moment = int
+TimePoint = int
 """``END``, a step (the moment before it), or one of :meth:`Moments.following` and :attr:`Moments.start`."""
 
 
@@ -51,13 +51,13 @@ class Moments:
         self.deadline = deadline
         self.start = 2 * order.size + 1
         self.assured = False
-        self.definitions: dict[int, tuple[Literal, Moment]] = {}
+        self.definitions: dict[int, tuple[Literal, TimePoint]] = {}
         """Node of an auxiliary input -> the template literal that it stands for, and the moment."""
         self._defined: dict[int, Literal] = {}
         self._writes: dict[Fact, dict[int, Write]] = {}
         self._writers: dict[Fact, Writers] = {}
-        self._values: dict[tuple[Fact, Moment], Literal] = {}
-        self._known: dict[Moment, dict[int, Literal]] = {}
+        self._values: dict[tuple[Fact, TimePoint], Literal] = {}
+        self._known: dict[TimePoint, dict[int, Literal]] = {}
         self._fires: dict[tuple[Literal, int], Literal] = {}
         self._open: dict[Literal, bool] = {}
         self._reached: dict[int, Literal] = {}
@@ -75,7 +75,7 @@ class Moments:
 
     # -- the order ----------------------------------------------------------------------------------------------------
 
-    def following(self, step: int) -> Moment:
+    def following(self, step: int) -> TimePoint:
         """The moment after a step."""
         return self.order.size + step
 
@@ -137,7 +137,7 @@ class Moments:
             found = self._writers[fact] = Writers(initial == TRUE if initial <= TRUE else None, *masks)
         return found
 
-    def fact(self, fact: Fact, moment: Moment) -> Literal:
+    def fact(self, fact: Fact, moment: TimePoint) -> Literal:
         """In which worlds a fact holds at a moment."""
         key = (fact, moment)
         found = self._values.get(key)
@@ -145,7 +145,7 @@ class Moments:
             found = self._values[key] = self._fact(fact, moment)
         return found
 
-    def _fact(self, fact: Fact, moment: Moment) -> Literal:
+    def _fact(self, fact: Fact, moment: TimePoint) -> Literal:
         if moment == self.start:
             return self.template.initial[fact]
         if moment > self.order.size:
@@ -158,7 +158,7 @@ class Moments:
             return FALSE
         return self._last_writer(fact, moment)
 
-    def _last_writer(self, fact: Fact, moment: Moment) -> Literal:
+    def _last_writer(self, fact: Fact, moment: TimePoint) -> Literal:
         circuit, order = self.circuit, self.order
         mask, writes = self.writers(fact), self.writes(fact)
         before = order.all if moment == END else order.before[moment]
@@ -183,7 +183,7 @@ class Moments:
         self.check()
         return circuit.disjunction(parts)
 
-    def _early(self, step: int, moment: Moment) -> Literal:
+    def _early(self, step: int, moment: TimePoint) -> Literal:
         return TRUE if moment == END else self.precedes(step, moment)
 
     def fires(self, condition: Literal, step: int) -> Literal:
@@ -269,7 +269,7 @@ class Moments:
 
     # -- formulas -----------------------------------------------------------------------------------------------------
 
-    def at(self, literal: Literal, moment: Moment) -> Literal:
+    def at(self, literal: Literal, moment: TimePoint) -> Literal:
         """A template literal at a moment."""
         if literal <= TRUE:
             return literal
@@ -292,7 +292,7 @@ class Moments:
             known[node] = circuit.conjunction([known[child >> 1] ^ (child & 1) for child in children])
         return known[literal >> 1] ^ (literal & 1)
 
-    def _input(self, node: int, moment: Moment) -> Literal:
+    def _input(self, node: int, moment: TimePoint) -> Literal:
         fact = self._slots.get(node)
         if fact is not None:
             return self.fact(fact, moment)
@@ -304,7 +304,7 @@ class Moments:
             return terms.compared(self.circuit, key.operator, value, terms.constant(0))
         return 2 * node
 
-    def _action(self, mirror: Fact, moment: Moment) -> Literal:
+    def _action(self, mirror: Fact, moment: TimePoint) -> Literal:
         """Whether the step that leaves a letter is one of those with this mirror fact."""
         if moment > self.order.size:
             raise AssertionError("letters that mention actions are moments before steps, and the end")

@@ -18,14 +18,14 @@ from plansafe.verifier.symbolic.orders.template import Fact
 from plansafe.verifier.symbolic.orders.threats import END
 
 if TYPE_CHECKING:
-    from plansafe.verifier.symbolic.orders.moments import Moment, Moments
+    from plansafe.verifier.symbolic.orders.moments import Moments, TimePoint
 
 
 class _Entangled(Exception):
     """A step changes a number by an amount that depends on numbers that change."""
 
 
-class Change(NamedTuple):
+class NumericEffect(NamedTuple):
     """A step assigns ``amount`` to a fluent, where ``condition`` holds, or adds it."""
 
     condition: Literal
@@ -39,10 +39,10 @@ class Numbers:
     def __init__(self, moments: Moments) -> None:
         self.moments = moments
         self._varies: dict[Sum, bool] = {}
-        self._changes: dict[Fact, dict[int, Change]] = {}
-        self._values: dict[tuple[Fact, Moment], Sum] = {}
+        self._changes: dict[Fact, dict[int, NumericEffect]] = {}
+        self._values: dict[tuple[Fact, TimePoint], Sum] = {}
         self._base = len(moments.template.task.functions)  # variables are numbered as if they were fluents, past these
-        self._variables: list[tuple[Fact, Moment]] = []
+        self._variables: list[tuple[Fact, TimePoint]] = []
         self._definitions: dict[int, Literal] = {}
 
     def varies(self, total: Sum) -> bool:
@@ -69,18 +69,18 @@ class Numbers:
                 out.add((function, code))
         return out
 
-    def at(self, total: Sum, moment: Moment) -> Sum:
+    def at(self, total: Sum, moment: TimePoint) -> Sum:
         """A sum of the template at a moment."""
         return self._mapped(total, moment, early=False)
 
-    def _mapped(self, total: Sum, moment: Moment, early: bool) -> Sum:
+    def _mapped(self, total: Sum, moment: TimePoint, early: bool) -> Sum:
         """``early``: the sum is read by a step's effect, where conditions are inputs with a definition."""
         out = Sum(total.constant)
         for atom, factor in total.items:
             out = terms.plus(out, self._atom(atom, moment, early), factor)
         return out
 
-    def _atom(self, atom: Atom, moment: Moment, early: bool) -> Sum:
+    def _atom(self, atom: Atom, moment: TimePoint, early: bool) -> Sum:
         kind = atom[0]
         if kind == "here":
             _, function, code = atom
@@ -99,14 +99,14 @@ class Numbers:
         left, right = [self._mapped(part, moment, early) for part in _parts(atom)]
         return terms.times(left, right) if kind == "product" else terms.divided(left, right)
 
-    def _value(self, fluent: Fact, moment: Moment) -> Sum:
+    def _value(self, fluent: Fact, moment: TimePoint) -> Sum:
         key = (fluent, moment)
         found = self._values.get(key)
         if found is None:
             found = self._values[key] = self._computed(fluent, moment)
         return found
 
-    def _computed(self, fluent: Fact, moment: Moment) -> Sum:
+    def _computed(self, fluent: Fact, moment: TimePoint) -> Sum:
         moments = self.moments
         template, order, circuit = moments.template, moments.order, moments.circuit
         if moment == moments.start:
@@ -141,7 +141,7 @@ class Numbers:
             moments.check()
         return terms.plus(value, total)
 
-    def _variable(self, fluent: Fact, moment: Moment) -> Sum:
+    def _variable(self, fluent: Fact, moment: TimePoint) -> Sum:
         self._variables.append((fluent, moment))
         return Sum(0, ((("value", self._base, len(self._variables) - 1), 1),))
 
@@ -186,7 +186,7 @@ class Numbers:
         """The steps that may change a fluent, as a mask."""
         return sum([1 << step for step, t in enumerate(self.moments.template.steps) if fluent in t.numbers])
 
-    def changes(self, fluent: Fact) -> dict[int, Change]:
+    def changes(self, fluent: Fact) -> dict[int, NumericEffect]:
         """What each step does to a fluent. Raises :class:`_Entangled`."""
         found = self._changes.get(fluent)
         if found is None:
@@ -199,23 +199,23 @@ class Numbers:
             self._changes[fluent] = found
         return found
 
-    def _change(self, fluent: Fact, after: Sum) -> Change | None:
+    def _change(self, fluent: Fact, after: Sum) -> NumericEffect | None:
         here = Sum(0, ((("here", *fluent), 1),))
         amount = terms.plus(after, here, -1)
         if amount == Sum(0):
             return None
         if not _moving(amount):
-            return Change(TRUE, False, amount)
+            return NumericEffect(TRUE, False, amount)
         if not _moving(after):
-            return Change(TRUE, True, after)
+            return NumericEffect(TRUE, True, after)
         if after.constant == 0 and len(after.items) == 1 and after.items[0][1] == 1:
             atom = after.items[0][0]
             if atom[0] == "choice" and isinstance(atom[1], int):
                 then, otherwise = _parts(atom)
                 if otherwise == here and not _moving(then):
-                    return Change(atom[1], True, then)
+                    return NumericEffect(atom[1], True, then)
                 if then == here and not _moving(otherwise):
-                    return Change(atom[1] ^ 1, True, otherwise)
+                    return NumericEffect(atom[1] ^ 1, True, otherwise)
         raise _Entangled
 
 

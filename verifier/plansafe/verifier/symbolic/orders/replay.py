@@ -17,7 +17,7 @@ MAX_TRIES = 50_000
 """Attempts to take a step."""
 
 
-class Judged(NamedTuple):
+class OrderVerdict(NamedTuple):
     """Whether a plan in one world is executable, reaches the goal and is safe; ``None``: undecided there."""
 
     executable: bool | None
@@ -31,7 +31,7 @@ def replayed(
     order: Sequence[int],
     blame: Sequence[str] = (),
     deadline: float | None = None,
-) -> Judged:
+) -> OrderVerdict:
     """The judgement on the steps taken in an order (numbers from 1), up to the first that fails.
 
     ``blame`` as in :class:`plansafe.verifier.api.Options`. Raises ``TimeUp``.
@@ -43,8 +43,8 @@ def replayed(
     elif found.undecided or found.limit is not None:
         safe = None
     if found.limit is not None and not found.failures:
-        return Judged(None, None, safe)
-    return Judged(not found.failures, found.goal is True, safe)
+        return OrderVerdict(None, None, safe)
+    return OrderVerdict(not found.failures, found.goal is True, safe)
 
 
 def outcome(

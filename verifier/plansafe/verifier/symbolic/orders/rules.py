@@ -12,7 +12,7 @@ from plansafe.verifier.model.nodes import And, Formula, Not, Or, Temporal, Varia
 from plansafe.verifier.rules.model import Part
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.orders.letters import Letters, repeats, rewritten
-from plansafe.verifier.symbolic.orders.moments import Moment, Moments
+from plansafe.verifier.symbolic.orders.moments import Moments, TimePoint
 from plansafe.verifier.symbolic.orders.partial import members
 from plansafe.verifier.symbolic.orders.template import TooHard
 from plansafe.verifier.symbolic.orders.threats import END
@@ -166,7 +166,7 @@ class RuleEncoding:
             return FALSE
         if not ready.part.after:
             return circuit.both(asked, letters.at(ready.body, step) ^ 1)
-        after: Moment = moments.following(step)
+        after: TimePoint = moments.following(step)
         if letters.merged:
             return circuit.both(asked, letters.at(ready.body, after) ^ 1)
         bad = [

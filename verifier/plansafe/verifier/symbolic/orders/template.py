@@ -19,7 +19,7 @@ from plansafe.verifier.symbolic.circuits.terms import Sum
 from plansafe.verifier.symbolic.worlds.derived import Derived, TooManyRounds
 from plansafe.verifier.symbolic.worlds.evaluation import Evaluation
 from plansafe.verifier.symbolic.worlds.initial import initial
-from plansafe.verifier.symbolic.worlds.possible_certain import Doubled
+from plansafe.verifier.symbolic.worlds.possible_certain import PossibleCertain
 from plansafe.verifier.symbolic.worlds.state import Quantity, SymbolicState
 from plansafe.verifier.symbolic.worlds.steps import Steps
 
@@ -61,7 +61,7 @@ class Openings(NamedTuple):
 def closed(engine: Engine) -> Openings:
     """Nothing is open beside the order."""
     circuit = Circuit()
-    evaluation = Evaluation(engine.task, circuit, Doubled(engine.task))
+    evaluation = Evaluation(engine.task, circuit, PossibleCertain(engine.task))
     return Openings(circuit, initial(engine.task, circuit, ()).state, evaluation)
 
 

@@ -16,7 +16,7 @@ from plansafe.verifier.symbolic.worlds.derived import Derived, TooManyRounds
 from plansafe.verifier.symbolic.worlds.evaluation import Evaluation
 from plansafe.verifier.symbolic.worlds.initial import Group, finite_numbers, initial, invariants
 from plansafe.verifier.symbolic.worlds.model import Encoding
-from plansafe.verifier.symbolic.worlds.possible_certain import Doubled
+from plansafe.verifier.symbolic.worlds.possible_certain import PossibleCertain
 from plansafe.verifier.symbolic.worlds.staterules import Dispatch, Found, StateRule, StepRule, matcher
 from plansafe.verifier.symbolic.worlds.steps import Steps
 from plansafe.verifier.symbolic.worlds.temporalrules import TemporalRule, TooManyTemporal
@@ -49,7 +49,7 @@ def encode(
     assert engine is not None
     task = engine.task
     circuit = Circuit()
-    evaluation = Evaluation(task, circuit, Doubled(task))
+    evaluation = Evaluation(task, circuit, PossibleCertain(task))
     start = initial(task, circuit, checker.openings)
     derived = Derived(task, evaluation) if task.axioms else None
     stepper = Steps(evaluation)

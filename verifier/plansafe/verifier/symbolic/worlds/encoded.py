@@ -33,7 +33,7 @@ from plansafe.verifier.symbolic.worlds.replaying import in_world as replayed_in
 from plansafe.verifier.symbolic.worlds.showing import Contradicted, Show, Shown, headline
 from plansafe.verifier.symbolic.worlds.statuses import Counts, merged, unbroken, unsure
 from plansafe.verifier.symbolic.worlds.texts import world_said
-from plansafe.verifier.symbolic.worlds.verdict import Judge, NoWorld
+from plansafe.verifier.symbolic.worlds.verdict import EncodingQueries, NoWorld
 
 if TYPE_CHECKING:
     from plansafe.verifier.api import Checker
@@ -64,7 +64,7 @@ class Encoded(Show):
         self.restricted = restricted
         self.steps: Sequence[GroundAction | IllFormed] = read.steps
         self.encoding = encode(checker, self.steps, restricted.groups, deadline)
-        self.judge = Judge(self.encoding, checker.options.engine, deadline)
+        self.judge = EncodingQueries(self.encoding, checker.options.engine, deadline)
         e = self.encoding
         self.good = e.circuit.conjunction([e.executable, e.goal, e.violated ^ 1, e.undecided ^ 1])
         self.sample: Report | None = None
@@ -145,7 +145,7 @@ class Encoded(Show):
     def _again(self, verdict: Verdict) -> None:
         """Let the other solver decide; what it finds otherwise is an error of ours or of a solver's."""
         engine = "sat" if self.judge.name.startswith("z3") else "smt"
-        other = Judge(self.encoding, engine, self.deadline)
+        other = EncodingQueries(self.encoding, engine, self.deadline)
         try:
             second = other.decide()
         except Unsupported:

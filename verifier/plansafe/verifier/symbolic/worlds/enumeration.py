@@ -24,7 +24,7 @@ from plansafe.verifier.symbolic.worlds.derived import Derived
 from plansafe.verifier.symbolic.worlds.evaluation import Evaluation
 from plansafe.verifier.symbolic.worlds.initial import Group, initial, invariants
 from plansafe.verifier.symbolic.worlds.model import Completion, FactInput, Verdict
-from plansafe.verifier.symbolic.worlds.possible_certain import Doubled
+from plansafe.verifier.symbolic.worlds.possible_certain import PossibleCertain
 from plansafe.verifier.symbolic.worlds.statuses import Counts, merged, unsure
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Openness:
         assert checker.engine is not None
         task = self.task = checker.engine.task
         self.circuit = Circuit()
-        evaluation = self.evaluation = Evaluation(task, self.circuit, Doubled(task))
+        evaluation = self.evaluation = Evaluation(task, self.circuit, PossibleCertain(task))
         start = initial(task, self.circuit, checker.openings)
         self.start = start.state
         if task.axioms:

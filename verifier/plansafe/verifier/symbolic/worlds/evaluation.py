@@ -1,7 +1,7 @@
 """Conditions and numbers in all worlds at once: a formula becomes closures that return literals.
 
 Three values need two literals: in which worlds a formula is true, and in which it is false. Where it reads no numbers
-one is the negation of the other. Quantifiers range over what :mod:`.doubled` finds possible, so a closure costs as much
+one is the negation of the other. Quantifiers range over what :mod:`.possible_certain` finds possible, so a closure costs as much
 as there are facts that may matter, not as there are objects.
 """
 
@@ -28,7 +28,7 @@ from plansafe.verifier.model.nodes import (
 )
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
-from plansafe.verifier.symbolic.worlds.possible_certain import Doubled
+from plansafe.verifier.symbolic.worlds.possible_certain import PossibleCertain
 from plansafe.verifier.symbolic.worlds.state import Quantity, SymbolicState
 
 Binding = dict[int, int]
@@ -40,7 +40,7 @@ Numbers = Callable[[SymbolicState, Binding], Quantity]
 class Evaluation:
     """Compiles the formulas of one task. Closures are kept per formula, so compiling twice costs nothing."""
 
-    def __init__(self, task: Task, circuit: Circuit, doubled: Doubled) -> None:
+    def __init__(self, task: Task, circuit: Circuit, doubled: PossibleCertain) -> None:
         self.task = task
         self.circuit = circuit
         self.doubled = doubled

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from plansafe.verifier.compile.emit import Emitter, Join
-from plansafe.verifier.compile.normal import Disjunct, Literal, dnf
+from plansafe.verifier.compile.normal import Disjunct, FormulaLiteral, dnf
 from plansafe.verifier.model.nodes import (
     TRUE,
     And,
@@ -33,7 +33,7 @@ Search = Callable[..., None]
 """``search(S, F, out, *bound)`` appends tuples of objects."""
 
 
-class Doubled:
+class PossibleCertain:
     """The doubled task of a task, and the joins over it."""
 
     def __init__(self, task: Task) -> None:
@@ -78,7 +78,7 @@ class Doubled:
         emitter = self.emitter
         disjuncts = dnf(formula)
         if disjuncts is None:
-            disjuncts = [Disjunct((), (Literal(True, formula),))]
+            disjuncts = [Disjunct((), (FormulaLiteral(True, formula),))]
         outputs = [v.slot for v in variables]
         found = [f"out.append(({''.join([f'x{slot},' for slot in outputs])}))"]
         name = emitter.fresh()

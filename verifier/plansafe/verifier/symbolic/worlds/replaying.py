@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from plansafe.verifier.api import Checker
     from plansafe.verifier.execution.reading import ReadSteps
 
-Judged = tuple[bool, bool, "bool | None"]
+ThreeValues = tuple[bool, bool, "bool | None"]
 """Executable, goal, and safe (``None``: undecided)."""
 
 
@@ -72,7 +72,7 @@ def _timed(read: ReadSteps, world: Completion) -> list[TimedStep]:
     ]
 
 
-def judged(report: Report) -> Judged:
+def judged(report: Report) -> ThreeValues:
     """The three values in one world."""
     safe = {Worlds.ALL: True, Worlds.NONE: False}.get(report.safe)
     return report.executable is Worlds.ALL, report.goal is Worlds.ALL, safe

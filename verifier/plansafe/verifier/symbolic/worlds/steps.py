@@ -22,7 +22,7 @@ from plansafe.verifier.symbolic.worlds.state import Quantity, SymbolicState
 Fact = tuple[int, int]
 
 
-class Changes(NamedTuple):
+class StepChanges(NamedTuple):
     """What a step does where it is taken: new literals of facts, and new values of fluents."""
 
     facts: list[tuple[int, int, Literal]]
@@ -101,14 +101,14 @@ class Steps:
         code = self.evaluation.coder(assignment.arguments)
         return _Assign(assignment.operator, assignment.function, code, self.evaluation.number(assignment.value))
 
-    def take(self, state: SymbolicState, taken: GroundAction, step: int) -> tuple[Literal, Changes]:
+    def take(self, state: SymbolicState, taken: GroundAction, step: int) -> tuple[Literal, StepChanges]:
         """In which worlds a step can be taken in a state, and what it changes there. The state is left as it is."""
         circuit = self.circuit
         action, condition, effects = self._compiled(taken.action)
         binding: Binding = bind(action.parameters, taken.objects)
         able = condition(state, binding)
         if able == FALSE:
-            return FALSE, Changes([], [])
+            return FALSE, StepChanges([], [])
         adds: dict[Fact, list[Literal]] = {}
         deletes: dict[Fact, list[Literal]] = {}
         updates: dict[Fact, list[_Update]] = {}
@@ -134,7 +134,7 @@ class Steps:
         facts = self._facts(state, adds, deletes)
         quantities = [self._quantity(state, key, found, trouble) for key, found in updates.items()]
         able = circuit.both(able, circuit.disjunction(trouble) ^ 1)
-        return able, Changes(facts, quantities)
+        return able, StepChanges(facts, quantities)
 
     def _bindings(self, effect: _Effect, state: SymbolicState, binding: Binding) -> Iterator[None]:
         """Puts every binding of an effect's variables under which it may happen into ``binding``, one by one."""

@@ -1,7 +1,7 @@
 """Rules with temporal operators, and rules that read what is done, in all worlds at once.
 
 Each instance keeps the values of its formulas without temporal operators (its leaves) where they change; at the end of
-the trace its rows are computed (:mod:`.rows`). Instances whose leaves have the same rows have the same value, so they
+the trace its rows are computed (:mod:`.truth_vectors`). Instances whose leaves have the same rows have the same value, so they
 are computed once. Where a rule has very many instances, those are kept that a change concerns, and those that S0 alone
 may break: of all others every leaf keeps, for the whole trace, a value under which the rule holds.
 """

@@ -31,7 +31,7 @@ class Value(NamedTuple):
     false: Literal
 
 
-class Judge:
+class EncodingQueries:
     """Asks one solver about one encoding. What folds to a constant needs none."""
 
     def __init__(self, encoding: Encoding, engine: str = "auto", deadline: float | None = None) -> None:

@@ -16,8 +16,7 @@ from plansafe.verifier.rules.model import shown_names
 from plansafe.verifier.symbolic.invariants.groups import Restrictions
 from plansafe.verifier.symbolic.worlds.enumeration import Openness, judge_each
 from plansafe.verifier.symbolic.worlds.model import Completion, ShownValue, ShownWorld, Verdict, Witness, WorldsReport
-from plansafe.verifier.symbolic.worlds.replaying import Judged as Values
-from plansafe.verifier.symbolic.worlds.replaying import closed_checker, in_world, judged
+from plansafe.verifier.symbolic.worlds.replaying import ThreeValues, closed_checker, in_world, judged
 from plansafe.verifier.symbolic.worlds.showing import Contradicted, Show, Shown, headline
 from plansafe.verifier.symbolic.worlds.statuses import BROKEN, Counts, merged, unbroken, unsure
 from plansafe.verifier.symbolic.worlds.texts import world_said
@@ -28,8 +27,7 @@ if TYPE_CHECKING:
 
     from plansafe.verifier.api import Checker
     from plansafe.verifier.execution.reading import ReadSteps
-    from plansafe.verifier.symbolic.orders.judge import Closed
-    from plansafe.verifier.symbolic.orders.judge import Judge as OrderJudge
+    from plansafe.verifier.symbolic.orders.judge import Closed, OrderJudge
     from plansafe.verifier.symbolic.orders.refine import Answer
 
 MAX_WITNESSES = 8
@@ -42,7 +40,7 @@ _OF_BOOLEAN = {True: Worlds.ALL, False: Worlds.NONE, None: Worlds.UNKNOWN}
 Key = tuple[object, ...]
 
 
-class Judged(Show):
+class Unencoded(Show):
     """One plan with times, or partially ordered, judged over all worlds."""
 
     def __init__(
@@ -114,9 +112,9 @@ class Judged(Show):
     # -- verdicts -----------------------------------------------------------------------------------------------------
 
     def _ordered(self) -> Verdict:
-        from plansafe.verifier.symbolic.orders.judge import Judge, Open  # noqa: PLC0415 - for such plans alone
+        from plansafe.verifier.symbolic.orders.judge import Open, OrderJudge  # noqa: PLC0415 - for such plans alone
         from plansafe.verifier.symbolic.orders.partial import PartialOrder  # noqa: PLC0415
-        from plansafe.verifier.symbolic.orders.replay import Judged as OrderJudged  # noqa: PLC0415
+        from plansafe.verifier.symbolic.orders.replay import OrderVerdict  # noqa: PLC0415
         from plansafe.verifier.symbolic.orders.template import Openings  # noqa: PLC0415
 
         engine, options, steps = self.checker.engine, self.checker.options, self.read.steps
@@ -128,9 +126,9 @@ class Judged(Show):
             start = self.openness
             openings = Openings(start.circuit, start.start, start.evaluation, start.allowed)
             each = None if start.numbers else self._each
-            open_worlds = Open(openings, lambda world: OrderJudged(*self._values(world)), each)
+            open_worlds = Open(openings, lambda world: OrderVerdict(*self._values(world)), each)
         order = PartialOrder(len(steps), self.read.ordering)
-        self.orders = Judge(engine, steps, order, self.deadline, options.blame, open_worlds, options.engine)
+        self.orders = OrderJudge(engine, steps, order, self.deadline, options.blame, open_worlds, options.engine)
         return self.orders.verdict()
 
     def _each(self) -> Iterator[Closed | None]:
@@ -147,7 +145,7 @@ class Judged(Show):
                 assert engine is not None
                 yield Closed(world, engine, resolved(self.read.steps, world))
 
-    def _values(self, world: Completion) -> Values:
+    def _values(self, world: Completion) -> ThreeValues:
         return judged(self._in_world(world))
 
     def _in_world(self, world: Completion) -> Report:
