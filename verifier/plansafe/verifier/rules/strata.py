@@ -1,0 +1,70 @@
+"""Where temporal operators may stand in a rule (docs/language.md, section 5)."""
+
+from __future__ import annotations
+
+from plansafe.verifier.elaborate.context import At, Context
+from plansafe.verifier.model.nodes import And, Formula, Not, Or, Quantified, Temporal
+from plansafe.verifier.rules.split import PAST_OPERATORS
+
+MAX_TEMPORAL_DEPTH = 200
+TOP_OPERATORS = frozenset(
+    ("at-end", "within", "at-most-once", "sometime-before", "always-within", "hold-during", "hold-after")
+)
+
+
+def stratified(context: Context, formula: Formula, at: At, past: bool) -> bool:
+    """No future operator below a past one; in all rules but trajectories none at all."""
+    depth_first: list[tuple[Formula, bool, int]] = [(formula, past, 0)]
+    while depth_first:
+        part, only_past, depth = depth_first.pop()
+        if depth > MAX_TEMPORAL_DEPTH:
+            context.error("SC004", f"temporal operators nested deeper than {MAX_TEMPORAL_DEPTH}", at, "too deep")
+            return False
+        match part:
+            case Temporal():
+                if only_past and part.operator not in PAST_OPERATORS:
+                    code = "SC113" if not past else "SC112"
+                    where = "below a past operator" if not past else "in this kind of rule"
+                    context.error(
+                        code,
+                        f"the future operator `{part.operator}` is not allowed {where}",
+                        at,
+                        "state and past formulas only",
+                        help="use a `:trajectory` rule" if past else None,
+                    )
+                    return False
+                below = only_past or part.operator in PAST_OPERATORS or part.operator in TOP_OPERATORS
+                depth_first += [(p, below, depth + 1) for p in part.operands]
+            case Not() | Quantified():
+                depth_first.append((part.body, only_past, depth))
+            case And() | Or():
+                depth_first += [(p, only_past, depth) for p in part.parts]
+            case _:
+                pass
+    return True
+
+
+def trace_operators_on_top(context: Context, formula: Formula, at: At) -> bool:
+    """The operators that look at the whole trace stand at the top."""
+    stack: list[tuple[Formula, bool]] = [(formula, True)]
+    while stack:
+        part, top = stack.pop()
+        match part:
+            case Temporal():
+                if part.operator in TOP_OPERATORS and not top:
+                    name = part.operator.replace("at-end", "at end")
+                    context.error(
+                        "SC112",
+                        f"`{name}` looks at the whole trace and may not stand below a temporal operator",
+                        at,
+                        f"`{name}` is too deep in this formula",
+                    )
+                    return False
+                stack += [(p, False) for p in part.operands]
+            case Not() | Quantified():
+                stack.append((part.body, top))
+            case And() | Or():
+                stack += [(p, top) for p in part.parts]
+            case _:
+                pass
+    return True

@@ -1,0 +1,159 @@
+"""What a specification needs of a domain: the vocabulary it declares, and the names that a rule mentions."""
+
+from __future__ import annotations
+
+from plansafe.grammar.sexpr import Node
+from plansafe.verifier.elaborate.conditions import ACTION_ATOMS, ARITHMETIC, COMPARISONS, Symbols
+from plansafe.verifier.elaborate.context import At, Context, is_name, is_object_name, is_variable, word
+from plansafe.verifier.elaborate.types import typed_list
+from plansafe.verifier.model import nodes as model
+from plansafe.verifier.rules.expanded import ATOMS_FIELDS, FORMULA_FIELDS, STEP_FIELDS, Expanded
+from plansafe.verifier.rules.mapping import Mapping, Name, lacking
+
+
+def missing_names(symbols: Symbols, expanded: Expanded) -> dict[Name, At]:
+    """Vocabulary that neither the domain nor a mapping has.
+
+    What the domain has is compared with its declaration.
+    """
+    context = symbols.context
+    missing: dict[Name, At] = {}
+    for vocabulary in expanded.vocabularies:
+        mapping = expanded.mapping(vocabulary.specification)
+        for section in vocabulary.node[1:]:
+            if not isinstance(section, list) or not section:
+                context.error(
+                    "SC003", "expected a section such as `(:predicates ..)`", At(vocabulary.node), "not vocabulary"
+                )
+                continue
+            head = section[0]
+            if head in (":types", ":constants"):
+                known = symbols.types.index if head == ":types" else symbols.object_index
+                kind = "type" if head == ":types" else "constant"
+                for entry in typed_list(context, section, 1, is_object_name, "a name"):
+                    bound = _given(mapping, (kind, entry.name))
+                    if bound is False:
+                        missing[kind, lacking(entry.name)] = entry.at
+                    elif bound is None and entry.name not in known:
+                        missing[kind, entry.name] = entry.at
+            elif head in (":predicates", ":functions", ":actions"):
+                for child in range(1, len(section)):
+                    _needed(symbols, word(head), section[child], At(section, child), mapping, missing)
+            else:
+                context.error(
+                    "SC003",
+                    f"`{word(head)}` is not a section of a vocabulary",
+                    At(section, 0),
+                    "expected `:types`, `:constants`, `:predicates`, `:functions` or `:actions`",
+                )
+    for (kind, name), at in missing.items():
+        if name.startswith("~"):
+            continue  # a mapping has said so
+        message = f"the specification needs the {kind} `{name}`, which the domain does not have"
+        context.warning("SC120", message, at, "not bound", help="bind it with a mapping")
+    return missing
+
+
+def _needed(
+    symbols: Symbols, section: str, entry: Node, at: At, mapping: Mapping | None, missing: dict[Name, At]
+) -> None:
+    context = symbols.context
+    if not isinstance(entry, list) or not entry or not is_name(entry[0]):
+        context.error("SC003", "expected `(name ?x - type ..)`", at, "not a declaration")
+        return
+    name = word(entry[0])
+    kind = section[1:-1]
+    bound = _given(mapping, (kind, name))
+    if bound is not None:
+        if not bound:
+            missing[kind, lacking(name)] = At(entry, 0)
+        return
+    declared: model.Predicate | None = None
+    arity: int | None = None
+    if section == ":actions":
+        arity = len(symbols.parameter_types[name]) if name in symbols.parameter_types else None
+    else:
+        index = symbols.predicate_index if section == ":predicates" else symbols.function_index
+        if name in index:
+            declared = (symbols.predicates if section == ":predicates" else symbols.functions)[index[name]]
+            arity = len(declared.types)
+    if arity is None:
+        missing[kind, name] = At(entry, 0)
+        return
+    wanted = len(typed_list(context, entry, 1, is_variable, "a variable"))
+    if wanted != arity:
+        other = (At(declared.node), "declared here") if declared and isinstance(declared.node, list) else None
+        message = f"the specification needs `{name}` with {wanted} arguments, the domain has {arity}"
+        context.error("SC120", message, at, "does not fit", other=other)
+
+
+def _given(mapping: Mapping | None, name: Name) -> bool | None:
+    """Whether a mapping gives a name a meaning; ``None`` if it does not say, and the domain may have the name."""
+    if mapping is None or name not in mapping.entries:
+        return None
+    return name not in mapping.nothing
+
+
+def say_lacking(context: Context, mentioned: set[Name], missing: dict[Name, At], what: str, at: At) -> bool:
+    """Whether something needs vocabulary that is missing; then a warning says so."""
+    lacks = sorted(mentioned & missing.keys())
+    if lacks:
+        needs = ", ".join([f"{kind} `{lack.removeprefix('~')}`" for kind, lack in lacks])
+        message = f"{what}: this domain has no {needs}"
+        context.warning("SC702", message, at, "left out", help="bind it with a mapping")
+    return bool(lacks)
+
+
+def mentioned(rule: list[Node]) -> set[Name]:
+    """The names that a rule uses, by name space."""
+    out: set[Name] = set()
+    for child in range(2, len(rule) - 1):
+        key, value = rule[child], rule[child + 1]
+        if not isinstance(value, list) or not isinstance(key, str):
+            continue
+        if key == ":parameters":
+            names_of_types(value, out)
+        elif key in STEP_FIELDS:
+            for step in value[1:] if value and value[0] == "or" else [value]:
+                _step(step, out)
+        elif key in FORMULA_FIELDS:
+            names_of_formula(value, out)
+        elif key in ATOMS_FIELDS:
+            for atom in value:
+                names_of_formula(atom, out)
+    return out
+
+
+def names_of_types(typed: Node, out: set[Name]) -> None:
+    """Add the types of a typed list."""
+    after_dash = False
+    for token in typed if isinstance(typed, list) else []:
+        if after_dash:
+            out.update([("type", word(t)) for t in (token if isinstance(token, list) else [token])])
+        after_dash = token == "-"
+
+
+def _step(step: Node, out: set[Name]) -> None:
+    if isinstance(step, list) and step:
+        out.add(("action", word(step[0])))
+        out.update([("constant", word(t)) for t in step[1:]])
+
+
+def names_of_formula(formula: Node, out: set[Name]) -> None:
+    """Add all names of a formula."""
+    stack: list[tuple[Node, bool]] = [(formula, False)]
+    while stack:
+        part, number = stack.pop()
+        if not isinstance(part, list) or not part or not isinstance(part[0], str):
+            continue
+        head = part[0]
+        if head in ("forall", "exists") and len(part) == 3:
+            names_of_types(part[1], out)
+            stack.append((part[2], False))
+        elif head in ACTION_ATOMS and len(part) == 2:
+            _step(part[1], out)
+        else:
+            out.add(("function" if number else "predicate", head))
+            out.update([("constant", t) for t in part[1:] if isinstance(t, str)])
+            numeric = head in COMPARISONS or head in ARITHMETIC
+            stack += [(child, numeric) for child in part[1:]]
