@@ -53,13 +53,15 @@ class Naive:
     def __init__(self, checker: Checker, steps: Sequence[GroundAction]) -> None:
         assert checker.engine is not None and not checker.openings and not checker.invariants
         self.checker, self.task, self.steps = checker, checker.engine.task, steps
-        self.mirrors = {p: action for (kind, action), p in checker.engine.plan.mirrors.items() if kind == "start"}
+        self.action_predicates = {
+            p: action for (kind, action), p in checker.engine.plan.action_predicates.items() if kind == "start"
+        }
         assert not self.task.axioms and not any(self.task.initial_fluents)
         task = self.task
         self.facts: list[Fact] = [
             (number, task.encode(objects))
             for number, predicate in enumerate(task.predicates)
-            if number not in self.mirrors
+            if number not in self.action_predicates
             for objects in product(*[task.domains[d] for d in predicate.domains])
         ]
         self.solver = z3.Solver()
@@ -198,7 +200,7 @@ class Naive:
 
     def _at_steps(self, part: Part, binding: dict[int, int]) -> Iterator[Any]:
         assert isinstance(part.step, Atom), "a step with arguments that may be anything"
-        name = self.mirrors[step_predicate(part.step)]
+        name = self.action_predicates[step_predicate(part.step)]
         objects = tuple([a if a >= 0 else binding[-1 - a] for a in part.step.arguments])
         for number, step in enumerate(self.steps):
             if step.action.name == name and step.objects == objects:

@@ -221,7 +221,7 @@ def test_the_check_leaves_nothing_behind() -> None:
     """Steps in a mapping are looked at as facts; those that no rule needs must not be kept up to date in each run."""
     checker = mapping(("((move ?x ?y) (shove ?x ?y))", "((move ?x ?y) (shove ?x ?y))"))
     assert checker.elaborated is not None
-    assert set(checker.elaborated.symbols.pseudo) == {("start", "press")}
+    assert set(checker.elaborated.symbols.action_predicates) == {("start", "press")}
 
 
 def test_an_entry_without_a_replacement_says_that_the_domain_has_nothing_for_a_word() -> None:

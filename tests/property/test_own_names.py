@@ -19,7 +19,7 @@ EXAMPLES = ROOT / "examples"
 SHIPPED = [*(ROOT / "specs" / "plansafe" / "specs").glob("*.safe"), *(ROOT / "domains" / "plansafe").rglob("*.pddl")]
 SETTINGS = Settings(every=True, full_state=True)
 INSIDE = re.compile(r"\((?:start|end|during) of \w|\?\d|~\d|@\w|object at 0x")
-"""Predicates that mirror actions, numbered variables, marks of parts."""
+"""Predicates that stand for actions, numbered variables, marks of parts."""
 
 
 def outputs(result: Result, forms: tuple[str, ...] = ("full", "concise", "json")) -> str:

@@ -123,7 +123,7 @@ class Checker:
             self.engine = Engine(
                 self.elaborated.task,
                 self.rules,
-                self.elaborated.symbols.pseudo,
+                self.elaborated.symbols.action_predicates,
                 lenient_types=options.lenient_types,
                 max_instances=options.max_instances,
             )

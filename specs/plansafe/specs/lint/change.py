@@ -46,7 +46,7 @@ class PossibleChanges:
                 yield "no action can bring about what it asks for in `:then`"
         after = [part for part in steps if part.after]
         if after and not any([self._matters(part) for part in after]):
-            names = dict.fromkeys([self.words.mirrors[step_of(part)[0].predicate][1] for part in after])
+            names = dict.fromkeys([self.words.action_predicates[step_of(part)[0].predicate][1] for part in after])
             said = " or ".join([f"`{name}`" for name in names])
             yield f"no {said} changes anything of what is asked for after it, so it is decided before"
 
@@ -54,7 +54,7 @@ class PossibleChanges:
         """Whether the step that a part is about may change what is asked for after it."""
         if is_temporal(part.body) or isinstance(part.body, Truth):
             return True
-        kind, name = self.words.mirrors[step_of(part)[0].predicate]
+        kind, name = self.words.action_predicates[step_of(part)[0].predicate]
         action = self.words.actions[name]
         bound = _bound((*part.parameters, *step_of(part)[1]))
         return kind != "start" or action.end is not None or self._touches(part.body, bound, action)
@@ -110,7 +110,7 @@ class PossibleChanges:
     def _changes(self, atom: Atom, value: bool, bound: Bound, only: Action | None = None) -> bool:
         """Whether an action may make a fact like this one true (or false)."""
         words = self.words
-        if atom.predicate in words.mirrors or atom.predicate in words.axioms:
+        if atom.predicate in words.action_predicates or atom.predicate in words.axioms:
             return not self._fixed(atom.predicate, set())
         made = (words.adders if value else words.deleters).get(atom.predicate, ())
         for action, effect, other in made:
@@ -123,7 +123,7 @@ class PossibleChanges:
 
     def _fixed(self, predicate: int, seen: set[int]) -> bool:
         """Whether a derived predicate depends on nothing that any action changes."""
-        if predicate in self.words.mirrors:
+        if predicate in self.words.action_predicates:
             return False
         if predicate not in self.words.axioms:
             return self.words.static[predicate]

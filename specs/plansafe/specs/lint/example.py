@@ -72,7 +72,7 @@ def _compiled(base: Checker, words: Vocabulary, rule: Rule, text: str, reads: se
         return None
     task = checker.elaborated.task
     few = {action.name: task.actions[action.name] for action in _actions(words, reads)[:FEW_ACTIONS]}
-    return Engine(task._replace(actions=few), rules.rules, symbols.pseudo)
+    return Engine(task._replace(actions=few), rules.rules, symbols.action_predicates)
 
 
 def examples(words: Vocabulary, rule: Rule, reads: set[int], deadline: float | None) -> Iterator[str]:
@@ -104,7 +104,7 @@ def _arguments(asked: Asked, action: Action, own: list[int]) -> tuple[int, ...]:
 
 def _actions(words: Vocabulary, reads: set[int]) -> list[Action]:
     """Those that a rule names; then those that change what it reads."""
-    named = [words.actions[name] for predicate, (_, name) in words.mirrors.items() if predicate in reads]
+    named = [words.actions[name] for predicate, (_, name) in words.action_predicates.items() if predicate in reads]
     for action in words.actions.values():
         changed = {atom.predicate for effect in effects(action) for atom in (*effect.adds, *effect.deletes)}
         if action not in named and not changed.isdisjoint(reads):
@@ -124,7 +124,7 @@ def _text(asked: Asked) -> str:
             objects.append(f"{name} - {asked.words.table.names[universe.chosen(number, inputs)]}")
     init = []
     for (letter, predicate, elements), literal in grounder.atoms.items():
-        basic = predicate not in asked.words.axioms and predicate not in asked.words.mirrors
+        basic = predicate not in asked.words.axioms and predicate not in asked.words.action_predicates
         if not letter and basic and inputs.get(literal >> 1, False):
             init.append(f"({' '.join([task.predicates[predicate].name, *[names[e] for e in elements]])})")
     for (letter, function, elements), total in grounder.fluents.items():

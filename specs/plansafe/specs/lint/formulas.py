@@ -88,7 +88,7 @@ class Formulas:
             return "its `:when` contradicts itself"
         if part.mode != "each":
             return "what it forbids contradicts what derived facts mean, or what was so before"
-        kind, name = self.words.mirrors[step_of(part)[0].predicate]
+        kind, name = self.words.action_predicates[step_of(part)[0].predicate]
         alone = Asked(self.words, True, self.budget.deadline)
         alone.take(kind, name, alone.arguments(self.words.actions[name]))
         if alone.answer() is Reply.IMPOSSIBLE:
@@ -211,7 +211,7 @@ class Formulas:
         read = [r for part in action.start.condition for r in reads(part)]
         touched |= {r.predicate if isinstance(r, Atom) else -1 - r.function for r in read}
         touched |= {-1 - a.function for e in action.start.effects for a in e.assignments}
-        own = {p for p, key in self.words.mirrors.items() if key == ("start", action.name)}
+        own = {p for p, key in self.words.action_predicates.items() if key == ("start", action.name)}
         derived = self.words.axioms.keys()
         for n in numbers:
             if self.reads[n].isdisjoint(touched | own | derived):

@@ -166,8 +166,8 @@ class Grounder:
     def atom(self, letter: int, predicate: int, elements: tuple[int, ...]) -> Literal:
         """A fact, or that an action is taken."""
         words = self.words
-        if predicate in words.mirrors:
-            return self._mirror(letter, predicate, elements)
+        if predicate in words.action_predicates:
+            return self._action_atom(letter, predicate, elements)
         if words.static[predicate]:
             letter = 0
         key = (letter, predicate, elements)
@@ -176,8 +176,8 @@ class Grounder:
             found = self.atoms[key] = self.circuit.input(("fact", *key))
         return found
 
-    def _mirror(self, letter: int, predicate: int, elements: tuple[int, ...]) -> Literal:
-        kind, name = self.words.mirrors[predicate]
+    def _action_atom(self, letter: int, predicate: int, elements: tuple[int, ...]) -> Literal:
+        kind, name = self.words.action_predicates[predicate]
         taken = self.taken if letter == 0 else None
         alone = not self.words.temporal
         if alone and letter == 0 and (self.last or taken is not None or not self.refuting):

@@ -50,7 +50,7 @@ def instances(
         later = tuple(
             [(relaxed.may(leaf, binding, False), relaxed.may(leaf, binding, True)) for _, leaf in sequences.leaves]
         )
-        key = (_first(evaluator, sequences, binding, frozenset(engine.mirrors.values()), later), later)
+        key = (_first(evaluator, sequences, binding, frozenset(engine.action_predicates.values()), later), later)
         if key not in known:
             known[key] = _exists(sequences, *key, relaxed.budget.deadline)
         if known[key]:
@@ -71,11 +71,15 @@ def _exists(sequences: Sequences, begins: Allowed, later: Allowed, deadline: flo
 
 
 def _first(
-    evaluator: Evaluator, sequences: Sequences, binding: dict[int, int], mirrors: frozenset[int], later: Allowed
+    evaluator: Evaluator,
+    sequences: Sequences,
+    binding: dict[int, int],
+    action_predicates: frozenset[int],
+    later: Allowed,
 ) -> Allowed:
     out = []
     for (_, leaf), may in zip(sequences.leaves, later, strict=True):
-        value = None if mentions(leaf, mirrors) else evaluator.holds(leaf, dict(binding))
+        value = None if mentions(leaf, action_predicates) else evaluator.holds(leaf, dict(binding))
         out.append(may if value is None else (not value, value))
     return tuple(out)
 

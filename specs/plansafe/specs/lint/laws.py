@@ -62,7 +62,7 @@ class Laws:
         letter, predicate, elements = key
         words, grounder = self.words, self.grounder
         fact = grounder.atoms[key]
-        if predicate in words.mirrors:
+        if predicate in words.action_predicates:
             yield from self._of_action(fact, letter, predicate, elements)
             return
         if words.typed[predicate]:
@@ -97,7 +97,7 @@ class Laws:
 
     def _of_action(self, fact: Literal, letter: int, predicate: int, elements: tuple[int, ...]) -> Iterator[Literal]:
         """Where an action is taken, its precondition is true."""
-        kind, name = self.words.mirrors[predicate]
+        kind, name = self.words.action_predicates[predicate]
         action = self.words.actions[name]
         if not self.words.lenient:
             yield self.circuit.either(fact ^ 1, self._inside(action.parameters, elements))
@@ -112,7 +112,7 @@ class Laws:
         grounder = self.grounder
         if self.words.temporal:
             return
-        taken = [(key, fact) for key, fact in grounder.atoms.items() if key[1] in self.words.mirrors]
+        taken = [(key, fact) for key, fact in grounder.atoms.items() if key[1] in self.words.action_predicates]
         for (a, first), (b, second) in combinations(taken, 2):
             if a[0] == b[0]:
                 same = grounder.same(a[2], b[2]) if a[1] == b[1] else FALSE

@@ -52,7 +52,7 @@ def broken(asked: Asked, part: Part) -> bool:
     if part.mode == "each":
         step, wild = step_of(part)
         binding |= asked.choose(wild)
-        kind, name = asked.words.mirrors[step.predicate]
+        kind, name = asked.words.action_predicates[step.predicate]
         asked.take(kind, name, asked.grounder.elements(step.arguments, binding))
         if part.guard is not None:
             asked.say(said(part.guard, binding, 0, True))
@@ -107,7 +107,7 @@ def _at_step(part: Part) -> Statement:
 
     def statement(grounder: Grounder) -> Literal:
         taken = grounder.taken
-        if taken is None or grounder.words.mirrors[step.predicate] != (taken.kind, taken.action.name):
+        if taken is None or grounder.words.action_predicates[step.predicate] != (taken.kind, taken.action.name):
             return TRUE
         given: Binding = {}
         matches: list[Literal] = []

@@ -83,14 +83,14 @@ class Relaxation:
         self.engine = engine
         self.task = engine.task
         self.budget = budget
-        self.doubled = PossibleCertain(self.task)
-        size = self.doubled.size
+        self.possible_certain = PossibleCertain(self.task)
+        size = self.possible_certain.size
         state = engine.initial()
         initial = [set(facts) for facts in state.facts]
         initial += [set() for _ in range(size - len(initial))]
         self._facts: list[set[int]] = [set(facts) for facts in initial] + initial
         self._derived = frozenset([axiom.predicate for stratum in self.task.axioms for axiom in stratum])
-        self._mirrors = {predicate: key for key, predicate in engine.mirrors.items()}
+        self._action_predicates = {predicate: key for key, predicate in engine.action_predicates.items()}
         self._everything = everything
         self._searches: dict[object, tuple[Formula, Search]] = {}
         self._count = 0
@@ -108,7 +108,7 @@ class Relaxation:
 
     def may(self, formula: Formula, binding: dict[int, int], positive: bool = True) -> bool:
         """Whether a formula may have a value somewhere, for these objects."""
-        slots = sorted(self.doubled.emitter.free(formula) & binding.keys())
+        slots = sorted(self.possible_certain.emitter.free(formula) & binding.keys())
         found = self._find(formula, positive, (), slots, [binding[slot] for slot in slots])
         return bool(found)
 
@@ -123,8 +123,8 @@ class Relaxation:
         key = ("never", id(formula))
         known = self._searches.get(key)
         if known is None:
-            doubled = Not(self.doubled_form(formula, True))
-            known = self._searches[key] = formula, self.doubled.search(doubled, tuple(variables), ())
+            wanted = Not(self.possible_form(formula, True))
+            known = self._searches[key] = formula, self.possible_certain.search(wanted, tuple(variables), ())
         return self._few(known[1], (), 1)
 
     def _find(
@@ -139,8 +139,8 @@ class Relaxation:
         key = (id(formula), positive, tuple([v.slot for v in variables]), tuple(bound))
         known = self._searches.get(key)
         if known is None:
-            doubled = self.doubled_form(formula, positive)
-            known = self._searches[key] = formula, self.doubled.search(doubled, variables, bound)
+            wanted = self.possible_form(formula, positive)
+            known = self._searches[key] = formula, self.possible_certain.search(wanted, variables, bound)
         return self._few(known[1], values, count)
 
     def _few(self, search: Search, values: Sequence[int], count: int) -> list[tuple[int, ...]]:
@@ -151,25 +151,25 @@ class Relaxation:
             search(self._facts, (), out, *values)
         return out
 
-    def doubled_form(self, formula: Formula, positive: bool) -> Formula:
-        """Where a formula may have a value, over the doubled predicates. What was so once may be so at any time."""
+    def possible_form(self, formula: Formula, positive: bool) -> Formula:
+        """Where a formula may have a value, over possible and certain facts. What was so once may be so at any time."""
         match formula:
             case Not():
-                return self.doubled_form(formula.body, not positive)
+                return self.possible_form(formula.body, not positive)
             case And() | Or():
-                parts = tuple([self.doubled_form(part, positive) for part in formula.parts])
+                parts = tuple([self.possible_form(part, positive) for part in formula.parts])
                 return And(parts) if isinstance(formula, And) == positive else Or(parts)
             case Quantified():
-                body = self.doubled_form(formula.body, positive)
+                body = self.possible_form(formula.body, positive)
                 return Quantified(formula.universal == positive, formula.variables, body)
             case Temporal():
                 return self._remembered(formula, positive)
             case Compare():
                 return TRUE
-            case Atom() if formula.predicate in self._mirrors and not positive:
+            case Atom() if formula.predicate in self._action_predicates and not positive:
                 return TRUE  # another step may be taken
             case _:
-                return self.doubled.possible(formula, positive)
+                return self.possible_certain.possible(formula, positive)
 
     def _remembered(self, formula: Temporal, positive: bool) -> Formula:
         operator = formula.operator
@@ -179,7 +179,7 @@ class Relaxation:
             or (operator == "yesterday" and not positive)
         ):
             return TRUE  # of the first letter, or of what is to come
-        return self.doubled_form(formula.operands[-1], positive)
+        return self.possible_form(formula.operands[-1], positive)
 
     def _open(self, opening: OpenPredicate) -> None:
         """Facts that a specification leaves open (those that S0 gives a value among them, which says more)."""
@@ -194,7 +194,7 @@ class Relaxation:
 
     def _reach(self, predicate: int, code: int, value: bool) -> bool:
         """Note that a fact may be true, or false; whether that is new."""
-        may_be, never_false = self._facts[predicate], self._facts[predicate + self.doubled.size]
+        may_be, never_false = self._facts[predicate], self._facts[predicate + self.possible_certain.size]
         if value:
             if code in may_be:
                 return False
@@ -213,7 +213,7 @@ class Relaxation:
             for changer in changers:
                 changed |= changer.run(self)
         self._derive()
-        for (kind, name), predicate in self.engine.mirrors.items():
+        for (kind, name), predicate in self.engine.action_predicates.items():
             action = self.task.actions[name]
             found = self._matches(self._conditions(action, kind), tuple(self._widened(action.parameters)))
             self._facts[predicate].update([self.task.encode(objects) for objects in found])
@@ -245,7 +245,7 @@ class Relaxation:
         key = (id(condition), "all")
         known = self._searches.get(key)
         if known is None:
-            search = self.doubled.search(self.doubled_form(condition, True), variables, ())
+            search = self.possible_certain.search(self.possible_form(condition, True), variables, ())
             known = self._searches[key] = condition, search
         out = _Some(self.budget)
         known[1](self._facts, (), out)
@@ -254,7 +254,7 @@ class Relaxation:
     def _derive(self) -> bool:
         """Derived facts: true by the least fixpoint of what may be true; never false by that of what is never false."""
         for predicate in self._derived:
-            self._facts[predicate + self.doubled.size].clear()
+            self._facts[predicate + self.possible_certain.size].clear()
         for stratum in self.task.axioms:
             again = True
             while again:
@@ -270,11 +270,11 @@ class Relaxation:
         key = (id(axiom), may_be)
         known = self._searches.get(key)
         if known is None:
-            body = self.doubled_form(axiom.body, True) if may_be else Not(self.doubled_form(axiom.body, False))
-            known = self._searches[key] = axiom.body, self.doubled.search(body, axiom.parameters, ())
+            body = self.possible_form(axiom.body, True) if may_be else Not(self.possible_form(axiom.body, False))
+            known = self._searches[key] = axiom.body, self.possible_certain.search(body, axiom.parameters, ())
         out = _Some(self.budget)
         known[1](self._facts, (), out)
-        target = self._facts[axiom.predicate if may_be else axiom.predicate + self.doubled.size]
+        target = self._facts[axiom.predicate if may_be else axiom.predicate + self.possible_certain.size]
         before = len(target)
         target.update([self.task.encode(objects) for objects in out])
         return len(target) != before

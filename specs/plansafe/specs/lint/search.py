@@ -137,7 +137,7 @@ def _solved(checker: Checker, rules: list[Rule], goal: tuple[Formula, ...], seco
     own.rules = rules
     own.elaborated = checker.elaborated._replace(task=task)
     own.options = checker.options._replace(replay="never")
-    own.engine = Engine(task, rules, checker.engine.mirrors, lenient_types=checker.options.lenient_types)
+    own.engine = Engine(task, rules, checker.engine.action_predicates, lenient_types=checker.options.lenient_types)
     if own.engine.limit is not None:
         return Solution(Answer.NOT_FOUND, detail=own.engine.limit.message)
     found = default_planners().solve(Query(own, rules=bool(rules), time_limit_s=seconds))

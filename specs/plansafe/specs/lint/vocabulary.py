@@ -12,7 +12,7 @@ class Vocabulary:
     """The predicates, functions and actions of a domain.
 
     ``static[p]``: no action and no axiom changes predicate ``p``. ``typed[p]``: every fact of it has arguments of the
-    declared types. ``mirrors[p]``: the kind (start, end, during) and the action that a predicate stands for.
+    declared types. ``action_predicates[p]``: the kind (start, end, during) and the action that a predicate stands for.
     ``temporal``: there are durative actions, so that steps may happen together.
     """
 
@@ -23,7 +23,7 @@ class Vocabulary:
         self.lenient = lenient
         self.actions = task.actions
         self.temporal = any([action.end is not None for action in task.actions.values()])
-        self.mirrors = {predicate: key for key, predicate in engine.mirrors.items()}
+        self.action_predicates = {predicate: key for key, predicate in engine.action_predicates.items()}
         self._below: dict[tuple[int, ...], frozenset[int]] = {}
         self._overlaps: dict[tuple[int, int], bool] = {}
         self.axioms: dict[int, list[Axiom]] = {}
@@ -45,7 +45,7 @@ class Vocabulary:
                     self.deleters.setdefault(atom.predicate, []).append((action, effect, atom))
                 for assignment in effect.assignments:
                     self.writers.setdefault(assignment.function, set()).add(action.name)
-        basic = [p for p in range(len(task.predicates)) if p not in self.axioms and p not in self.mirrors]
+        basic = [p for p in range(len(task.predicates)) if p not in self.axioms and p not in self.action_predicates]
         self.static = [False] * len(task.predicates)
         self.typed = [False] * len(task.predicates)
         for p in basic:

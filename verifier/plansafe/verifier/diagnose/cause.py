@@ -112,7 +112,7 @@ def _violations(checker: Checker, run: Run, finding: Finding, last: int) -> list
     """Of a violated rule: a question for each part that has the finding's instance, violated in this world or not."""
     engine = checker.engine
     assert engine is not None
-    letters, mirrors = run.step_of_letter, frozenset(engine.mirrors.values())
+    letters, action_predicates = run.step_of_letter, frozenset(engine.action_predicates.values())
     for violation in run.outcome(last).violations:
         rule = checker.rules[engine.plan.parts[violation.part].rule]
         objects = _instance(checker, engine.plan.parts[violation.part], finding)
@@ -121,7 +121,11 @@ def _violations(checker: Checker, run: Run, finding: Finding, last: int) -> list
             at = violation.letter if letters is None else letters[min(violation.letter, len(letters) - 1)]
             at = last if violation.at_end else at
             same = [(part, _instance(checker, part, finding)) for part in rule.parts]
-            return [question(rule, part, violation, own, at, last, mirrors) for part, own in same if own is not None]
+            return [
+                question(rule, part, violation, own, at, last, action_predicates)
+                for part, own in same
+                if own is not None
+            ]
     return []
 
 

@@ -158,7 +158,7 @@ class Linker:
         self._active: set[Key] = set()
         self._questions: dict[int, list[Question]] = {}
         self._plain: dict[str, bool] = {}
-        self._mirrors = frozenset(checker.engine.mirrors.values())
+        self._action_predicates = frozenset(checker.engine.action_predicates.values())
 
     def walk(self, violations: Iterable[Violation] = (), step_of_letter: Sequence[int] = ()) -> None:
         """Find all links, those of violated rules among them."""
@@ -360,7 +360,7 @@ class Linker:
                     self.links[Link(producer, text, question.consumer, "rule", literal.sure, question.rule)] = None
 
     def _of_states(self, formula: Formula) -> bool:
-        return not is_temporal(formula) and not mentions(formula, self._mirrors)
+        return not is_temporal(formula) and not mentions(formula, self._action_predicates)
 
     def _facts_read(self, part: Part, binding: Binding, last: int, consumer: int, rule: str) -> None:
         """Of a rule over time: the last change, up to the violation, of each fact that the instance reads."""

@@ -60,7 +60,13 @@ Question = ConditionsAt | Watched
 
 
 def question(
-    rule: Rule, part: Part, violation: Violation, binding: tuple[int, ...], at: int, last: int, mirrors: frozenset[int]
+    rule: Rule,
+    part: Part,
+    violation: Violation,
+    binding: tuple[int, ...],
+    at: int,
+    last: int,
+    action_predicates: frozenset[int],
 ) -> Question:
     """What a violation of an instance says is wrong, as far as a part of the rule goes.
 
@@ -69,7 +75,7 @@ def question(
     Of a part about every state: that its body fails after that step, not since when it does.
     """
     guard = TRUE if part.guard is None else part.guard
-    of_states = not any([is_temporal(f) or mentions(f, mirrors) for f in (part.body, guard)])
+    of_states = not any([is_temporal(f) or mentions(f, action_predicates) for f in (part.body, guard)])
     step = violation.step
     if of_states and part.mode in ("always", "end", "each"):
         slots = bind(part.parameters, binding)
@@ -77,7 +83,7 @@ def question(
             return ConditionsAt(((at, part.body, slots, (False,)),))
         body = (step if part.after else step - 1, part.body, slots, (False,))
         return ConditionsAt(((step - 1, guard, slots, (True,)), body), step)
-    if part.mode == "always" and not mentions(part.body, mirrors):
+    if part.mode == "always" and not mentions(part.body, action_predicates):
         return Watched(rule, part._replace(mode="end"), binding, at)
     return Watched(rule, part, binding, last, None if part.mode in ("whole", "end") else step)
 
@@ -98,7 +104,7 @@ class Worlds:
         self.initial = engine.initial()
         self.verdicts: dict[Intervention, bool] = {}
         self._effects: dict[int, list[_Instance]] = {}
-        self._mentioned = self._mirrors_mentioned()
+        self._mentioned = self._action_predicates_mentioned()
         self._watches = {n: self._alone(q) for n, q in enumerate(questions) if isinstance(q, Watched)}
         self.elements = self.relevant(frozenset())
 
@@ -136,7 +142,7 @@ class Worlds:
                 out |= {(index, code) for code in codes if _is_live((index, code), live)}
         return frozenset(out)
 
-    def _mirrors_mentioned(self) -> frozenset[int]:
+    def _action_predicates_mentioned(self) -> frozenset[int]:
         parts = [asked.part for asked in self.questions if isinstance(asked, Watched)]
         formulas = [f for part in parts for f in (part.body, part.guard, part.step) if f is not None]
         return frozenset([r.predicate for f in formulas for r in reads(f) if isinstance(r, Atom)])
@@ -145,7 +151,7 @@ class Worlds:
         """Whether a step matters by being taken, and not only by what it changes."""
         if any([isinstance(asked, ConditionsAt) and asked.step == number for asked in self.questions]):
             return True
-        return self.engine.mirrors.get(("start", step.action.name)) in self._mentioned
+        return self.engine.action_predicates.get(("start", step.action.name)) in self._mentioned
 
     def _asked_at(self, number: int) -> Keys:
         """What the questions read after a step."""
@@ -292,8 +298,8 @@ class Worlds:
     def _alone(self, asked: Watched) -> tuple[Engine, Runtime]:
         """An engine for one part alone, and its monitors before they start."""
         rule = asked.rule._replace(parts=(asked.part._replace(rule=0),), matches=())
-        engine = Engine(self.task, [rule], self.engine.mirrors, max_instances=self.engine.plan.limit)
-        plan = Plan(self.task, [rule], self.engine.mirrors, self.engine.plan.limit)
+        engine = Engine(self.task, [rule], self.engine.action_predicates, max_instances=self.engine.plan.limit)
+        plan = Plan(self.task, [rule], self.engine.action_predicates, self.engine.plan.limit)
         return engine, Runtime(plan, engine.emitter)
 
     def _watched(self, number: int, asked: Watched, world: Intervention) -> bool:

@@ -122,8 +122,8 @@ class Symbols:
         self.function_index: dict[str, int] = {}
         self.actions: dict[str, model.Action] = {}
         self.parameter_types: dict[str, tuple[tuple[int, ...], ...]] = {}
-        self.pseudo: dict[tuple[str, str], int] = {}
-        """Predicates that mirror actions in rules: (kind, action) -> predicate."""
+        self.action_predicates: dict[tuple[str, str], int] = {}
+        """Predicates that stand for actions in rules: (kind, action) -> predicate."""
         self.derived: frozenset[int] = frozenset()
 
     def ground_atom(self, node: Node) -> Atom | None:
@@ -149,12 +149,12 @@ class Symbols:
     def pseudo_predicate(self, kind: str, action: model.Action) -> int:
         """The predicate that is true of an action's arguments at the letters where it starts, ends, or is running."""
         key = (kind, action.name)
-        if key not in self.pseudo:
-            self.pseudo[key] = len(self.predicates)
+        if key not in self.action_predicates:
+            self.action_predicates[key] = len(self.predicates)
             types = tuple([self.parameter_types[action.name][i] for i in range(len(action.parameters))])
             domains = tuple([v.domain for v in action.parameters])
             self.predicates.append(model.Predicate(f"{kind} of {action.name}", types, domains, None))
-        return self.pseudo[key]
+        return self.action_predicates[key]
 
 
 class Scope:
@@ -552,7 +552,7 @@ class Conditions:
         return Temporal(head, operands, tuple(numbers))
 
     def action_atom(self, node: Node, at: At, kind: str, implicit: frozenset[str] = frozenset()) -> Formula:
-        """``(name t ..)``, with ``_`` for any object, as an atom over the action's mirror predicate.
+        """``(name t ..)``, with ``_`` for any object, as an atom over the action's predicate.
 
         Variables in ``implicit`` have their types from such steps and fit by definition.
         """

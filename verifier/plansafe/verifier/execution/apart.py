@@ -86,7 +86,7 @@ def ticks(run: TimedRun) -> Ticks | None:
 
 def applies(run: TimedRun) -> bool:
     """Whether only states are watched: no rule reads which actions happen, and no preference counts them."""
-    watched = run.observer is not None or run.engine.mirrors
+    watched = run.observer is not None or run.engine.action_predicates
     return not watched and not any([action.preferences for action in run.task.actions.values()])
 
 

@@ -125,8 +125,10 @@ class Execution:
         engine, runtime, state = self.engine, self.runtime, self.state
         next_ = None if runtime is None else runtime.fork()
         if next_ is not None and engine.acting:
-            mirror = engine.mirror("start", step)
-            next_.depart(state, () if mirror is None else (mirror,), LetterTime(self.letter, self.letter, False))
+            action_fact = engine.action_fact("start", step)
+            next_.depart(
+                state, () if action_fact is None else (action_fact,), LetterTime(self.letter, self.letter, False)
+            )
         self._own(engine.changes(step.action))
         log: list[StateChange] = []
         run = engine.full_code.run(step.action)

@@ -149,9 +149,9 @@ class Monitor:
             return
         self.runtime = self.runtime.fork()
         if self.engine.acting:
-            mirror = None if step is None else self.engine.mirror("start", step)
-            mirrors = () if mirror is None else (mirror,)
-            self.runtime.depart(self.simulation.state, mirrors, LetterTime(self.letter, self.letter, False))
+            action_fact = None if step is None else self.engine.action_fact("start", step)
+            action_facts = () if action_fact is None else (action_fact,)
+            self.runtime.depart(self.simulation.state, action_facts, LetterTime(self.letter, self.letter, False))
 
     def _step(self, action: str) -> GroundAction | IllFormed:
         tokens = action.lower().replace("(", " ").replace(")", " ").split()
@@ -305,11 +305,11 @@ class Monitor:
 
     def facts(self) -> list[str]:
         """The facts of the present state, as PDDL, sorted."""
-        mirrors = set(self.engine.mirrors.values())
+        action_predicates = set(self.engine.action_predicates.values())
         found = [
             self.task.fact_text(p, code)
             for p, codes in enumerate(self.simulation.state.facts)
-            if p not in mirrors
+            if p not in action_predicates
             for code in codes
         ]
         return sorted(found)

@@ -18,7 +18,7 @@ from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.execution.monitors.latch import Latch, LatchedCheck
 from plansafe.verifier.execution.monitors.program import LetterTime
-from plansafe.verifier.execution.monitors.runtime import Mirror, Runtime, StateMonitor
+from plansafe.verifier.execution.monitors.runtime import ActionFact, Runtime, StateMonitor
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import State, StateChange
@@ -135,11 +135,11 @@ class Foresight:
 
     def options(self, steps: Iterable[GroundAction]) -> list[Option]:
         """Each step with what it would break; all steps must be legal."""
-        acting, mirror_of = self.engine.acting, self.engine.mirror
+        acting, action_fact_of = self.engine.acting, self.engine.action_fact
         out: list[Option] = []
         for step in steps:
-            mirror = mirror_of("start", step) if acting else None
-            found, due = (self._departing.all, ()) if mirror is None else self._depart(mirror)
+            action_fact = action_fact_of("start", step) if acting else None
+            found, due = (self._departing.all, ()) if action_fact is None else self._depart(action_fact)
             run = self._projection.run(step.action)
             if run is None and not due:
                 found |= self._arriving.all
@@ -150,9 +150,9 @@ class Foresight:
 
     # -- the step as part of the letter that it leaves ----------------------------------------------------------------
 
-    def _depart(self, mirror: Mirror) -> tuple[Found, list[StepCheck]]:
+    def _depart(self, action_fact: ActionFact) -> tuple[Found, list[StepCheck]]:
         """What is broken by taking a step here, and the checks that ask for the state behind it."""
-        predicate, code = mirror
+        predicate, code = action_fact
         state, runtime = self.state, self.runtime
         checks = runtime.checks.get(predicate, ())
         facts = state.facts[predicate]

@@ -18,7 +18,7 @@ from plansafe.verifier.execution.actions import ActionCode, Conflict, combine, i
 from plansafe.verifier.execution.axioms import Axioms
 from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.program import LetterTime
-from plansafe.verifier.execution.monitors.runtime import Mirror, Plan, Runtime
+from plansafe.verifier.execution.monitors.runtime import ActionFact, Plan, Runtime
 from plansafe.verifier.execution.state import Delta, NumberTooLarge, State, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, Resolver
 from plansafe.verifier.model import nodes as model
@@ -105,18 +105,18 @@ class Engine:
         self,
         task: Task,
         rules: list[Rule],
-        mirrors: dict[tuple[str, str], int],
+        action_predicates: dict[tuple[str, str], int],
         *,
         lenient_types: bool = False,
         max_instances: int = MAX_INSTANCES,
     ) -> None:
         self.task = task
         self.rules = rules
-        self.mirrors = mirrors
+        self.action_predicates = action_predicates
         self.resolver = Resolver(task, lenient_types)
         self.emitter = Emitter(task)
         self.axioms = Axioms(task, self.emitter) if task.axioms else None
-        self.plan = Plan(task, rules, mirrors, max_instances)
+        self.plan = Plan(task, rules, action_predicates, max_instances)
         self.refused: Diagnostic | None = None
         """Why one state cannot stand for this task: something in it is left open."""
         self._initial = State.initial(task)
@@ -145,7 +145,7 @@ class Engine:
         self.apart: dict[tuple[int, Number], Lifted | None] = {}
         """Code for happenings of timed plans that are apart, by action and tolerance."""
         self._changes: dict[int, tuple[model.Action, tuple[int, ...]]] = {}
-        self.acting = bool([p for p in mirrors.values() if p in self.plan.momentary])
+        self.acting = bool([p for p in action_predicates.values() if p in self.plan.momentary])
         self._goal_facts = [(p.predicate, task.encode(p.arguments)) for p in task.goal if isinstance(p, Atom)]
         self._goal = [self._compiled(part) for part in task.goal if not isinstance(part, Atom)]
 
@@ -232,9 +232,9 @@ class Engine:
                 result = None
         return result
 
-    def mirror(self, kind: str, taken: GroundAction) -> Mirror | None:
-        """The mirror fact of a step, if some rule reads it."""
-        predicate = self.mirrors.get((kind, taken.action.name))
+    def action_fact(self, kind: str, taken: GroundAction) -> ActionFact | None:
+        """The action fact of a step, if some rule reads it."""
+        predicate = self.action_predicates.get((kind, taken.action.name))
         return None if predicate is None else (predicate, self.task.encode(taken.objects))
 
 
@@ -411,8 +411,8 @@ class Run:
                 self._preferences(taken)
         if acting:
             assert runtime is not None
-            mirror = engine.mirror("start", taken)
-            runtime.depart(state, () if mirror is None else (mirror,), self.moment())
+            action_fact = engine.action_fact("start", taken)
+            runtime.depart(state, () if action_fact is None else (action_fact,), self.moment())
             run = self.code.run(taken.action, True)
         if not run(state.facts, state.fluents, self.log, *taken.objects):
             return self._failed(taken, number, Failure(number, "SC301"))
@@ -485,8 +485,8 @@ class Run:
         if taken.action.preferences:
             self._preferences(taken)
         if self.runtime is not None and self.engine.acting:
-            mirror = self.engine.mirror("start", taken)
-            self.runtime.depart(state, () if mirror is None else (mirror,), self.moment())
+            action_fact = self.engine.action_fact("start", taken)
+            self.runtime.depart(state, () if action_fact is None else (action_fact,), self.moment())
         state.apply(delta, self.log)
         self._arrive(number)
         return True
@@ -498,8 +498,8 @@ class Run:
         if delta is None:
             return
         if self.runtime is not None and self.engine.acting:
-            mirror = self.engine.mirror("start", taken)
-            self.runtime.depart(state, () if mirror is None else (mirror,), self.moment())
+            action_fact = self.engine.action_fact("start", taken)
+            self.runtime.depart(state, () if action_fact is None else (action_fact,), self.moment())
         state.apply(delta, self.log)
         self._arrive(number)
 

@@ -14,7 +14,7 @@ from plansafe.verifier.compile.normal import expression_fluents
 from plansafe.verifier.execution.actions import Conflict, Happening, Remembered, Update, combine, interpreted, remember
 from plansafe.verifier.execution.monitors.finding import TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.program import LetterTime
-from plansafe.verifier.execution.monitors.runtime import Mirror
+from plansafe.verifier.execution.monitors.runtime import ActionFact
 from plansafe.verifier.execution.replay import FORCE, HALT, Engine, Failure, Limit, Observer, Outcome, Run, TimeUp
 from plansafe.verifier.execution.state import Delta, NumberTooLarge, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep, Tolerance
@@ -93,7 +93,7 @@ class TimedRun(Run):
         self.dropped: set[int] = set()
         self._remembered: dict[int, Remembered] = {}
         self.pending: list[TimedStep] = []
-        self._mirrored: dict[int, list[tuple[Mirror, int]]] = {}
+        self._action_facts: dict[int, list[tuple[ActionFact, int]]] = {}
         self.events = {}
         self.effects: list[tuple[int, Happening]] = []
         """What each part of the present happening does, by the number of its step (0: a timed literal)."""
@@ -240,7 +240,7 @@ class TimedRun(Run):
         here = {id(event) for event in taking}
         self._recent += [entry for entry in self._present if id(entry[1]) in here]
         state.apply(delta, self.log)
-        self._mirror_running([*taking, *[Event(END, step) for step in over]])
+        self._tell_running([*taking, *[Event(END, step) for step in over]])
         self.time = time
         self._shared = any([self._ends_at_once(step) for step in started])
         self.running = running
@@ -474,38 +474,38 @@ class TimedRun(Run):
         return step.duration == 0
 
     def _depart(self, taking: list[Event]) -> None:
-        """The happening's actions are known: tell the monitors, and remember which step each mirror fact stands for."""
-        if self.runtime is None or not self.engine.mirrors:
+        """The happening's actions are known: tell the monitors, and remember which step each action fact stands for."""
+        if self.runtime is None or not self.engine.action_predicates:
             return
         entries = self._under_way()
-        mirrors = []
+        action_facts = []
         for event in taking:
             if event.step is not None and isinstance(event.step.taken, GroundAction):
-                mirror = self.engine.mirror(event.kind, event.step.taken)
-                if mirror is not None:
-                    mirrors.append(mirror)
-                    entries.append((mirror, event.step.number))
-        self._mirrored[self.letter] = entries
+                action_fact = self.engine.action_fact(event.kind, event.step.taken)
+                if action_fact is not None:
+                    action_facts.append(action_fact)
+                    entries.append((action_fact, event.step.number))
+        self._action_facts[self.letter] = entries
         if self.engine.acting:
-            self.runtime.depart(self.state, list(dict.fromkeys(mirrors)), self.moment())
+            self.runtime.depart(self.state, list(dict.fromkeys(action_facts)), self.moment())
 
-    def _under_way(self) -> list[tuple[Mirror, int]]:
-        """Count this letter for the rules about the actions under way; their mirror facts and step numbers."""
+    def _under_way(self) -> list[tuple[ActionFact, int]]:
+        """Count this letter for the rules about the actions under way; their action facts and step numbers."""
         assert self.runtime is not None
-        entries: list[tuple[Mirror, int]] = []
+        entries: list[tuple[ActionFact, int]] = []
         for step in self.running:
             assert isinstance(step.taken, GroundAction)
-            mirror = self.engine.mirror("during", step.taken)
-            if mirror is not None:
-                entries.append((mirror, step.number))
-        self.runtime.count_matches([mirror for mirror, _ in entries])
+            action_fact = self.engine.action_fact("during", step.taken)
+            if action_fact is not None:
+                entries.append((action_fact, step.number))
+        self.runtime.count_matches([action_fact for action_fact, _ in entries])
         return entries
 
     def outcome(self, steps: int) -> Outcome:
         """Judge the trace; its last letter has no actions, but some may be under way."""
         self._shared = False
-        if self.runtime is not None and self.engine.mirrors:
-            self._mirrored[self.letter] = self._under_way()
+        if self.runtime is not None and self.engine.action_predicates:
+            self._action_facts[self.letter] = self._under_way()
         return super().outcome(steps)
 
     def _matched(self, violation: Violation) -> list[int]:
@@ -517,7 +517,7 @@ class TimedRun(Run):
         values = {v.slot: o for v, o in zip(part.parameters, violation.binding, strict=True)}
         letter = violation.letter - 1 if part.after else violation.letter
         out = []
-        for (predicate, code), number in self._mirrored.get(letter, ()):
+        for (predicate, code), number in self._action_facts.get(letter, ()):
             if predicate != atom.predicate:
                 continue
             objects = self.task.decode(code, len(atom.arguments))
@@ -526,7 +526,7 @@ class TimedRun(Run):
                 out.append(number)
         return out
 
-    def _mirror_running(self, taking: list[Event]) -> None:
+    def _tell_running(self, taking: list[Event]) -> None:
         """Keep the facts that say which durative actions are under way."""
         ending = {e.step.number for e in taking if e.kind == END and e.step is not None}
         for event in sorted(taking, key=lambda e: e.kind):  # ends first
@@ -536,10 +536,10 @@ class TimedRun(Run):
                 or event.step.taken.action.end is None
             ):
                 continue
-            mirror = self.engine.mirror("during", event.step.taken)
-            if mirror is None:
+            action_fact = self.engine.action_fact("during", event.step.taken)
+            if action_fact is None:
                 continue
-            predicate, code = mirror
+            predicate, code = action_fact
             starts = event.kind == START
             if not starts:
                 taken = event.step.taken

@@ -339,11 +339,11 @@ def formula_text(task: Task, formula: Formula, binding: Binding) -> str:
             case Truth():
                 return "(and)" if part.value else "(or)"
             case Atom():
-                kind, mirrors, name = task.predicates[part.predicate].name.partition(
+                kind, separator, name = task.predicates[part.predicate].name.partition(
                     " of "
                 )  # no user's name has blanks
                 text = "(" + " ".join([name or kind, *[term(a) for a in part.arguments]]) + ")"
-                return f"({_ACTIONS[kind]} {text})" if mirrors else text
+                return f"({_ACTIONS[kind]} {text})" if separator else text
             case Equal():
                 return f"(= {term(part.left)} {term(part.right)})"
             case Compare():

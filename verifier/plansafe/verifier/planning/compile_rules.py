@@ -11,7 +11,7 @@ away, without which nothing goes on. The compilation is lifted: an instance of a
 - what must hold at the end is part of the goal.
 
 A letter's action is known only once it is taken: formulas that mention actions are read by the actions themselves, each
-with its own mirror fact true and those of the others false, and at the last letter by an action ``finish``. Formulas
+with its own action fact true and those of the others false, and at the last letter by an action ``finish``. Formulas
 that cannot tell a letter from its repetition are read only after actions that change what they read.
 """
 
@@ -112,7 +112,7 @@ class _Reading(NamedTuple):
 
 
 class _Acting(NamedTuple):
-    """An effect whose condition mentions mirror facts: whether it happens when an action is taken, and at the end."""
+    """An effect whose condition mentions action facts: whether it happens when an action is taken, and at the end."""
 
     effect: Effect
     taken: bool
@@ -138,8 +138,10 @@ class _Compiler:
             for rule in engine.rules:
                 if not rule.preference:
                     self.parts += [(rule.name, part) for part in rule.parts]
-        self.mirrors = frozenset(engine.mirrors.values())
-        self.action_of = {p: task.actions[name] for (kind, name), p in engine.mirrors.items() if kind == "start"}
+        self.action_predicates = frozenset(engine.action_predicates.values())
+        self.action_of = {
+            p: task.actions[name] for (kind, name), p in engine.action_predicates.items() if kind == "start"
+        }
         self.predicates = list(task.predicates)
         self.true_at_start: set[int] = set()  # new predicates without arguments that hold in the initial state
         self.observed: list[Effect] = []
@@ -311,7 +313,7 @@ class _Compiler:
                         raise CannotCompile("it reads numbers that may be undefined")
 
     def _acting(self, formula: Formula) -> bool:
-        return any([isinstance(read, Atom) and read.predicate in self.mirrors for read in reads(formula)])
+        return any([isinstance(read, Atom) and read.predicate in self.action_predicates for read in reads(formula)])
 
     def _violation(self, variables: Iterable[Variable], condition: Formula) -> list[Effect]:
         if self.safe is None:
@@ -366,9 +368,9 @@ class _Compiler:
                         self.effects[name].append(own)
 
     def _of_action(self, effect: Effect, action: Action | None) -> list[Effect]:
-        """An effect where the letter's action is the given one: its mirror facts are equations then, others false."""
+        """An effect where the letter's action is the given one: its action facts are equations then, others false."""
         domains = {v.slot: v.domain for v in (*effect.variables, *(action.parameters if action else ()))}
-        condition = self._unmirrored(effect.condition, action, domains)
+        condition = self._actions_resolved(effect.condition, action, domains)
         out = []
         for own in self._when(effect.variables, condition, effect.adds, effect.deletes):
             known = {**domains, **{v.slot: v.domain for v in own.variables}}
@@ -381,21 +383,21 @@ class _Compiler:
                 out.append(Effect(variables, condition, adds, deletes, ()))
         return out
 
-    def _unmirrored(self, formula: Formula, action: Action | None, domains: dict[int, int]) -> Formula:
+    def _actions_resolved(self, formula: Formula, action: Action | None, domains: dict[int, int]) -> Formula:
         match formula:
-            case Atom() if formula.predicate in self.mirrors:
+            case Atom() if formula.predicate in self.action_predicates:
                 if action is None or self.action_of[formula.predicate] is not action:
                     return FALSE
                 pairs = zip(formula.arguments, action.parameters, strict=True)
                 return And(tuple([Equal(argument, variable(own.slot)) for argument, own in pairs]))
             case Not():
-                return Not(self._unmirrored(formula.body, action, domains))
+                return Not(self._actions_resolved(formula.body, action, domains))
             case And() | Or():
-                parts = tuple([self._unmirrored(part, action, domains) for part in formula.parts])
+                parts = tuple([self._actions_resolved(part, action, domains) for part in formula.parts])
                 return And(parts) if isinstance(formula, And) else Or(parts)
             case Quantified() if self._acting(formula.body):
                 known = {**domains, **{v.slot: v.domain for v in formula.variables}}
-                body = folded(self.source, self._unmirrored(formula.body, action, known))
+                body = folded(self.source, self._actions_resolved(formula.body, action, known))
                 return self._without_equations(Quantified(formula.universal, formula.variables, body), known)
             case _:
                 return formula
@@ -504,7 +506,7 @@ class _Compiler:
 
     def _static(self, atom: Atom) -> bool:
         return atom.predicate < len(self.source.static) and self.source.static[atom.predicate] and (
-            atom.predicate not in self.mirrors
+            atom.predicate not in self.action_predicates
         )  # fmt: skip
 
     def _remembered(self, name: str, formula: Formula, reading: _Reading) -> tuple[list[Variable], Atom]:

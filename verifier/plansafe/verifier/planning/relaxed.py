@@ -57,7 +57,7 @@ class TooBig(Exception):
 
 
 class Where(NamedTuple):
-    """Which letter a formula of a rule is about: the one where the step with the mirror fact ``taken`` is taken.
+    """Which letter a formula of a rule is about: the one where the step with the action fact ``taken`` is taken.
 
     With ``None``, some letter still to come. The monitor with this ``number`` remembers the past, for ``binding``.
     """
@@ -121,9 +121,9 @@ class Lifted:
 
     def _rules(self, prototype: Runtime) -> None:
         """Sort the rules by the actions that they are about, and by the changes that may break them."""
-        plan, mirrors = self.engine.plan, self.engine.mirrors
+        plan, action_predicates = self.engine.plan, self.engine.action_predicates
         hard = frozenset([n for n, part in enumerate(plan.parts) if not plan.rules[part.rule].preference])
-        names = {predicate: name for (kind, name), predicate in mirrors.items() if kind == "start"}
+        names = {predicate: name for (kind, name), predicate in action_predicates.items() if kind == "start"}
         self.monitors = prototype.monitors
         checks = {check.part: check for checks in prototype.checks.values() for check in checks}
         automata = {
@@ -240,7 +240,7 @@ class Relaxed:
         self._choices: dict[frozenset[Conjunction], int] = {}
         self._memories: dict[tuple[int, tuple[int, ...], int, bool], int] = {}
         self._plain: dict[tuple[int, tuple[int, ...]], Conjunction | None] = {}
-        self._mirrors = frozenset(self.engine.mirrors.values())
+        self._action_predicates = frozenset(self.engine.action_predicates.values())
         self.size = 0
         self.readers: list[list[int]] = []
         self.needs: list[int] = []
@@ -302,9 +302,9 @@ class Relaxed:
                 self._achieves(number, fact)
             if schema.action is not None and schema.condition is schema.action.start.condition:
                 self.own[number] = label
-                mirror = self.engine.mirror("start", self.steps[label])
-                if mirror is not None:
-                    self._achieves(number, (*mirror, True))
+                action_fact = self.engine.action_fact("start", self.steps[label])
+                if action_fact is not None:
+                    self._achieves(number, (*action_fact, True))
 
     # -- grounding ----------------------------------------------------------------------------------------------------
 
@@ -415,7 +415,7 @@ class Relaxed:
         code = self.task.encode(_arguments(atom.arguments, binding))
         if is_static(self.engine, predicate):
             return () if (code in self.facts[predicate]) == positive else None
-        if predicate in self._mirrors:
+        if predicate in self._action_predicates:
             if not isinstance(where, Where | Asking) or (where.taken is None and not positive):
                 return ()
             if where.taken is not None:
@@ -529,21 +529,21 @@ class Relaxed:
         if total > MAX_OPEN:
             return ()
         guard = TRUE if part.guard is None else part.guard
-        mirror = self.engine.mirror("start", step)
+        action_fact = self.engine.action_fact("start", step)
         out: list[Conjunction | None] = []
         for values in product(*[self.task.domains[v.domain] for v in rest]):
             full = {**binding, **bind(rest, values)}
             if demand.check is not None:
                 where: Asking | After | None = After(step) if part.after else None
                 if isinstance(demand.check, LatchedCheck):
-                    where = Asking(demand.check, mirror)
+                    where = Asking(demand.check, action_fact)
                 unguarded = self.conjunction(guard, full, False)
                 out.append(self._any([unguarded, self.conjunction(part.body, full, True, where)]))
             elif not part.after:
                 monitor = self.monitors[demand.number]
                 assert isinstance(monitor, Automaton)
                 objects = tuple([full[v.slot] for v in part.parameters])
-                own = Where(demand.number, monitor.program, objects, mirror)
+                own = Where(demand.number, monitor.program, objects, action_fact)
                 out.append(self.conjunction(monitor.program._alive, full, True, own))
         return self._all(out)
 

@@ -49,7 +49,7 @@ class Demander:
         return subject in self._changeable
 
     def _find_changeable(self) -> frozenset[int]:
-        """Predicates and fluents that an action can change; mirrors of steps count."""
+        """Predicates and fluents that an action can change; action facts count."""
         out = {p for p in range(self.base) if p >= len(self.task.static) or not self.task.static[p]}
         for action in self.task.actions.values():
             for effect in action.start.effects:

@@ -72,8 +72,8 @@ def alignments(root: Node, terminals: list[Node], cost: Number, deadline: float 
                 yield aligned
         ways = []
         for edge in node.edges:
-            togo = edge.target.togo
-            if togo is not None and spent + edge.cost + togo <= cost:
+            cost_to_go = edge.target.cost_to_go
+            if cost_to_go is not None and spent + edge.cost + cost_to_go <= cost:
                 ways.append(edge)
         ways.sort(key=_patience)
         stack += [(edge.target, spent + edge.cost, (path, edge)) for edge in ways]
@@ -88,22 +88,22 @@ def _patience(edge: Edge) -> int:
 
 
 def _distances(root: Node, terminals: list[Node]) -> None:
-    """Set ``togo`` of every node from which a terminal can be reached: the cost of getting there."""
+    """Set ``cost_to_go`` of every node from which a terminal can be reached: the cost of getting there."""
     stack = [root]
     while stack:
         for edge in stack.pop().edges:
-            if edge.target.togo is not None:
-                edge.target.togo = None
+            if edge.target.cost_to_go is not None:
+                edge.target.cost_to_go = None
                 stack.append(edge.target)
     number = count()
     heap: list[tuple[Number, int, Node]] = [(0, next(number), node) for node in terminals]
     while heap:
         distance, _, node = heappop(heap)
-        if node.togo is not None and node.togo <= distance:
+        if node.cost_to_go is not None and node.cost_to_go <= distance:
             continue
-        node.togo = distance
+        node.cost_to_go = distance
         for edge in node.parents:
-            if edge.source.togo is None or edge.source.togo > distance + edge.cost:
+            if edge.source.cost_to_go is None or edge.source.cost_to_go > distance + edge.cost:
                 heappush(heap, (distance + edge.cost, next(number), edge.source))
 
 

@@ -1,6 +1,6 @@
 """What ground actions may do to facts, and which ground actions may do something to a fact.
 
-Facts are pairs (index, code); an index beyond the predicates is a fluent's, one of a mirror predicate stands for the
+Facts are pairs (index, code); an index beyond the predicates is a fluent's, one of an action predicate stands for the
 step itself. Everything here errs on the side of "may".
 """
 
@@ -41,17 +41,17 @@ class Conditional(NamedTuple):
 class Footprint:
     """The effects of a ground action.
 
-    ``sets``: the facts that it surely sets; ``mirror``: the step itself. What it changes under a condition is computed
-    where somebody asks: a walk through a home may change thousands of facts, and mostly a few are in question.
+    ``sets``: the facts that it surely sets; ``action_fact``: the step itself. What it changes under a condition is
+    computed where somebody asks: a walk through a home may change thousands of facts, and mostly a few are in question.
     """
 
-    __slots__ = ("_found", "_step", "_task", "mirror", "sets")
+    __slots__ = ("_found", "_step", "_task", "action_fact", "sets")
 
-    def __init__(self, task: Task, step: GroundAction, mirror: Fact | None) -> None:
+    def __init__(self, task: Task, step: GroundAction, action_fact: Fact | None) -> None:
         self._task = task
         self._step = step
         self._found: dict[tuple[int | None, int | None], tuple[Conditional, ...]] = {}
-        self.mirror = mirror
+        self.action_fact = action_fact
         sets: dict[Fact, bool] = {}
         for added in (False, True):  # a fact that is deleted and added is true
             for effect in step.action.start.effects:
@@ -79,7 +79,7 @@ class Footprint:
         return (
             any([fact[0] == predicate for fact in self.sets])
             or bool(self.conditionals(predicate))
-            or (self.mirror is not None and self.mirror[0] == predicate)
+            or (self.action_fact is not None and self.action_fact[0] == predicate)
         )
 
     def _conditionals(self, subject: int | None, code: int | None) -> Iterator[Conditional]:
@@ -155,7 +155,9 @@ class Footprints:
         self._literals: dict[tuple[str, tuple[int, ...]], tuple[list[tuple[int, int, bool]], list[Formula]]] = {}
         self._statics: dict[str, list[tuple[frozenset[int], Formula]]] = {}
         self._achievers: dict[tuple[int, int | None, bool | None], tuple[GroundAction, ...]] = {}
-        self._mirrored = {predicate: name for (kind, name), predicate in engine.mirrors.items() if kind == "start"}
+        self._action_names = {
+            predicate: name for (kind, name), predicate in engine.action_predicates.items() if kind == "start"
+        }
         base = len(self.task.predicates)
         for action in self.task.actions.values():
             if action.end is not None:
@@ -173,7 +175,7 @@ class Footprints:
         key = identity(step)
         found = self._known.get(key)
         if found is None:
-            found = self._known[key] = Footprint(self.task, step, self.engine.mirror("start", step))
+            found = self._known[key] = Footprint(self.task, step, self.engine.action_fact("start", step))
         return found
 
     def asked(self, effect: Conditional) -> tuple[Callable[..., bool], tuple[int, ...]]:
@@ -204,7 +206,7 @@ class Footprints:
         A search for the bindings of each effect's condition, not a test of every action. ``None`` where such a search
         would not do: for step facts, and for effects that read numbers or leave too much open.
         """
-        if index in self._mirrored or index >= len(self.task.predicates):
+        if index in self._action_names or index >= len(self.task.predicates):
             return None
         searches = self._searches.get(index)
         if searches is None:
@@ -263,8 +265,8 @@ class Footprints:
 
     def _search(self, index: int, code: int | None, value: bool | None) -> Iterator[GroundAction]:
         task = self.task
-        if index in self._mirrored:
-            action = task.actions[self._mirrored[index]]
+        if index in self._action_names:
+            action = task.actions[self._action_names[index]]
             if code is None:
                 yield from self.groundings(action, {})
             else:

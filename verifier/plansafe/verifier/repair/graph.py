@@ -32,16 +32,16 @@ from plansafe.verifier.repair.model import Weights
 from plansafe.verifier.repair.views import DEADLINE, LETTERS, STATE, view_of
 from plansafe.verifier.repair.watch import Broken, NodeMonitors
 
-KEEP, SKIP, INSERT, DELETE, SUBSTITUTE, DEFER, PLACE, BORROW, GHOST = range(9)
+KEEP, SKIP, INSERT, DELETE, SUBSTITUTE, DEFER, PLACE, BORROW, HALF_SUBSTITUTE = range(9)
 """Kinds of edges. ``DEFER`` and ``PLACE`` are a move to a later place, ``BORROW`` and ``SKIP`` one to an earlier.
 
-``GHOST``: a deletion at the price of a substitution, where that is the cheaper one. It leads to no repair; its flaws
-say which substitutions are worth trying."""
+``HALF_SUBSTITUTE``: a deletion at the price of a substitution, where that is the cheaper one. It leads to no repair;
+its flaws say which substitutions are worth trying."""
 
-MAX_GHOSTLY = 30
+MAX_HALF_SUBSTITUTED = 30
 """Steps of a plan up to which all ties are found where a deletion costs more than a substitution."""
-_AS_GHOST = 0
-"""A pseudo-step in ``borrowed``: some step before was left out as a ghost."""
+_HALF_SUBSTITUTED = 0
+"""A pseudo-step in ``borrowed``: some step before was left out by a half substitution."""
 
 _BORROW_STEP, _ANYTHING, _FEWER = -1, -2, -3
 """Pseudo-subjects of demands: that a step (the code) be moved to an earlier place; that anything be changed; that one
@@ -81,7 +81,7 @@ class Node:
         "swaps",
         "tasks",
         "terminal",
-        "togo",
+        "cost_to_go",
         "watch",
     )
 
@@ -110,7 +110,7 @@ class Node:
         self.expanded = False
         self.swaps = 0  # the steps, as bits, that some way here deletes; a substitution may cost no more
         self.terminal = False
-        self.togo: Number | None = None
+        self.cost_to_go: Number | None = None
 
 
 class _Candidate(NamedTuple):
@@ -156,15 +156,15 @@ class Search:
         self.prints: list[Footprint | None] = [
             self.footprints.of(step) if isinstance(step, GroundAction) else None for step in self.steps
         ]
-        mirrors = frozenset(engine.mirrors.values())
+        action_predicates = frozenset(engine.action_predicates.values())
         self._touching: dict[object, set[int]] = {}
         for number, footprint in enumerate(self.prints, 1):
             if footprint is not None:
                 facts = [*footprint.sets, *[e.fact for e in footprint.may]]
-                for fact in facts if footprint.mirror is None else [*facts, footprint.mirror]:
+                for fact in facts if footprint.action_fact is None else [*facts, footprint.action_fact]:
                     self._touching.setdefault(fact, set()).add(number)
                     self._touching.setdefault(fact[0], set()).add(number)
-        self.views = [view_of(part, mirrors) for part in engine.plan.parts]
+        self.views = [view_of(part, action_predicates) for part in engine.plan.parts]
         self.expanded = 0
         self.bound: Number = 0
         """No repair costs less."""
@@ -302,7 +302,7 @@ class Search:
         return (node.position, node.deferred, node.borrowed, *self._picture(node.state), watch)
 
     def _picture(self, state: State) -> tuple[object, ...]:
-        """The state as something that can be compared; mirrors of steps are empty between steps."""
+        """The state as something that can be compared; action facts are empty between steps."""
         return tuple(state.facts[: len(self.engine.task.static)]), tuple([frozenset(f.items()) for f in state.fluents])
 
     def _reach(
@@ -434,8 +434,8 @@ class Search:
         return True
 
     def _meets(self, demand: Demand, taken: GroundAction, log: list[StateChange]) -> bool:
-        mirror = self.footprints.of(taken).mirror
-        if mirror is not None and mirror[0] == demand.subject and demand.code in (None, mirror[1]):
+        action_fact = self.footprints.of(taken).action_fact
+        if action_fact is not None and action_fact[0] == demand.subject and demand.code in (None, action_fact[1]):
             return True
         return any([p == demand.subject and demand.code in (None, c) for p, c, _ in log])
 
@@ -449,10 +449,12 @@ class Search:
         if broken:
             self._flaw(node, ("flaw",), partial(self._rules_flaw, node, broken))
             return
-        if _AS_GHOST in node.borrowed:
+        if _HALF_SUBSTITUTED in node.borrowed:
             # The deletion is enough. Only together with some other edit can a substitution be needed.
-            if self.length <= MAX_GHOSTLY:
-                self._flaw(node, ("ghost",), partial(self._receive, node, Demand(_ANYTHING, None, None), 0, True))
+            if self.length <= MAX_HALF_SUBSTITUTED:
+                self._flaw(
+                    node, ("half-substitute",), partial(self._receive, node, Demand(_ANYTHING, None, None), 0, True)
+                )
             else:
                 self.ties_missing = True
             return
@@ -513,8 +515,8 @@ class Search:
             return
         demands: set[Demand] = set()
         formulas: list[Formula] = [f for f in (part.body, part.guard, part.step) if f is not None]
-        mirrored = frozenset(self.engine.mirrors.values())
-        of_states = view == STATE and part.mode in ("always", "end") and not mentions(part.body, mirrored)
+        action_predicates = frozenset(self.engine.action_predicates.values())
+        of_states = view == STATE and part.mode in ("always", "end") and not mentions(part.body, action_predicates)
         if of_states and len(one.binding) == len(part.parameters):
             demands |= self.demander.flips(self._evaluator(node), part.body, binding, True)
         else:
@@ -578,7 +580,7 @@ class Search:
     ) -> list[tuple[Node, Demand, Number, bool]]:
         """What of a demand at the target of an edge is left at its source."""
         source = edge.source
-        if edge.kind in (DELETE, GHOST) and full:
+        if edge.kind in (DELETE, HALF_SUBSTITUTE) and full:
             # A substitution instead of the deletion.
             if demand.subject >= 0:
                 self._offer_actions(source, demand, extra)
@@ -613,10 +615,10 @@ class Search:
         fact = (demand.subject, demand.code)
         sets = footprint.sets.get(fact)
         may = footprint.conditionals(*fact)
-        mirrored = footprint.mirror == fact
-        if sets is None and not may and not mirrored:
+        acts = footprint.action_fact == fact
+        if sets is None and not may and not acts:
             return out
-        if demand.value is None or mirrored:
+        if demand.value is None or acts:
             hinders = achieves = True
         else:
             hinders = sets is (not demand.value) or any([e.value is not demand.value for e in may])
@@ -653,16 +655,26 @@ class Search:
             return
         self._push(node, extra + self.weights.delete, ("delete",), partial(self._delete, node, DELETE))
         if self.weights.substitute < self.weights.delete:
-            self._push(node, extra + self.weights.substitute, ("ghost",), partial(self._delete, node, GHOST))
+            self._push(
+                node,
+                extra + self.weights.substitute,
+                ("half-substitute",),
+                partial(self._delete, node, HALF_SUBSTITUTE),
+            )
         self._movable(node, extra)
 
     def _delete(self, node: Node, kind: int) -> None:
         step, borrowed = node.position + 1, node.borrowed
         cost = self.weights.delete
-        if kind == GHOST:
-            cost, borrowed = self.weights.substitute, borrowed | {_AS_GHOST}
+        if kind == HALF_SUBSTITUTE:
+            cost, borrowed = self.weights.substitute, borrowed | {_HALF_SUBSTITUTED}
         least = cost + self.preview(node, None, step, node.deferred, borrowed, 1 << step)
-        if self._postponed(node, ("ghost" if kind == GHOST else "delete",), partial(self._delete, node, kind), least):
+        if self._postponed(
+            node,
+            ("half-substitute" if kind == HALF_SUBSTITUTE else "delete",),
+            partial(self._delete, node, kind),
+            least,
+        ):
             return
         self._reach(node, kind, step, None, cost, step, node.state, node.watch, node.deferred, borrowed)
 
@@ -840,7 +852,11 @@ class Search:
     def _effect_on(self, node: Node, candidate: _Candidate, wanted: Demand) -> bool | None:
         """Whether an action changes what is wanted here; ``None`` if only trying tells."""
         footprint, (subject, code, _) = candidate.footprint, wanted
-        if footprint.mirror is not None and footprint.mirror[0] == subject and code in (None, footprint.mirror[1]):
+        if (
+            footprint.action_fact is not None
+            and footprint.action_fact[0] == subject
+            and code in (None, footprint.action_fact[1])
+        ):
             return True
         if subject >= self.base:
             return None if candidate.effects else False
@@ -925,7 +941,7 @@ class Search:
 
 
 def _swapped(edge: Edge) -> int:
-    return 1 << edge.step if edge.kind in (DELETE, GHOST) else 0
+    return 1 << edge.step if edge.kind in (DELETE, HALF_SUBSTITUTE) else 0
 
 
 def may_meet(footprint: Footprint, demand: Demand) -> bool:
@@ -933,7 +949,7 @@ def may_meet(footprint: Footprint, demand: Demand) -> bool:
     if demand.code is None:
         return footprint.touches(demand.subject)
     fact = (demand.subject, demand.code)
-    if footprint.mirror == fact:
+    if footprint.action_fact == fact:
         return True
     sets = footprint.sets.get(fact)
     if sets is not None and (demand.value is None or sets is demand.value):
@@ -944,7 +960,7 @@ def may_meet(footprint: Footprint, demand: Demand) -> bool:
 def _frozen(state: State, before: State | None, log: Sequence[StateChange] = ()) -> State:
     """The state with facts that can be shared and hashed; what did not change is that of the state before.
 
-    Sets of mirror predicates stay as they are: they are empty between steps.
+    Sets of action predicates stay as they are: they are empty between steps.
     """
     static = state.task.static
     if before is None:

@@ -153,12 +153,12 @@ class GuidedSearch(Search):
         """The instances of rules about states that are violated, by the number of steps before."""
         run = Run(self.engine, FORCE)
         run.steps(self.steps)
-        mirrored = frozenset(self.engine.mirrors.values())
+        action_predicates = frozenset(self.engine.action_predicates.values())
         out: dict[int, list[tuple[int, dict[int, int]]]] = {}
         for violation in run.outcome(self.length).violations:
             part = self.engine.plan.parts[violation.part]
             simple = self.views[violation.part][0] == STATE and part.mode in ("always", "end")
-            if self.engine.rules[part.rule].preference or not simple or mentions(part.body, mirrored):
+            if self.engine.rules[part.rule].preference or not simple or mentions(part.body, action_predicates):
                 continue
             if len(violation.binding) == len(part.parameters):
                 binding = bind(part.parameters, violation.binding)

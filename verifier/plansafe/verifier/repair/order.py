@@ -97,9 +97,9 @@ class Order:
 
         def observe(_run: Run, number: int, changes: list[StateChange]) -> None:
             step = steps[number - 1]
-            mirror = self.engine.mirror("start", step) if isinstance(step, GroundAction) else None
-            if mirror is not None:
-                note(*mirror)
+            action_fact = self.engine.action_fact("start", step) if isinstance(step, GroundAction) else None
+            if action_fact is not None:
+                note(*action_fact)
             for index, code, _ in changes:
                 note(index, code)
 

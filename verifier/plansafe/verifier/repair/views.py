@@ -15,15 +15,15 @@ STATE, TRACE, DEADLINE, LETTERS = range(4)
 numbers of steps in any manner."""
 
 
-def view_of(part: Part, mirrors: frozenset[int]) -> tuple[int, int]:
+def view_of(part: Part, action_predicates: frozenset[int]) -> tuple[int, int]:
     """What a part looks at, and for deadlines how many letters back."""
     operators = [f for g in (part.body, part.guard) if g is not None for f in subformulas(g) if isinstance(f, Temporal)]
     if any([f.operator in _LETTER_OPERATORS for f in operators]):
         return LETTERS, 0
-    if mentions(part.body, mirrors):
-        polarity = _polarity(part.body, mirrors, True)
+    if mentions(part.body, action_predicates):
+        polarity = _polarity(part.body, action_predicates, True)
         certain = part.after or (part.mode == "whole" and polarity) or (part.mode == "always" and True in polarity)
-        if certain or not all([_steady(f, mirrors) for f in operators]):
+        if certain or not all([_steady(f, action_predicates) for f in operators]):
             return LETTERS, 0
     bounds = [f.bounds[0] for f in operators if f.operator in _DEADLINES]
     if bounds:
@@ -31,13 +31,13 @@ def view_of(part: Part, mirrors: frozenset[int]) -> tuple[int, int]:
     return (TRACE, 0) if operators or part.mode == "whole" else (STATE, 0)
 
 
-def _polarity(formula: Formula, mirrors: frozenset[int], positive: bool) -> set[bool]:
+def _polarity(formula: Formula, action_predicates: frozenset[int], positive: bool) -> set[bool]:
     """The signs with which a formula reads the step of the present letter, not looking into temporal operators."""
     out: set[bool] = set()
     stack = [(formula, positive)]
     while stack:
         part, sign = stack.pop()
-        if isinstance(part, Atom) and part.predicate in mirrors:
+        if isinstance(part, Atom) and part.predicate in action_predicates:
             out.add(sign)
         elif isinstance(part, Not):
             stack.append((part.body, not sign))
@@ -64,22 +64,26 @@ _SIGNS = {
 """The sign with which each operand may read a step, so that a letter without such a step changes nothing."""
 
 
-def _steady(formula: Temporal, mirrors: frozenset[int]) -> bool:
+def _steady(formula: Temporal, action_predicates: frozenset[int]) -> bool:
     """Whether further letters, with steps that the formula does not read, leave its value alone."""
     signs = _SIGNS.get(formula.operator)
     if signs is None:
-        return formula.operator == "at-end" or not any([_polarity(f, mirrors, True) for f in formula.operands])
-    if not all([_polarity(f, mirrors, True) <= {sign} for f, sign in zip(formula.operands, signs, strict=True)]):
+        return formula.operator == "at-end" or not any(
+            [_polarity(f, action_predicates, True) for f in formula.operands]
+        )
+    if not all(
+        [_polarity(f, action_predicates, True) <= {sign} for f, sign in zip(formula.operands, signs, strict=True)]
+    ):
         return False
     # Where the second operand (of sometime-before the first) reads a step, a letter more means that the other one is
     # read in a further place: that must not depend on the state.
     if formula.operator in ("until", "since", "release", "sometime-before"):
         other, stepping = formula.operands[:: -1 if formula.operator == "sometime-before" else 1]
-        return not _polarity(stepping, mirrors, True) or all(
-            [not isinstance(f, Atom | Compare | Temporal) or _is_step(f, mirrors) for f in subformulas(other)]
+        return not _polarity(stepping, action_predicates, True) or all(
+            [not isinstance(f, Atom | Compare | Temporal) or _is_step(f, action_predicates) for f in subformulas(other)]
         )
     return True
 
 
-def _is_step(formula: Formula, mirrors: frozenset[int]) -> bool:
-    return isinstance(formula, Atom) and formula.predicate in mirrors
+def _is_step(formula: Formula, action_predicates: frozenset[int]) -> bool:
+    return isinstance(formula, Atom) and formula.predicate in action_predicates

@@ -97,13 +97,13 @@ class NodeMonitors:
         """The monitors after ``step`` was taken in ``before`` and led to ``after`` by the changes in ``log``."""
         turn = _Turn(self)
         moment = LetterTime(self.letter, self.letter, False)
-        mirror = engine.mirror("start", step) if engine.acting else None
+        action_fact = engine.action_fact("start", step) if engine.acting else None
         due_after: list[StepCheck] = []
         lates: list[LatchedCheck] = []
         troubled: list[tuple[int, tuple[int, ...]]] = []
         acting = dict.fromkeys(self.acting)
-        if mirror is not None:
-            predicate, code = mirror
+        if action_fact is not None:
+            predicate, code = action_fact
             before.facts[predicate].add(code)
             turn.changed(before, [(predicate, code, True)], acting)
             for original in self.dispatch.checks.get(predicate, ()):
@@ -129,9 +129,9 @@ class NodeMonitors:
             late.conclude(before, truth_of(turn.monitors), moment)
             troubled += [(v.part, v.binding) for v in late.violations]
             troubled += [(late.part, binding) for binding in late.undecided]
-        if mirror is not None:
-            before.facts[mirror[0]].discard(mirror[1])
-            turn.changed(before, [(*mirror, False)], acting)
+        if action_fact is not None:
+            before.facts[action_fact[0]].discard(action_fact[1])
+            turn.changed(before, [(*action_fact, False)], acting)
         next_ = NodeMonitors(self.dispatch, turn.monitors, turn.tables, self.letter + 1)
         arrived = LetterTime(self.letter + 1, self.letter + 1, False)
         due = dict.fromkeys(self.awake)

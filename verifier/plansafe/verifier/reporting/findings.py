@@ -410,15 +410,15 @@ class Writer:
     def _earlier_steps(self, v: Violated) -> list[Label]:
         """For a formula about actions: the last step before the violation that each of its action atoms matches."""
         assert self.checker.engine is not None
-        mirrors = {predicate: key for key, predicate in self.checker.engine.mirrors.items()}
+        action_predicates = {predicate: key for key, predicate in self.checker.engine.action_predicates.items()}
         values = {p.slot: o for p, o in zip(v.part.parameters, v.violation.binding, strict=True)}
         history = self.histories[v.readings[0]]
         matched = v.violation.step if v.part.mode == "each" else 0
         out: dict[int, Label] = {}
         for read in reads(v.part.body):
-            if not isinstance(read, model.Atom) or read.predicate not in mirrors:
+            if not isinstance(read, model.Atom) or read.predicate not in action_predicates:
                 continue
-            kind, name = mirrors[read.predicate]
+            kind, name = action_predicates[read.predicate]
             wanted = [a if a >= 0 else values.get(-1 - a) for a in read.arguments]
             last = v.violation.letter + 1
             for letter in range(last, max(last - 10_000, 0), -1):

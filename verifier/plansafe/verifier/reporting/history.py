@@ -164,8 +164,13 @@ class History:
         """All facts and fluents of a state as PDDL, if they were asked for."""
         if not self.checker.options.full_state:
             return ()
-        mirrors = set(self.engine.mirrors.values())
-        facts = [self.task.fact_text(p, c) for p, codes in enumerate(state.facts) if p not in mirrors for c in codes]
+        action_predicates = set(self.engine.action_predicates.values())
+        facts = [
+            self.task.fact_text(p, c)
+            for p, codes in enumerate(state.facts)
+            if p not in action_predicates
+            for c in codes
+        ]
         base = len(self.task.predicates)
         numbers = [
             f"(= {self.fact_text((base + f, c))} {v})" for f, vs in enumerate(state.fluents) for c, v in vs.items()
@@ -180,15 +185,15 @@ class History:
         return Answer(reasons, tuple(facts)[:MAX_COLUMNS])
 
     def _ground(self, formula: Formula, binding: Binding) -> list[Fact]:
-        """The facts and fluents a formula reads whose arguments the binding fixes, mirror predicates apart."""
+        """The facts and fluents a formula reads whose arguments the binding fixes, action predicates apart."""
         out: dict[Fact, None] = {}
-        mirrors = set(self.engine.mirrors.values())
+        action_predicates = set(self.engine.action_predicates.values())
         for read in reads(formula):
             arguments = [a if a >= 0 else binding.get(-1 - a, -1) for a in read.arguments]
             if min(arguments, default=0) < 0:
                 continue
             index = read.predicate if isinstance(read, Atom) else len(self.task.predicates) + read.function
-            if index not in mirrors:
+            if index not in action_predicates:
                 out[index, self.task.encode(tuple(arguments))] = None
         return list(out)
 

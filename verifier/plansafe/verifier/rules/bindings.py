@@ -73,7 +73,7 @@ class _Check:
         for (kind, theirs), at in entries.items():
             if kind == "type" and len(at.node) == 2:
                 self.types[theirs] = self._alternatives(at)
-        mirrors, predicates = dict(symbols.pseudo), len(symbols.predicates)
+        action_predicates, predicates = dict(symbols.action_predicates), len(symbols.predicates)
         for name, at in entries.items():
             known = self.words.get(name)
             if known is None and self.words:
@@ -86,10 +86,10 @@ class _Check:
                 self._constant(at)
             else:
                 self._replacement(name[0], at, known)
-        # Steps were looked at as atoms of mirror predicates; only those that a rule uses shall be kept up to date.
+        # Steps were looked at as atoms of action predicates; only those that a rule uses shall be kept up to date.
         del symbols.predicates[predicates:]
-        symbols.pseudo.clear()
-        symbols.pseudo.update(mirrors)
+        symbols.action_predicates.clear()
+        symbols.action_predicates.update(action_predicates)
 
     def _needless(self, name: Name, at: At) -> None:
         kind, theirs = name

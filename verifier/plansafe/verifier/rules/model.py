@@ -15,14 +15,14 @@ def shown_names(names: list[str]) -> list[str]:
 
 
 class Match(NamedTuple):
-    """A step that a rule is about: the mirror predicate's atom. ``factor``: bindings of parameters it leaves open."""
+    """A step that a rule is about: the action predicate's atom. ``factor``: bindings of parameters it leaves open."""
 
     atom: Atom
     factor: int
 
 
 def step_predicate(step: Formula) -> int:
-    """The mirror predicate of a step pattern: an atom, below ``exists`` if some arguments may be anything."""
+    """The action predicate of a step pattern: an atom, below ``exists`` if some arguments may be anything."""
     atom = step.body if isinstance(step, Quantified) else step
     assert isinstance(atom, Atom)
     return atom.predicate

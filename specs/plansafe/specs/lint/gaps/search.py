@@ -93,7 +93,7 @@ class _Run:
             return []
         parents = _parents(given)
         nodes = [rule.node for rule in given.expanded.rules]
-        words = Words(given.engine.task, given.rules, nodes, given.engine.mirrors, parents)
+        words = Words(given.engine.task, given.rules, nodes, given.engine.action_predicates, parents)
         watched = [*analogies(words, nodes), *self._of_library(given)]
         watching, proposals = self._compiled(watched)
         assert watching.engine is not None

@@ -59,13 +59,13 @@ class Words:
         task: Task,
         rules: Sequence[Rule],
         nodes: Sequence[Node],
-        mirrors: dict[tuple[str, str], int],
+        action_predicates: dict[tuple[str, str], int],
         parents: dict[str, frozenset[str]],
     ) -> None:
         self.task = task
         self.parents = parents
         """The types right above each."""
-        acted = {predicate: name for (_, name), predicate in mirrors.items()}
+        acted = {predicate: name for (_, name), predicate in action_predicates.items()}
         self.by_actions, self._functions_by_actions = _read_by_actions(task)
         self._by_goal = {read.predicate for part in task.goal for read in reads(part) if isinstance(read, Atom)}
         self._by_rules: set[int] = set()

@@ -2,7 +2,7 @@
 
 A letter is a state and the actions about to be taken there. Parts that read no actions read a letter when its state is
 reached (:meth:`Runtime.arrive`);
-parts that do, when its actions are known (:meth:`Runtime.depart`), which are then facts of mirror predicates.
+parts that do, when its actions are known (:meth:`Runtime.depart`), which are then facts of action predicates.
 """
 
 from __future__ import annotations
@@ -24,23 +24,25 @@ from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.model.nodes import And, Formula, Or, Task, Temporal
 from plansafe.verifier.rules.model import Part, Rule, step_predicate
 
-Mirror = tuple[int, int]
-"""A fact of a mirror predicate: (predicate, code of the arguments)."""
+ActionFact = tuple[int, int]
+"""A fact of an action predicate: (predicate, code of the arguments)."""
 StateMonitor = Invariant | Automaton
 MAX_SPELT_OUT = 10_000
 Find = Callable[..., None]
 
 
 class Plan:
-    """The parts of all rules, numbered, and which predicates mirror actions. Shared by all runs of a check."""
+    """The parts of all rules, numbered, and which predicates stand for actions. Shared by all runs of a check."""
 
-    def __init__(self, task: Task, rules: Sequence[Rule], mirrors: dict[tuple[str, str], int], limit: int) -> None:
+    def __init__(
+        self, task: Task, rules: Sequence[Rule], action_predicates: dict[tuple[str, str], int], limit: int
+    ) -> None:
         self.task = task
         self.limit = limit
         self.rules = list(rules)
         self.parts: list[Part] = [part for rule in rules for part in rule.parts]
-        self.mirrors = mirrors
-        self.momentary = frozenset([p for (kind, _), p in mirrors.items() if kind != "during"])
+        self.action_predicates = action_predicates
+        self.momentary = frozenset([p for (kind, _), p in action_predicates.items() if kind != "during"])
 
 
 class Runtime:
@@ -108,7 +110,7 @@ class Runtime:
                 premise = Temporal("yesterday", (premise,))
             formula = Or((negate(premise), part.body))
         acting = mentions(formula, momentary)
-        of_actions = mentions(formula, frozenset(self.plan.mirrors.values()))
+        of_actions = mentions(formula, frozenset(self.plan.action_predicates.values()))
         try:
             if not acting and part.mode in ("always", "end") and not is_temporal(formula):
                 self.monitors.append(
@@ -229,17 +231,17 @@ class Runtime:
                     due[number] = None
                     found = []
 
-    def depart(self, state: State, mirrors: Sequence[Mirror], moment: LetterTime) -> None:
-        """The actions of the present letter are known. Their mirror facts hold while the letter is read."""
+    def depart(self, state: State, action_facts: Sequence[ActionFact], moment: LetterTime) -> None:
+        """The actions of the present letter are known. Their action facts hold while the letter is read."""
         log: list[StateChange] = []
-        for predicate, code in mirrors:
+        for predicate, code in action_facts:
             if code not in state.facts[predicate]:
                 state.facts[predicate].add(code)
                 log.append((predicate, code, True))
         self._changed(state, log, self._acting_due)
-        self.count_matches(mirrors)
+        self.count_matches(action_facts)
         late: list[LatchedCheck] = []
-        for predicate, code in mirrors:
+        for predicate, code in action_facts:
             for check in self._checks(predicate):
                 check.depart(state, self.indexes, code, moment)
                 if check.after:
@@ -261,10 +263,10 @@ class Runtime:
             entries = self.checks[predicate] = [check.fork() for check in entries]
         return entries
 
-    def count_matches(self, mirrors: Sequence[Mirror]) -> None:
+    def count_matches(self, action_facts: Sequence[ActionFact]) -> None:
         """Count the bindings under which rules about steps match in this letter, each once."""
         found: dict[int, list[tuple[int, tuple[int, ...], tuple[int, ...]]]] = {}
-        for predicate, code in mirrors:
+        for predicate, code in action_facts:
             for rule, factor, pattern in self._match.get(predicate, ()):
                 objects = pattern.key(code)
                 if objects is not None:

@@ -50,14 +50,14 @@ class StepCheck:
         self.touches = 0
 
     def matching(self, state: State, indexes: FactIndexes, code: int) -> list[Binding]:
-        """The bindings that a step about to be taken (its mirror fact is in the state) may concern."""
+        """The bindings that a step about to be taken (its action fact is in the state) may concern."""
         found: list[Binding] = []
         for find in self._finds:
             find(state.facts, state.fluents, indexes.tables, code, found)
         return found
 
     def depart(self, state: State, indexes: FactIndexes, code: int, moment: LetterTime) -> None:
-        """A matching step is about to be taken (its mirror fact is in the state)."""
+        """A matching step is about to be taken (its action fact is in the state)."""
         for binding in dict.fromkeys(self.matching(state, indexes, code)):
             guard = self._guard(state, binding)
             if guard is None:

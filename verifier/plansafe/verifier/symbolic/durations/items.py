@@ -189,11 +189,11 @@ class Builder:
     def _facts_alone(self, item: Item, changing: Iterable[int], formula: Formula, bindings: Iterable[Binding]) -> Item:
         """The item with what is never to be true, if it is about facts in single states."""
         changed = {fact for event in changing for fact in self.prints[event].changes}
-        mirrors = {*self.engine.plan.mirrors.values()}
+        action_predicates = {*self.engine.plan.action_predicates.values()}
         axioms = self.engine.axioms
 
         def constant(predicate: int, code: int) -> bool | None:
-            if predicate in mirrors or (axioms is not None and predicate in axioms.derived):
+            if predicate in action_predicates or (axioms is not None and predicate in axioms.derived):
                 raise Unfit
             return None if (predicate, code) in changed else code in self._initial.facts[predicate]
 

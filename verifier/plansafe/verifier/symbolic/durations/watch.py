@@ -59,9 +59,9 @@ class Watcher:
 
     def touches(self, event: Event, own: Footprint) -> list[Touch]:
         """The instances that an event touches."""
-        mirrors = _mirrors(self.engine, event)
+        action_facts = _action_facts(self.engine, event)
         out = []
-        for predicate, code in [*own.changes, *mirrors]:
+        for predicate, code in [*own.changes, *action_facts]:
             if predicate in self._behind:
                 out.append(Touch(frozenset(), False))
             for arguments in self._read.get(predicate, ()):
@@ -69,7 +69,7 @@ class Watcher:
                 if found is not None:
                     out.append(Touch(found, False))
         for atom in self._matched:
-            for predicate, code in mirrors:
+            for predicate, code in action_facts:
                 found = self._match(atom.arguments, code) if predicate == atom.predicate else None
                 if found is not None:
                     out.append(Touch(found, True))
@@ -118,10 +118,10 @@ def _atom(step: Formula) -> Atom:
     return atom
 
 
-def _mirrors(engine: Engine, event: Event) -> list[Ground]:
-    """The mirror facts that change with an event."""
+def _action_facts(engine: Engine, event: Event) -> list[Ground]:
+    """The action facts that change with an event."""
     if event.step is None or not isinstance(event.step.taken, GroundAction):
         return []
     kinds = (START, "during") if event.kind == START else (END, "during")
-    found = [engine.mirror(kind, event.step.taken) for kind in kinds]
-    return [mirror for mirror in found if mirror is not None]
+    found = [engine.action_fact(kind, event.step.taken) for kind in kinds]
+    return [action_fact for action_fact in found if action_fact is not None]

@@ -64,7 +64,7 @@ class Moments:
         self._count = 0
         self._slots = {held >> 1: fact for fact, held in template.held.items()}
         self._actions: dict[Fact, list[int]] = {}
-        for step, fact in template.mirrors.items():
+        for step, fact in template.action_facts.items():
             self._actions.setdefault(fact, []).append(step)
         self._numbers = Numbers(self)
         by_fact: dict[Fact, dict[int, Literal]] = {}
@@ -304,11 +304,11 @@ class Moments:
             return terms.compared(self.circuit, key.operator, value, terms.constant(0))
         return 2 * node
 
-    def _action(self, mirror: Fact, moment: TimePoint) -> Literal:
-        """Whether the step that leaves a letter is one of those with this mirror fact."""
+    def _action(self, action_fact: Fact, moment: TimePoint) -> Literal:
+        """Whether the step that leaves a letter is one of those with this action fact."""
         if moment > self.order.size:
             raise AssertionError("letters that mention actions are moments before steps, and the end")
-        if moment not in self._actions[mirror]:
+        if moment not in self._actions[action_fact]:
             return FALSE
         return self.able(moment)
 

@@ -102,13 +102,13 @@ class RuleEncoding:
         if not part.parameters:
             yield ()
             return
-        doubled = self.template.evaluation.doubled
-        body = ALWAYS if everything or part.mode == "whole" else doubled.possible(part.body, False)
-        premises = [doubled.possible(f) for f in (part.step, part.guard) if f is not None]
+        possible_certain = self.template.evaluation.possible_certain
+        body = ALWAYS if everything or part.mode == "whole" else possible_certain.possible(part.body, False)
+        premises = [possible_certain.possible(f) for f in (part.step, part.guard) if f is not None]
         condition = And((*premises, body))
         self._bounded(condition, part.parameters)
         found: list[tuple[int, ...]] = []
-        doubled.search(condition, part.parameters, ())(self.template.state.facts, (), found)
+        possible_certain.search(condition, part.parameters, ())(self.template.state.facts, (), found)
         yield from dict.fromkeys(found)
 
     def _bounded(self, condition: Formula, parameters: tuple[Variable, ...]) -> None:
@@ -154,7 +154,7 @@ class RuleEncoding:
         """The steps that may match a step pattern."""
         slots = self.circuit.inputs([literal])
         facts = {self.circuit.keys[node] for node in slots}
-        return [step for step, mirror in self.template.mirrors.items() if mirror in facts]
+        return [step for step, action_fact in self.template.action_facts.items() if action_fact in facts]
 
     def _matched(self, ready: _Ready, letters: Letters, pattern: Literal, step: int) -> Literal:
         """In which worlds a step is taken and breaks the part."""

@@ -34,7 +34,7 @@ class TooHard(Exception):
 class Held(NamedTuple):
     """An input of the template: whether a fact holds at the moment that is asked about.
 
-    Of a mirror predicate: whether the step that is about to be taken there is this one.
+    Of an action predicate: whether the step that is about to be taken there is this one.
     """
 
     predicate: int
@@ -95,8 +95,8 @@ class Template:
         self.held: dict[Fact, Literal] = {}
         self.initial: dict[Fact, Literal] = {}
         self.values: dict[Fact, Sum] = {}
-        self.mirrors: dict[int, Fact] = {}
-        """Step -> its fact of a mirror predicate, where rules read one."""
+        self.action_facts: dict[int, Fact] = {}
+        """Step -> its fact of an action predicate, where rules read one."""
         self._derived = Derived(self.task, openings.evaluation) if self.task.axioms else None
         try:
             self._derive()
@@ -106,10 +106,10 @@ class Template:
         except TooManyRounds:
             raise TooHard("a recursive derived predicate depends on too many facts") from None
         for number, step in enumerate(steps, 1):
-            mirror = engine.mirror("start", step) if isinstance(step, GroundAction) else None
-            if mirror is not None:
-                self.mirrors[number] = mirror
-                self.state.put(*mirror, self.circuit.input(Held(*mirror)))
+            action_fact = engine.action_fact("start", step) if isinstance(step, GroundAction) else None
+            if action_fact is not None:
+                self.action_facts[number] = action_fact
+                self.state.put(*action_fact, self.circuit.input(Held(*action_fact)))
 
     def _derive(self) -> None:
         if self._derived is not None:

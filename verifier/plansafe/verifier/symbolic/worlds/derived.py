@@ -30,7 +30,9 @@ class _Rule:
         self.slots = [v.slot for v in axiom.parameters]
         self.body: Truths = evaluation.true(axiom.body)
         self.code = evaluation.coder(tuple([-1 - slot for slot in self.slots]))
-        self.search: Search = evaluation.doubled.search(evaluation.doubled.possible(axiom.body), axiom.parameters, ())
+        self.search: Search = evaluation.possible_certain.search(
+            evaluation.possible_certain.possible(axiom.body), axiom.parameters, ()
+        )
 
 
 class Derived:

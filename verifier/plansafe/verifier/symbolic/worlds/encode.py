@@ -108,8 +108,8 @@ def _judge(checker: Checker, evaluation: Evaluation, trace: SymbolicTrace, found
     circuit = evaluation.circuit
     size = len(engine.task.predicates)
     watch = _watch(checker, evaluation, skipped)
-    mirrored = [engine.mirror("start", taken) for taken in trace.taken]
-    _find_instances(watch, trace, mirrored, skipped)
+    action_facts = [engine.action_fact("start", taken) for taken in trace.taken]
+    _find_instances(watch, trace, action_facts, skipped)
     holds = evaluation.true(And(engine.task.goal))
     last = ends(circuit, trace.alive)
     replay = Replay(trace)
@@ -153,12 +153,12 @@ def _judge(checker: Checker, evaluation: Evaluation, trace: SymbolicTrace, found
                 step_rule.depart(state, trace.taken[letter], letter + 1, trace.alive[letter + 1], found)
         if watch.temporal:
             changed += momentary
-            for mirror in momentary:
-                state.put(*mirror, FALSE)
-            now = mirrored[letter] if leaves else None
+            for action_fact in momentary:
+                state.put(*action_fact, FALSE)
+            now = action_facts[letter] if leaves else None
             momentary = [] if now is None else [now]
-            for mirror in momentary:
-                state.put(*mirror, trace.alive[letter + 1])
+            for action_fact in momentary:
+                state.put(*action_fact, trace.alive[letter + 1])
             changed += momentary
             for temporal in watch.temporal:
                 if letter:
@@ -176,7 +176,7 @@ def _watch(checker: Checker, evaluation: Evaluation, skipped: list[int]) -> _Wat
     assert checker.engine is not None
     plan, task = checker.engine.plan, checker.engine.task
     watch = _Watch([], [], [])
-    names = {predicate: action for (kind, action), predicate in plan.mirrors.items() if kind == "start"}
+    names = {predicate: action for (kind, action), predicate in plan.action_predicates.items() if kind == "start"}
     for number, part in enumerate(plan.parts):
         if not all([task.domains[v.domain] for v in part.parameters]):
             continue
@@ -191,7 +191,7 @@ def _watch(checker: Checker, evaluation: Evaluation, skipped: list[int]) -> _Wat
             watch.states.append(StateRule(number, part, evaluation))
         else:
             try:
-                of_actions = any([mentions(f, frozenset(plan.mirrors.values())) for f in formulas])
+                of_actions = any([mentions(f, frozenset(plan.action_predicates.values())) for f in formulas])
                 limit = checker.options.max_instances
                 watch.temporal.append(TemporalRule(number, part, evaluation, limit, of_actions=of_actions))
             except TooLarge:
@@ -200,11 +200,11 @@ def _watch(checker: Checker, evaluation: Evaluation, skipped: list[int]) -> _Wat
 
 
 def _find_instances(
-    watch: _Watch, trace: SymbolicTrace, mirrored: list[tuple[int, int] | None], skipped: list[int]
+    watch: _Watch, trace: SymbolicTrace, action_facts: list[tuple[int, int] | None], skipped: list[int]
 ) -> None:
     for temporal in list(watch.temporal):
         try:
-            temporal.find_instances(trace, mirrored)
+            temporal.find_instances(trace, action_facts)
         except TooManyTemporal:
             watch.temporal.remove(temporal)
             skipped.append(temporal.part.rule)
@@ -214,7 +214,7 @@ def _checked(checker: Checker, steps: Sequence[GroundAction | IllFormed]) -> boo
     """Whether some hard rule has an instance where all steps are taken (docs/language.md, "Instances")."""
     assert checker.engine is not None
     task = checker.engine.task
-    names = {predicate: action for (_, action), predicate in checker.engine.plan.mirrors.items()}
+    names = {predicate: action for (_, action), predicate in checker.engine.plan.action_predicates.items()}
     for rule in checker.rules:
         if rule.preference or not rule.applicable:
             continue

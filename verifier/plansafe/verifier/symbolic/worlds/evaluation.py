@@ -1,8 +1,8 @@
 """Conditions and numbers in all worlds at once: a formula becomes closures that return literals.
 
 Three values need two literals: in which worlds a formula is true, and in which it is false. Where it reads no numbers
-one is the negation of the other. Quantifiers range over what :mod:`.possible_certain` finds possible, so a closure costs as much
-as there are facts that may matter, not as there are objects.
+one is the negation of the other. Quantifiers range over what :mod:`.possible_certain` finds possible, so a closure
+costs as much as there are facts that may matter, not as there are objects.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ Numbers = Callable[[SymbolicState, Binding], Quantity]
 class Evaluation:
     """Compiles the formulas of one task. Closures are kept per formula, so compiling twice costs nothing."""
 
-    def __init__(self, task: Task, circuit: Circuit, doubled: PossibleCertain) -> None:
+    def __init__(self, task: Task, circuit: Circuit, possible_certain: PossibleCertain) -> None:
         self.task = task
         self.circuit = circuit
-        self.doubled = doubled
+        self.possible_certain = possible_certain
         self._radix = max(len(task.objects), 1)
         self._known: dict[tuple[int, bool], tuple[Formula, Truths]] = {}
         self._numeric: dict[int, bool] = {}
@@ -114,7 +114,7 @@ class Evaluation:
         return lambda binding: base + sum([factor * binding[slot] for slot, factor in items])
 
     def _atom(self, formula: Atom) -> Truths:
-        predicate, certain = formula.predicate, formula.predicate + self.doubled.size
+        predicate, certain = formula.predicate, formula.predicate + self.possible_certain.size
         code_of = self.coder(formula.arguments)
 
         def atom(state: SymbolicState, binding: Binding) -> Literal:
@@ -151,9 +151,9 @@ class Evaluation:
         exists = formula.universal != wanted
         slots = [v.slot for v in formula.variables]
         # A universal formula is true where no binding is *not true*, which is wider than false.
-        possible = self.doubled.possible(formula.body, wanted if exists else not wanted)
-        free = sorted(self.doubled.emitter.free(possible) - set(slots))
-        search = self.doubled.search(possible, formula.variables, free)
+        possible = self.possible_certain.possible(formula.body, wanted if exists else not wanted)
+        free = sorted(self.possible_certain.emitter.free(possible) - set(slots))
+        search = self.possible_certain.search(possible, formula.variables, free)
         body = self._truths(formula.body, wanted)
         flip = 0 if exists else 1
         circuit = self.circuit

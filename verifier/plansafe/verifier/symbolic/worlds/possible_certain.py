@@ -34,7 +34,7 @@ Search = Callable[..., None]
 
 
 class PossibleCertain:
-    """The doubled task of a task, and the joins over it."""
+    """A task whose predicates are there twice, as possible and as certain, and the joins over it."""
 
     def __init__(self, task: Task) -> None:
         self.size = len(task.predicates)
@@ -43,7 +43,7 @@ class PossibleCertain:
         self.emitter = Emitter(self.task)
 
     def possible(self, formula: Formula, positive: bool = True, *, compared: bool = False) -> Formula:
-        """A condition over the doubled predicates that holds wherever ``formula`` may have the value ``positive``.
+        """A condition over both kinds of predicates that holds wherever ``formula`` may have the value ``positive``.
 
         Numbers are left to the exact evaluation: comparisons become true. With ``compared`` they stay as they are, for
         triggers, which want to know who reads a fluent and do not evaluate them either.
@@ -71,7 +71,7 @@ class PossibleCertain:
                 return TRUE  # temporal: whatever it is, it may be
 
     def search(self, formula: Formula, variables: Sequence[Variable], bound: Sequence[int]) -> Search:
-        """The values of ``variables`` for which a doubled condition holds; the slots in ``bound`` are given.
+        """The values of ``variables`` for which such a condition holds; the slots in ``bound`` are given.
 
         Values may be found more than once.
         """

@@ -42,7 +42,7 @@ def closed_checker(checker: Checker, world: Completion) -> Checker:
     closed.engine = Engine(
         closed_task(checker.engine.task, world),
         checker.rules,
-        checker.elaborated.symbols.pseudo,
+        checker.elaborated.symbols.action_predicates,
         lenient_types=checker.options.lenient_types,
         max_instances=checker.options.max_instances,
     )

@@ -52,10 +52,10 @@ class StateRule:
     def __init__(self, number: int, part: Part, evaluation: Evaluation) -> None:
         self.number = number
         self.final = part.mode == "end"
-        doubled = evaluation.doubled
+        possible_certain = evaluation.possible_certain
         self.slots = [v.slot for v in part.parameters]
         self.search = extension(
-            doubled.emitter, doubled.possible(part.body, False, compared=True), True, part.parameters
+            possible_certain.emitter, possible_certain.possible(part.body, False, compared=True), True, part.parameters
         )
         self.false = evaluation.false(part.body)
         self.true = evaluation.true(part.body) if evaluation.numeric(part.body) else None
@@ -64,7 +64,7 @@ class StateRule:
         self._ever: dict[Objects, None] = {}
         self._always: dict[Objects, Literal] = {}
         """Instances that S0 may violate: the worlds in which they have been violated ever since."""
-        self.readers = InstanceIndex(patterns(doubled.emitter, part.body, part.parameters))
+        self.readers = InstanceIndex(patterns(possible_certain.emitter, part.body, part.parameters))
         self._touched: set[Objects] = set()
 
     def blame(self, state: SymbolicState, circuit: Circuit, changed: Sequence[tuple[int, int]]) -> None:
@@ -129,11 +129,11 @@ class StepRule:
         bound = {-1 - a for a in atom.arguments if a < 0}
         self.slots = [v.slot for v in part.parameters]
         self.open = [v for v in part.parameters if v.slot not in bound]
-        doubled = evaluation.doubled
+        possible_certain = evaluation.possible_certain
         wanted = guard if part.after else And((guard, Not(body)))
-        possible = doubled.possible(wanted)
-        self.given = sorted(doubled.emitter.free(possible) & bound)
-        self.search = doubled.search(possible, self.open, self.given)
+        possible = possible_certain.possible(wanted)
+        self.given = sorted(possible_certain.emitter.free(possible) & bound)
+        self.search = possible_certain.search(possible, self.open, self.given)
         self.guard_true, self.guard_false = evaluation.true(guard), evaluation.false(guard)
         self.body_true, self.body_false = evaluation.true(body), evaluation.false(body)
         self._due: list[tuple[Binding, Literal, Literal]] = []
@@ -200,8 +200,8 @@ class Dispatch:
     """Sends the changes of a letter to the state rules that they may concern."""
 
     def __init__(self, rules: list[StateRule], evaluation: Evaluation) -> None:
-        emitter = evaluation.doubled.emitter
-        self.size = evaluation.doubled.size
+        emitter = evaluation.possible_certain.emitter
+        self.size = evaluation.possible_certain.size
         self.rules = rules
         self.indexes = FactIndexes(emitter, emitter.asked)
         self._find: dict[int, list[tuple[list[Objects], Callable[..., None]]]] = {}

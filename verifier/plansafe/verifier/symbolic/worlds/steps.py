@@ -79,9 +79,9 @@ class Steps:
         slots = tuple([v.slot for v in effect.variables])
         search, free = None, tuple[int, ...]()
         if slots:
-            possible = evaluation.doubled.possible(effect.condition)
-            free = tuple(sorted(evaluation.doubled.emitter.free(possible) - set(slots)))
-            search = evaluation.doubled.search(possible, effect.variables, free)
+            possible = evaluation.possible_certain.possible(effect.condition)
+            free = tuple(sorted(evaluation.possible_certain.emitter.free(possible) - set(slots)))
+            search = evaluation.possible_certain.search(possible, effect.variables, free)
         return _Effect(
             slots,
             search,

@@ -1,9 +1,9 @@
 """Rules with temporal operators, and rules that read what is done, in all worlds at once.
 
 Each instance keeps the values of its formulas without temporal operators (its leaves) where they change; at the end of
-the trace its rows are computed (:mod:`.truth_vectors`). Instances whose leaves have the same rows have the same value, so they
-are computed once. Where a rule has very many instances, those are kept that a change concerns, and those that S0 alone
-may break: of all others every leaf keeps, for the whole trace, a value under which the rule holds.
+the trace its truth vectors are computed (:mod:`.truth_vectors`). Instances whose leaves have the same values have the
+same vector, so it is computed once. Where a rule has very many instances, those are kept that a change concerns, and
+those that S0 alone may break: of all others every leaf keeps, for the whole trace, a value under which the rule holds.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from plansafe.verifier.symbolic.worlds.model import InstanceLiteral
 from plansafe.verifier.symbolic.worlds.state import SymbolicState
 from plansafe.verifier.symbolic.worlds.staterules import Found, Objects, matcher
 from plansafe.verifier.symbolic.worlds.trace import SymbolicTrace
-from plansafe.verifier.symbolic.worlds.truth_vectors import SHIFTS, LeafRows, Rows, bounds, depth, rewritten
+from plansafe.verifier.symbolic.worlds.truth_vectors import SHIFTS, LeafValues, TruthVectors, bounds, depth, rewritten
 
 MAX_INSTANCES = 50_000
 """Up to here all instances of a rule are kept."""
@@ -55,12 +55,12 @@ class TemporalRule:
             (evaluation.true(leaf), evaluation.false(leaf) if evaluation.numeric(leaf) else None)
             for leaf in self.leaves
         ]
-        doubled = evaluation.doubled
+        possible_certain = evaluation.possible_certain
         self._index = InstanceIndex(
-            [p for leaf in self.leaves for p in patterns(doubled.emitter, leaf, part.parameters)]
+            [p for leaf in self.leaves for p in patterns(possible_certain.emitter, leaf, part.parameters)]
         )
-        possible = doubled.possible(_now(self.formula), False)
-        self._broken_at_start = doubled.search(possible, part.parameters, ())
+        possible = possible_certain.possible(_now(self.formula), False)
+        self._broken_at_start = possible_certain.search(possible, part.parameters, ())
         self._match = None
         if part.mode == "each":
             atom = part.step.body if isinstance(part.step, Quantified) else part.step
@@ -75,22 +75,22 @@ class TemporalRule:
 
     # -- which instances ----------------------------------------------------------------------------------------------
 
-    def find_instances(self, trace: SymbolicTrace, mirrored: Sequence[tuple[int, int] | None]) -> None:
+    def find_instances(self, trace: SymbolicTrace, action_facts: Sequence[tuple[int, int] | None]) -> None:
         """Decide which instances to keep, from all that will change. Raises :class:`TooManyTemporal`."""
         domains = [self.task.domains[v.domain] for v in self.part.parameters]
         total = 1
         for domain in domains:
             total *= len(domain)
         if self._match is not None:
-            for letter, mirror in enumerate(mirrored):
-                if mirror is not None and mirror[0] == self._step:
+            for letter, action_fact in enumerate(action_facts):
+                if action_fact is not None and action_fact[0] == self._step:
                     self._match_step(trace.taken[letter], letter, domains)
         elif total > self.limit:
             raise TooManyTemporal
         elif total <= MAX_INSTANCES:
             self.instances = {objects: [] for objects in product(*domains)}
         else:
-            self.instances = {objects: [] for objects in self._in_question(trace, mirrored, domains)}
+            self.instances = {objects: [] for objects in self._in_question(trace, action_facts, domains)}
         for objects in self.instances:
             self._index.add(objects)
 
@@ -109,13 +109,13 @@ class TemporalRule:
             self._matched.setdefault(objects, []).append(letter)
 
     def _in_question(
-        self, trace: SymbolicTrace, mirrored: Sequence[tuple[int, int] | None], domains: list[tuple[int, ...]]
+        self, trace: SymbolicTrace, action_facts: Sequence[tuple[int, int] | None], domains: list[tuple[int, ...]]
     ) -> Iterable[Objects]:
         found: list[Objects] = []
         self._broken_at_start(trace.start.facts, (), found)
         out = dict.fromkeys(found)
         changed = dict.fromkeys([(p, code) for letter in trace.letters for p, code, _ in letter.facts])
-        changed.update(dict.fromkeys([m for m in mirrored if m is not None]))
+        changed.update(dict.fromkeys([m for m in action_facts if m is not None]))
         base = 2 * self._size
         changed.update(dict.fromkeys([(base + f, c) for letter in trace.letters for f, c, _ in letter.quantities]))
         partial: set[tuple[int, Objects]] = set()
@@ -136,7 +136,7 @@ class TemporalRule:
     # -- the trace ----------------------------------------------------------------------------------------------------
 
     def start(self, state: SymbolicState) -> None:
-        """Read letter 0. Mirror facts of its step are set."""
+        """Read letter 0. Action facts of its step are set."""
         for objects in self.instances:
             binding: Binding = dict(zip(self.slots, objects, strict=True))
             self.instances[objects] = [[(0, *_pair(values, state, binding))] for values in self._values]
@@ -148,21 +148,21 @@ class TemporalRule:
             self._index.readers(predicate, code, touched)
         for objects in touched:
             binding: Binding = dict(zip(self.slots, objects, strict=True))
-            for values, row in zip(self._values, self.instances[objects], strict=True):
-                pair = _pair(values, state, binding)
-                if row[-1][1:] != pair:
-                    row.append((letter, *pair))
+            for pairs, values in zip(self._values, self.instances[objects], strict=True):
+                pair = _pair(pairs, state, binding)
+                if values[-1][1:] != pair:
+                    values.append((letter, *pair))
 
     # -- the end ------------------------------------------------------------------------------------------------------
 
     def finish(self, circuit: Circuit, alive: Sequence[Literal], changes: Sequence[int], found: Found) -> None:
         """Judge every instance. ``changes``: the letters at which ``alive`` changes."""
         known: dict[object, list[tuple[int, Literal, Literal]]] = {}
-        for objects, rows in self.instances.items():
+        for objects, leaf_values in self.instances.items():
             matched = self._matched.get(objects)
-            key = (tuple([tuple(row) for row in rows]), None if matched is None else tuple(matched))
+            key = (tuple([tuple(values) for values in leaf_values]), None if matched is None else tuple(matched))
             if key not in known:
-                known[key] = self._judge(circuit, alive, changes, rows, matched, found.introduced)
+                known[key] = self._judge(circuit, alive, changes, leaf_values, matched, found.introduced)
             for letter, violated, undecided in known[key]:
                 if violated != FALSE:
                     found.violations.append(InstanceLiteral(self.number, objects, letter, violated))
@@ -174,18 +174,19 @@ class TemporalRule:
         circuit: Circuit,
         alive: Sequence[Literal],
         changes: Sequence[int],
-        rows: list[Values],
+        leaf_values: list[Values],
         matched: list[int] | None,
         introduced: bool,
     ) -> list[tuple[int, Literal, Literal]]:
         """(letter, violated, undecided) wherever an instance with these leaves may be either."""
         last = len(alive) - 1
-        starts = self._starts([*changes, *[letter for row in rows for letter, _, _ in row], *(matched or ())], last)
-        leaves: LeafRows = {id(leaf): row for leaf, row in zip(self.leaves, rows, strict=True)}
-        table = Rows(circuit, alive, starts, leaves)
-        false = table.row(self.formula, False)
-        numeric = any([t != f ^ 1 for row in rows for _, t, f in row])
-        true = table.row(self.formula, True) if numeric else [f ^ 1 for f in false]
+        changed = [letter for values in leaf_values for letter, _, _ in values]
+        starts = self._starts([*changes, *changed, *(matched or ())], last)
+        leaves: LeafValues = {id(leaf): values for leaf, values in zip(self.leaves, leaf_values, strict=True)}
+        table = TruthVectors(circuit, alive, starts, leaves)
+        false = table.vector(self.formula, False)
+        numeric = any([t != f ^ 1 for values in leaf_values for _, t, f in values])
+        true = table.vector(self.formula, True) if numeric else [f ^ 1 for f in false]
         if introduced and matched is None and not self.of_actions:
             if self.part.mode == "whole":
                 # When such a formula was broken for good is not known here: what S0 broke may be what is found.
@@ -206,7 +207,7 @@ class TemporalRule:
         return out
 
     def _places(
-        self, circuit: Circuit, table: Rows, alive: Sequence[Literal], matched: list[int] | None
+        self, circuit: Circuit, table: TruthVectors, alive: Sequence[Literal], matched: list[int] | None
     ) -> list[tuple[int, Literal]]:
         """The segments at which the formula must hold, with the worlds in which it must."""
         if matched is not None:  # the step is taken where the next letter is there

@@ -1,9 +1,9 @@
 """The values of temporal formulas over a trace in all worlds at once (docs/language.md, section 4).
 
-A *row* has one literal for each segment of the trace: a run of letters over which nothing that the formula reads
-changes. Every operator is the recurrence of its definition, guarded by the worlds in which the next letter is there at
-all. Three values need two rows, for true and for false; an operator's row of false is the negation of the operator
-applied to what is not false.
+A *truth vector* has one literal for each segment of the trace: a run of letters over which nothing that the formula
+reads changes. Every operator is the recurrence of its definition, guarded by the worlds in which the next letter is
+there at all. Three values need two vectors, for true and for false; an operator's vector of false is the negation of
+the operator applied to what is not false.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from plansafe.verifier.compile.normal import negate, subformulas
 from plansafe.verifier.model.nodes import And, Formula, Not, Or, Temporal, Truth
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 
-Row = list[Literal]
-LeafRows = Mapping[int, list[tuple[int, Literal, Literal]]]
+TruthVector = list[Literal]
+LeafValues = Mapping[int, list[tuple[int, Literal, Literal]]]
 """``id`` of a formula without temporal operators -> (letter, true, false) from that letter on, ascending."""
 SHIFTS = frozenset(("next", "weak-next", "yesterday", "weak-yesterday"))
 
@@ -76,10 +76,10 @@ def bounds(formula: Formula) -> set[int] | None:
     return out
 
 
-class Rows:
-    """The rows of one instance of a formula."""
+class TruthVectors:
+    """The truth vectors of one instance of a formula."""
 
-    def __init__(self, circuit: Circuit, alive: Sequence[Literal], starts: list[int], leaves: LeafRows) -> None:
+    def __init__(self, circuit: Circuit, alive: Sequence[Literal], starts: list[int], leaves: LeafValues) -> None:
         """``starts``: the first letters of the segments, ascending from 0; ``leaves`` change nowhere else."""
         self.circuit = circuit
         self.starts = starts
@@ -89,7 +89,7 @@ class Rows:
         self.single = [b - a == 1 for a, b in zip(starts, [*starts[1:], len(alive)], strict=True)]
         self.leaves = leaves
 
-    def row(self, formula: Formula, wanted: bool) -> Row:
+    def vector(self, formula: Formula, wanted: bool) -> TruthVector:
         """In which worlds the formula has a value, at each segment."""
         match formula:
             case Truth():
@@ -97,21 +97,21 @@ class Rows:
             case _ if id(formula) in self.leaves:
                 return self._leaf(self.leaves[id(formula)], wanted)
             case Not():
-                return self.row(formula.body, not wanted)
+                return self.vector(formula.body, not wanted)
             case And() | Or():
-                rows = [self.row(part, wanted) for part in formula.parts]
+                vectors = [self.vector(part, wanted) for part in formula.parts]
                 join = self.circuit.conjunction if isinstance(formula, And) == wanted else self.circuit.disjunction
-                return [join([row[k] for row in rows]) for k in range(len(self.starts))]
+                return [join([vector[k] for vector in vectors]) for k in range(len(self.starts))]
             case Temporal():
-                rows = [self.row(operand, wanted) for operand in formula.operands]
+                vectors = [self.vector(operand, wanted) for operand in formula.operands]
                 if wanted:
-                    return self._operator(formula, rows)
-                return _negated(self._operator(formula, [_negated(row) for row in rows]))
+                    return self._operator(formula, vectors)
+                return _negated(self._operator(formula, [_negated(vector) for vector in vectors]))
             case _:
-                raise AssertionError(f"a leaf without a row: {type(formula).__name__}")
+                raise AssertionError(f"a leaf without values: {type(formula).__name__}")
 
-    def _leaf(self, changes: list[tuple[int, Literal, Literal]], wanted: bool) -> Row:
-        out: Row = []
+    def _leaf(self, changes: list[tuple[int, Literal, Literal]], wanted: bool) -> TruthVector:
+        out: TruthVector = []
         position = 0
         for start in self.starts:
             while position + 1 < len(changes) and changes[position + 1][0] <= start:
@@ -119,11 +119,11 @@ class Rows:
             out.append(changes[position][1 if wanted else 2])
         return out
 
-    def _operator(self, formula: Temporal, rows: list[Row]) -> Row:
-        """The row of an operator whose operands have these values, as if there were two values only."""
+    def _operator(self, formula: Temporal, vectors: list[TruthVector]) -> TruthVector:
+        """The vector of an operator whose operands have these values, as if there were two values only."""
         circuit = self.circuit
         both, either = circuit.both, circuit.either
-        first, second = rows[0], rows[-1]
+        first, second = vectors[0], vectors[-1]
         match formula.operator:
             case "once":
                 return _forward(FALSE, first, lambda before, f: either(f, before))
@@ -156,16 +156,16 @@ class Rows:
             case _:
                 return [self._whole(formula, first, second)] * len(self.starts)
 
-    def _next(self, row: Row, weak: bool) -> Row:
-        moved = [*row[1:], FALSE]
+    def _next(self, vector: TruthVector, weak: bool) -> TruthVector:
+        moved = [*vector[1:], FALSE]
         out = []
-        for k, (f, later) in enumerate(zip(row, moved, strict=True)):
+        for k, (f, later) in enumerate(zip(vector, moved, strict=True)):
             there, value = (self.after[k], later) if self.single[k] else (self.alive[k], f)
             out.append(self.circuit.either(there ^ 1, value) if weak else self.circuit.both(there, value))
         return out
 
-    def _backward(self, end: Literal, step: Callable[[int, Literal], Literal]) -> Row:
-        out: Row = []
+    def _backward(self, end: Literal, step: Callable[[int, Literal], Literal]) -> TruthVector:
+        out: TruthVector = []
         for k in range(len(self.starts) - 1, -1, -1):
             end = step(k, end)
             out.append(end)
@@ -173,7 +173,7 @@ class Rows:
 
     # -- operators that look at the whole trace ---------------------------------------------------------------------
 
-    def _whole(self, formula: Temporal, f: Row, g: Row) -> Literal:
+    def _whole(self, formula: Temporal, f: TruthVector, g: TruthVector) -> Literal:
         circuit = self.circuit
         match formula.operator:
             case "at-end":
@@ -186,11 +186,11 @@ class Rows:
             case _:
                 return self._held(formula, f)
 
-    def _at_end(self, row: Row) -> Literal:
+    def _at_end(self, vector: TruthVector) -> Literal:
         ends = [self.circuit.both(a, b ^ 1) for a, b in zip(self.alive, self.after, strict=True)]
-        return self.circuit.disjunction([self.circuit.both(e, v) for e, v in zip(ends, row, strict=True)])
+        return self.circuit.disjunction([self.circuit.both(e, v) for e, v in zip(ends, vector, strict=True)])
 
-    def _answered(self, no_premise: Row, answer: Row, within: int) -> Literal:
+    def _answered(self, no_premise: TruthVector, answer: TruthVector, within: int) -> Literal:
         """Segments are single letters here."""
         circuit = self.circuit
         here = [circuit.both(a, v) for a, v in zip(self.alive, answer, strict=True)]
@@ -200,33 +200,33 @@ class Rows:
                 parts.append(circuit.disjunction([there ^ 1, idle, *here[i : i + within + 1]]))
         return circuit.conjunction(parts)
 
-    def _held(self, formula: Temporal, row: Row) -> Literal:
+    def _held(self, formula: Temporal, vector: TruthVector) -> Literal:
         """``hold-during`` and ``hold-after``: bounds begin segments of one letter."""
         circuit = self.circuit
         force = floor(formula.bounds[0])
         later = [k for k, start in enumerate(self.starts) if start > formula.bounds[0]]
         if not later:
-            return self._at_end(row)
+            return self._at_end(vector)
         first = later[0]
         if formula.operator == "hold-during":
             later = [k for k in later if self.starts[k] < formula.bounds[1]]
-        parts = [circuit.either(self.alive[k] ^ 1, row[k]) for k in later]
+        parts = [circuit.either(self.alive[k] ^ 1, vector[k]) for k in later]
         if force >= 0:
-            parts.append(row[first - 1])
+            parts.append(vector[first - 1])
         longer = circuit.conjunction(parts)
         ended = [
-            circuit.conjunction([self.alive[k], self.after[k] ^ 1, row[k]]) for k in range(first)
+            circuit.conjunction([self.alive[k], self.after[k] ^ 1, vector[k]]) for k in range(first)
         ]  # the trace is over by then: what holds in its last state holds
         return circuit.choose(self.alive[first], longer, circuit.disjunction(ended))
 
 
-def _forward(start: Literal, row: Row, step: Callable[[Literal, Literal], Literal]) -> Row:
-    out: Row = []
-    for literal in row:
+def _forward(start: Literal, vector: TruthVector, step: Callable[[Literal, Literal], Literal]) -> TruthVector:
+    out: TruthVector = []
+    for literal in vector:
         start = step(start, literal)
         out.append(start)
     return out
 
 
-def _negated(row: Row) -> Row:
-    return [literal ^ 1 for literal in row]
+def _negated(vector: TruthVector) -> TruthVector:
+    return [literal ^ 1 for literal in vector]
