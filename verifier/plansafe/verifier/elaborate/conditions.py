@@ -146,7 +146,7 @@ class Symbols:
             return None
         return Atom(index, tuple(arguments))
 
-    def pseudo_predicate(self, kind: str, action: model.Action) -> int:
+    def action_predicate(self, kind: str, action: model.Action) -> int:
         """The predicate that is true of an action's arguments at the letters where it starts, ends, or is running."""
         key = (kind, action.name)
         if key not in self.action_predicates:
@@ -571,7 +571,7 @@ class Conditions:
                 "SC112", f"action `{action.name}` is not durative", At(node, 0), "only durative actions have an end"
             )
             return FALSE
-        predicate = self.symbols.pseudo_predicate(kind, action)
+        predicate = self.symbols.action_predicate(kind, action)
         types = self.symbols.parameter_types[action.name]
         if len(node) - 1 != len(types):
             other = (At(action.node), "declared here") if isinstance(action.node, list) else None

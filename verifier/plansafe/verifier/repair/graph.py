@@ -69,6 +69,7 @@ class Node:
         "bound",
         "broken",
         "cost",
+        "cost_to_go",
         "deferred",
         "demands",
         "done",
@@ -81,7 +82,6 @@ class Node:
         "swaps",
         "tasks",
         "terminal",
-        "cost_to_go",
         "watch",
     )
 
