@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from loose_cases import TASKS, cases, checker
 
 from plansafe.grammar.source import Source
-from plansafe.llm.loose.reader import MAX_NOTES, MAX_REFUSALS, LooseResult, read_loose
+from plansafe.llm.loose.candidates import LooseResult
+from plansafe.llm.loose.reader import read_loose
+from plansafe.llm.loose.report import MAX_NOTES, MAX_REFUSALS
 from plansafe.llm.loose.wrapping import LIMIT, read_text
 
 PIECES = (

@@ -8,7 +8,8 @@ from loose_cases import Case, cases, checker
 from plansafe.app.explain import page
 from plansafe.grammar.diagnostics import Severity
 from plansafe.grammar.source import Source
-from plansafe.llm.loose.reader import LooseResult, read_loose
+from plansafe.llm.loose.candidates import LooseResult
+from plansafe.llm.loose.reader import read_loose
 
 CASES = cases()
 

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plansafe.grammar.source import Source
-from plansafe.llm.loose.reader import LooseResult, read_loose
+from plansafe.llm.loose.candidates import LooseResult
+from plansafe.llm.loose.reader import read_loose
 from plansafe.verifier.api import Checker
 
 DOMAIN = """(define (domain d) (:requirements :typing) (:types room item robot)

@@ -1,0 +1,72 @@
+"""What is found in a loose text: steps, lists of items, candidate plans; and the result."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from plansafe.grammar.diagnostics import Diagnostic, Span
+from plansafe.grammar.source import Source
+from plansafe.llm.loose.lines import Found, Reading
+from plansafe.llm.loose.wrapping import Line
+
+
+class LooseStep(NamedTuple):
+    """A step as PDDL, its place in the original text, and its line there."""
+
+    text: str
+    span: Span
+    line: int
+
+
+class LooseResult(NamedTuple):
+    """What a loose text says. ``plan`` is ``None`` where it was refused; ``diagnostics`` then say why.
+
+    ``notes`` report each liberty taken, in the order of their codes.
+    """
+
+    plan: Source | None
+    steps: tuple[LooseStep, ...]
+    notes: tuple[Diagnostic, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+class Step(NamedTuple):
+    """A step with its place in the original text."""
+
+    found: Found
+    span: Span
+    time: str | None
+
+
+class Item:
+    """An item of a list: its steps, or those below it (``beneath``: as indentation, a colon or a fence show)."""
+
+    def __init__(self, line: Line, reading: Reading) -> None:
+        self.line = line
+        self.reading = reading
+        self.beneath = line.text.rstrip().endswith(":")
+        self.steps: list[Step] = []
+
+
+class Run:
+    """A list of items, or lines of steps that follow one another."""
+
+    def __init__(self, kind: str, lead: str, indent: int) -> None:
+        self.kind = kind
+        self.lead = lead
+        self.indent = indent
+        self.items: list[Item] = []
+        self.last = -1
+        self.manners: set[str] = set()
+        self.same = False  # every item has the same number, as Markdown allows
+        self.open = True  # nothing but empty lines since the last item
+
+
+class Plan(NamedTuple):
+    """A candidate plan. ``lead`` is what stands before it; ``manners`` are the notations of its steps."""
+
+    steps: list[Step]
+    lead: str
+    manners: set[str]
+    fenced: bool = False
+    numbered: bool = False

@@ -1,0 +1,61 @@
+"""What is said about a loose text: why it was refused, and which liberties were taken."""
+
+from __future__ import annotations
+
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
+from plansafe.grammar.source import Source
+from plansafe.llm.loose.names import Refused, Tolerance
+from plansafe.llm.loose.wrapping import Cleaned
+
+MAX_REFUSALS = 20
+MAX_NOTES = 200
+SKIPPED = Tolerance("SC730", "text beside the plan was left out")
+COMMENTS = Tolerance("SC730", "comments were left out")
+
+
+class Report:
+    """What is said about one text: refusals, and the liberties taken, each with its place in the original."""
+
+    def __init__(self, source: Source, cleaned: Cleaned) -> None:
+        self.source = source
+        self.refusals: list[Diagnostic] = []
+        self._cleaned = cleaned
+        self._notes: dict[tuple[str, str], list[Diagnostic]] = {}
+
+    def refuse(self, refused: Refused, start: int, end: int) -> None:
+        """Refuse what stands at a place of the cleaned text."""
+        self.refuse_at(refused, self.place(start, end))
+
+    def refuse_at(self, refused: Refused, span: Span, text: str = "here", *more: Label) -> None:
+        """Refuse what stands at a place of the original; what comes after twenty of these is left out."""
+        if len(self.refusals) < MAX_REFUSALS:
+            labels = (Label(self.source.name, span, text), *more)
+            self.refusals.append(Diagnostic(refused.code, refused.message, labels, help=refused.help))
+
+    def note(self, tolerance: Tolerance, span: Span) -> None:
+        """Note a liberty."""
+        known = self._notes.setdefault((tolerance.code, tolerance.message), [])
+        label = Label(self.source.name, span, "here")
+        known.append(
+            Diagnostic(tolerance.code, tolerance.message, (label,), help=tolerance.help, severity=Severity.NOTE)
+        )
+
+    def place(self, start: int, end: int) -> Span:
+        """Where something of the cleaned text stands in the original."""
+        return self._cleaned.origin(start, max(end, start + 1))
+
+    def why(self) -> tuple[Diagnostic, ...]:
+        """Why there is no plan."""
+        if self.refusals:
+            return tuple(self.refusals)
+        label = Label(self.source.name, Span(0, min(1, len(self.source.text))), "in this text")
+        message = "there is no step in this text" if self.source.text.strip() else "the text is empty"
+        return (Diagnostic("SC740", message, (label,), help="write each step as `(action object ..)`"),)
+
+    def notes(self) -> tuple[Diagnostic, ...]:
+        """The liberties, in the order of their codes, each said once."""
+        notes = []
+        for _, found in sorted(self._notes.items(), key=lambda item: (item[0][0], item[1][0].labels[0].span)):
+            more = (f"and in {len(found) - 1} more places",) if len(found) > 2 else ("and in one more place",)
+            notes.append(found[0]._replace(notes=more if len(found) > 1 else ()))
+        return tuple(notes[:MAX_NOTES])
