@@ -41,7 +41,19 @@ class Execution:
     :class:`~plansafe.verifier.execution.one_world.LeavesOpen` where a description leaves something open.
     """
 
-    __slots__ = ("_before", "_indexes", "_mine", "blame", "engine", "history", "letter", "runtime", "state", "task")
+    __slots__ = (
+        "_before",
+        "_indexes",
+        "_mine",
+        "_pictures",
+        "blame",
+        "engine",
+        "history",
+        "letter",
+        "runtime",
+        "state",
+        "task",
+    )
 
     def __init__(
         self,
@@ -65,6 +77,8 @@ class Execution:
         self._indexes: FactIndexes | None = None if runtime is None else runtime.indexes
         self._mine: set[int] | None = None
         """The predicates (and fluents) whose sets no copy shares; ``None``: all."""
+        self._pictures: dict[int, frozenset[int] | frozenset[tuple[int, Number]]] = {}
+        """Of the predicates (and fluents) that have not changed since a key was asked for, their part of it."""
 
     @classmethod
     def initial(cls, engine: Engine, rules: bool = True, blame: Sequence[str] = ()) -> Execution:
@@ -84,6 +98,7 @@ class Execution:
         copy.engine, copy.task, copy.letter, copy.blame = self.engine, self.task, self.letter, self.blame
         copy.state = State(self.task, list(self.state.facts), list(self.state.fluents))
         copy._mine, self._mine = set(), set()
+        copy._pictures = dict(self._pictures)
         copy.runtime, copy._before = self.runtime, self._before  # a step makes a new one
         copy._indexes = self._indexes
         if self.runtime is None and self._indexes is not None:
@@ -115,6 +130,12 @@ class Execution:
             else:
                 fluents[index - base] = dict(fluents[index - base])
 
+    def _forget(self, log: Iterable[StateChange]) -> None:
+        """What changes looks different in the next key."""
+        if self._pictures:
+            for index, _, _ in log:
+                self._pictures.pop(index, None)
+
     # -- steps --------------------------------------------------------------------------------------------------------
 
     def take(self, step: GroundAction) -> bool:
@@ -141,6 +162,7 @@ class Execution:
         if engine.axioms is not None:
             engine.axioms.update(state.facts, state.fluents, log)
         self.history.append(_Past(log, runtime, self._before))
+        self._forget(log)
         self.letter += 1
         if next_ is not None:
             self._before, self.runtime, self._indexes = runtime, next_, next_.indexes
@@ -169,6 +191,7 @@ class Execution:
     def observed(self, log: list[StateChange]) -> None:
         """The state was changed from outside, by what was observed: what cannot be taken back."""
         self.history.clear()
+        self._forget(log)
         if self._indexes is not None and self.runtime is None:
             self._indexes.update(log)
 
@@ -177,6 +200,7 @@ class Execution:
         past = self.history.pop()
         self.letter -= 1
         self._own([index for index, _, _ in past.log])
+        self._forget(past.log)
         if past.runtime is not None:
             self.runtime, self._before, self._indexes = past.runtime, past.before, past.runtime.indexes
         elif self._indexes is not None:
@@ -231,6 +255,17 @@ class Execution:
         return news(self._before, self.runtime)
 
     @property
+    def faults(self) -> tuple[Broken, ...]:
+        """The instances of rules that are violated, or undecided, whatever comes: what every step and S0 broke."""
+        runtime = self.runtime
+        if runtime is None:
+            return ()
+        found = [Broken(part, (), True) for part in runtime.too_large]
+        for monitor in (*runtime.monitors, *[check for checks in runtime.checks.values() for check in checks]):
+            found += begun(None, monitor)
+        return hard(runtime, found)
+
+    @property
     def broken(self) -> bool:
         """Whether some rule is violated, whatever comes."""
         return self.runtime is not None and _violated(self.runtime, self._counts)
@@ -255,6 +290,14 @@ class Execution:
         end = self._ended(self.runtime)
         return not end.undecided() and not any([self._counts(v) for v in end.violations()])
 
+    @property
+    def ending(self) -> tuple[Broken, ...]:
+        """The instances of rules that would be violated, or undecided, if the execution ended here."""
+        if self.runtime is None:
+            return ()
+        end = self._ended(self.runtime)
+        return hard(end, {*[Broken(v.part, v.binding) for v in end.violations()], *undecided(end)})
+
     def violated(self, ends: bool = True) -> int | None:
         """The first step at which a rule would be violated if the execution ended here, if any.
 
@@ -271,8 +314,7 @@ class Execution:
         return end
 
     def _counts(self, violation: Violation) -> bool:
-        plan = self.engine.plan
-        if plan.rules[plan.parts[violation.part].rule].preference:
+        if violation.part in self.engine.plan.soft:
             return False
         return not self.blame or violation.blame in self.blame
 
@@ -280,7 +322,12 @@ class Execution:
 
     def state_key(self) -> StateKey:
         """A hashable picture of what may change in the state (derived facts follow from it)."""
-        return changing(self.engine, self.state)
+        pictures, state = self._pictures, self.state
+        base = len(state.facts)
+        for index in self.engine.changeable:
+            if index not in pictures:
+                pictures[index] = _picture(state, index, base)
+        return tuple([pictures[index] for index in self.engine.changeable])
 
     def key(self) -> tuple[StateKey, Key]:
         """Equal for executions with equal futures."""
@@ -316,35 +363,43 @@ def news(before: Runtime, after: Runtime) -> tuple[Broken, ...]:
     return hard(before, found)
 
 
-def begun(old: Invariant | Automaton | StepCheck, new: Invariant | Automaton | StepCheck) -> list[Broken]:
-    """What a later copy of a monitor has found beyond an earlier one."""
+def begun(old: Invariant | Automaton | StepCheck | None, new: Invariant | Automaton | StepCheck) -> list[Broken]:
+    """What a later copy of a monitor has found beyond an earlier one (``None``: before S0 was read)."""
     part = new.part
-    found = [Broken(part, v.binding) for v in new.violations[len(old.violations) :]]
     if isinstance(new, Invariant):
-        assert isinstance(old, Invariant)
         if new.final:
             return []
+        assert old is None or isinstance(old, Invariant)
         # The violations of an invariant are noted when they end.
-        found = [Broken(part, b) for b, e in new.episodes.items() if b not in old.episodes]
+        known = () if old is None else old.episodes
+        ended = [v.binding for v in new.violations] if old is None else []
+        found = [Broken(part, binding) for binding in (*[b for b in new.episodes if b not in known], *ended)]
+    else:
+        found = [Broken(part, v.binding) for v in new.violations[0 if old is None else len(old.violations) :]]
     if new.undecided:
-        found += [Broken(part, binding, True) for binding in new.undecided - old.undecided]
+        found += [Broken(part, b, True) for b in (new.undecided if old is None else new.undecided - old.undecided)]
     return found
+
+
+def undecided(runtime: Runtime) -> list[Broken]:
+    """The instances that met an undefined number."""
+    return [Broken(part, binding, True) for part, binding in runtime.undecided()]
 
 
 def hard(runtime: Runtime, found: Iterable[Broken]) -> tuple[Broken, ...]:
     """Sorted, without what preferences say."""
-    plan = runtime.plan
-    return tuple(sorted([b for b in found if not plan.rules[plan.parts[b.part].rule].preference]))
+    soft = runtime.plan.soft
+    return tuple(sorted([b for b in found if b.part not in soft]))
 
 
 def changing(engine: Engine, state: State) -> StateKey:
     """The facts of a state that some action changes, and its numbers."""
-    static = engine.task.static
-    derived = engine.axioms.derived if engine.axioms is not None else frozenset()
-    facts = [
-        frozenset(f) for p, f in enumerate(state.facts) if (p >= len(static) or not static[p]) and p not in derived
-    ]
-    return (*facts, *[frozenset(values.items()) for values in state.fluents])
+    base = len(state.facts)
+    return tuple([_picture(state, index, base) for index in engine.changeable])
+
+
+def _picture(state: State, index: int, base: int) -> frozenset[int] | frozenset[tuple[int, Number]]:
+    return frozenset(state.facts[index]) if index < base else frozenset(state.fluents[index - base].items())
 
 
 def _last(monitor: object) -> bool:

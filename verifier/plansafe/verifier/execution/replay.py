@@ -180,6 +180,14 @@ class Engine:
 
         return Projection(self)
 
+    @cached_property
+    def changeable(self) -> tuple[int, ...]:
+        """The predicates that some action changes, and all fluents (numbered after them); derived facts follow."""
+        static, derived = self.task.static, frozenset() if self.axioms is None else self.axioms.derived
+        base = len(self.task.predicates)
+        facts = [p for p in range(base) if (p >= len(static) or not static[p]) and p not in derived]
+        return (*facts, *range(base, base + len(self.task.functions)))
+
     def changes(self, action: model.Action) -> tuple[int, ...]:
         """The predicates (and fluents, numbered after them) that an instantaneous action may change itself."""
         known = self._changes.get(id(action))

@@ -146,6 +146,7 @@ class Footprints:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.task = engine.task
+        self._start = engine.initial()
         self.cut = False
         """Whether some list of achievers was cut at :data:`MAX_GROUNDINGS`."""
         self._known: dict[tuple[str, tuple[int, ...]], Footprint] = {}
@@ -189,7 +190,7 @@ class Footprints:
 
     def possible(self, effect: Conditional) -> bool:
         """Whether the condition of an effect has no literal that is false for ever."""
-        task, initial = self.task, self.engine._initial
+        task, initial = self.task, self._start
         for part in effect.condition.parts if isinstance(effect.condition, And) else (effect.condition,):
             atom = part.body if isinstance(part, Not) else part
             if isinstance(atom, Atom) and atom.predicate < len(task.static) and task.static[atom.predicate]:
@@ -301,7 +302,7 @@ class Footprints:
             return
         task = self.task
         statics = self._static_parts(action)
-        evaluator = Evaluator(task, self.engine._initial.facts, self.engine._initial.fluents)
+        evaluator = Evaluator(task, self._start.facts, self._start.fluents)
         order = [v for v in action.parameters if v.slot in binding]
         order += [v for v in action.parameters if v.slot not in binding]
         due: list[list[Formula]] = []

@@ -19,7 +19,7 @@ from time import monotonic
 from typing import NamedTuple
 
 from plansafe.verifier.compile.normal import mentions
-from plansafe.verifier.execution.execution import Execution
+from plansafe.verifier.execution.execution import Broken, Execution, StateKey
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import NumberTooLarge, State, StateChange
@@ -30,7 +30,6 @@ from plansafe.verifier.repair.demands import Demand, Demander
 from plansafe.verifier.repair.footprint import Conditional, Footprint, Footprints, identity
 from plansafe.verifier.repair.model import Weights
 from plansafe.verifier.repair.views import DEADLINE, LETTERS, STATE, view_of
-from plansafe.verifier.repair.watch import Broken, NodeMonitors
 
 KEEP, SKIP, INSERT, DELETE, SUBSTITUTE, DEFER, PLACE, BORROW, HALF_SUBSTITUTE = range(9)
 """Kinds of edges. ``DEFER`` and ``PLACE`` are a move to a later place, ``BORROW`` and ``SKIP`` one to an earlier.
@@ -76,26 +75,23 @@ class Node:
         "edges",
         "expanded",
         "flaws",
+        "now",
         "parents",
         "position",
-        "state",
         "swaps",
         "tasks",
         "terminal",
-        "watch",
     )
 
     def __init__(
         self,
         position: int,
-        state: State,
-        watch: NodeMonitors | None,
+        now: Execution,
         deferred: frozenset[int],
         borrowed: frozenset[int],
     ) -> None:
         self.position = position
-        self.state = state
-        self.watch = watch
+        self.now = now
         self.deferred = deferred
         self.borrowed = borrowed
         self.cost: Number = 0
@@ -111,6 +107,11 @@ class Node:
         self.swaps = 0  # the steps, as bits, that some way here deletes; a substitution may cost no more
         self.terminal = False
         self.cost_to_go: Number | None = None
+
+    @property
+    def state(self) -> State:
+        """The state here."""
+        return self.now.state
 
 
 class _Candidate(NamedTuple):
@@ -183,16 +184,13 @@ class Search:
         self._count = count()
         self._achieving: dict[Demand, list[int]] = {}
         self._achievers: dict[Demand, list[_Candidate]] = {}
-        self._legal_actions: dict[tuple[object, ...], list[GroundAction]] = {}
+        self._legal_actions: dict[StateKey, list[GroundAction]] = {}
         self.base = len(engine.task.predicates)
         self.prepare()
-        state = _frozen(engine.initial(), None)
-        watch = NodeMonitors.start(engine, engine.initial())
-        self.root = Node(0, state, watch, _NONE, _NONE)
+        self.root = Node(0, Execution.initial(engine), _NONE, _NONE)
         self._nodes[self._key(self.root)] = self.root
-        if watch is not None and watch.broken:
-            self.root.broken = watch.broken
-        else:
+        self.root.broken = self.root.now.faults
+        if not self.root.broken:
             self._expand_later(self.root)
 
     # -- the loop -----------------------------------------------------------------------------------------------------
@@ -298,12 +296,7 @@ class Search:
     # -- nodes --------------------------------------------------------------------------------------------------------
 
     def _key(self, node: Node) -> tuple[object, ...]:
-        watch = None if node.watch is None else node.watch.key()
-        return (node.position, node.deferred, node.borrowed, *self._picture(node.state), watch)
-
-    def _picture(self, state: State) -> tuple[object, ...]:
-        """The state as something that can be compared; action facts are empty between steps."""
-        return tuple(state.facts[: len(self.engine.task.static)]), tuple([frozenset(f.items()) for f in state.fluents])
+        return (node.position, node.deferred, node.borrowed, *node.now.key())
 
     def _reach(
         self,
@@ -313,14 +306,13 @@ class Search:
         taken: GroundAction | None,
         cost: Number,
         position: int,
-        state: State,
-        watch: NodeMonitors | None,
+        now: Execution,
         deferred: frozenset[int],
         borrowed: frozenset[int],
-        broken: tuple[Broken, ...] = (),
     ) -> None:
         """Add an edge, and its target if it is new."""
-        target = Node(position, state, watch, deferred, borrowed)
+        target = Node(position, now, deferred, borrowed)
+        broken = () if taken is None else now.news
         total = source.cost + cost
         if broken:
             target.broken = broken
@@ -366,25 +358,13 @@ class Search:
                     self._offer(node, demand, extra)
             stack += [(edge.target, total + edge.cost) for edge in node.edges]
 
-    def _take(
-        self, node: Node, taken: GroundAction
-    ) -> tuple[State, NodeMonitors | None, tuple[Broken, ...], list[StateChange]] | None:
+    def _take(self, node: Node, taken: GroundAction) -> Execution | None:
         """What a step leads to; ``None`` if it cannot be taken."""
-        now = Execution(self.engine, node.state.fork())
         try:
-            if not now.take(taken):
-                return None
-            log = now.changed
-            watch = node.watch
-            state = _frozen(now.state, node.state, log)
-            broken: tuple[Broken, ...] = ()
-            if watch is not None:
-                watch = watch.after(self.engine, node.state, taken, state, log)
-                broken = watch.broken
+            return node.now.after(taken)
         except (NumberTooLarge, TooManyInstances) as limit:
             self.incomplete = f"{type(limit).__name__} at an attempted step"
             return None
-        return state, watch, broken, log
 
     # -- expansion ----------------------------------------------------------------------------------------------------
 
@@ -403,7 +383,7 @@ class Search:
             return
         step = node.position + 1
         if step in node.borrowed:
-            self._reach(node, SKIP, step, None, 0, step, node.state, node.watch, node.deferred, node.borrowed - {step})
+            self._reach(node, SKIP, step, None, 0, step, node.now, node.deferred, node.borrowed - {step})
             return
         following = self.steps[step - 1]
         if isinstance(following, IllFormed):
@@ -427,10 +407,9 @@ class Search:
         after = self._take(node, taken)
         if after is None:
             return False
-        state, watch, broken, log = after
-        if wanted is not None and not self._meets(wanted, taken, log):
+        if wanted is not None and not self._meets(wanted, taken, after.changed):
             return False
-        self._reach(node, kind, step, taken, cost, position, state, watch, deferred, borrowed, broken)
+        self._reach(node, kind, step, taken, cost, position, after, deferred, borrowed)
         return True
 
     def _meets(self, demand: Demand, taken: GroundAction, log: list[StateChange]) -> bool:
@@ -445,7 +424,7 @@ class Search:
         if goal is not True:
             self._flaw(node, ("goal",), partial(self._goal_flaw, node))
             return
-        broken = () if node.watch is None else node.watch.finish(node.state)
+        broken = node.now.ending
         if broken:
             self._flaw(node, ("flaw",), partial(self._rules_flaw, node, broken))
             return
@@ -676,7 +655,7 @@ class Search:
             least,
         ):
             return
-        self._reach(node, kind, step, None, cost, step, node.state, node.watch, node.deferred, borrowed)
+        self._reach(node, kind, step, None, cost, step, node.now, node.deferred, borrowed)
 
     def _movable(self, node: Node, extra: Number) -> None:
         """The next step of a node may be moved behind."""
@@ -692,7 +671,7 @@ class Search:
         least = cost + self.preview(node, None, step, node.deferred | {step}, node.borrowed, 0)
         if self._postponed(node, ("defer",), partial(self._defer, node), least):
             return
-        self._reach(node, DEFER, step, None, cost, step, node.state, node.watch, node.deferred | {step}, node.borrowed)
+        self._reach(node, DEFER, step, None, cost, step, node.now, node.deferred | {step}, node.borrowed)
 
     def _offer(self, node: Node, demand: Demand, extra: Number) -> None:
         """The insertions, substitutions and moves to this place that may meet a demand: looked at when affordable."""
@@ -933,10 +912,10 @@ class Search:
                 self._receive(node, demand, extra, True)
 
     def _legal_here(self, node: Node) -> list[GroundAction]:
-        key = self._picture(node.state)
+        key = node.now.state_key()
         found = self._legal_actions.get(key)
         if found is None:
-            found = self._legal_actions[key] = list(Execution(self.engine, node.state).legal())
+            found = self._legal_actions[key] = list(node.now.legal())
         return found
 
 
@@ -955,23 +934,3 @@ def may_meet(footprint: Footprint, demand: Demand) -> bool:
     if sets is not None and (demand.value is None or sets is demand.value):
         return True
     return any([demand.value is None or e.value is not (not demand.value) for e in footprint.conditionals(*fact)])
-
-
-def _frozen(state: State, before: State | None, log: Sequence[StateChange] = ()) -> State:
-    """The state with facts that can be shared and hashed; what did not change is that of the state before.
-
-    Sets of action predicates stay as they are: they are empty between steps.
-    """
-    static = state.task.static
-    if before is None:
-        facts = [f if p >= len(static) else frozenset(f) for p, f in enumerate(state.facts)]
-        return State(state.task, facts, state.fluents)  # type: ignore[arg-type]
-    base = len(before.facts)
-    facts = list(before.facts)
-    fluents = list(before.fluents)
-    for index in {change[0] for change in log}:
-        if index < base:
-            facts[index] = frozenset(state.facts[index])
-        else:
-            fluents[index - base] = state.fluents[index - base]
-    return State(state.task, facts, fluents)  # type: ignore[arg-type]

@@ -83,14 +83,14 @@ class Automaton:
         self._default_awake = True
         self._candidates: list[Binding] = []
         self._touched: set[Binding] = set()
-        self._touched_early: dict[int, set[Binding]] = {}
+        self.touched_early: dict[int, set[Binding]] = {}
         self._touched_now: dict[int, set[Binding]] = {}
         self._global_dirty = True
         self._global_bits = 0
         self._time_bits = -1
         self._timed = self.program.timed
-        self._early = False
-        self._tracked: dict[Binding, tuple[Instance, int]] = {}
+        self.early = False
+        self.tracked: dict[Binding, tuple[Instance, int]] = {}
         self.undecided: set[Binding] = set()
         self.touches = 0
         self.violations: list[Violation] = []
@@ -154,7 +154,7 @@ class Automaton:
 
     def concerned(self, predicate: int, code: int) -> bool:
         """Whether a change has to be told: an instance reads it, or all do, or blame depends on it."""
-        if self._early or (self.instances and self.readers.read(predicate, code)):
+        if self.early or (self.instances and self.readers.read(predicate, code)):
             return True
         return self.global_readers.matches(predicate, code)
 
@@ -169,7 +169,7 @@ class Automaton:
             self.readers.readers(predicate, code, self._touched)
         if predicate in self.global_readers.by_predicate and not self._global_dirty:
             self._global_dirty = self.global_readers.matches(predicate, code)
-        if self._early:
+        if self.early:
             self._track(predicate, code)
 
     def _track(self, predicate: int, code: int) -> None:
@@ -182,7 +182,7 @@ class Automaton:
             self._touched_now.setdefault(number, set()).add(key)
 
     def _was_touched(self, binding: Binding) -> bool:
-        for number, keys in self._touched_early.items():
+        for number, keys in self.touched_early.items():
             if tuple([binding[p] for p in self.everything.patterns[number].parameters]) in keys:
                 return True
         return False
@@ -226,7 +226,7 @@ class Automaton:
         if self._touched_now:
             # What ends a block does not count as touching it, so changes count from the next letter on.
             for number, keys in self._touched_now.items():
-                self._touched_early.setdefault(number, set()).update(keys)
+                self.touched_early.setdefault(number, set()).update(keys)
             self._touched_now = {}
 
     def foresee(
@@ -373,7 +373,7 @@ class Automaton:
             instance.at_start = not self.program.output(instance.state)
         else:
             instance.at_start = self.program.verdict(instance.state) == PERMANENTLY_VIOLATED
-        self._early = self._early or instance.at_start
+        self.early = self.early or instance.at_start
 
     def _judge_occurrence(self, binding: Binding, instance: Instance, moment: LetterTime) -> None:
         violated = not self.program.output(instance.state)
@@ -385,8 +385,8 @@ class Automaton:
         elif self.mode == "always" and violated and not instance.violated:
             self._violate(binding, instance, moment.letter, False)
         if not violated:
-            if instance.violated and binding in self._tracked:
-                self._settle(self._tracked[binding][1])
+            if instance.violated and binding in self.tracked:
+                self._settle(self.tracked[binding][1])
             instance.ceased = True
             instance.at_start = False
         instance.violated = violated
@@ -395,7 +395,7 @@ class Automaton:
         """Decide the blame of a violation that was there at letter 0, when it has ended."""
         violation = self.violations[number]
         if violation.blame == "early":
-            instance = self._tracked[violation.binding][0]
+            instance = self.tracked[violation.binding][0]
             touched = self._was_touched(violation.binding)
             blame = (
                 "introduced"
@@ -412,7 +412,7 @@ class Automaton:
             Violation(self.part, binding, letter, letter, at_end, "early" if early else "introduced")
         )
         if early:
-            self._tracked[binding] = (instance, len(self.violations) - 1)
+            self.tracked[binding] = (instance, len(self.violations) - 1)
 
     def _advance_default(self, time_bits: int, moment: LetterTime) -> None:
         program = self.program
@@ -499,9 +499,9 @@ class Automaton:
         copy._awake = set(self._awake)
         copy._candidates = list(self._candidates)
         copy._touched = set(self._touched)
-        copy._touched_early = {n: set(k) for n, k in self._touched_early.items()}
+        copy.touched_early = {n: set(k) for n, k in self.touched_early.items()}
         copy._touched_now = {n: set(k) for n, k in self._touched_now.items()}
-        copy._tracked = dict(self._tracked)
+        copy.tracked = dict(self.tracked)
         copy.undecided = set(self.undecided)
         copy.violations = list(self.violations)
         return copy

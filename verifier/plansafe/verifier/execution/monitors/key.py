@@ -12,7 +12,7 @@ from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.execution.monitors.latch import Latch
 from plansafe.verifier.execution.monitors.program import Component, Program
-from plansafe.verifier.execution.monitors.runtime import Runtime
+from plansafe.verifier.execution.monitors.runtime import Memory, Runtime
 
 Key = tuple[object, ...]
 
@@ -21,45 +21,51 @@ def monitor_key(runtime: Runtime | None, letter: int, blame: bool = False) -> Ke
     """The memory of ``runtime`` after it has arrived at ``letter`` of an untimed trace.
 
     With ``blame``, what the blame of later findings depends on belongs to it, too (for verdicts that count only some of
-    the findings). Linear in the number of live instances. What is not in the key: what the state alone decides, how
-    often rules came into play, and which violations there have been (only whether there were any).
+    the findings). Linear in the number of live instances of the monitors that have read something since they were asked
+    last. What is not in the key: what the state alone decides, how often rules came into play, and which violations
+    there have been (only whether there were any).
     """
     if runtime is None:
         return ()
-    soft = _soft(runtime)
+    soft, known = _soft(runtime), runtime.memories
+    memories: list[Memory] = []
     out: list[object] = []
-    violated = undecided = False
-    for monitor in runtime.monitors:
+    for number, monitor in enumerate(runtime.monitors):
         if monitor.part in soft:
             continue
-        violated = violated or bool(monitor.violations)
-        if isinstance(monitor, Invariant):
-            # Its episodes are a function of the state, and what is undecided in the last state will be asked there.
-            undecided = undecided or bool(monitor.undecided and not monitor.final)
-            violated = violated or bool(monitor.episodes and not monitor.final)
-            if blame:
-                out.append(frozenset([(b, e.start == 0, e.touched) for b, e in monitor.episodes.items()]))
-        else:
-            undecided = undecided or bool(monitor.undecided)
-            out.append(_remembered(monitor, letter))
-            if isinstance(monitor, Latch):
-                out.append(frozenset(monitor.unknown))
-            if blame and monitor._early:
-                out.append(_blamed(monitor))
-    for checks in runtime.checks.values():
-        for check in checks:
-            if check.part not in soft:
-                violated = violated or bool(check.violations)
-                undecided = undecided or bool(check.undecided)
+        memory = known.get(number)
+        if memory is None:
+            memory = _memory(monitor, letter)
+            if isinstance(monitor, Invariant) or not (monitor.program.clocked or monitor.program.horizon):
+                known[number] = memory
+        memories.append(memory)
+        if blame:
+            out.append(_blamed(monitor))
+    out += [memory.key for memory in memories if memory.key]
+    checks = [check for checks in runtime.checks.values() for check in checks if check.part not in soft]
+    violated = any([memory.violated for memory in memories]) or any([bool(check.violations) for check in checks])
+    undecided = any([memory.undecided for memory in memories]) or any([bool(check.undecided) for check in checks])
     out += [violated, undecided]
     if blame and violated:
         out.append(frozenset([(v.part, v.binding, v.blame) for v in _hard(runtime, soft)]))
     return tuple(out)
 
 
+def _memory(monitor: Invariant | Automaton, letter: int) -> Memory:
+    if isinstance(monitor, Invariant):
+        # Its episodes are a function of the state, and what is undecided in the last state will be asked there.
+        lasting = not monitor.final
+        violated = bool(monitor.violations or (monitor.episodes and lasting))
+        return Memory((), violated, bool(monitor.undecided and lasting))
+    key = _remembered(monitor, letter)
+    if isinstance(monitor, Latch):
+        key = (*key, frozenset(monitor.unknown))
+    return Memory(key, bool(monitor.violations), bool(monitor.undecided))
+
+
 def program_key(program: Program, state: int, letter: int) -> Key:
     """What the automaton of one instance remembers after ``letter`` letters of an untimed trace."""
-    return _state(program, state, letter), min(letter, _horizon(program))
+    return _state(program, state, letter), min(letter, program.horizon)
 
 
 def _soft(runtime: Runtime) -> frozenset[int]:
@@ -67,10 +73,7 @@ def _soft(runtime: Runtime) -> frozenset[int]:
 
     Where numbers may be undefined they do: a preference that cannot be decided makes the verdict UNKNOWN.
     """
-    plan = runtime.plan
-    if plan.task.functions:
-        return frozenset()
-    return frozenset([n for n, part in enumerate(plan.parts) if plan.rules[part.rule].preference])
+    return frozenset() if runtime.plan.task.functions else runtime.plan.soft
 
 
 def _hard(runtime: Runtime, soft: frozenset[int]) -> list[Violation]:
@@ -89,7 +92,7 @@ def _remembered(automaton: Automaton, letter: int) -> Key:
         states = {binding: state for binding, state in states.items() if state != default}
         done = frozenset(automaton.done)
     live = default is not None or bool(states)
-    return (default, frozenset(states.items()), done, min(letter, _horizon(program)) if live else 0)
+    return (default, frozenset(states.items()), done, min(letter, program.horizon) if live else 0)
 
 
 def _state(program: Program, state: int, letter: int) -> object:
@@ -106,22 +109,15 @@ def _since(component: Component, own: object, letter: int) -> object:
     return own
 
 
-def _horizon(program: Program) -> int:
-    """The first letter of an untimed trace at which no bound of the formula makes a difference any more."""
-    bounds = [
-        bound
-        for component in program._components
-        if component.kind in ("within", "hold-during", "hold-after")
-        for bound in component.bounds
-    ]
-    return max(0, int(max(bounds)) + 2) if bounds else 0
-
-
-def _blamed(automaton: Automaton) -> Key:
-    """What decides whether findings of an automaton are pre-existing or worsened."""
-    everyone: list[tuple[object, Instance]] = [(None, automaton.default), *automaton.instances.items()]
-    everyone += [(binding, instance) for binding, (instance, _) in automaton._tracked.items()]
+def _blamed(monitor: Invariant | Automaton) -> Key:
+    """What decides whether findings are pre-existing or worsened."""
+    if isinstance(monitor, Invariant):
+        return (frozenset([(b, e.start == 0, e.touched) for b, e in monitor.episodes.items()]),)
+    if not monitor.early:
+        return ()
+    everyone: list[tuple[object, Instance]] = [(None, monitor.default), *monitor.instances.items()]
+    everyone += [(binding, instance) for binding, (instance, _) in monitor.tracked.items()]
     return (
         frozenset([(b, i.at_start, i.ceased, i.violated) for b, i in everyone]),
-        frozenset([(n, frozenset(keys)) for n, keys in automaton._touched_early.items()]),
+        frozenset([(n, frozenset(keys)) for n, keys in monitor.touched_early.items()]),
     )

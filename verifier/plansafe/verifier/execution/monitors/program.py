@@ -9,6 +9,7 @@ are automata of two to four states (Gerevini et al. 2009). Only ``always-within`
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import product
 from typing import NamedTuple
 
@@ -103,6 +104,17 @@ class Program:
             if operator in ("historically", "weak-yesterday"):
                 initial_past |= 1 << number
         self.start = self._number((initial_past, tuple([c.start for c in self._components]), True))
+
+    @cached_property
+    def horizon(self) -> int:
+        """The first letter of an untimed trace at which no bound of the formula makes a difference any more."""
+        bounds = [
+            bound
+            for component in self._components
+            if component.kind in ("within", "hold-during", "hold-after")
+            for bound in component.bounds
+        ]
+        return max(0, int(max(bounds)) + 2) if bounds else 0
 
     # -- building -----------------------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import product
+from typing import NamedTuple
 
 from plansafe.verifier.compile.emit import Emitter
 from plansafe.verifier.compile.normal import is_temporal, mentions, negate
@@ -31,6 +32,14 @@ MAX_SPELT_OUT = 10_000
 Find = Callable[..., None]
 
 
+class Memory(NamedTuple):
+    """What a monitor adds to the key of an execution: what it remembers, and whether something came of it."""
+
+    key: tuple[object, ...]
+    violated: bool
+    undecided: bool
+
+
 class Plan:
     """The parts of all rules, numbered, and which predicates stand for actions. Shared by all runs of a check."""
 
@@ -43,6 +52,8 @@ class Plan:
         self.parts: list[Part] = [part for rule in rules for part in rule.parts]
         self.action_predicates = action_predicates
         self.momentary = frozenset([p for (kind, _), p in action_predicates.items() if kind != "during"])
+        self.soft = frozenset([n for n, part in enumerate(self.parts) if self.rules[part.rule].preference])
+        """The parts of preferences, which may be violated."""
 
 
 class Runtime:
@@ -57,6 +68,8 @@ class Runtime:
         """The predicates whose checks no fork shares; ``None``: all."""
         self._owned: set[int] | None = None
         """The numbers of the monitors that no fork shares; ``None``: all."""
+        self.memories: dict[int, Memory] = {}
+        """By number, what a key says of monitors that have not read since: whoever makes keys keeps it here."""
         self.too_large: list[int] = []
         self.matches = [0] * len(plan.rules)
         self._match: dict[int, list[tuple[int, int, Pattern]]] = {}
@@ -185,6 +198,8 @@ class Runtime:
 
     def _own(self, number: int) -> StateMonitor:
         """A monitor that may be changed: a copy of its own, where a fork shares it."""
+        if self.memories:
+            self.memories.pop(number, None)
         if self._owned is not None and number not in self._owned:
             self._owned.add(number)
             self.monitors[number] = self.monitors[number].fork()
@@ -238,21 +253,23 @@ class Runtime:
             if code not in state.facts[predicate]:
                 state.facts[predicate].add(code)
                 log.append((predicate, code, True))
-        self._changed(state, log, self._acting_due)
-        self.count_matches(action_facts)
-        late: list[LatchedCheck] = []
-        for predicate, code in action_facts:
-            for check in self._checks(predicate):
-                check.depart(state, self.indexes, code, moment)
-                if check.after:
-                    self._due_after.append(check)
-                elif isinstance(check, LatchedCheck):
-                    late.append(check)
-        self._act(state, moment)
-        for check in late:
-            check.conclude(state, truth_of(self.monitors), moment)
-        for predicate, code, _ in log:
-            state.facts[predicate].discard(code)
+        try:
+            self._changed(state, log, self._acting_due)
+            self.count_matches(action_facts)
+            late: list[LatchedCheck] = []
+            for predicate, code in action_facts:
+                for check in self._checks(predicate):
+                    check.depart(state, self.indexes, code, moment)
+                    if check.after:
+                        self._due_after.append(check)
+                    elif isinstance(check, LatchedCheck):
+                        late.append(check)
+            self._act(state, moment)
+            for check in late:
+                check.conclude(state, truth_of(self.monitors), moment)
+        finally:  # copies of the state may share the set, also after too many instances
+            for predicate, code, _ in log:
+                state.facts[predicate].discard(code)
         self._changed(state, [(predicate, code, False) for predicate, code, _ in log], self._acting_due)
 
     def _checks(self, predicate: int) -> list[StepCheck]:
@@ -336,6 +353,7 @@ class Runtime:
         # Most plans take few kinds of steps: checks are shared until a step reaches them.
         copy.checks = dict(self.checks)
         copy._mine, self._mine = set(), set()
+        copy.memories = dict(self.memories)
         copy.matches = list(self.matches)
         copy._match = self._match
         copy._added, copy._deleted, copy._readers = self._added, self._deleted, self._readers
