@@ -17,7 +17,7 @@ from format_checks import concise_lines, full_text, json_lines, sarif_log
 from format_checks import schema as json_schema
 from jsonschema import ValidationError
 
-from plansafe.app.main import app
+from plansafe.app.commandline import app
 from plansafe.app.render import renderer
 from plansafe.app.service import Settings, audit, combined_exit_code
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.app.main import app
+from plansafe.app.commandline import app
 
 
 def safecheck(*arguments: str, **environment: str) -> tuple[int, str, str]:
@@ -111,7 +111,7 @@ def test_completion_is_installed(tmp_path: Path) -> None:
 
 def test_what_needs_no_usage_does_not_load_it() -> None:
     script = (
-        "import sys\nfrom plansafe.app.main import app\n"
+        "import sys\nfrom plansafe.app.commandline import app\n"
         "try: app(['--version'], prog_name='safecheck')\n"
         "except SystemExit: pass\n"
         "print(*sys.modules)"

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import pytest
 
-from plansafe.app.main import app
+from plansafe.app.commandline import app
 from plansafe.app.service import Settings, audit, combined_exit_code
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source

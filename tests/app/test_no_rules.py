@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from plansafe.app.main import app
+from plansafe.app.commandline import app
 from plansafe.app.service import Settings, audit
 
 Run = Callable[..., tuple[int, str]]

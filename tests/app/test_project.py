@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from plansafe.app.commandline import app
 from plansafe.app.initialising import project_text
-from plansafe.app.main import app
 from plansafe.app.project import BadProject, find_project
 from plansafe.app.service import Settings, audit
 

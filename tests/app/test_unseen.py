@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plansafe.app.main import app
+from plansafe.app.commandline import app
 from plansafe.app.render.text import escaped, visible
 from plansafe.grammar.plan_text import read_plan
 from plansafe.grammar.source import Source

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from plansafe.app import commands, linting, running
-from plansafe.app.main import app
+from plansafe.app.commandline import app
 from plansafe.app.service import Settings, audit
 
 SAFECHECK = [sys.executable, "-m", "plansafe.app.main"]

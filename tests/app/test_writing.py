@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from kitchen import DOMAIN, FIXED, PLAN, PROBLEM, RULES
 
-from plansafe.app.main import app
+from plansafe.app.commandline import app
 from plansafe.app.repairing import examine
 from plansafe.app.writing import Guard, NotWritten, save, save_folder
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.app.main import app
+from plansafe.app.commandline import app
 
 HERE = Path(__file__).parent
 Run = Callable[..., tuple[int, str, str]]

@@ -11,7 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 SHIPPED = ("grammar", "verifier", "specs", "domains", "llm", "align", "app")
 RUN = """import json, sys
-from plansafe.app.main import app
+from plansafe.app.commandline import app
 for arguments in json.loads(sys.argv[1]):
     try:
         app(arguments, prog_name="safecheck")

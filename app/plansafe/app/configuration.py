@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from typing import NamedTuple
-
-import typer
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.app.discovery import named_in, shipped_spec
 from plansafe.app.project import BadProject, Project, find_project
 from plansafe.app.running import guarded, told
 from plansafe.app.service import Result, Session, Settings, expand
 from plansafe.grammar.diagnostics import Severity
+
+if TYPE_CHECKING:
+    import typer
 
 _LOOKED_FOR = "looked for (docs/inputs.md)"
 _FLAGS = {
@@ -31,6 +32,7 @@ _FLAGS = {
     "max_instances": "limits.instances",
 }
 """Parameters of commands, and the keys of the project file that say the same."""
+KEYS = frozenset(_FLAGS.values())
 _FIELDS = {
     "blame": "blame",
     "limits.time": "time_limit",
@@ -46,7 +48,7 @@ class InForce(NamedTuple):
     settings: Settings
     form: str
     memory: int
-    keys: set[str]
+    keys: Collection[str]
     origins: dict[str, str]
 
 
@@ -62,24 +64,36 @@ def configure(
     context: typer.Context, asked: Asked, settings: Settings, form: str, memory: int, forms: tuple[str, ...]
 ) -> InForce:
     """What a command is to work with. Raises ``typer.Exit`` where it is only shown, or where it cannot be read."""
+    import typer  # noqa: PLC0415 - plain audits do without
+
     if not asked.plans and not asked.show_config:
         context.fail("Missing argument 'PLAN..'.")
     try:
         project = None if asked.no_project else find_project()
     except BadProject as bad:
         raise typer.Exit(told(bad.diagnostics, {bad.source.name: bad.source})) from None
-    now = _in_force(context, settings, form, memory, project, forms)
+    given = {_flag(name) for name in _FLAGS if _given(context, name)}
+    known = {_FLAGS[str(parameter.name)] for parameter in context.command.params if parameter.name in _FLAGS}
+    now = in_force(given, known, settings, form, memory, project, forms)
     if asked.show_config:
         raise typer.Exit(guarded(lambda: _show(now, asked.plans or [])))
     return now
 
 
-def _in_force(
-    context: typer.Context, settings: Settings, form: str, memory: int, project: Project | None, forms: tuple[str, ...]
+def in_force(
+    given: Collection[str],
+    known: Collection[str],
+    settings: Settings,
+    form: str,
+    memory: int,
+    project: Project | None,
+    forms: tuple[str, ...],
 ) -> InForce:
-    """Put what the project file says in the place of what no flag says; ``forms`` are the formats of the command."""
-    flags = {key: _flag(name) for name, key in _FLAGS.items() if _given(context, name)}
-    known = {_FLAGS[str(parameter.name)] for parameter in context.command.params if parameter.name in _FLAGS}
+    """Put what the project file says in the place of what no flag says.
+
+    ``given`` are flags, ``known`` the keys that the command knows of :data:`KEYS`, and ``forms`` its formats.
+    """
+    flags = {key: _flag(name) for name, key in _FLAGS.items() if _flag(name) in given}
     if project is None:
         return InForce(settings, form, memory, known, flags)
     # Plans of another world than the file is about are given with all that they need.

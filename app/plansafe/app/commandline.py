@@ -1,0 +1,336 @@
+"""The whole command line, with every flag: flags to settings.
+
+Start-up is most of a small run, so everything that ``--help`` or a misspelt flag does not need is imported inside the
+command.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from plansafe.app.options import (
+    AllowNoRules,
+    Color,
+    ColorChoice,
+    DomainFile,
+    From,
+    Gate,
+    GoalFile,
+    LenientTypes,
+    MemoryLimit,
+    NoDefaultSpec,
+    NoProject,
+    Plans,
+    ProblemFile,
+    Reading,
+    SceneFile,
+    ShowConfig,
+    SpecFiles,
+    TaskName,
+    WorldName,
+)
+
+if TYPE_CHECKING:
+    pass
+
+_LAZY = {
+    "repair": "find the nearest safe plan",
+    "diagnose": "say where a plan went wrong, and why",
+    "init": "write a project file for a folder of plans",
+    "lint": "find what is wrong with a specification",
+    "domains": "the worlds whose plans are read; a scene as PDDL",
+    "hazards": "which rules stand for which hazards",
+    "detector": "make rules of a table",
+    "scenario": "check scenarios of benchmarks, and correct them",
+    "verify-certificate": "check a proof that a plan is safe",
+}
+"""Commands that are built only when they are called: every flag costs start-up time."""
+
+
+_COMPLETION = (["--install-completion"], ["--show-completion"])
+
+
+class Format(StrEnum):
+    """How reports are written."""
+
+    FULL = "full"
+    CONCISE = "concise"
+    JSON = "json"
+    SARIF = "sarif"
+
+
+class BlameChoice(StrEnum):
+    """Which violations are listed."""
+
+    INTRODUCED = "introduced"
+    WORSENED = "worsened"
+    PRE_EXISTING = "pre-existing"
+
+
+class Engine(StrEnum):
+    """What decides."""
+
+    AUTO = "auto"
+    EXPLICIT = "explicit"
+    SAT = "sat"
+    SMT = "smt"
+
+
+class Replay(StrEnum):
+    """When the independent kernel replays a plan."""
+
+    AUTO = "auto"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+@contextmanager
+def _legible() -> Iterator[None]:
+    """Mistakes on the command line may repeat the name of a file that somebody else has chosen."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(getattr(error, "message", None), str):
+            from plansafe.app.render.text import visible  # noqa: PLC0415 - for a mistake alone
+
+            error.message = visible(error.message)  # type: ignore[attr-defined]
+        raise
+
+
+class _Commands(TyperGroup):
+    """``safecheck PLAN..`` is short for ``safecheck audit PLAN..``; the name of a command wins over a file's."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if not ctx.resilient_parsing or args:  # a shell that asks for the first word wants the commands
+            args = self._with_command(args)
+        return super().parse_args(ctx, args)
+
+    def _with_command(self, args: list[str]) -> list[str]:
+        first = args[0] if args else ""
+        if first in (*self.commands, *_LAZY) or first in {name for p in self.params for name in p.opts}:
+            return args
+        if (first[:1] != "-" and first.replace("-", "").isalpha()) or not args:
+            from plansafe.app import front  # noqa: PLC0415 - see there
+
+            if not args:
+                raise typer.Exit(front.print_usage(_LAZY))
+            if first == "help":
+                return front.help_for(args[1:], _LAZY)
+            front.check_spelling(first, _LAZY)
+        return ["audit", *args]
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [*super().list_commands(ctx), *_LAZY]
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        if incomplete.startswith("-"):
+            audit_command = self.get_command(ctx, "audit")
+            with audit_command.make_context("audit", [], parent=ctx, resilient_parsing=True) as inner:
+                return [*super().shell_complete(ctx, incomplete), *audit_command.shell_complete(inner, incomplete)]
+        return super().shell_complete(ctx, incomplete)
+
+    def make_context(self, *args: Any, **extra: Any) -> Any:
+        with _legible():
+            return super().make_context(*args, **extra)
+
+    def invoke(self, ctx: Any) -> Any:
+        with _legible():
+            return super().invoke(ctx)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name in _LAZY:
+            from plansafe.app.commands import command  # noqa: PLC0415 - see _LAZY
+
+            return command(cmd_name)
+        return super().get_command(ctx, cmd_name)
+
+
+app = typer.Typer(
+    cls=_Commands,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="A verifier for plans.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback()
+def _root() -> None:
+    """Keep ``audit`` a command among others."""
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from plansafe.app.render import version  # noqa: PLC0415
+
+        print(f"safecheck {version()}")
+        raise typer.Exit
+
+
+def _show_page(code: str | None) -> None:
+    if code is None:
+        return
+    from plansafe.app.explain import codes, page  # noqa: PLC0415
+
+    text = page(code)
+    if text is None:
+        print(f"error[SC607]: no such code: {code!a}\nknown codes: {' '.join(codes())}", file=sys.stderr)
+        raise typer.Exit(2)
+    print(text, end="")
+    raise typer.Exit
+
+
+# click: lines after a \\b are left as they are
+_EPILOG = "\b\nOther commands, each with --help:\n" + "\n".join([f"  {c:19} {about}" for c, about in _LAZY.items()])
+_EPILOG += "\n\nFor completion in a shell: safecheck --install-completion"
+
+
+@app.command(epilog=_EPILOG)
+def audit(
+    context: typer.Context,
+    plans: Plans = None,
+    domain: DomainFile = None,
+    problem: ProblemFile = None,
+    spec: SpecFiles = None,
+    no_default_spec: NoDefaultSpec = False,
+    require_rules: Annotated[
+        bool, typer.Option("--require-rules", help="Exit with 2 if no rule had anything to check.")
+    ] = False,
+    gate: Gate = False,
+    allow_no_rules: AllowNoRules = False,
+    reading: Reading = From.PDDL,
+    world: WorldName = None,
+    scene: SceneFile = None,
+    goal: GoalFile = None,
+    task: TaskName = None,
+    fix: Annotated[
+        bool,
+        typer.Option(
+            "--fix", help="Then write the nearest safe plan over the plan; of standard input, print it. See `repair`."
+        ),
+    ] = False,
+    diff: Annotated[
+        bool, typer.Option("--diff", help="Print what --fix would change, as a unified diff, and nothing else.")
+    ] = False,
+    form: Annotated[Format, typer.Option("--format", help="How to write the report.")] = Format.FULL,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write the report to a file, which is replaced only when it is complete.",
+        ),
+    ] = None,
+    color: ColorChoice = Color.AUTO,
+    every: Annotated[
+        bool, typer.Option("--all", help="Show also what only follows from a failed step, which is counted otherwise.")
+    ] = False,
+    full_state: Annotated[
+        bool, typer.Option("--full-state", help="Show the whole state that each finding was judged in.")
+    ] = False,
+    blame: Annotated[
+        list[BlameChoice] | None, typer.Option(help="List only violations with this blame. May be repeated.")
+    ] = None,
+    lenient_types: LenientTypes = False,
+    tolerance: Annotated[str, typer.Option(metavar="TIME", help="Tolerance of durations and separation.")] = "0.001",
+    replay: Annotated[Replay, typer.Option(help="Check findings with the independent kernel.")] = Replay.AUTO,
+    engine: Annotated[
+        Engine, typer.Option(help="What decides; `explicit` replays one world (docs/worlds.md).")
+    ] = Engine.AUTO,
+    no_inferred_invariants: Annotated[
+        bool, typer.Option("--no-inferred-invariants", help="Assume no invariant that is not written down.")
+    ] = False,
+    double_check: Annotated[
+        bool, typer.Option("--double-check", help="Ask a second solver, where a solver decides.")
+    ] = False,
+    certificate: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Write the proof that a plan is SAFE, where a solver decided it."),
+    ] = None,
+    time_limit: Annotated[float, typer.Option(min=0, metavar="SECONDS", help="For each plan; 0: none.")] = 300.0,
+    memory_limit: MemoryLimit = 8192,
+    max_findings: Annotated[
+        int, typer.Option(min=1, metavar="N", help="List at most so many findings for a plan.")
+    ] = 100,
+    max_instances: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Give up on a rule with more instances at work than this.")
+    ] = 5_000_000,
+    no_project: NoProject = False,
+    show_config: ShowConfig = False,
+    explain: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CODE", is_eager=True, callback=_show_page, help="Explain a code such as SC201, and exit."
+        ),
+    ] = None,
+    version: Annotated[
+        bool,
+        typer.Option("--version", "-V", is_eager=True, callback=_show_version, help="Print the version, and exit."),
+    ] = False,
+) -> None:
+    """Judge plans: can they be executed, do they reach the goal, are they safe?
+
+    Without flags, the domain, the problem and the specification are found beside the plan or among the shipped ones;
+    the report says what was used. Exit codes: 0 SAFE or VALID, 1 INVALID or UNSAFE, 2 usage, unreadable file or
+    ill-formed step, 3 UNKNOWN, 4 a bug in safecheck. A batch returns the first present of 4, 2, 1, 3, 0. With --fix
+    and --diff they are those of `safecheck repair`.
+    """
+    from plansafe.app.auditing import audit_plans  # noqa: PLC0415
+    from plansafe.app.configuration import Asked, configure  # noqa: PLC0415
+    from plansafe.app.running import guarded, limit_memory  # noqa: PLC0415
+    from plansafe.app.service import Settings  # noqa: PLC0415
+
+    settings = Settings(
+        domain=domain,
+        problem=problem,
+        specs=tuple(spec or ()),
+        default_spec=not no_default_spec,
+        gate=gate,
+        allow_no_rules=allow_no_rules,
+        require_rules=require_rules,
+        lenient_types=lenient_types,
+        blame=tuple(choice.value for choice in blame or ()),
+        tolerance=tolerance,
+        time_limit=time_limit,
+        max_findings=max_findings,
+        max_instances=max_instances,
+        full_state=full_state,
+        every=every,
+        replay=replay.value,
+        loose=reading is From.TEXT,
+        engine=engine.value,
+        infer_invariants=not no_inferred_invariants,
+        certificate=certificate is not None,
+        double_check=double_check,
+        world=world,
+        scene=scene,
+        goal=goal,
+        task=task,
+    )
+    asked = Asked(plans, no_project, show_config)
+    now = configure(context, asked, settings, form.value, memory_limit, tuple(Format))
+    settings = now.settings
+    limit_memory(now.memory)
+    raise typer.Exit(
+        guarded(lambda: audit_plans(plans or [], settings, now.form, output, color.value, fix, diff, certificate))
+    )
+
+
+def run() -> int:
+    """Run the command line; an exit code, where Typer does not end the process with one."""
+    if "_SAFECHECK_COMPLETE" in os.environ or sys.argv[1:2] in _COMPLETION:
+        from plansafe.app.front import complete  # noqa: PLC0415 - what it takes costs start-up time
+
+        complete(app, _Commands)
+    app(prog_name="safecheck")
+    return 0
