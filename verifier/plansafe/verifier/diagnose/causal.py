@@ -21,8 +21,8 @@ from plansafe.verifier.diagnose.needs import EVERYTHING
 from plansafe.verifier.execution.replay import FORCE, Outcome, Run
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
-from plansafe.verifier.model.evaluation import Binding, Evaluator, formula_text
-from plansafe.verifier.model.nodes import And, Formula, Not
+from plansafe.verifier.model.evaluation import Evaluator, formula_text
+from plansafe.verifier.model.nodes import And, Binding, Formula, Not
 
 __all__ = [
     "ILL_FORMED",

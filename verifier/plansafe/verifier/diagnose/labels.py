@@ -19,8 +19,8 @@ from plansafe.verifier.execution.one_world import refusal
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import Delta, NumberTooLarge, State
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.model.evaluation import Binding, Evaluator, Reason, Undefined, formula_text
-from plansafe.verifier.model.nodes import And, Atom, Equal, Formula, Not, Or, Quantified, Task, Truth
+from plansafe.verifier.model.evaluation import Evaluator, Reason, Undefined, formula_text
+from plansafe.verifier.model.nodes import And, Atom, Binding, Equal, Formula, Not, Or, Quantified, Task, Truth
 
 SUCCESS = "success"
 GRAMMAR = "grammar"

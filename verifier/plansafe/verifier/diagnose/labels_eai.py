@@ -30,8 +30,8 @@ from plansafe.verifier.diagnose.labels import (
 )
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.model.evaluation import Binding, Evaluator, Reason
-from plansafe.verifier.model.nodes import And, Atom, Formula, Not, Or, Task
+from plansafe.verifier.model.evaluation import Evaluator, Reason
+from plansafe.verifier.model.nodes import And, Atom, Binding, Formula, Not, Or, Task
 
 PARSING = "parsing error"
 HALLUCINATION = "hallucination"

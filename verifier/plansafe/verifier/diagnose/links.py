@@ -19,13 +19,13 @@ from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.replay import FORCE, Failure, Run
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.model.evaluation import Binding
 from plansafe.verifier.model.nodes import (
     TRUE,
     Action,
     Arithmetic,
     Assignment,
     Atom,
+    Binding,
     Compare,
     Constant,
     Expression,

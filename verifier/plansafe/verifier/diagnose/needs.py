@@ -13,8 +13,21 @@ from typing import NamedTuple
 from plansafe.verifier.compile.normal import expression_fluents, subformulas
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import State
-from plansafe.verifier.model.evaluation import Binding, Evaluator, formula_text
-from plansafe.verifier.model.nodes import And, Atom, Axiom, Compare, Formula, Not, Number, Or, Quantified, Task, bind
+from plansafe.verifier.model.evaluation import Evaluator, formula_text
+from plansafe.verifier.model.nodes import (
+    And,
+    Atom,
+    Axiom,
+    Binding,
+    Compare,
+    Formula,
+    Not,
+    Number,
+    Or,
+    Quantified,
+    Task,
+    bind,
+)
 
 Key = tuple[int, int]
 """A basic fact (predicate, code), or a fluent (number of predicates + function, code)."""

@@ -8,10 +8,9 @@ left out; worlds are asked whether it still is.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import product
 from typing import NamedTuple
 
-from plansafe.verifier.compile.normal import expression_fluents, is_temporal, mentions, reads, reads_numbers
+from plansafe.verifier.compile.normal import is_temporal, mentions, reads, reads_numbers
 from plansafe.verifier.diagnose.links import NotCovered, Steps
 from plansafe.verifier.execution.actions import Conflict, combine, interpreted
 from plansafe.verifier.execution.monitors.finding import Violation
@@ -20,8 +19,9 @@ from plansafe.verifier.execution.monitors.runtime import Plan, Runtime
 from plansafe.verifier.execution.replay import FORCE, Engine, Run
 from plansafe.verifier.execution.state import NumberTooLarge, State
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.model.evaluation import Binding, Evaluator, Undefined
-from plansafe.verifier.model.nodes import TRUE, Action, And, Atom, Effect, Fluent, Formula, Quantified, Snap, bind
+from plansafe.verifier.model.evaluation import Evaluator, Undefined
+from plansafe.verifier.model.footprints import Footprint, Footprints, Key, empty_footprint
+from plansafe.verifier.model.nodes import TRUE, Action, And, Atom, Binding, Effect, Formula, Quantified, Snap, bind
 from plansafe.verifier.rules.model import Part, Rule
 
 Element = tuple[int, int]
@@ -31,7 +31,7 @@ IDLE = GroundAction(Action("(idle)", (), Snap((), ()), None, (), (), (), None), 
 ABSENT = IllFormed("", "", 0)
 STEP = -1
 MAX_CONJUNCTS = 10
-Keys = set[tuple[int, int]]
+Keys = set[Key]
 ANY = -1
 """In place of a code: all facts of the predicate."""
 
@@ -102,6 +102,7 @@ class Worlds:
         last = max([q.last if isinstance(q, Watched) else max([q.step, *[a[0] for a in q.asked]]) for q in questions])
         self.steps = [step if isinstance(step, GroundAction) else None for step in steps[:last]]
         self.initial = engine.initial()
+        self._footprints = Footprints(self.task, 0)
         self.verdicts: dict[Intervention, bool] = {}
         self._effects: dict[int, list[_Instance]] = {}
         self._mentioned = self._action_predicates_mentioned()
@@ -155,26 +156,16 @@ class Worlds:
 
     def _asked_at(self, number: int) -> Keys:
         """What the questions read after a step."""
-        found: list[tuple[Formula, Binding]] = []
+        found = empty_footprint()
         for asked in self.questions:
             if isinstance(asked, ConditionsAt):
-                found += [(formula, binding) for at, formula, binding, _ in asked.asked if at == number]
+                for at, formula, binding, _ in asked.asked:
+                    if at == number:
+                        self._footprints.read((formula,), binding, found)
             else:
-                binding = {v.slot: o for v, o in zip(asked.part.parameters, asked.binding, strict=True)}
-                found += [(asked.part.body, binding), (asked.part.guard or TRUE, binding)]
-        return {key for formula, binding in found for key in self._reads(formula, binding)}
-
-    def _reads(self, formula: Formula, binding: Binding) -> Iterator[tuple[int, int]]:
-        """The basic facts and fluents that a condition may read; all of a predicate's where a variable is open."""
-        base, axioms = len(self.task.predicates), self.engine.axioms
-        for read in reads(formula):
-            index = read.predicate if isinstance(read, Atom) else base + read.function
-            if axioms is not None and index in axioms.derived:
-                inputs = axioms.inputs_of(index)
-                yield from [(inner if inner >= 0 else base - 1 - inner, ANY) for inner in inputs]
-                continue
-            objects = [a if a >= 0 else binding.get(-1 - a, ANY) for a in read.arguments]
-            yield index, ANY if ANY in objects else self.task.encode(tuple(objects))
+                binding = bind(asked.part.parameters, asked.binding)
+                self._footprints.read((asked.part.body, asked.part.guard or TRUE), binding, found)
+        return _keys(found)
 
     def _instances(self, number: int, step: GroundAction) -> list[_Instance]:
         known = self._effects.get(number)
@@ -183,21 +174,12 @@ class Worlds:
         return known
 
     def _grounded(self, step: GroundAction) -> Iterator[_Instance]:
-        task, base = self.task, len(self.task.predicates)
-        outer = step.binding
         for effect in step.action.start.effects:
-            for objects in product(*[task.domains[v.domain] for v in effect.variables]):
-                binding = {**outer, **bind(effect.variables, objects)}
-
-                def code(arguments: tuple[int, ...], bound: Binding = binding) -> int:
-                    return task.encode(tuple([a if a >= 0 else bound[-1 - a] for a in arguments]))
-
-                adds = frozenset([(a.predicate, code(a.arguments)) for a in effect.adds])
-                deletes = frozenset([(a.predicate, code(a.arguments)) for a in effect.deletes])
-                writes = frozenset([(base + a.function, code(a.arguments)) for a in effect.assignments])
-                read = set(self._reads(effect.condition, binding)) | set(writes)
-                read |= {(base + f.function, code(f.arguments)) for f in _operands(effect)}
-                yield _Instance(effect, adds, deletes, writes, read)
+            for binding in self.task.bindings(effect.variables, step.binding):
+                found = empty_footprint()
+                self._footprints.depend(effect, binding, found)
+                self._footprints.write(effect, binding, found)
+                yield _Instance(effect, found, found.changes, _keys(found) | found.writes.keys())
 
     def conjuncts(self) -> list[Worlds]:
         """If the question is why a conjunction fails: the same about conjuncts that fail in the whole plan.
@@ -225,9 +207,8 @@ class Worlds:
             for part in formula.parts:
                 yield from self._conjuncts(part, binding)
         elif isinstance(formula, Quantified) and formula.universal:
-            slots = [v.slot for v in formula.variables]
-            for objects in product(*[self.task.domains[v.domain] for v in formula.variables]):
-                yield from self._conjuncts(formula.body, {**binding, **dict(zip(slots, objects, strict=True))})
+            for inner in self.task.bindings(formula.variables, binding):
+                yield from self._conjuncts(formula.body, inner)
         else:
             yield formula, binding
 
@@ -321,29 +302,23 @@ class _Instance(NamedTuple):
     """An effect under one binding of its variables: what it may change, and what it reads."""
 
     effect: Effect
-    adds: frozenset[tuple[int, int]]
-    deletes: frozenset[tuple[int, int]]
-    writes: frozenset[tuple[int, int]]
+    footprint: Footprint
+    keys: Keys
     reads: Keys
 
-    @property
-    def keys(self) -> frozenset[tuple[int, int]]:
-        """All that it may change."""
-        return self.adds | self.deletes | self.writes
+
+def _keys(footprint: Footprint) -> Keys:
+    """All that is read."""
+    return footprint.reads | {(subject, ANY) for subject in footprint.behind}
 
 
-def _is_live(key: tuple[int, int], live: Keys) -> bool:
+def _is_live(key: Key, live: Keys) -> bool:
     return key in live or (key[0], ANY) in live
 
 
 def _settled(effects: Iterable[_Instance]) -> Keys:
     """The facts that have the same value after a step, whatever was before."""
-    always = [e for e in effects if e.effect.condition is TRUE]
-    adds = {key for e in always for key in e.adds}
-    maybe = {key for e in effects if e.effect.condition is not TRUE for key in e.adds}
-    return adds | ({key for e in always for key in e.deletes} - maybe)
-
-
-def _operands(effect: Effect) -> Iterator[Fluent]:
-    for assignment in effect.assignments:
-        yield from expression_fluents(assignment.value)
+    always = [e.footprint for e in effects if e.effect.condition is TRUE]
+    adds = {key for footprint in always for key in footprint.adds}
+    maybe = {key for e in effects if e.effect.condition is not TRUE for key in e.footprint.adds}
+    return adds | ({key for footprint in always for key in footprint.deletes} - maybe)

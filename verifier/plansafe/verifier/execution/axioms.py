@@ -26,24 +26,8 @@ class Axioms:
                 inputs.update([read_index(read) for read in reads(axiom.body)])
         self.inputs = frozenset(inputs - self.derived)
         """What derived predicates depend on: predicates, and ``-1 - f`` for fluents."""
-        self._reads = {axiom.predicate: set[int]() for stratum in task.axioms for axiom in stratum}
-        empty = frozenset([number for number, members in enumerate(task.domains) if not members])
-        for stratum in task.axioms:
-            for axiom in stratum:
-                self._reads[axiom.predicate] |= {read_index(read) for read in reads(axiom.body, empty)}
         self._small = len(task.objects) <= UNINDEXED
         self._strata = [Derivations(emitter, part) for stratum in task.axioms for part in components(stratum)]
-
-    def inputs_of(self, predicate: int) -> set[int]:
-        """The basic predicates, and ``-1 - f`` for fluents, that a derived predicate depends on through all rules."""
-        seen = {predicate}
-        stack = [predicate]
-        while stack:
-            for read in self._reads.get(stack.pop(), ()):
-                if read not in seen:
-                    seen.add(read)
-                    stack.append(read)
-        return seen - self.derived
 
     def compute(self, facts: Facts, fluents: Fluents) -> None:
         """Set the derived predicates of a state to their fixpoint."""

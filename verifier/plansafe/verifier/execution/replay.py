@@ -22,8 +22,9 @@ from plansafe.verifier.execution.monitors.runtime import ActionFact, Plan, Runti
 from plansafe.verifier.execution.state import Delta, NumberTooLarge, State, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, Resolver
 from plansafe.verifier.model import nodes as model
-from plansafe.verifier.model.evaluation import Binding, Evaluator, Reason, Undefined
-from plansafe.verifier.model.nodes import Atom, Formula, Number, Task, bind
+from plansafe.verifier.model.evaluation import Evaluator, Reason, Undefined
+from plansafe.verifier.model.footprints import Footprints
+from plansafe.verifier.model.nodes import Atom, Binding, Formula, Number, Task, bind
 from plansafe.verifier.rules.model import Rule
 
 if TYPE_CHECKING:
@@ -115,6 +116,7 @@ class Engine:
         self.action_predicates = action_predicates
         self.resolver = Resolver(task, lenient_types)
         self.emitter = Emitter(task)
+        self.footprints = Footprints(task)
         self.axioms = Axioms(task, self.emitter) if task.axioms else None
         self.plan = Plan(task, rules, action_predicates, max_instances)
         self.refused: Diagnostic | None = None

@@ -7,10 +7,8 @@ no two of its parts may interfere.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
-from plansafe.verifier.compile.normal import expression_fluents
 from plansafe.verifier.execution.actions import Conflict, Happening, Remembered, Update, combine, interpreted, remember
 from plansafe.verifier.execution.monitors.finding import TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.program import LetterTime
@@ -20,7 +18,8 @@ from plansafe.verifier.execution.state import Delta, NumberTooLarge, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep, Tolerance
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator, Undefined
-from plansafe.verifier.model.nodes import Atom, Formula, Number, Snap, TimedLiteral, bind
+from plansafe.verifier.model.footprints import Footprint, interference
+from plansafe.verifier.model.nodes import Atom, Number, Snap, TimedLiteral
 
 if TYPE_CHECKING:
     from plansafe.verifier.execution.apart import Ticks
@@ -55,17 +54,6 @@ class Event(NamedTuple):
             return action.start
         assert action.end is not None
         return action.end
-
-
-class Footprint(NamedTuple):
-    """What an event reads and writes, ground."""
-
-    reads: set[tuple[int, int]]
-    fluents_read: set[tuple[int, int]]
-    adds: set[tuple[int, int]]
-    deletes: set[tuple[int, int]]
-    writes: dict[tuple[int, int], bool]  # True: by increase or decrease alone
-    behind: set[int]  # predicates, and ``-1 - f`` for fluents, that derived facts it reads depend on
 
 
 class TimedRun(Run):
@@ -370,7 +358,7 @@ class TimedRun(Run):
                 if what is not None and place < len(self._recent) and time - at >= self.tolerance.separation:
                     self.rounded.add((event.step or other.step).number)  # type: ignore[union-attr]
                 elif what is not None:
-                    failure = interference(event, other, what, place < len(self._recent))
+                    failure = interfering_events(event, other, what, place < len(self._recent))
                     out.setdefault(failure.step, failure)
         return [*out.values()]
 
@@ -383,86 +371,21 @@ class TimedRun(Run):
 
     def _clash(self, a: Footprint, b: Footprint) -> str | None:
         """A fact or fluent over which two events interfere, as PDDL."""
-        for one, two in ((a, b), (b, a)):
-            facts = one.reads & (two.adds | two.deletes) or one.adds & two.deletes
-            if facts:
-                return self.task.fact_text(*min(facts))
-            hidden = [fact for fact in two.adds | two.deletes if fact[0] in one.behind]
-            if hidden:
-                return self.task.fact_text(*min(hidden))
-            fluents = [key for key in two.writes if key in one.fluents_read or -1 - key[0] in one.behind]
-            if fluents:
-                return self.fluent_text(*min(fluents))
-        for key in a.writes.keys() & b.writes.keys():
-            if not (a.writes[key] and b.writes[key]):
-                return self.fluent_text(*key)
-        return None
+        key = interference(a, b)
+        if key is None:
+            return None
+        base = len(self.task.predicates)
+        return self.task.fact_text(*key) if key[0] < base else self.fluent_text(key[0] - base, key[1])
 
     def _footprint(self, event: Event, effects: Happening) -> Footprint:
-        out = Footprint(set(), set(), {*effects.adds}, {*effects.deletes}, {}, set())
+        """What an event reads, and what it writes in the present state."""
+        footprints = self.engine.footprints
+        out = Footprint(set(), set(), {*effects.adds}, {*effects.deletes}, {})
         for update in effects.updates:
-            key = (update.function, update.code)
-            out.writes[key] = out.writes.get(key, True) and update.operator in ("increase", "decrease")
-        if event.step is None:
-            return out
-        _, binding = self._evaluator(event.step)
-        for condition in event.snap.condition:
-            self._reads(condition, binding, out)
-        assert isinstance(event.step.taken, GroundAction)
-        action = event.step.taken.action
-        for constraint in action.durations:
-            if constraint.at_end == (event.kind == END):
-                self._fluents(constraint.value, binding, out)
-        if event.kind == START and action.end is not None:
-            for effect in action.end.effects:
-                for objects in product(*[self.task.domains[v.domain] for v in effect.variables]):
-                    self._reads(
-                        effect.at_start,
-                        {**binding, **bind(effect.variables, objects)},
-                        out,
-                    )
-        for effect in event.snap.effects:
-            for objects in product(*[self.task.domains[v.domain] for v in effect.variables]):
-                inner = {**binding, **bind(effect.variables, objects)}
-                self._reads(effect.condition, inner, out)
-                for assignment in effect.assignments:
-                    self._fluents(assignment.value, inner, out)
+            footprints.assign(update.function, update.code, update.operator, out)
+        if event.step is not None and isinstance(event.step.taken, GroundAction):
+            footprints.depend_action(event.step.taken.action, event.step.taken.binding, event.kind == END, out)
         return out
-
-    def _fluents(self, expression: model.Expression, binding: dict[int, int], out: Footprint) -> None:
-        for fluent in expression_fluents(expression):
-            ground = tuple([a if a >= 0 else binding[-1 - a] for a in fluent.arguments])
-            out.fluents_read.add((fluent.function, self.task.encode(ground)))
-
-    def _reads(self, formula: Formula, binding: dict[int, int], out: Footprint) -> None:
-        match formula:
-            case Atom():
-                ground = tuple([a if a >= 0 else binding[-1 - a] for a in formula.arguments])
-                out.reads.add((formula.predicate, self.task.encode(ground)))
-                self._behind(formula.predicate, out)
-            case model.Compare():
-                self._fluents(formula.left, binding, out)
-                self._fluents(formula.right, binding, out)
-            case model.Not():
-                self._reads(formula.body, binding, out)
-            case model.And() | model.Or():
-                for part in formula.parts:
-                    self._reads(part, binding, out)
-            case model.Quantified():
-                for objects in product(*[self.task.domains[v.domain] for v in formula.variables]):
-                    self._reads(
-                        formula.body,
-                        {**binding, **bind(formula.variables, objects)},
-                        out,
-                    )
-            case _:
-                pass
-
-    def _behind(self, predicate: int, out: Footprint) -> None:
-        """A derived fact reads whatever its rules, and theirs, may read: whole predicates and functions."""
-        if self.engine.axioms is None or predicate not in self.engine.axioms.derived:
-            return
-        out.behind.update(self.engine.axioms.inputs_of(predicate))
 
     # -- letters ------------------------------------------------------------------------------------------------------
 
@@ -555,7 +478,7 @@ class TimedRun(Run):
                 self.log.append((predicate, code, starts))
 
 
-def interference(event: Event, other: Event, what: str, earlier: bool) -> Failure:
+def interfering_events(event: Event, other: Event, what: str, earlier: bool) -> Failure:
     """Two events interfere over ``what``: the step that fails for it.
 
     Of one happening the later step; if ``other`` has happened before, that of the event, which is yet to happen. A

@@ -18,6 +18,7 @@ from plansafe.verifier.model.nodes import (
     And,
     Arithmetic,
     Atom,
+    Binding,
     Compare,
     Equal,
     Expression,
@@ -37,8 +38,6 @@ FEW = 16
 
 Facts = list[set[int]]
 Fluents = list[dict[int, Number]]
-Binding = dict[int, int]
-"""Slot -> object."""
 
 _COMPARE: dict[str, Callable[[Number, Number], bool]] = {
     "=": lambda a, b: a == b,

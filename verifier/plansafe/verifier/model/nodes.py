@@ -8,14 +8,18 @@ Nodes are compared by identity only: two different node classes with equal field
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import product
 from typing import NamedTuple, TypeAlias
 
 Number: TypeAlias = int | Fraction
 """An exact rational; integral values are ``int``."""
 
 ARGUMENTS: TypeAlias = tuple[int, ...]
+
+Binding: TypeAlias = dict[int, int]
+"""Slot -> object."""
 
 
 def variable(slot: int) -> int:
@@ -146,9 +150,14 @@ class Variable(NamedTuple):
     name: str
 
 
-def bind(variables: Sequence[Variable], objects: Sequence[int]) -> dict[int, int]:
-    """The binding (slot -> object) that gives each variable its object."""
+def bind(variables: Sequence[Variable], objects: Sequence[int]) -> Binding:
+    """The binding that gives each variable its object."""
     return dict(zip([v.slot for v in variables], objects, strict=True))
+
+
+def ground(arguments: ARGUMENTS, binding: Mapping[int, int]) -> ARGUMENTS:
+    """The objects that arguments stand for; raises ``KeyError`` if a variable is not bound."""
+    return tuple([a if a >= 0 else binding[-1 - a] for a in arguments])
 
 
 # ---- effects and actions --------------------------------------------------------------------------------------------
@@ -377,6 +386,16 @@ class Task(NamedTuple):
         for argument in arguments:
             code = code * size + argument
         return code
+
+    def code_of(self, arguments: ARGUMENTS, binding: Mapping[int, int]) -> int:
+        """The code of arguments whose variables are bound; raises ``KeyError`` if one is not."""
+        return self.encode(ground(arguments, binding))
+
+    def bindings(self, variables: Sequence[Variable], binding: Binding) -> Iterator[Binding]:
+        """The binding with the variables bound in all ways."""
+        slots = [v.slot for v in variables]
+        for objects in product(*[self.domains[v.domain] for v in variables]):
+            yield {**binding, **dict(zip(slots, objects, strict=True))}
 
     def decode(self, code: int, arity: int) -> ARGUMENTS:
         """The inverse of :meth:`encode`."""

@@ -144,12 +144,8 @@ class Demander:
         out: set[Demand] = set()
         for demand in demands:
             if demand.subject in axioms.derived:
-                for predicate in axioms.inputs_of(demand.subject):
-                    if predicate in self._changeable:  # fluents, which are negative here, come below
-                        out.add(Demand(predicate, None, None))
-                for stratum in self.task.axioms:
-                    for axiom in stratum:
-                        out |= {d for d in self.patterns(axiom.body, {}) if d.subject >= self.base}
+                inputs = self.engine.footprints.inputs_of(demand.subject)
+                out |= {Demand(subject, None, None) for subject in inputs & self._changeable}
             else:
                 out.add(demand)
         return frozenset(out)

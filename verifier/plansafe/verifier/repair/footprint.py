@@ -7,7 +7,6 @@ step itself. Everything here errs on the side of "may".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import product
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -17,9 +16,9 @@ from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.evaluation import Evaluator
+from plansafe.verifier.model.footprints import Key
 from plansafe.verifier.model.nodes import TRUE, Action, And, Atom, Effect, Equal, Formula, Not, Task, Variable, bind
 
-Fact = tuple[int, int]
 MAX_GROUNDINGS = 20_000
 """Ground instances of one action that are listed for one fact; beyond it the list is cut, and the search says so."""
 
@@ -32,7 +31,7 @@ def identity(step: GroundAction) -> tuple[str, tuple[int, ...]]:
 class Conditional(NamedTuple):
     """An effect that happens only if a condition holds, or whose value is a number: ``value`` is ``None`` there."""
 
-    fact: Fact
+    fact: Key
     value: bool | None
     condition: Formula
     binding: dict[int, int]
@@ -47,18 +46,18 @@ class Footprint:
 
     __slots__ = ("_found", "_step", "_task", "action_fact", "sets")
 
-    def __init__(self, task: Task, step: GroundAction, action_fact: Fact | None) -> None:
+    def __init__(self, task: Task, step: GroundAction, action_fact: Key | None) -> None:
         self._task = task
         self._step = step
         self._found: dict[tuple[int | None, int | None], tuple[Conditional, ...]] = {}
         self.action_fact = action_fact
-        sets: dict[Fact, bool] = {}
+        sets: dict[Key, bool] = {}
         for added in (False, True):  # a fact that is deleted and added is true
             for effect in step.action.start.effects:
                 if effect.condition is TRUE:
-                    for binding in self._bindings(effect, step.binding):
+                    for binding in task.bindings(effect.variables, step.binding):
                         for atom in effect.adds if added else effect.deletes:
-                            sets[atom.predicate, _code(self._task, atom.arguments, binding)] = added
+                            sets[atom.predicate, task.code_of(atom.arguments, binding)] = added
         self.sets = sets
 
     @property
@@ -97,14 +96,11 @@ class Footprint:
                 if code is not None:
                     wanted = self._task.decode(code, len(arguments))
                     known = unified(self._task, effect.variables, arguments, wanted, self._step.binding)
-                for binding in [] if known is None else self._bindings(effect, known):
-                    yield Conditional((index, _code(self._task, arguments, binding)), value, effect.condition, binding)
-
-    def _bindings(self, effect: Effect, known: dict[int, int]) -> Iterator[dict[int, int]]:
-        domains = self._task.domains
-        choices = [(known[v.slot],) if v.slot in known else domains[v.domain] for v in effect.variables]
-        for objects in product(*choices):
-            yield {**known, **bind(effect.variables, objects)}
+                if known is not None:
+                    free = [v for v in effect.variables if v.slot not in known]
+                    for binding in self._task.bindings(free, known):
+                        fact = (index, self._task.code_of(arguments, binding))
+                        yield Conditional(fact, value, effect.condition, binding)
 
 
 class _Search(NamedTuple):
@@ -134,10 +130,6 @@ def unified(
         if slot in domains and object_ not in domains[slot]:
             return None
     return binding
-
-
-def _code(task: Task, arguments: tuple[int, ...], binding: dict[int, int]) -> int:
-    return task.encode(tuple([a if a >= 0 else binding[-1 - a] for a in arguments]))
 
 
 class Footprints:
@@ -194,7 +186,7 @@ class Footprints:
         for part in effect.condition.parts if isinstance(effect.condition, And) else (effect.condition,):
             atom = part.body if isinstance(part, Not) else part
             if isinstance(atom, Atom) and atom.predicate < len(task.static) and task.static[atom.predicate]:
-                code = _code(task, atom.arguments, effect.binding)
+                code = task.code_of(atom.arguments, effect.binding)
                 if (code in initial.facts[atom.predicate]) is not (atom is part):
                     return False
         return True
@@ -349,7 +341,7 @@ class Footprints:
                 if isinstance(part, And):
                     parts[:0] = part.parts
                 elif isinstance(inner, Atom) and inner.predicate not in derived:
-                    literals.append((inner.predicate, _code(self.task, inner.arguments, own), inner is part))
+                    literals.append((inner.predicate, self.task.code_of(inner.arguments, own), inner is part))
                 else:
                     others.append(part)
             found = self._literals[key] = (literals, others)

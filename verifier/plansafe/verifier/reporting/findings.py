@@ -12,8 +12,8 @@ from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.replay import Failure, Outcome
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model import nodes as model
-from plansafe.verifier.model.evaluation import Binding, Evaluator, formula_text
-from plansafe.verifier.model.nodes import bind
+from plansafe.verifier.model.evaluation import Evaluator, formula_text
+from plansafe.verifier.model.nodes import Binding, bind
 from plansafe.verifier.reporting.follows import Following
 from plansafe.verifier.reporting.report import Blame, Finding, FindingClass
 from plansafe.verifier.rules.model import Part, Rule

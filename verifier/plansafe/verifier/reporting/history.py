@@ -14,8 +14,8 @@ from plansafe.verifier.execution.actions import Happening
 from plansafe.verifier.execution.replay import MAX_CHANGES, Observer, Outcome, Run
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.timed import TimedRun
-from plansafe.verifier.model.evaluation import Binding, Evaluator, Reason
-from plansafe.verifier.model.nodes import Atom, Formula
+from plansafe.verifier.model.evaluation import Evaluator, Reason
+from plansafe.verifier.model.nodes import Atom, Binding, Formula
 from plansafe.verifier.reporting.report import Row, Table, ValueChange
 
 if TYPE_CHECKING:

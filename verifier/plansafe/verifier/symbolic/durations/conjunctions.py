@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import product
 from typing import NamedTuple
 
 from plansafe.verifier.model import nodes as model
-from plansafe.verifier.model.nodes import Atom, Formula, Task
-from plansafe.verifier.symbolic.durations.footprint import Binding
+from plansafe.verifier.model.nodes import Atom, Binding, Formula, Task, ground
 
 MAX_CONJUNCTIONS = 500
 
@@ -36,13 +34,13 @@ def conjunctions(task: Task, formula: Formula, binding: Binding, wanted: bool, c
         case model.Truth():
             return {frozenset()} if formula.value is wanted else set()
         case Atom():
-            code = task.encode(tuple([a if a >= 0 else binding[-1 - a] for a in formula.arguments]))
+            code = task.code_of(formula.arguments, binding)
             known = constant(formula.predicate, code)
             if known is None:
                 return {frozenset((FactLiteral(formula.predicate, code, wanted),))}
             return {frozenset()} if known is wanted else set()
         case model.Equal():
-            left, right = [a if a >= 0 else binding[-1 - a] for a in formula]
+            left, right = ground(tuple(formula), binding)
             return {frozenset()} if (left == right) is wanted else set()
         case model.Not():
             return conjunctions(task, formula.body, binding, not wanted, constant)
@@ -50,12 +48,9 @@ def conjunctions(task: Task, formula: Formula, binding: Binding, wanted: bool, c
             parts = [conjunctions(task, part, binding, wanted, constant) for part in formula.parts]
             return _joined(parts, isinstance(formula, model.And) is wanted)
         case model.Quantified():
-            slots = [v.slot for v in formula.variables]
             parts = [
-                conjunctions(
-                    task, formula.body, {**binding, **dict(zip(slots, objects, strict=True))}, wanted, constant
-                )
-                for objects in product(*[task.domains[v.domain] for v in formula.variables])
+                conjunctions(task, formula.body, inner, wanted, constant)
+                for inner in task.bindings(formula.variables, binding)
             ]
             return _joined(parts, formula.universal is wanted)
         case _:

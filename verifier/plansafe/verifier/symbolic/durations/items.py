@@ -15,11 +15,12 @@ from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.execution.timed import END, Event
 from plansafe.verifier.model import nodes as model
-from plansafe.verifier.model.nodes import Formula, bind
+from plansafe.verifier.model.footprints import Footprint, Key, empty_footprint, interference
+from plansafe.verifier.model.nodes import Binding, Formula, bind
 from plansafe.verifier.rules.model import Part
 from plansafe.verifier.symbolic.durations.affine import Topic
 from plansafe.verifier.symbolic.durations.conjunctions import MAX_CONJUNCTIONS, Conjunction, Unfit, conjunctions
-from plansafe.verifier.symbolic.durations.footprint import Binding, Footprint, Footprints, Ground, clash
+from plansafe.verifier.symbolic.durations.footprint import of_effects, of_event
 from plansafe.verifier.symbolic.durations.watch import Touch, Watcher
 
 MAX_CLASSES = 300
@@ -78,11 +79,11 @@ class Builder:
         self.engine = engine
         self.events = events
         self.near = near
-        self.footprints = Footprints(engine.task)
+        self.footprints = engine.footprints
         self._initial = engine.initial()
-        self.prints = [self.footprints.of(event) for event in events]
-        self._effects = [self.footprints.of_effects(event) for event in events]
-        self._writers: dict[Ground, list[int]] = {}
+        self.prints = [of_event(self.footprints, event) for event in events]
+        self._effects = [of_effects(self.footprints, event) for event in events]
+        self._writers: dict[Key, list[int]] = {}
         self._of_predicate: dict[int, list[int]] = {}
         for number, own in enumerate(self.prints):
             for fact in own.changes:
@@ -91,7 +92,9 @@ class Builder:
                 self._of_predicate.setdefault(predicate, []).append(number)
         self.under_way: dict[int, frozenset[int]] = {}
         """By the number of a step, the events that its condition over all depends on."""
-        self.clashing = [{j for j in near[i] if clash(own, self.prints[j])} for i, own in enumerate(self.prints)]
+        self.clashing = [
+            {j for j in near[i] if interference(own, self.prints[j]) is not None} for i, own in enumerate(self.prints)
+        ]
 
     def among(self, group: Iterable[int]) -> Iterator[Pair]:
         """All pairs of a group (smaller first) that are near each other."""
@@ -134,17 +137,21 @@ class Builder:
                 continue
             action, objects = event.step.taken
             if action.over_all:
-                changing = self.writers(self.footprints.over_all(event))
+                binding = bind(action.parameters, objects)
+                read = empty_footprint()
+                self.footprints.read(action.over_all, binding, read)
+                changing = self.writers(read)
                 group = sorted({*changing, number - 1, number})  # with its start and its end
                 self.under_way[event.step.number] = frozenset(group)
                 item = self.item(OVER_ALL, event.step.number, group, None, self.among(group))
-                binding = bind(action.parameters, objects)
                 item = item._replace(within=(number - 1, number))
                 yield self._facts_alone(item, changing, model.And(action.over_all), [binding])
 
     def goal(self) -> Item:
         """The goal."""
-        return self.item(GOAL, 0, (), self.footprints.of_formulas(self.engine.task.goal))
+        read = empty_footprint()
+        self.footprints.read(self.engine.task.goal, {}, read)
+        return self.item(GOAL, 0, (), read)
 
     def event(self, number: int, close: Iterable[int]) -> Item:
         """Whether an event succeeds, which also depends on what is ``close`` to it."""

@@ -19,9 +19,9 @@ from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.replay import HALT, Engine, Failure
 from plansafe.verifier.execution.state import Delta
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep, Tolerance
-from plansafe.verifier.execution.timed import END, START, Event, Footprint, TimedRun, interference
-from plansafe.verifier.model.evaluation import Binding
-from plansafe.verifier.model.nodes import Formula, Number
+from plansafe.verifier.execution.timed import END, START, Event, TimedRun, interfering_events
+from plansafe.verifier.model.footprints import Footprint
+from plansafe.verifier.model.nodes import Binding, Formula, Number
 from plansafe.verifier.symbolic.durations.affine import Affine, Mark, Trail
 from plansafe.verifier.symbolic.durations.events import ILL_FORMED, Schedule, components
 from plansafe.verifier.symbolic.durations.items import EVENT, Item
@@ -241,7 +241,7 @@ class DurationRun(TimedRun):
                 if what is not None and (
                     other not in self.taken or times[own] - times[other] < self.tolerance.separation
                 ):
-                    out.append(interference(self.present[own], self.present[other], what, other in self.taken))
+                    out.append(interfering_events(self.present[own], self.present[other], what, other in self.taken))
                     self._clashing = [own] if other in self.taken else [own, other]
                     break
         return out

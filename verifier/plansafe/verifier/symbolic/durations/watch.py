@@ -13,9 +13,9 @@ from plansafe.verifier.compile.normal import is_temporal, mentions, reads, subfo
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.execution.timed import END, START, Event
+from plansafe.verifier.model.footprints import Footprint, Footprints, Key
 from plansafe.verifier.model.nodes import Atom, Formula, Temporal
 from plansafe.verifier.rules.model import Part, step_predicate
-from plansafe.verifier.symbolic.durations.footprint import Footprint, Footprints, Ground
 
 COUNTING = frozenset(("next", "weak-next", "yesterday", "weak-yesterday"))
 Instances = frozenset[tuple[int, int]]
@@ -52,8 +52,7 @@ class Watcher:
             formulas.append(part.step)
         for formula in formulas:
             for read in reads(formula):
-                predicate = read.predicate if isinstance(read, Atom) else -1 - read.function
-                self._read.setdefault(predicate, []).append(read.arguments)
+                self._read.setdefault(prints.subject(read), []).append(read.arguments)
                 if isinstance(read, Atom):
                     self._behind |= prints.inputs_of(read.predicate)
 
@@ -118,7 +117,7 @@ def _atom(step: Formula) -> Atom:
     return atom
 
 
-def _action_facts(engine: Engine, event: Event) -> list[Ground]:
+def _action_facts(engine: Engine, event: Event) -> list[Key]:
     """The action facts that change with an event."""
     if event.step is None or not isinstance(event.step.taken, GroundAction):
         return []
