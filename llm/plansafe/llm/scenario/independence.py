@@ -5,6 +5,7 @@ from __future__ import annotations
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.footprints import Footprint, Footprints, interference
+from plansafe.verifier.repair.footprint import Footprints as Effects
 from plansafe.verifier.repair.footprint import identity
 
 Step = tuple[str, tuple[int, ...]]
@@ -18,6 +19,7 @@ class Independence:
 
     def __init__(self, engine: Engine) -> None:
         self._footprints = Footprints(engine.task, MAX_READS)
+        self._effects = Effects(engine)
         self._found: dict[Step, Footprint] = {}
         self._known: dict[tuple[Step, Step], bool] = {}
 
@@ -48,4 +50,5 @@ class Independence:
         found = self._found.get(key)
         if found is None:
             found = self._found[key] = self._footprints.of_action(step.action, step.binding)
+            found.deletes.difference_update([fact for fact, added in self._effects.of(step).sets.items() if added])
         return found

@@ -1,0 +1,113 @@
+"""A footprint names all that a ground action may write, and all that what it does may depend on."""
+
+from __future__ import annotations
+
+from itertools import product
+from random import Random
+
+import pytest
+from compare import Both
+from generate import case
+
+from plansafe.verifier.execution.actions import interpreted
+from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.execution.state import State
+from plansafe.verifier.model.evaluation import Evaluator, Undefined
+from plansafe.verifier.model.footprints import Footprints, Key, interference
+from plansafe.verifier.model.nodes import Action, And, bind
+
+
+def done(engine: Engine, state: State, action: Action, objects: tuple[int, ...]) -> object:
+    """What an action does in a state, by definition: whether it can be taken, and its changes."""
+    evaluator = Evaluator(engine.task, state.facts, state.fluents)
+    binding = bind(action.parameters, objects)
+    try:
+        found = interpreted(evaluator, action.start, binding)
+    except Undefined as undefined:
+        found = undefined.text
+    return evaluator.holds(And(action.start.condition), binding), found
+
+
+def somewhere(engine: Engine, random: Random) -> State:
+    """A state with random facts."""
+    state = engine.initial()
+    for predicate, declared in enumerate(engine.task.predicates):
+        every = product(*[engine.task.domains[d] for d in declared.domains])
+        state.facts[predicate] = {engine.task.encode(objects) for objects in every if random.random() < 0.5}
+    return settled(engine, state)
+
+
+def settled(engine: Engine, state: State) -> State:
+    """The state with its derived facts."""
+    if engine.axioms is not None:
+        engine.axioms.compute(state.facts, state.fluents)
+    return state
+
+
+def other_than(engine: Engine, state: State, key: Key) -> State:
+    """The state with another value for one fact or fluent."""
+    changed, base = state.fork(), len(engine.task.predicates)
+    subject, code = key
+    if subject < base:
+        changed.facts[subject] = changed.facts[subject] ^ {code}
+    else:
+        values = changed.fluents[subject - base] = dict(changed.fluents[subject - base])
+        values[code] = values.get(code, 0) + 1
+    return settled(engine, changed)
+
+
+def keys(engine: Engine) -> list[Key]:
+    """All facts and fluents."""
+    declared = [*engine.task.predicates, *engine.task.functions]
+    spaces = [product(*[engine.task.domains[d] for d in one.domains]) for one in declared]
+    return [(subject, engine.task.encode(objects)) for subject, space in enumerate(spaces) for objects in space]
+
+
+@pytest.mark.parametrize("most", [0, 5, float("inf")])
+@pytest.mark.parametrize("stream", ["mixed", "clashes"])
+def test_nothing_else_is_written_and_nothing_else_matters(stream: str, most: float) -> None:
+    unread = written = 0
+    for number in range(6):
+        both = Both(case(stream, 5, number, rules=1, plans=1))
+        engine, random = both.checker.engine, Random(f"{stream} {number} {most}")
+        if both.problem or engine is None:
+            continue
+        footprints, derived = Footprints(engine.task, most), engine.axioms.derived if engine.axioms else frozenset()
+        mutable = [key for key in keys(engine) if key[0] not in derived]
+        for action in engine.task.actions.values():
+            if action.end is not None:
+                continue
+            space = list(product(*[engine.task.domains[v.domain] for v in action.parameters]))
+            for objects in random.sample(space, min(3, len(space))):
+                own = footprints.of_action(action, bind(action.parameters, objects))
+                state = somewhere(engine, random)
+                what = done(engine, state, action, objects)
+                if not isinstance(what[1], str):
+                    written += len(what[1].adds)
+                    assert own.adds.issuperset(what[1].adds)
+                    assert own.deletes.issuperset(what[1].deletes)
+                    base = len(engine.task.predicates)
+                    assert {(base + u.function, u.code) for u in what[1].updates} <= own.writes.keys()
+                for key in random.sample(mutable, min(25, len(mutable))):
+                    needs = (
+                        key in own.reads or key[0] in own.behind or key in own.writes
+                    )  # to increase what has a value
+                    if not needs:
+                        unread += 1
+                        assert done(engine, other_than(engine, state, key), action, objects) == what
+    assert unread > 100
+    assert written > 10
+
+
+def test_interference_is_symmetric_but_for_its_name() -> None:
+    for number in range(4):
+        both = Both(case("clashes", 6, number, rules=1, plans=1))
+        engine = both.checker.engine
+        assert engine is not None
+        found = [
+            engine.footprints.of_action(action, bind(action.parameters, objects))
+            for action in engine.task.actions.values()
+            for objects in list(product(*[engine.task.domains[v.domain] for v in action.parameters]))[:4]
+        ]
+        for one, other in product(found, found):
+            assert (interference(one, other) is None) is (interference(other, one) is None)
