@@ -5,8 +5,7 @@ from __future__ import annotations
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.footprints import Footprint, Footprints, interference
-from plansafe.verifier.repair.footprint import Footprints as Effects
-from plansafe.verifier.repair.footprint import identity
+from plansafe.verifier.repair.effects import Effects, identity
 
 Step = tuple[str, tuple[int, ...]]
 NormalForm = tuple[frozenset[Step], ...]

@@ -14,7 +14,7 @@ from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.planning.estimates import landmark_cut
 from plansafe.verifier.planning.relaxed import Lifted, Relaxed, TooBig
-from plansafe.verifier.repair.footprint import identity
+from plansafe.verifier.repair.effects import identity
 
 MAX_STATES = 30_000
 MAX_FORMS = 50_000

@@ -12,8 +12,8 @@ from plansafe.verifier.diagnose.reach import Reachable, TooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.model.evaluation import formula_text
 from plansafe.verifier.repair.api import Repairer, unsupported
+from plansafe.verifier.repair.effects import identity
 from plansafe.verifier.repair.extract import Aligned
-from plansafe.verifier.repair.footprint import identity
 from plansafe.verifier.repair.model import Edit, EditKind, RepairOptions, RepairResult, RepairStatus
 from plansafe.verifier.reporting.report import FindingClass, Headline, Report, Worlds
 

@@ -14,7 +14,7 @@ from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import TRUE, And, Atom, Axiom, Compare, Equal, Formula, Not, Or, Quantified, Truth
-from plansafe.verifier.repair.footprint import Footprints
+from plansafe.verifier.repair.effects import Effects
 
 MAX_ACTIONS = 100_000
 Binding = dict[int, int]
@@ -63,14 +63,14 @@ class Reachable:
         return None
 
     def _fixpoint(self) -> None:
-        footprints = Footprints(self.engine)
+        found = Effects(self.engine)
         waiting: list[GroundAction] = []
         for action in self.task.actions.values():
-            for step in footprints.groundings(action, {}):
+            for step in found.groundings(action, {}):
                 waiting.append(step)
                 if len(waiting) > MAX_ACTIONS:
                     raise TooLarge
-        if footprints.cut:
+        if found.cut:
             raise TooLarge
         self._derive()
         conditional: list[tuple[GroundAction, list[tuple[int, int, bool, Formula, Binding]]]] = []
@@ -82,13 +82,11 @@ class Reachable:
                 if not self.possible(step):
                     later.append(step)
                     continue
-                footprint = footprints.of(step)
-                for (predicate, code), value in footprint.sets.items():
+                own = found.of(step)
+                for (predicate, code), value in own.sets.items():
                     changed |= self._add(predicate, code, value)
                 effects = [
-                    (e.fact[0], e.fact[1], e.value, e.condition, e.binding)
-                    for e in footprint.may
-                    if e.value is not None
+                    (e.fact[0], e.fact[1], e.value, e.condition, e.binding) for e in own.may if e.value is not None
                 ]
                 # An unconditional effect of the other sign hides nothing here: the relaxation loses nothing.
                 if effects:

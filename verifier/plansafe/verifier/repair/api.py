@@ -14,9 +14,9 @@ from plansafe.verifier.execution.reading import ReadSteps
 from plansafe.verifier.execution.replay import HALT, Outcome, Run
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.model.nodes import Number
+from plansafe.verifier.repair.effects import identity
 from plansafe.verifier.repair.extract import Aligned, alignments
 from plansafe.verifier.repair.fallback import align, lean
-from plansafe.verifier.repair.footprint import identity
 from plansafe.verifier.repair.graph import Limited, Search
 from plansafe.verifier.repair.heuristic import GuidedSearch
 from plansafe.verifier.repair.model import Edit, EditKind, Repair, RepairOptions, RepairResult, RepairStatus
@@ -124,7 +124,7 @@ class Repairer:
         cost = _cost(found[0], options)
         ranked = self.ties = self._order.sorted(found)
         repairs = self._present(ranked, cost)
-        sure = not (search.incomplete or search.footprints.cut or search.ties_missing)
+        sure = not (search.incomplete or search.effects.cut or search.ties_missing)
         optimal = search.bound >= cost and sure
         complete = complete and optimal and self.all_listed
         bound = cost if optimal else min(search.bound, cost)
@@ -322,7 +322,7 @@ class Repairer:
             detail = f"the initial state already violates rule `{self.engine.rules[part.rule].name}`"
             return RepairResult(RepairStatus.PROVED_NONE, (), bound, False, True, detail, expanded)
         detail = limited or search.incomplete
-        sure = not (search.footprints.cut or search.ties_missing or search.terminals)
+        sure = not (search.effects.cut or search.ties_missing or search.terminals)
         if search.exhausted and not detail and sure:
             detail = "the search for repairs was complete"
             return RepairResult(RepairStatus.PROVED_NONE, (), bound, False, True, detail, expanded)

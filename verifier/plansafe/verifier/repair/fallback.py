@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
+from plansafe.verifier.repair.effects import identity
 from plansafe.verifier.repair.extract import Aligned
-from plansafe.verifier.repair.footprint import identity
 
 Steps = tuple[GroundAction, ...]
 

@@ -27,7 +27,7 @@ from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import And, Formula, Number
 from plansafe.verifier.repair.demands import Demand, Demander
-from plansafe.verifier.repair.footprint import Conditional, Footprint, Footprints, identity
+from plansafe.verifier.repair.effects import Conditional, Effects, GroundEffects, identity
 from plansafe.verifier.repair.model import Weights
 from plansafe.verifier.repair.views import DEADLINE, LETTERS, STATE, view_of
 
@@ -122,7 +122,7 @@ class _Candidate(NamedTuple):
     """
 
     taken: GroundAction
-    footprint: Footprint
+    own: GroundEffects
     literals: list[tuple[int, int, bool]]
     simple: bool
     effects: list[tuple[Conditional, Callable[..., bool], tuple[int, ...]]]
@@ -152,17 +152,17 @@ class Search:
         self.deadline = deadline
         self.lightest = min(weights)
         self.swap = min(self.lightest, max(0, weights.substitute - weights.delete))
-        self.footprints = Footprints(engine)
+        self.effects = Effects(engine)
         self.demander = Demander(engine)
-        self.prints: list[Footprint | None] = [
-            self.footprints.of(step) if isinstance(step, GroundAction) else None for step in self.steps
+        self.prints: list[GroundEffects | None] = [
+            self.effects.of(step) if isinstance(step, GroundAction) else None for step in self.steps
         ]
         action_predicates = frozenset(engine.action_predicates.values())
         self._touching: dict[object, set[int]] = {}
-        for number, footprint in enumerate(self.prints, 1):
-            if footprint is not None:
-                facts = [*footprint.sets, *[e.fact for e in footprint.may]]
-                for fact in facts if footprint.action_fact is None else [*facts, footprint.action_fact]:
+        for number, own in enumerate(self.prints, 1):
+            if own is not None:
+                facts = [*own.sets, *[e.fact for e in own.may]]
+                for fact in facts if own.action_fact is None else [*facts, own.action_fact]:
                     self._touching.setdefault(fact, set()).add(number)
                     self._touching.setdefault(fact[0], set()).add(number)
         self.views = [view_of(part, action_predicates) for part in engine.plan.parts]
@@ -413,7 +413,7 @@ class Search:
         return True
 
     def _meets(self, demand: Demand, taken: GroundAction, log: list[StateChange]) -> bool:
-        action_fact = self.footprints.of(taken).action_fact
+        action_fact = self.effects.of(taken).action_fact
         if action_fact is not None and action_fact[0] == demand.subject and demand.code in (None, action_fact[1]):
             return True
         return any([p == demand.subject and demand.code in (None, c) for p, c, _ in log])
@@ -461,7 +461,7 @@ class Search:
             demands = frozenset().union(
                 *[
                     self._effect_reads(evaluator, taken, conditional.binding)
-                    for conditional in self.footprints.of(taken).may
+                    for conditional in self.effects.of(taken).may
                 ]
             )
         else:
@@ -581,20 +581,20 @@ class Search:
                 left = (demand.code or 0) - 1
                 out[:1] = [(source, demand._replace(code=left), extra, True)] if left > 0 else []
             return out
-        footprint = self.footprints.of(edge.taken)
+        own = self.effects.of(edge.taken)
         if demand.code is None:
-            touched = footprint.touches(demand.subject)
+            touched = own.touches(demand.subject)
             if touched:
                 if keep:
                     self._removable(source, extra)
                     out.append((source, Demand(_BORROW_STEP, edge.step, None), extra, True))
-                for effect in footprint.conditionals(demand.subject):
+                for effect in own.conditionals(demand.subject):
                     out += [(source, d, extra, True) for d in self._deciding(source, edge.taken, effect, None)]
             return out
         fact = (demand.subject, demand.code)
-        sets = footprint.sets.get(fact)
-        may = footprint.conditionals(*fact)
-        acts = footprint.action_fact == fact
+        sets = own.sets.get(fact)
+        may = own.conditionals(*fact)
+        acts = own.action_fact == fact
         if sets is None and not may and not acts:
             return out
         if demand.value is None or acts:
@@ -703,7 +703,7 @@ class Search:
         """The actions that may meet a demand: those that do are tried, the others looked into at a later level."""
         subject, code, value = demand
         if value and code is not None:
-            acting = self.footprints.acting(subject, code, node.state)
+            acting = self.effects.acting(subject, code, node.state)
             if acting is not None:
                 for taken in {identity(taken): taken for taken in acting}.values():
                     if self._legal(node, taken):
@@ -748,14 +748,14 @@ class Search:
         found = self._achievers.get(demand)
         if found is None:
             found = self._achievers[demand] = []
-            for taken in self.footprints.achievers(*demand):
-                literals, others = self.footprints.precondition(taken)
-                footprint = self.footprints.of(taken)
-                every = footprint.conditionals(demand.subject, demand.code)
-                able = [e for e in every if e.value is None or (self._does(e, demand) and self.footprints.possible(e))]
-                effects = [(e, *self.footprints.asked(e)) for e in able]
+            for taken in self.effects.achievers(*demand):
+                literals, others = self.effects.precondition(taken)
+                own = self.effects.of(taken)
+                every = own.conditionals(demand.subject, demand.code)
+                able = [e for e in every if e.value is None or (self._does(e, demand) and self.effects.possible(e))]
+                effects = [(e, *self.effects.asked(e)) for e in able]
                 contested = demand.value is not True and any([e.value for e in every])
-                found.append(_Candidate(taken, footprint, literals, not others, effects, contested))
+                found.append(_Candidate(taken, own, literals, not others, effects, contested))
         return found
 
     @staticmethod
@@ -786,9 +786,7 @@ class Search:
         found = self._achieving.get(demand)
         if found is None:
             found = self._achieving[demand] = [
-                number
-                for number, footprint in enumerate(self.prints, 1)
-                if footprint is not None and may_meet(footprint, demand)
+                number for number, own in enumerate(self.prints, 1) if own is not None and may_meet(own, demand)
             ]
         return found
 
@@ -830,22 +828,18 @@ class Search:
 
     def _effect_on(self, node: Node, candidate: _Candidate, wanted: Demand) -> bool | None:
         """Whether an action changes what is wanted here; ``None`` if only trying tells."""
-        footprint, (subject, code, _) = candidate.footprint, wanted
-        if (
-            footprint.action_fact is not None
-            and footprint.action_fact[0] == subject
-            and code in (None, footprint.action_fact[1])
-        ):
+        own, (subject, code, _) = candidate.own, wanted
+        if own.action_fact is not None and own.action_fact[0] == subject and code in (None, own.action_fact[1]):
             return True
         if subject >= self.base:
             return None if candidate.effects else False
         facts, fluents = node.state.facts, node.state.fluents
         there = facts[subject]
         if code is None:
-            if any([p == subject and (c in there) is not value for (p, c), value in footprint.sets.items()]):
+            if any([p == subject and (c in there) is not value for (p, c), value in own.sets.items()]):
                 return True
         else:
-            sets = footprint.sets.get((subject, code))
+            sets = own.sets.get((subject, code))
             if sets is not None and (code in there) is not sets:
                 return True
         does: bool | None = False
@@ -863,7 +857,7 @@ class Search:
 
     def _legal(self, node: Node, taken: GroundAction) -> bool:
         """Whether the precondition of an action holds; true where a number is undefined, for then trying tells."""
-        literals, others = self.footprints.precondition(taken)
+        literals, others = self.effects.precondition(taken)
         facts = node.state.facts
         for predicate, code, value in literals:
             if (code in facts[predicate]) is not value:
@@ -907,7 +901,7 @@ class Search:
             return
         if wanted is None:
             return
-        for effect in self.footprints.of(taken).conditionals(wanted.subject, wanted.code):
+        for effect in self.effects.of(taken).conditionals(wanted.subject, wanted.code):
             for demand in self._deciding(node, taken, effect, wanted.value):
                 self._receive(node, demand, extra, True)
 
@@ -923,14 +917,14 @@ def _swapped(edge: Edge) -> int:
     return 1 << edge.step if edge.kind in (DELETE, HALF_SUBSTITUTE) else 0
 
 
-def may_meet(footprint: Footprint, demand: Demand) -> bool:
+def may_meet(own: GroundEffects, demand: Demand) -> bool:
     """Whether an action may do what is demanded."""
     if demand.code is None:
-        return footprint.touches(demand.subject)
+        return own.touches(demand.subject)
     fact = (demand.subject, demand.code)
-    if footprint.action_fact == fact:
+    if own.action_fact == fact:
         return True
-    sets = footprint.sets.get(fact)
+    sets = own.sets.get(fact)
     if sets is not None and (demand.value is None or sets is demand.value):
         return True
-    return any([demand.value is None or e.value is not (not demand.value) for e in footprint.conditionals(*fact)])
+    return any([demand.value is None or e.value is not (not demand.value) for e in own.conditionals(*fact)])

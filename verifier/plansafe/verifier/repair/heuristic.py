@@ -19,7 +19,7 @@ from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import And, Number, bind
 from plansafe.verifier.repair.demands import Demand
-from plansafe.verifier.repair.footprint import Footprint, identity
+from plansafe.verifier.repair.effects import GroundEffects, identity
 from plansafe.verifier.repair.graph import Node, Search, may_meet
 from plansafe.verifier.repair.model import Weights
 from plansafe.verifier.repair.views import STATE
@@ -89,8 +89,8 @@ class GuidedSearch(Search):
         swaps: int,
     ) -> Number:
         """The estimate of the node that an edit will lead to, without making it."""
-        footprint = None if taken is None else self.footprints.of(taken)
-        return self._least(self._mask(node.state.facts, position, deferred, borrowed, footprint), node.swaps | swaps)
+        own = None if taken is None else self.effects.of(taken)
+        return self._least(self._mask(node.state.facts, position, deferred, borrowed, own), node.swaps | swaps)
 
     def _mask(
         self,
@@ -98,12 +98,12 @@ class GuidedSearch(Search):
         position: int,
         deferred: frozenset[int],
         borrowed: frozenset[int],
-        footprint: Footprint | None,
+        own: GroundEffects | None,
     ) -> int:
-        """The faults ahead, as bits. ``footprint``: what is still done to the state."""
+        """The faults ahead, as bits. ``own``: what is still done to the state."""
         mask = 0
         for number, fault in enumerate(self._faults):
-            if self._ahead(facts, position, deferred, borrowed, fault, footprint):
+            if self._ahead(facts, position, deferred, borrowed, fault, own):
                 mask |= 1 << number
         return mask
 
@@ -174,19 +174,19 @@ class GuidedSearch(Search):
             fact = (demand.subject, demand.code)
             falsifier = 0
             for number in range(before - 1, 0, -1):
-                footprint = self.prints[number - 1]
-                if footprint is None:
+                own = self.prints[number - 1]
+                if own is None:
                     continue
-                may = footprint.conditionals(*fact)
+                may = own.conditionals(*fact)
                 if any([e.value is demand.value for e in may]):
                     return  # a condition decides
                 if may:
                     removable.add(number)
-                if footprint.sets.get(fact) is (not demand.value):
+                if own.sets.get(fact) is (not demand.value):
                     falsifier = number
                     removable.add(number)
                     break
-                if footprint.sets.get(fact) is demand.value:
+                if own.sets.get(fact) is demand.value:
                     return  # the step that gives it was not taken
             literals.append(_Literal(demand, falsifier))
         if step or not any([set(fault.literals) == set(literals) for fault in out]):
@@ -201,7 +201,7 @@ class GuidedSearch(Search):
         deferred: frozenset[int],
         borrowed: frozenset[int],
         fault: _Fault,
-        footprint: Footprint | None,
+        own: GroundEffects | None,
     ) -> bool:
         if position >= fault.before or (fault.step and fault.step in borrowed):
             return False
@@ -211,10 +211,10 @@ class GuidedSearch(Search):
                     return False
                 continue
             holds = (code in facts[subject]) if code is not None else False
-            if footprint is not None:
+            if own is not None:
                 fact = (subject, code)
-                holds = footprint.sets.get(fact, holds)  # type: ignore[arg-type]
-                if footprint.conditionals(*fact):
+                holds = own.sets.get(fact, holds)  # type: ignore[arg-type]
+                if own.conditionals(*fact):
                     return False
             if holds is value:
                 return False
@@ -229,7 +229,7 @@ class GuidedSearch(Search):
         """The steps, as bits, in whose place an action could mend a fault."""
         out = 0
         for literal in fault.literals:
-            if self.footprints.achievers(*literal.demand):
+            if self.effects.achievers(*literal.demand):
                 for step in range(max(literal.falsifier, 1), fault.before + 1):
                     out |= 1 << step
         return out
@@ -253,11 +253,11 @@ class GuidedSearch(Search):
             for literal in a.literals:
                 for step in b.removable:
                     # The step is replaced by an action that gives the literal, or is itself such an action and moved.
-                    achievable = self.footprints.achievers(*literal.demand)
+                    achievable = self.effects.achievers(*literal.demand)
                     if literal.falsifier <= step <= a.before and achievable:
                         return True
-                    footprint = self.prints[step - 1]
-                    if footprint is not None and may_meet(footprint, literal.demand):
+                    own = self.prints[step - 1]
+                    if own is not None and may_meet(own, literal.demand):
                         return True
         return any([self._one_action(x, one, y, other) for x in one.literals for y in other.literals])
 
@@ -267,7 +267,7 @@ class GuidedSearch(Search):
             return False
         if x.demand == y.demand:
             return True
-        first, second = self.footprints.achievers(*x.demand), self.footprints.achievers(*y.demand)
+        first, second = self.effects.achievers(*x.demand), self.effects.achievers(*y.demand)
         if len(first) > _FEW or len(second) > _FEW:
             return True
         return bool({identity(step) for step in first} & {identity(step) for step in second})

@@ -37,7 +37,7 @@ class Conditional(NamedTuple):
     binding: dict[int, int]
 
 
-class Footprint:
+class GroundEffects:
     """The effects of a ground action.
 
     ``sets``: the facts that it surely sets; ``action_fact``: the step itself. What it changes under a condition is
@@ -132,8 +132,8 @@ def unified(
     return binding
 
 
-class Footprints:
-    """Footprints and achievers of one task, remembered."""
+class Effects:
+    """Effects and achievers of one task, remembered."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -141,7 +141,7 @@ class Footprints:
         self._start = engine.initial()
         self.cut = False
         """Whether some list of achievers was cut at :data:`MAX_GROUNDINGS`."""
-        self._known: dict[tuple[str, tuple[int, ...]], Footprint] = {}
+        self._known: dict[tuple[str, tuple[int, ...]], GroundEffects] = {}
         self._searches: dict[int, list[_Search | None]] = {}
         self._conditions: dict[int, tuple[Formula, Callable[..., bool], list[int]]] = {}
         self._effects: dict[int, list[tuple[Action, Effect, tuple[int, ...], bool | None]]] = {}
@@ -163,12 +163,12 @@ class Footprints:
                 for a in effect.assignments:
                     self._effects.setdefault(base + a.function, []).append((action, effect, a.arguments, None))
 
-    def of(self, step: GroundAction) -> Footprint:
-        """The footprint of a ground action."""
+    def of(self, step: GroundAction) -> GroundEffects:
+        """The effects of a ground action."""
         key = identity(step)
         found = self._known.get(key)
         if found is None:
-            found = self._known[key] = Footprint(self.task, step, self.engine.action_fact("start", step))
+            found = self._known[key] = GroundEffects(self.task, step, self.engine.action_fact("start", step))
         return found
 
     def asked(self, effect: Conditional) -> tuple[Callable[..., bool], tuple[int, ...]]:
