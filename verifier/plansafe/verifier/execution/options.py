@@ -15,16 +15,17 @@ from plansafe.verifier.compile.normal import reads
 from plansafe.verifier.execution.actions import ActionCode, combine, interpreted
 from plansafe.verifier.execution.execution import Broken, Option, begun, hard
 from plansafe.verifier.execution.monitors.automaton import Automaton
+from plansafe.verifier.execution.monitors.finding import Binding
 from plansafe.verifier.execution.monitors.invariant import Invariant
-from plansafe.verifier.execution.monitors.latch import Latch, LatchedCheck
+from plansafe.verifier.execution.monitors.latch import Latch
 from plansafe.verifier.execution.monitors.program import LetterTime
-from plansafe.verifier.execution.monitors.runtime import ActionFact, Runtime, StateMonitor
+from plansafe.verifier.execution.monitors.runtime import ActionFact, Find, Runtime, StateMonitor
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.evaluation import Evaluator
-from plansafe.verifier.model.nodes import Action, Atom, Number
+from plansafe.verifier.model.nodes import Action, Atom, Effect, Number, Variable
 
 Found = frozenset[Broken]
 Touched = dict[int, list[tuple[int, ...]]]
@@ -46,6 +47,8 @@ class Projection:
         self._watched = frozenset(watched)
         self._code = ActionCode(engine.task, engine.emitter, None)
         self._runs: dict[int, tuple[Action, Callable[..., bool] | None]] = {}
+        self._alike: dict[tuple[tuple[Variable, ...], tuple[Effect, ...]], Callable[..., bool]] = {}
+        """One function for all actions of equal effects."""
 
     def run(self, action: Action) -> Callable[..., bool] | None:
         """What changes a state as far as rules can notice; ``None`` if they cannot. For steps that are legal."""
@@ -60,9 +63,12 @@ class Projection:
                 )
                 for effect in action.start.effects
             ]
-            effects = [effect for effect in effects if effect.adds or effect.deletes or effect.assignments]
-            cut = action._replace(start=action.start._replace(condition=(), effects=tuple(effects)))
-            known = self._runs[id(action)] = action, self._checked(cut) if effects else None
+            alike = tuple([effect for effect in effects if effect.adds or effect.deletes or effect.assignments])
+            run = self._alike.get((action.parameters, alike)) if alike else None
+            if alike and run is None:
+                run = self._checked(action._replace(start=action.start._replace(condition=(), effects=alike)))
+                self._alike[action.parameters, alike] = run
+            known = self._runs[id(action)] = action, run
         return known[1]
 
     def _checked(self, action: Action) -> Callable[..., bool]:
@@ -80,6 +86,11 @@ class Projection:
                 return True
 
         return run
+
+
+Due = list[tuple[StepCheck, Binding]]
+"""What a step leaves to be asked of the state behind it."""
+NOTHING_DUE: Due = []
 
 
 class _Common(NamedTuple):
@@ -107,9 +118,18 @@ class Foresight:
         arrived = departed.fork()
         arrived.arrive(state, (), self.then)
         self._arriving = self._common(departed, arrived)
+        numbered = list(enumerate(self.monitors))
+        last = {n for n, monitor in numbered if isinstance(monitor, Invariant) and monitor.final}
+        latches = {n: monitor for n, monitor in numbered if isinstance(monitor, Latch)}
+        self._departing_silent = frozenset(last | {n for n, latch in latches.items() if latch.of_past})
+        """The monitors that a step taken here says nothing to, nor they about it."""
+        self._arriving_silent = frozenset(last | {*latches} | {n for n, monitor in numbered if monitor.acting})
+        self._concerned: dict[tuple[int, bool, bool], tuple[list[int], list[tuple[int, Find]]]] = {}
         self._pending = frozenset(
             [n for n, monitor in enumerate(self.monitors) if isinstance(monitor, Automaton) and monitor.pending]
         )
+        self._landings: dict[tuple[int, tuple[int, ...]], Found] = {}
+        """What is broken behind effects (by identity) on some objects."""
         self._arrivals: dict[tuple[tuple[StateChange, ...], tuple[Number, ...]], Found] = {}
         self._projection = engine.projection
 
@@ -139,51 +159,55 @@ class Foresight:
         out: list[Option] = []
         for step in steps:
             action_fact = action_fact_of("start", step) if acting else None
-            found, due = (self._departing.all, ()) if action_fact is None else self._depart(action_fact)
+            found, due = (self._departing.all, NOTHING_DUE) if action_fact is None else self._depart(action_fact)
             run = self._projection.run(step.action)
-            if run is None and not due:
+            if due:
+                found |= self._arrive(run, step, due)
+            elif run is None:
                 found |= self._arriving.all
             else:
-                found |= self._arrive(run, step, due)
+                place = (id(run), step.objects)
+                landing = self._landings.get(place)
+                if landing is None:
+                    landing = self._landings[place] = self._arrive(run, step, due)
+                found |= landing
             out.append(Option(step, hard(self.runtime, found)) if found else Option(step))
         return out
 
     # -- the step as part of the letter that it leaves ----------------------------------------------------------------
 
-    def _depart(self, action_fact: ActionFact) -> tuple[Found, list[StepCheck]]:
-        """What is broken by taking a step here, and the checks that ask for the state behind it."""
+    def _depart(self, action_fact: ActionFact) -> tuple[Found, Due]:
+        """What is broken by taking a step here, and what is to be asked of the state behind it."""
         predicate, code = action_fact
         state, runtime = self.state, self.runtime
-        checks = runtime.checks.get(predicate, ())
         facts = state.facts[predicate]
         facts.add(code)
-        runtime.indexes.update([(predicate, code, True)])
+        runtime.indexes.update(((predicate, code, True),))
+        due: Due = []
         try:
             # A monitor that has still to judge what led here reads the step as well.
-            pending = [n for n in runtime.readers(predicate) if n in self._pending]
-            touched = self._touched(predicate, code, True, {number: [] for number in pending})
+            touched: Touched = {
+                number: [] for number in self._who(predicate, True, False)[0] if number in self._pending
+            }
+            self._touched(predicate, code, True, touched, False)
             found = self._without(self._departing, touched) if touched else set(self._departing.all)
             for number in touched:
                 found.update(self._foreseen(number, ((predicate, code, True),), touched[number], self.now))
-            due: list[StepCheck] = []
-            for check in checks:
-                if not check.matching(state, runtime.indexes, code):
-                    continue
-                copy = check.fork()
-                copy.depart(state, runtime.indexes, code, self.now)
-                if copy.after:
-                    due.append(copy)
-                if isinstance(copy, LatchedCheck):
-                    copy.conclude(state, partial(self._past, touched), self.now)
-                found.update(begun(check, copy))
+            for check in runtime.checks.get(predicate, ()):
+                bindings = check.matching(state, runtime.indexes, code)
+                if bindings:
+                    violated, undecided, later = check.foresee(state, bindings, partial(self._past, touched))
+                    if violated or undecided:
+                        found.update(_broken(check.part, violated, undecided))
+                    due += [(check, binding) for binding in later]
         finally:
             facts.discard(code)
-            runtime.indexes.update([(predicate, code, False)])
+            runtime.indexes.update(((predicate, code, False),))
         return frozenset(found), due
 
     # -- the letter behind it -----------------------------------------------------------------------------------------
 
-    def _arrive(self, run: Callable[..., bool] | None, step: GroundAction, due: Iterable[StepCheck]) -> Found:
+    def _arrive(self, run: Callable[..., bool] | None, step: GroundAction, due: Due) -> Found:
         """What is broken in the state behind a step."""
         state = self.state
         log: list[StateChange] = []
@@ -199,28 +223,20 @@ class Foresight:
             found = self._arrivals.get((changes, new))
             if found is None:
                 found = self._arrivals[changes, new] = self._arrived(changes)
-            if due:
-                found |= self._judged(due)
+            for check, binding in due:
+                value = check.holds(state, binding)
+                if value is False or (value is None and binding not in check.undecided):
+                    found |= {Broken(check.part, binding, value is None)}
         finally:
             state.undo(log)
         return found
-
-    def _judged(self, due: Iterable[StepCheck]) -> Found:
-        """What the checks that wait for the state behind a step find in it."""
-        broken: list[Broken] = []
-        for check in due:
-            known = check.fork()
-            check.arrive(self.state, self.then)
-            broken += begun(known, check)
-        return frozenset(broken)
 
     def _arrived(self, changes: tuple[StateChange, ...]) -> Found:
         runtime = self.runtime
         runtime.indexes.update(changes)
         touched: Touched = {}
         for predicate, code, value in changes:
-            self._touched(predicate, code, value, touched)
-        touched = {number: found for number, found in touched.items() if not self.monitors[number].acting}
+            self._touched(predicate, code, bool(value), touched, True)
         found = self._without(self._arriving, touched)
         for number, candidates in touched.items():
             found.update(self._foreseen(number, changes, candidates, self.then))
@@ -229,33 +245,41 @@ class Foresight:
 
     # -- both ---------------------------------------------------------------------------------------------------------
 
-    def _touched(self, predicate: int, code: int, value: object, touched: Touched) -> Touched:
+    def _who(self, index: int, added: bool, arriving: bool) -> tuple[list[int], list[tuple[int, Find]]]:
+        """Who reads a predicate (or fluent), and what finds bindings, of the monitors that have something to say."""
+        known = self._concerned.get((index, added, arriving))
+        if known is None:
+            silent = self._arriving_silent if arriving else self._departing_silent
+            readers = [number for number in self.runtime.readers(index) if number not in silent]
+            triggers = [(number, find) for number, find in self.runtime.triggers(index, added) if number not in silent]
+            known = self._concerned[index, added, arriving] = readers, triggers
+        return known
+
+    def _touched(self, predicate: int, code: int, added: bool, touched: Touched, arriving: bool) -> None:
         """Add the monitors that a change concerns."""
         state, runtime, monitors = self.state, self.runtime, self.monitors
-        for number in runtime.readers(predicate):
+        readers, triggers = self._who(predicate, added, arriving)
+        for number in readers:
             if monitors[number].concerned(predicate, code):
                 touched.setdefault(number, [])
         found: list[tuple[int, ...]] = []
-        for number, find in runtime.triggers(predicate, bool(value)):
+        for number, find in triggers:
             find(state.facts, state.fluents, runtime.indexes.tables, code, found)
             if found:
                 touched.setdefault(number, []).extend(found)
                 found = []
-        return touched
 
     def _foreseen(
         self, number: int, changes: tuple[StateChange, ...], candidates: list[tuple[int, ...]], moment: LetterTime
     ) -> list[Broken]:
         """What a monitor that is concerned finds in the letter of the present state."""
         monitor = self.monitors[number]
-        if isinstance(monitor, Latch) or (isinstance(monitor, Invariant) and monitor.final):
+        if isinstance(monitor, Latch):
             return []  # a latch says nothing unless it is asked
         found = monitor.foresee(self.state, changes, candidates, moment)
         if found is None:
             return self._stepped(monitor, changes, candidates, moment)
-        violated, undecided = found
-        part = monitor.part
-        return [Broken(part, b) for b in violated] + [Broken(part, b, True) for b in undecided]
+        return _broken(monitor.part, *found)
 
     def _stepped(
         self,
@@ -279,3 +303,7 @@ class Foresight:
         if not common.found:
             return set()
         return {b for number, broken in common.found.items() if number not in touched for b in broken}
+
+
+def _broken(part: int, violated: Iterable[Binding], undecided: Iterable[Binding]) -> list[Broken]:
+    return [Broken(part, b) for b in violated] + [Broken(part, b, True) for b in undecided]

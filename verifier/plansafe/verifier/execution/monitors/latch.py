@@ -7,7 +7,7 @@ free variables, and the rule is judged only at the steps that it is about.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from plansafe.verifier.execution.monitors.automaton import Automaton, Instance
 from plansafe.verifier.execution.monitors.finding import Binding
 from plansafe.verifier.execution.monitors.invariant import Invariant, Truth
 from plansafe.verifier.execution.monitors.program import LetterTime, structure
-from plansafe.verifier.execution.monitors.stepcheck import StepCheck
+from plansafe.verifier.execution.monitors.stepcheck import StepCheck, TruthOf
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.model.nodes import TRUE, And, Formula, Not, Or, Quantified, Temporal, Variable
 from plansafe.verifier.rules.split import past_only
@@ -29,9 +29,16 @@ class Latch(Automaton):
     open = False
 
     def __init__(
-        self, part: int, emitter: Emitter, parameters: tuple[Variable, ...], formula: Formula, momentary: frozenset[int]
+        self,
+        part: int,
+        emitter: Emitter,
+        parameters: tuple[Variable, ...],
+        formula: Temporal,
+        momentary: frozenset[int],
     ) -> None:
         super().__init__(part, emitter, parameters, "latch", formula, acting=mentions(formula, momentary))
+        self.of_past = formula.operator in ("yesterday", "weak-yesterday") and not emitter.task.functions
+        """Whether the letter itself decides nothing, nor leaves anything undecided."""
         self.unknown: set[Binding] = set()
         self._idle: list[Binding] = []
 
@@ -82,10 +89,6 @@ class Latch(Automaton):
         copy.unknown = set(self.unknown)
         copy._idle = []
         return copy
-
-
-TruthOf = Callable[[int, Binding], bool | None]
-"""The truth of a latch (by number) under a binding at the letter read last; ``None`` if it cannot be decided."""
 
 
 def truth_of(monitors: Sequence[object]) -> TruthOf:
@@ -169,9 +172,11 @@ class LatchedCheck(StepCheck):
     def conclude(self, state: State, truth: TruthOf, moment: LetterTime) -> None:
         """The letter has been read by the latches: judge the steps that matched."""
         for binding in self._due:
-            value = self._value(state, truth, self._body, dict(zip(self.slots, binding, strict=True)))
-            self._note(value, binding, moment.letter + 1, moment.letter)
+            self._note(self._asked_now(state, binding, truth), binding, moment.letter + 1, moment.letter)
         self._due.clear()
+
+    def _asked_now(self, state: State, binding: Binding, past: TruthOf) -> bool | None:
+        return self._value(state, past, self._body, dict(zip(self.slots, binding, strict=True)))
 
     def _value(self, state: State, truth: TruthOf, formula: Formula, binding: dict[int, int]) -> bool | None:
         asked = self._asked.get(id(formula))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from plansafe.verifier.compile.emit import Emitter
 from plansafe.verifier.compile.triggers import extension
 from plansafe.verifier.execution.monitors.finding import Binding, Violation
@@ -11,6 +13,9 @@ from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.model.nodes import TRUE, And, Formula, Not, Variable
 from plansafe.verifier.rules.model import step_predicate
+
+TruthOf = Callable[[int, Binding], bool | None]
+"""The truth of a latch (by number) under a binding at the letter read last; ``None`` if it cannot be decided."""
 
 
 class StepCheck:
@@ -43,7 +48,7 @@ class StepCheck:
         search = extension(emitter, failing, True, parameters)
         self._finds = [t.find for t in search.triggers if t.predicate == self.predicate and t.added is not False]
         self._guard = Truth(emitter, guard, parameters)
-        self._holds = Truth(emitter, body, parameters)
+        self.holds = Truth(emitter, body, parameters)
         self._due: list[Binding] = []
         self.undecided: set[Binding] = set()
         self.violations: list[Violation] = []
@@ -67,6 +72,33 @@ class StepCheck:
             elif guard:
                 self._judge(state, binding, moment.letter + 1, moment.letter)
 
+    def foresee(
+        self, state: State, bindings: Iterable[Binding], past: TruthOf
+    ) -> tuple[list[Binding], list[Binding], list[Binding]]:
+        """Of the bindings that a step concerns: what :meth:`depart` would find violated and newly undecided.
+
+        The third are to be asked about in the state behind the step. ``past`` is what the latches say. Nothing is
+        changed.
+        """
+        violated: list[Binding] = []
+        undecided: list[Binding] = []
+        due: list[Binding] = []
+        for binding in dict.fromkeys(bindings):
+            value = self._guard(state, binding)
+            if value:
+                if self.after:
+                    due.append(binding)
+                    continue
+                value = self._asked_now(state, binding, past)
+                if value is False:
+                    violated.append(binding)
+            if value is None and binding not in self.undecided:
+                undecided.append(binding)
+        return violated, undecided, due
+
+    def _asked_now(self, state: State, binding: Binding, _past: TruthOf) -> bool | None:
+        return self.holds(state, binding)
+
     def arrive(self, state: State, moment: LetterTime) -> None:
         """The step has been taken."""
         if self._due:
@@ -75,7 +107,7 @@ class StepCheck:
             self._due.clear()
 
     def _judge(self, state: State, binding: Binding, step: int, letter: int) -> None:
-        self._note(self._holds(state, binding), binding, step, letter)
+        self._note(self.holds(state, binding), binding, step, letter)
 
     def _note(self, value: bool | None, binding: Binding, step: int, letter: int) -> None:
         if value is False:
