@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import combinations
+from typing import assert_never
 
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.verifier.api import Checker
@@ -15,15 +16,19 @@ from plansafe.verifier.model.nodes import (
     Action,
     And,
     Atom,
+    Compare,
     Effect,
     Equal,
     Formula,
     Not,
+    Or,
     Quantified,
     Task,
+    Temporal,
     Truth,
     bind,
 )
+from plansafe.verifier.model.operations import conjuncts
 from plansafe.verifier.planning.relaxed import Lifted, TooBig
 
 MALFORMED, UNREACHABLE = "SC766", "SC768"
@@ -127,8 +132,10 @@ def _clash(disjunct: Disjunct, texts: _Texts) -> str:
                 return f"`{texts.term(literal.formula.left)}` to differ from itself"
             case Truth() if literal.formula.value != literal.positive:
                 return "what is never true"
+            case Truth() | Equal() | Compare() | Not() | And() | Or() | Quantified() | Temporal():
+                pass  # not looked into: it need not be false
             case _:
-                pass
+                assert_never(literal.formula)
     return ""
 
 
@@ -157,12 +164,8 @@ def _changes_nothing(effect: Effect, every: list[Effect], demanded: set[tuple[At
 def _literals(formula: Formula) -> set[tuple[Atom, bool]]:
     """The literals that a formula demands, read off its top."""
     out: set[tuple[Atom, bool]] = set()
-    stack = [formula]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, And):
-            stack.extend(part.parts)
-        elif isinstance(part, Atom):
+    for part in conjuncts(formula):
+        if isinstance(part, Atom):
             out.add((part, True))
         elif isinstance(part, Not) and isinstance(part.body, Atom):
             out.add((part.body, False))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import assert_never
 
 from plansafe.specs.lint.parts import step_of
 from plansafe.specs.lint.vocabulary import Vocabulary, effects
-from plansafe.verifier.compile.normal import expression_fluents, is_temporal, subformulas
+from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import (
     Action,
     And,
@@ -22,6 +23,7 @@ from plansafe.verifier.model.nodes import (
     Variable,
     variable,
 )
+from plansafe.verifier.model.operations import is_temporal, reads, reads_numbers, subformulas
 from plansafe.verifier.rules.model import Part, Rule
 
 Bound = dict[int, Variable]
@@ -63,18 +65,9 @@ class PossibleChanges:
 
     def _settled(self, formula: Formula, bound: Bound) -> bool:
         """Whether a formula reads some fact or number, and no action changes any of them."""
-        found = False
         inner = {**bound, **_quantified(formula)}
-        for part in subformulas(formula):
-            if isinstance(part, Atom):
-                found = True
-                if self._changes(part, True, inner) or self._changes(part, False, inner):
-                    return False
-            elif isinstance(part, Compare):
-                found = True
-                if self._writes(part, None):
-                    return False
-        return found
+        read = list(reads(formula))
+        return bool(read or reads_numbers(formula)) and not any([self._changed(part, inner, None) for part in read])
 
     def _brings_about(self, formula: Formula, wanted: bool, bound: Bound) -> bool:
         """Whether some action changes a part of a formula in the direction of the value wanted."""
@@ -90,20 +83,23 @@ class PossibleChanges:
             case Atom():
                 return self._changes(formula, wanted, bound)
             case Compare():
-                return self._writes(formula, None)
-            case _:
+                return any([self._changed(fluent, bound, None) for fluent in reads(formula)])
+            case Temporal():
                 return True  # what was so in the past changes by itself
+            case _:
+                assert_never(formula)
 
     def _touches(self, formula: Formula, bound: Bound, action: Action) -> bool:
         """Whether an action changes anything that a formula reads."""
         inner = {**bound, **_quantified(formula)}
-        for part in subformulas(formula):
-            if isinstance(part, Atom):
-                if any([self._changes(part, value, inner, action) for value in (True, False)]):
-                    return True
-            elif isinstance(part, Compare) and self._writes(part, action):
-                return True
-        return not any([isinstance(part, Atom | Compare) for part in subformulas(formula)])
+        read = list(reads(formula))
+        return not (read or reads_numbers(formula)) or any([self._changed(part, inner, action) for part in read])
+
+    def _changed(self, read: Atom | model.Fluent, bound: Bound, only: Action | None) -> bool:
+        """Whether an action (or this one) may change a fact or a number like this one."""
+        if isinstance(read, Atom):
+            return any([self._changes(read, value, bound, only) for value in (True, False)])
+        return self._writes(read, only)
 
     # -- effects ------------------------------------------------------------------------------------------------------
 
@@ -131,18 +127,15 @@ class PossibleChanges:
             return True
         seen.add(predicate)
         for axiom in self.words.axioms[predicate]:
-            for part in subformulas(axiom.body):
-                if isinstance(part, Atom) and not self._fixed(part.predicate, seen):
-                    return False
-                if isinstance(part, Compare) and self._writes(part, None):
+            for part in reads(axiom.body):
+                if not self._fixed(part.predicate, seen) if isinstance(part, Atom) else self._writes(part, None):
                     return False
         return True
 
-    def _writes(self, formula: Compare, only: Action | None) -> bool:
-        functions = {f.function for side in (formula.left, formula.right) for f in expression_fluents(side)}
+    def _writes(self, fluent: model.Fluent, only: Action | None) -> bool:
         if only is None:
-            return any([self.words.writers.get(f) for f in functions])
-        return any([a.function in functions for effect in effects(only) for a in effect.assignments])
+            return bool(self.words.writers.get(fluent.function))
+        return any([a.function == fluent.function for effect in effects(only) for a in effect.assignments])
 
     def _meet(self, a: int, bound: Bound, b: int, own: Bound) -> bool:
         """Whether two arguments may be the same object."""

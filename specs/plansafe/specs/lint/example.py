@@ -17,7 +17,7 @@ from plansafe.specs.lint.vocabulary import Vocabulary, effects
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.model.nodes import Action
-from plansafe.verifier.planning.rewriting import binders
+from plansafe.verifier.model.operations import binders
 from plansafe.verifier.rules.elaborate import Rules
 from plansafe.verifier.rules.model import Rule
 from plansafe.verifier.symbolic.circuits.circuit import FALSE

@@ -17,8 +17,8 @@ from plansafe.specs.lint.letters import (
 from plansafe.specs.lint.parts import broken, is_ban, kept, mentioned, said, step_of
 from plansafe.specs.lint.question import Asked, Reply
 from plansafe.specs.lint.vocabulary import Vocabulary
-from plansafe.verifier.compile.normal import reads
 from plansafe.verifier.model.nodes import Action, Atom, Formula
+from plansafe.verifier.model.operations import reads
 from plansafe.verifier.rules.model import Part, Rule
 from plansafe.verifier.symbolic.circuits.circuit import TRUE as SURE
 
@@ -322,6 +322,6 @@ def _wild(part: Part) -> tuple:  # type: ignore[type-arg]
 
 
 def _bound(formula: Formula | None) -> list:  # type: ignore[type-arg]
-    from plansafe.verifier.planning.rewriting import binders  # noqa: PLC0415 - for examples alone
+    from plansafe.verifier.model.operations import binders  # noqa: PLC0415 - for examples alone
 
     return [] if formula is None else binders(formula)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import product
 from time import monotonic
+from typing import assert_never
 
 from plansafe.specs.lint.universe import TooLarge, Universe
 from plansafe.specs.lint.vocabulary import Vocabulary
@@ -111,6 +112,8 @@ class Grounder:
                 return self._quantified(formula, binding, letter, positive)
             case Temporal():
                 return self._past(formula, binding, letter, positive)
+            case _:
+                assert_never(formula)
 
     def elements(self, arguments: tuple[int, ...], binding: Binding) -> tuple[int, ...]:
         """The elements that arguments stand for."""
@@ -214,8 +217,10 @@ class Grounder:
             case model.Arithmetic():
                 values = [self._number(operand, binding, letter) for operand in expression.operands]
                 return self._arithmetic(expression.operator, values)
-            case _:
+            case model.Duration() | model.TotalTime() | model.IsViolated():
                 raise AssertionError("only durations and metrics read this")
+            case _:
+                assert_never(expression)
 
     def _arithmetic(self, operator: str, values: list[terms.Sum]) -> terms.Sum:
         result = values[0]
@@ -281,7 +286,7 @@ def closed(formula: Formula, binding: Binding, universe: Universe) -> tuple[obje
     """A key of a formula under a binding: equal for formulas that say the same, variables of quantifiers renamed."""
     out: list[object] = []
     own: dict[int, str] = {}
-    stack: list[object] = [formula]
+    stack: list[Formula | model.Expression] = [formula]
     while stack:
         part = stack.pop()
         match part:
@@ -312,8 +317,10 @@ def closed(formula: Formula, binding: Binding, universe: Universe) -> tuple[obje
             case Not():
                 out.append("not")
                 stack.append(part.body)
-            case _:
+            case Truth() | model.Constant() | model.Duration() | model.TotalTime() | model.IsViolated():
                 out.append(part)
+            case _:
+                assert_never(part)
     return tuple(out)
 
 

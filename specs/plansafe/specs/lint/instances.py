@@ -10,10 +10,10 @@ from itertools import product
 
 from plansafe.specs.lint.letters import Sequences, TooMany, Wanted
 from plansafe.specs.lint.relaxation import Relaxation
-from plansafe.verifier.compile.normal import mentions
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import Task
+from plansafe.verifier.model.operations import mentions
 from plansafe.verifier.rules.model import Part
 
 MAX_BINDINGS = 2_000

@@ -245,7 +245,7 @@ def _whole(parts: tuple[Formula, ...]) -> Formula:
 
 def _recursive(axioms: dict[int, list]) -> frozenset[int]:  # type: ignore[type-arg]
     """The derived predicates that depend on themselves."""
-    from plansafe.verifier.compile.normal import reads  # noqa: PLC0415 - domains with axioms are few
+    from plansafe.verifier.model.operations import reads  # noqa: PLC0415 - domains with axioms are few
 
     above = {
         head: {r.predicate for axiom in bodies for r in reads(axiom.body) if isinstance(r, Atom)} & axioms.keys()

@@ -12,10 +12,10 @@ from itertools import product
 from time import monotonic
 from typing import NamedTuple
 
-from plansafe.verifier.compile.normal import is_temporal, subformulas
 from plansafe.verifier.execution.monitors.key import program_key
 from plansafe.verifier.execution.monitors.program import PRESENTLY_SATISFIED, LetterTime, Program, TooLarge
 from plansafe.verifier.model.nodes import Formula, Quantified, Task, Temporal
+from plansafe.verifier.model.operations import is_temporal, subformulas
 from plansafe.verifier.rules.model import Part
 
 MAX_LEAVES = 8

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from plansafe.specs.lint.grounder import Binding, Grounder
 from plansafe.specs.lint.question import Asked, Statement
-from plansafe.verifier.compile.normal import reads
 from plansafe.verifier.model.nodes import (
     FALSE,
     And,
     Atom,
+    Compare,
+    Equal,
     Formula,
     Not,
     Or,
@@ -18,6 +21,7 @@ from plansafe.verifier.model.nodes import (
     Variable,
     variable,
 )
+from plansafe.verifier.model.operations import reads
 from plansafe.verifier.rules.model import Part, Rule
 from plansafe.verifier.symbolic.circuits.circuit import TRUE, Literal
 
@@ -165,8 +169,10 @@ def last_value(formula: Formula) -> Formula | None:
             if len(parts) < len(formula.parts):
                 return None
             return And(tuple(parts)) if isinstance(formula, And) else Or(tuple(parts))
-        case _:
+        case Truth() | Atom() | Equal() | Compare():
             return formula
+        case _:
+            assert_never(formula)
 
 
 def _last_operator(formula: Temporal) -> Formula | None:

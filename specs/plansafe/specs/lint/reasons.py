@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from plansafe.specs.lint.parts import step_of
 from plansafe.specs.lint.relaxation import Relaxation, TooLarge
-from plansafe.verifier.model.evaluation import formula_text
 from plansafe.verifier.model.nodes import And, Atom, Formula, Not, Or, Quantified, Task, Truth, Variable
+from plansafe.verifier.model.printing import formula_text
 from plansafe.verifier.rules.model import Part, shown_names
 
 

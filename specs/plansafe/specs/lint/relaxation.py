@@ -24,12 +24,11 @@ from plansafe.verifier.model.nodes import (
     Formula,
     Not,
     OpenPredicate,
-    Or,
-    Quantified,
     Temporal,
     Variable,
     variable,
 )
+from plansafe.verifier.model.operations import pushed
 from plansafe.verifier.symbolic.worlds.possible_certain import PossibleCertain, Search
 
 MAX_MATCHES = 2_000_000
@@ -154,22 +153,14 @@ class Relaxation:
     def possible_form(self, formula: Formula, positive: bool) -> Formula:
         """Where a formula may have a value, over possible and certain facts. What was so once may be so at any time."""
         match formula:
-            case Not():
-                return self.possible_form(formula.body, not positive)
-            case And() | Or():
-                parts = tuple([self.possible_form(part, positive) for part in formula.parts])
-                return And(parts) if isinstance(formula, And) == positive else Or(parts)
-            case Quantified():
-                body = self.possible_form(formula.body, positive)
-                return Quantified(formula.universal == positive, formula.variables, body)
             case Temporal():
                 return self._remembered(formula, positive)
-            case Compare():
-                return TRUE
             case Atom() if formula.predicate in self._action_predicates and not positive:
                 return TRUE  # another step may be taken
-            case _:
+            case Atom() | Compare():
                 return self.possible_certain.possible(formula, positive)
+            case _:
+                return pushed(formula, positive, self.possible_form)
 
     def _remembered(self, formula: Temporal, positive: bool) -> Formula:
         operator = formula.operator

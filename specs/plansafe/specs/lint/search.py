@@ -20,8 +20,8 @@ from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.model.nodes import And, Formula, Not, Temporal, bind
+from plansafe.verifier.model.operations import substituted
 from plansafe.verifier.planning.port import Answer, Query, Solution
-from plansafe.verifier.planning.rewriting import mapped
 from plansafe.verifier.rules.model import Part, Rule
 
 MAX_NODES = 1_500
@@ -148,13 +148,13 @@ def _solved(checker: Checker, rules: list[Rule], goal: tuple[Formula, ...], seco
 
 def _opposite(part: Part, objects: dict[int, int]) -> Formula:
     """What a trace is like that breaks an instance of a part."""
-    wrong: Formula = Not(mapped(part.body, objects))
+    wrong: Formula = Not(substituted(part.body, objects))
     if part.mode == "whole":
         return wrong
     if part.mode == "end":
         return Temporal("at-end", (wrong,))
     there = [wrong]
     if part.step is not None:
-        guard = () if part.guard is None else (mapped(part.guard, objects),)
-        there = [mapped(part.step, objects), *guard, Temporal("next", (wrong,)) if part.after else wrong]
+        guard = () if part.guard is None else (substituted(part.guard, objects),)
+        there = [substituted(part.step, objects), *guard, Temporal("next", (wrong,)) if part.after else wrong]
     return Temporal("sometime", (And(tuple(there)),))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from plansafe.grammar.diagnostics import Label
 from plansafe.grammar.source import Source
-from plansafe.verifier.compile.normal import slots
+from plansafe.verifier.model.operations import slots
 from plansafe.verifier.rules.model import Rule, shown_names
 
 

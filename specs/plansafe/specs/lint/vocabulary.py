@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from plansafe.verifier.compile.normal import reads_numbers
 from plansafe.verifier.elaborate.types import TypeTable
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.model.nodes import Action, Atom, Axiom, Effect, Snap, Variable
+from plansafe.verifier.model.operations import reads_numbers
 
 
 class Vocabulary:

@@ -12,17 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from fractions import Fraction
-from typing import Any
+from typing import Any, assert_never
 
-from plansafe.verifier.compile.normal import (
-    Disjunct,
-    FormulaLiteral,
-    dnf,
-    expression_fluents,
-    free_slots,
-    reads_numbers,
-)
+from plansafe.verifier.compile.normal import Disjunct, FormulaLiteral, dnf
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import (
     And,
@@ -36,17 +28,15 @@ from plansafe.verifier.model.nodes import (
     Or,
     Quantified,
     Task,
+    Temporal,
     Truth,
+    divide,
 )
+from plansafe.verifier.model.operations import expression_fluents, free_slots, reads_numbers
 
 MAX_LOOPS = 12
 MAX_DEPTH = 20
 _PYTHON = {"=": "==", "<": "<", ">": ">", "<=": "<=", ">=": ">="}
-
-
-def divide(left: Number, right: Number) -> Number:
-    """Exact division; integral results are ``int``."""
-    return model.normal_number((Fraction(left) if isinstance(left, int) else left) / right)
 
 
 class Emitter:
@@ -79,8 +69,10 @@ class Emitter:
                 found = frozenset().union(*[self.free(part) for part in formula.parts])
             case Quantified():
                 found = self.free(formula.body) - {v.slot for v in formula.variables}
-            case _:
+            case Truth() | Atom() | Equal() | Compare() | Temporal():
                 found = free_slots(formula)
+            case _:
+                assert_never(formula)
         self._free[id(formula)] = (formula, found)
         return found
 
@@ -223,8 +215,10 @@ class Emitter:
                 return str(formula.value)
             case Quantified():
                 return self._quantified(formula)
+            case Temporal():
+                raise AssertionError("not a state formula")
             case _:
-                raise AssertionError(f"not a state formula: {type(formula).__name__}")
+                assert_never(formula)
 
     def _argument(self, argument: int) -> str:
         return str(argument) if argument >= 0 else f"x{-1 - argument}"
@@ -279,8 +273,10 @@ class Emitter:
                 return "(" + f" {expression.operator} ".join(operands) + ")"
             case model.Duration():
                 return "duration"
-            case _:
+            case model.TotalTime() | model.IsViolated():
                 raise AssertionError("only metrics read this")
+            case _:
+                assert_never(expression)
 
     def _outlined_number(self, expression: Expression) -> str:
         arguments = [argument for fluent in expression_fluents(expression) for argument in fluent.arguments]
@@ -488,8 +484,10 @@ def _cost(literal: FormulaLiteral) -> int:
             return 1
         case Compare():
             return 2
-        case _:
+        case Not() | And() | Or() | Quantified() | Temporal():
             return 3
+        case _:
+            assert_never(literal.formula)
 
 
 def _indent(lines: list[str]) -> list[str]:

@@ -6,18 +6,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from plansafe.verifier.compile.emit import Emitter, Join
-from plansafe.verifier.compile.normal import (
-    Disjunct,
-    FormulaLiteral,
-    dnf,
-    free_slots,
-    generated_slots,
-    quantified,
-    reads,
-    reads_numbers,
-    without_impossible,
-)
+from plansafe.verifier.compile.normal import Disjunct, FormulaLiteral, dnf, generated_slots, without_impossible
 from plansafe.verifier.model.nodes import Atom, Formula, Variable
+from plansafe.verifier.model.operations import free_slots, quantified, reads, reads_numbers
 
 
 def unify(

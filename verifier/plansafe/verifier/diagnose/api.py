@@ -10,7 +10,7 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.model import Diagnosis, ErrorClass, Witness
 from plansafe.verifier.diagnose.reach import Reachable, TooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
-from plansafe.verifier.model.evaluation import formula_text
+from plansafe.verifier.model.printing import formula_text
 from plansafe.verifier.repair.api import Repairer, unsupported
 from plansafe.verifier.repair.effects import identity
 from plansafe.verifier.repair.extract import Aligned

@@ -21,8 +21,9 @@ from plansafe.verifier.diagnose.needs import EVERYTHING
 from plansafe.verifier.execution.replay import FORCE, Outcome, Run
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
-from plansafe.verifier.model.evaluation import Evaluator, formula_text
+from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import And, Binding, Formula, Not
+from plansafe.verifier.model.printing import formula_text
 
 __all__ = [
     "ILL_FORMED",

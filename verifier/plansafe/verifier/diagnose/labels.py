@@ -8,19 +8,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import product
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.compile.normal import subformulas
 from plansafe.verifier.execution.actions import Conflict, combine, interpreted
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.one_world import refusal
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import Delta, NumberTooLarge, State
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.model.evaluation import Evaluator, Reason, Undefined, formula_text
-from plansafe.verifier.model.nodes import And, Atom, Binding, Equal, Formula, Not, Or, Quantified, Task, Truth
+from plansafe.verifier.model.evaluation import Evaluator, Reason, Undefined
+from plansafe.verifier.model.nodes import (
+    And,
+    Atom,
+    Binding,
+    Compare,
+    Equal,
+    Formula,
+    Not,
+    Or,
+    Quantified,
+    Task,
+    Temporal,
+    Truth,
+)
+from plansafe.verifier.model.operations import subformulas
+from plansafe.verifier.model.printing import formula_text
 
 SUCCESS = "success"
 GRAMMAR = "grammar"
@@ -289,8 +303,10 @@ def by_static_facts(evaluator: Evaluator, formula: Formula, binding: Binding) ->
             tuples = product(*[evaluator.task.domains[v.domain] for v in formula.variables])
             inner = (binding | dict(zip(slots, objects, strict=True)) for objects in tuples)
             return _decided((by_static_facts(evaluator, formula.body, b) for b in inner), not formula.universal)
-        case _:
+        case Compare() | Temporal():
             return None
+        case _:
+            assert_never(formula)
 
 
 def _has_static_part(task: Task, formula: Formula) -> bool:

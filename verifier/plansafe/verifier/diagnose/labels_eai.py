@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from enum import Enum
-from typing import Literal
+from typing import Literal, assert_never
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
@@ -31,7 +31,20 @@ from plansafe.verifier.diagnose.labels import (
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Evaluator, Reason
-from plansafe.verifier.model.nodes import And, Atom, Binding, Formula, Not, Or, Task
+from plansafe.verifier.model.nodes import (
+    And,
+    Atom,
+    Binding,
+    Compare,
+    Equal,
+    Formula,
+    Not,
+    Or,
+    Quantified,
+    Task,
+    Temporal,
+    Truth,
+)
 
 PARSING = "parsing error"
 HALLUCINATION = "hallucination"
@@ -212,8 +225,10 @@ def unmet_parts(evaluator: Evaluator, formula: Formula, binding: Binding, wanted
             fewest = min([len(parts) for parts in alternatives], default=0)
             nearest = [parts for parts in alternatives if len(parts) == fewest]
             return [tuple([r for choices in place for r in choices]) for place in zip(*nearest, strict=True)]
-        case _:
+        case Truth() | Atom() | Equal() | Compare() | Quantified() | Temporal():
             return [(Reason(formula, binding, wanted),)]
+        case _:
+            assert_never(formula)
 
 
 def _kind(execution: LabelledRun, step: GroundAction, unmet: Reason) -> _Kind:

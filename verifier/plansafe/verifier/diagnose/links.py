@@ -13,7 +13,6 @@ from itertools import product
 from typing import NamedTuple
 
 from plansafe.verifier.api import Checker
-from plansafe.verifier.compile.normal import expression_fluents, is_temporal, mentions, reads, reads_numbers
 from plansafe.verifier.diagnose.needs import Key, Support, SupportLiteral
 from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.replay import FORCE, Failure, Run
@@ -34,6 +33,7 @@ from plansafe.verifier.model.nodes import (
     Not,
     bind,
 )
+from plansafe.verifier.model.operations import expression_fluents, is_temporal, mentions, reads, reads_numbers
 from plansafe.verifier.rules.model import Part, shown_names
 
 Steps = Sequence[GroundAction | IllFormed]

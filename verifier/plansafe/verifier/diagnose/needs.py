@@ -8,26 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import product
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
-from plansafe.verifier.compile.normal import expression_fluents, subformulas
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import State
-from plansafe.verifier.model.evaluation import Evaluator, formula_text
+from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import (
     And,
     Atom,
     Axiom,
     Binding,
     Compare,
+    Equal,
     Formula,
     Not,
     Number,
     Or,
     Quantified,
     Task,
+    Temporal,
+    Truth,
     bind,
 )
+from plansafe.verifier.model.operations import expression_fluents, signed
+from plansafe.verifier.model.printing import formula_text
 
 Key = tuple[int, int]
 """A basic fact (predicate, code), or a fluent (number of predicates + function, code)."""
@@ -150,6 +154,10 @@ class Support:
                     for objects in product(*[self.task.domains[v.domain] for v in formula.variables])
                 ]
                 yield from self._parts(parts, not formula.universal, value, sure)
+            case Truth() | Equal() | Temporal():
+                pass  # nothing that a step can bring about
+            case _:
+                assert_never(formula)
 
     def _parts(
         self, parts: list[tuple[Formula, Binding]], deciding: bool, value: bool, sure: bool
@@ -306,21 +314,13 @@ class Support:
 
     def _one_polarity(self, formula: Formula) -> bool:
         seen: dict[int, bool] = {}
-        if any([isinstance(part, Compare) for part in subformulas(formula)]):
-            return False
-        todo = [(formula, True)]
-        while todo:
-            part, positive = todo.pop()
-            match part:
-                case Atom():
-                    if part.predicate in self._axioms or seen.setdefault(part.predicate, positive) is not positive:
-                        return False
-                case Not():
-                    todo.append((part.body, not positive))
-                case And() | Or():
-                    todo += [(inner, positive) for inner in part.parts]
-                case Quantified():
-                    todo.append((part.body, positive))
+        for part, positive in signed(formula):
+            if isinstance(part, Compare):
+                return False
+            if isinstance(part, Atom) and (
+                part.predicate in self._axioms or seen.setdefault(part.predicate, positive) is not positive
+            ):
+                return False
         return True
 
 

@@ -8,12 +8,26 @@ what is allowed. Polynomial; gives up beyond :data:`MAX_ACTIONS` ground actions.
 from __future__ import annotations
 
 from itertools import product
+from typing import assert_never
 
-from plansafe.verifier.compile.normal import expression_fluents
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.evaluation import Evaluator
-from plansafe.verifier.model.nodes import TRUE, And, Atom, Axiom, Compare, Equal, Formula, Not, Or, Quantified, Truth
+from plansafe.verifier.model.nodes import (
+    TRUE,
+    And,
+    Atom,
+    Axiom,
+    Compare,
+    Equal,
+    Formula,
+    Not,
+    Or,
+    Quantified,
+    Temporal,
+    Truth,
+)
+from plansafe.verifier.model.operations import expression_fluents
 from plansafe.verifier.repair.effects import Effects
 
 MAX_ACTIONS = 100_000
@@ -152,8 +166,10 @@ class Reachable:
                 return self._evaluator.holds(formula, binding) is wanted
             case Atom():
                 return self._atom(formula, binding, wanted)
-            case _:
+            case Temporal():
                 raise AssertionError("a temporal formula is no condition of a state")
+            case _:
+                assert_never(formula)
 
     def _quantified(self, formula: Quantified, binding: Binding, wanted: bool) -> bool:
         slots = [v.slot for v in formula.variables]

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from plansafe.verifier.compile.normal import is_temporal, mentions, reads, reads_numbers
 from plansafe.verifier.diagnose.links import NotCovered, Steps
 from plansafe.verifier.execution.actions import Conflict, combine, interpreted
 from plansafe.verifier.execution.monitors.finding import Violation
@@ -22,6 +21,7 @@ from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Evaluator, Undefined
 from plansafe.verifier.model.footprints import Footprint, Footprints, Key, empty_footprint
 from plansafe.verifier.model.nodes import TRUE, Action, And, Atom, Binding, Effect, Formula, Quantified, Snap, bind
+from plansafe.verifier.model.operations import is_temporal, mentions, reads, reads_numbers
 from plansafe.verifier.rules.model import Part, Rule
 
 Element = tuple[int, int]

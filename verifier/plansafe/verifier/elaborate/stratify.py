@@ -5,6 +5,7 @@ from __future__ import annotations
 from plansafe.verifier.elaborate.conditions import Symbols
 from plansafe.verifier.elaborate.context import At, Context
 from plansafe.verifier.model import nodes as model
+from plansafe.verifier.model.operations import signed
 
 
 def stratify(
@@ -42,20 +43,8 @@ def stratify(
 
 
 def _reads(formula: model.Formula, derived: set[int]) -> set[tuple[int, bool]]:
-    out: set[tuple[int, bool]] = set()
-    stack: list[tuple[model.Formula, bool]] = [(formula, False)]
-    while stack:
-        part, negative = stack.pop()
-        match part:
-            case model.Atom():
-                if part.predicate in derived:
-                    out.add((part.predicate, negative))
-            case model.Not():
-                stack.append((part.body, not negative))
-            case model.And() | model.Or():
-                stack.extend([(p, negative) for p in part.parts])
-            case model.Quantified():
-                stack.append((part.body, negative))
-            case _:
-                pass
-    return out
+    return {
+        (part.predicate, not positive)
+        for part, positive in signed(formula)
+        if isinstance(part, model.Atom) and part.predicate in derived
+    }

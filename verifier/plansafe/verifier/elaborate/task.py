@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate import dialects
@@ -15,6 +15,7 @@ from plansafe.verifier.elaborate.stratify import stratify
 from plansafe.verifier.elaborate.types import TypeTable, typed_list
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import Formula, Preference, Variable
+from plansafe.verifier.model.operations import children
 
 
 class Constraint(NamedTuple):
@@ -109,6 +110,7 @@ def elaborate(context: Context, domain_top: list[Node], problem_top: list[Node])
         tuple(types.names),
         types.domains,
         types.domain_sets,
+        types.domain_types,
         symbols.predicates,
         symbols.functions,
         symbols.actions,
@@ -241,19 +243,21 @@ def _whole(context: Context, formula: Formula, at: At) -> Formula:
     stack = [formula]
     while stack:
         part = stack.pop()
-        if isinstance(part, model.Not):
-            stack.append(part.body)
-        elif isinstance(part, model.And | model.Or):
-            stack.extend(part.parts)
-        elif isinstance(part, model.Quantified):
-            stack.append(part.body)
-        elif not isinstance(part, model.Temporal | model.Truth) and not context.errors:
-            context.error(
-                "SC112",
-                "a constraint needs a temporal operator",
-                at,
-                "a condition alone: always? at the end?",
-                help="write `(always ..)` or `(at end ..)`",
-            )
-            break
+        match part:
+            case model.Temporal() | model.Truth():
+                pass
+            case model.Not() | model.And() | model.Or() | model.Quantified():
+                stack.extend(children(part))
+            case model.Atom() | model.Equal() | model.Compare():
+                if not context.errors:
+                    context.error(
+                        "SC112",
+                        "a constraint needs a temporal operator",
+                        at,
+                        "a condition alone: always? at the end?",
+                        help="write `(always ..)` or `(at end ..)`",
+                    )
+                    break
+            case _:
+                assert_never(part)
     return formula

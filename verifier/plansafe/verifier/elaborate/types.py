@@ -108,6 +108,7 @@ class TypeTable:
         self.ancestors: list[frozenset[int]] = [frozenset((0,))]
         self.domains: list[tuple[int, ...]] = []
         self.domain_sets: list[frozenset[int]] = []
+        self.domain_types: list[tuple[int, ...]] = []
         self._domain_index: dict[tuple[int, ...], int] = {}
         self._object_types: list[tuple[int, ...]] = []
 
@@ -233,20 +234,23 @@ class TypeTable:
             for types in set(self._object_types):
                 fits[types] = any([w in self.ancestors[t] for t in types for w in alternatives])
             members = tuple([o for o, types in enumerate(self._object_types) if fits[types]])
-        self._domain_index[alternatives] = len(self.domains)
+        number = self._domain_index[alternatives] = len(self.domains)
+        self._add(members, alternatives)
+        return number
+
+    def _add(self, members: tuple[int, ...], alternatives: tuple[int, ...]) -> None:
         self.domains.append(members)
         self.domain_sets.append(frozenset(members))
-        return self._domain_index[alternatives]
+        self.domain_types.append(alternatives)
 
     def alternatives(self, domain: int) -> tuple[int, ...] | None:
         """The type alternatives of a domain; ``None`` if it is no more than a set of objects."""
-        return next((types for types, number in self._domain_index.items() if number == domain), None)
+        return self.domain_types[domain] or None
 
     def subset(self, objects: tuple[int, ...]) -> int:
         """The number of a domain with these objects, in order, whether types have this name or not."""
         try:
             return self.domains.index(objects)
         except ValueError:
-            self.domains.append(objects)
-            self.domain_sets.append(frozenset(objects))
+            self._add(objects, ())
             return len(self.domains) - 1

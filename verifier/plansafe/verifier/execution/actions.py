@@ -7,11 +7,12 @@ from itertools import product
 from typing import NamedTuple
 
 from plansafe.verifier.compile.emit import MAX_LOOPS, Emitter, Join
-from plansafe.verifier.compile.normal import dnf, reads_numbers
+from plansafe.verifier.compile.normal import dnf
 from plansafe.verifier.execution.state import Delta, State, StateChange, checked
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator, Undefined, arithmetic
 from plansafe.verifier.model.nodes import TRUE, Action, And, Atom, Formula, Number, Snap, Variable, bind
+from plansafe.verifier.model.operations import reads_numbers
 
 Run = Callable[..., bool]
 """``run(S, F, L, *objects)``: checks the precondition.

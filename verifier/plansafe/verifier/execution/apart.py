@@ -14,12 +14,12 @@ from math import ceil, inf, lcm
 from time import monotonic
 from typing import NamedTuple
 
-from plansafe.verifier.compile.normal import reads, subformulas
 from plansafe.verifier.execution.replay import HALT, TimeUp
 from plansafe.verifier.execution.state import NumberTooLarge, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep
 from plansafe.verifier.execution.timed import END, ILL_FORMED, START, Event, TimedRun
 from plansafe.verifier.model.nodes import Action, Atom, Quantified, normal_number
+from plansafe.verifier.model.operations import reads, subformulas
 
 MAX_TICKS = 10**18
 """The most ticks of a unit of time."""

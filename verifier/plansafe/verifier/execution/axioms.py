@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from plansafe.verifier.compile.emit import Emitter
-from plansafe.verifier.compile.normal import reads
 from plansafe.verifier.execution.derivations import UNINDEXED, Derivations, Facts, Fluents, Tables, read_index
 from plansafe.verifier.execution.maintain import Maintenance, fixpoint
 from plansafe.verifier.execution.state import StateChange
 from plansafe.verifier.model.nodes import Axiom, Task
+from plansafe.verifier.model.operations import reads
 
 FEW = 24
 """So many derived facts are sooner computed anew than followed, where there are few objects, too."""

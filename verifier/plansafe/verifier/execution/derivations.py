@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from plansafe.verifier.compile.emit import Emitter, Join
-from plansafe.verifier.compile.normal import Disjunct, FormulaLiteral, dnf, reads
+from plansafe.verifier.compile.normal import Disjunct, FormulaLiteral, dnf
 from plansafe.verifier.compile.triggers import unify
 from plansafe.verifier.model.nodes import Atom, Axiom, Fluent, Number
+from plansafe.verifier.model.operations import reads
 
 Facts = list[set[int]]
 Fluents = list[dict[int, Number]]

@@ -35,8 +35,9 @@ from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.one_world import require
 from plansafe.verifier.execution.state import StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.model.evaluation import Evaluator, formula_text
+from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import And, Number
+from plansafe.verifier.model.printing import formula_text
 from plansafe.verifier.rules.model import shown_names
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import NamedTuple
 
-from plansafe.verifier.compile.normal import reads
 from plansafe.verifier.execution.actions import ActionCode, combine, interpreted
 from plansafe.verifier.execution.execution import Broken, Option, begun, hard
 from plansafe.verifier.execution.monitors.automaton import Automaton
@@ -26,6 +25,7 @@ from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import Action, Atom, Effect, Number, Variable
+from plansafe.verifier.model.operations import reads
 
 Found = frozenset[Broken]
 Touched = dict[int, list[tuple[int, ...]]]

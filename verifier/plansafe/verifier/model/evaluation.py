@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import product
 from math import prod
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
-from plansafe.verifier.compile.emit import divide
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import (
     And,
@@ -28,7 +27,9 @@ from plansafe.verifier.model.nodes import (
     Or,
     Quantified,
     Task,
+    Temporal,
     Truth,
+    divide,
 )
 
 # Instances of a quantifier that are told one by one where each of them is a reason.
@@ -88,8 +89,10 @@ class Evaluator:
                 if self.duration is None:
                     raise Undefined("`?duration` has no value")
                 return self.duration
-            case _:
+            case model.TotalTime() | model.IsViolated():
                 raise AssertionError("only metrics read this")
+            case _:
+                assert_never(expression)
 
     def holds(self, formula: Formula, binding: Binding) -> bool | None:
         """True, false, or ``None`` for undefined."""
@@ -115,8 +118,10 @@ class Evaluator:
                 return self._junction(formula, binding)
             case Quantified():
                 return self._quantified(formula, binding)
+            case Temporal():
+                raise AssertionError("not a state formula")
             case _:
-                raise AssertionError(f"not a state formula: {type(formula).__name__}")
+                assert_never(formula)
 
     def _junction(self, formula: And | Or, binding: Binding) -> bool | None:
         deciding = isinstance(formula, Or)
@@ -265,8 +270,10 @@ class Evaluator:
                     if len(out) >= limit:
                         break
                 return out or [Reason(formula, dict(binding), wanted)]
-            case _:
+            case Truth() | Atom() | Equal() | Compare() | Temporal():
                 return [Reason(formula, dict(binding), wanted)]
+            case _:
+                assert_never(formula)
 
 
 def _deciding_atoms(formula: Quantified) -> list[Atom]:
@@ -309,67 +316,3 @@ def arithmetic(operator: str, values: list[Number]) -> Number:
         else:
             result = divide(result, value)
     return model.normal_number(result)
-
-
-_ACTIONS = {"start": "action", "end": "action-end", "during": "action-during"}
-
-
-def formula_text(task: Task, formula: Formula, binding: Binding) -> str:
-    """A formula as PDDL, with bound variables replaced by their objects."""
-    names = {s: task.objects[o] for s, o in binding.items()}
-
-    def term(argument: int) -> str:
-        return task.objects[argument] if argument >= 0 else names.get(-1 - argument, f"?{-1 - argument}")
-
-    def number(expression: Expression) -> str:
-        match expression:
-            case model.Constant():
-                return str(expression.value)
-            case model.Fluent():
-                name = task.functions[expression.function].name
-                return f"({' '.join([name, *[term(a) for a in expression.arguments]])})"
-            case Arithmetic():
-                return f"({expression.operator} {' '.join([number(o) for o in expression.operands])})"
-            case _:
-                return "?duration" if isinstance(expression, model.Duration) else "total-time"
-
-    def show(part: Formula, bound: dict[int, str]) -> str:
-        match part:
-            case Truth():
-                return "(and)" if part.value else "(or)"
-            case Atom():
-                kind, separator, name = task.predicates[part.predicate].name.partition(
-                    " of "
-                )  # no user's name has blanks
-                text = "(" + " ".join([name or kind, *[term(a) for a in part.arguments]]) + ")"
-                return f"({_ACTIONS[kind]} {text})" if separator else text
-            case Equal():
-                return f"(= {term(part.left)} {term(part.right)})"
-            case Compare():
-                return f"({part.operator} {number(part.left)} {number(part.right)})"
-            case Not():
-                return f"(not {show(part.body, bound)})"
-            case And() | Or():
-                word = "and" if isinstance(part, And) else "or"
-                return "(" + " ".join([word, *[show(p, bound) for p in part.parts]]) + ")"
-            case Quantified():
-                around = dict(names)
-                for v in part.variables:  # macros number their own (``?x~17``), shown only to tell two apart
-                    plain = v.name.partition("~")[0]
-                    same = [name for name in names.values() if name.partition("~")[0] == plain]
-                    names[v.slot] = f"{plain}~{len(same) + 1}" if same else plain
-                word, variables = "forall" if part.universal else "exists", [names[v.slot] for v in part.variables]
-                text = f"({word} ({' '.join(variables)}) {show(part.body, bound)})"
-                names.clear()
-                names.update(around)
-                return text
-            case _:
-                return (
-                    "("
-                    + " ".join(
-                        [part.operator, *[str(b) for b in part.bounds], *[show(p, bound) for p in part.operands]]
-                    )
-                    + ")"
-                )
-
-    return show(formula, {})

@@ -11,7 +11,6 @@ from functools import cached_property
 from math import inf, prod
 from typing import NamedTuple, assert_never
 
-from plansafe.verifier.compile.normal import expression_fluents, reads
 from plansafe.verifier.model.nodes import (
     ARGUMENTS,
     Action,
@@ -31,6 +30,7 @@ from plansafe.verifier.model.nodes import (
     Temporal,
     Truth,
 )
+from plansafe.verifier.model.operations import expression_fluents, reads
 
 Key = tuple[int, int]
 """What a state is made of, as in a log of changes: a predicate, or a function numbered after them, and a code."""

@@ -32,6 +32,11 @@ def normal_number(value: Number) -> Number:
     return value.numerator if isinstance(value, Fraction) and value.denominator == 1 else value
 
 
+def divide(left: Number, right: Number) -> Number:
+    """Exact division; integral results are ``int``."""
+    return normal_number((Fraction(left) if isinstance(left, int) else left) / right)
+
+
 # ---- expressions ----------------------------------------------------------------------------------------------------
 
 
@@ -351,7 +356,7 @@ class Task(NamedTuple):
     """A domain and a problem, checked and resolved.
 
     ``domains[d]`` are the objects of a set of type alternatives, in order; variables and parameters refer to them by
-    index.
+    index. ``domain_types[d]`` are those alternatives, or empty for a set of objects that no types name.
     ``static[p]`` says that no action, axiom or timed literal changes predicate ``p``. ``denied`` are the facts
     (predicate, code) that ``:init`` gives as ``(not p)``: open predicates leave them alone.
     """
@@ -364,6 +369,7 @@ class Task(NamedTuple):
     type_names: tuple[str, ...]
     domains: list[tuple[int, ...]]
     domain_sets: list[frozenset[int]]
+    domain_types: list[tuple[int, ...]]
     predicates: list[Predicate]
     functions: list[Predicate]
     actions: dict[str, Action]

@@ -20,9 +20,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import count, product
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
-from plansafe.verifier.compile.normal import dnf, expression_fluents, free_slots, reads, subformulas
+from plansafe.verifier.compile.normal import dnf
 from plansafe.verifier.execution.monitors.program import (
     PERMANENTLY_VIOLATED,
     PRESENTLY_SATISFIED,
@@ -55,15 +55,18 @@ from plansafe.verifier.model.nodes import (
     bind,
     variable,
 )
-from plansafe.verifier.planning.printing import TOTAL_COST, folded
-from plansafe.verifier.planning.rewriting import (
+from plansafe.verifier.model.operations import (
     binders,
-    divides,
-    is_conjunction,
-    is_plain,
+    expression_fluents,
+    free_slots,
     mapped,
-    mapped_atom,
+    reads,
+    subformulas,
+    substituted,
+    substituted_atom,
 )
+from plansafe.verifier.planning.printing import TOTAL_COST, folded
+from plansafe.verifier.planning.rewriting import divides, is_conjunction, is_plain
 from plansafe.verifier.planning.slicing import is_total, slice_functions
 from plansafe.verifier.planning.trace_automata import MAX_TICKS, STEPWISE, Automaton, CannotCompile, Ltl, WholeTrace
 from plansafe.verifier.rules.model import Part
@@ -278,11 +281,11 @@ class _Compiler:
         values = {old: variable(new.slot) for old, new in fresh.items()}
         domains = {new.slot: new for new in fresh.values()}
         parameters = tuple([fresh[v.slot] for v in part.parameters])
-        body = mapped(part.body, values)
+        body = substituted(part.body, values)
         if part.mode == "each":
             assert part.step is not None
-            step = mapped(part.step, values)
-            guard = TRUE if part.guard is None else mapped(part.guard, values)
+            step = substituted(part.step, values)
+            guard = TRUE if part.guard is None else substituted(part.guard, values)
             if not self._acting(body) and not self._acting(guard):
                 self._step_rule(parameters, step, guard, body, part.after, domains)
                 return
@@ -344,7 +347,7 @@ class _Compiler:
     def _apart(self, formula: Formula) -> Formula:
         """The formula with quantified variables of its own: copies of it may be joined."""
         values = {v.slot: variable(next(self.slots)) for v in binders(formula)}
-        return mapped(formula, values) if values else formula
+        return substituted(formula, values) if values else formula
 
     def _emit(self, reading: _Reading, effects: list[Effect], final: bool = True) -> None:
         """Let effects happen whenever a letter is read; unless ``final``, those at the last letter do not matter."""
@@ -375,11 +378,11 @@ class _Compiler:
         for own in self._when(effect.variables, condition, effect.adds, effect.deletes):
             known = {**domains, **{v.slot: v.domain for v in own.variables}}
             values = self._solved(own.condition, {v.slot for v in own.variables}, known)
-            condition = folded(self.source, mapped(own.condition, values))
+            condition = folded(self.source, substituted(own.condition, values))
             if not (isinstance(condition, Truth) and not condition.value):
                 variables = tuple([v for v in own.variables if v.slot not in values])
-                adds = tuple([mapped_atom(atom, values) for atom in own.adds])
-                deletes = tuple([mapped_atom(atom, values) for atom in own.deletes])
+                adds = tuple([substituted_atom(atom, values) for atom in own.adds])
+                deletes = tuple([substituted_atom(atom, values) for atom in own.deletes])
                 out.append(Effect(variables, condition, adds, deletes, ()))
         return out
 
@@ -390,17 +393,14 @@ class _Compiler:
                     return FALSE
                 pairs = zip(formula.arguments, action.parameters, strict=True)
                 return And(tuple([Equal(argument, variable(own.slot)) for argument, own in pairs]))
-            case Not():
-                return Not(self._actions_resolved(formula.body, action, domains))
-            case And() | Or():
-                parts = tuple([self._actions_resolved(part, action, domains) for part in formula.parts])
-                return And(parts) if isinstance(formula, And) else Or(parts)
             case Quantified() if self._acting(formula.body):
                 known = {**domains, **{v.slot: v.domain for v in formula.variables}}
                 body = folded(self.source, self._actions_resolved(formula.body, action, known))
                 return self._without_equations(Quantified(formula.universal, formula.variables, body), known)
-            case _:
+            case Quantified() | Temporal():
                 return formula
+            case _:
+                return mapped(formula, lambda part: self._actions_resolved(part, action, domains))
 
     def _without_equations(self, formula: Quantified, domains: dict[int, int]) -> Formula:
         """An equal formula in which no quantified variable is equated with another term, where that can be had."""
@@ -414,7 +414,7 @@ class _Compiler:
             known = {**domains, **{v.slot: v.domain for v in disjunct.variables}}
             values = self._solved(And(literals), {v.slot for v in own}, known)
             rest = tuple([v for v in own if v.slot not in values])
-            body = mapped(And(literals), values)
+            body = substituted(And(literals), values)
             out.append(Quantified(False, rest, body) if rest else body)
         exists = Or(tuple(out))
         return folded(self.source, Not(exists) if formula.universal else exists)
@@ -467,17 +467,17 @@ class _Compiler:
             matched.append(Equal(variable(own.slot), values.get(-1 - argument, argument)))
         wild = step.variables if isinstance(step, Quantified) else ()
         rest = [v for v in (*parameters, *wild) if v.slot not in values]
-        match = mapped(And(tuple(matched)), values)
+        match = substituted(And(tuple(matched)), values)
         if after:
             about = [domains[s] for s in sorted(free_slots(body))]
             due = self._predicate("due", about)
             now = Atom(due, tuple([variable(v.slot) for v in about]))
-            self.effects[action.name] += self._when(rest, match, (mapped_atom(now, values),), ())
+            self.effects[action.name] += self._when(rest, match, (substituted_atom(now, values),), ())
             self.touching.add(action.name)
             self.observed += self._violation(about, And((now, Not(self._now(body, reading)))))
             self.observed.append(Effect(tuple(about), now, (), (now,), ()))
             return
-        wanted = folded(self.source, Or((Not(match), mapped(self._settled(body, reading), values))))
+        wanted = folded(self.source, Or((Not(match), substituted(self._settled(body, reading), values))))
         open_slots = free_slots(wanted)
         if not any([v.slot in open_slots for v in rest]) and is_plain(wanted):
             self.conditions[action.name].append(wanted)
@@ -491,18 +491,9 @@ class _Compiler:
         if reading.acting and not self._acting(formula):
             assert reading.early is not None
             return self._settled(formula, reading.early)
-        match formula:
-            case Not():
-                return Not(self._now(formula.body, reading))
-            case And() | Or():
-                parts = tuple([self._now(part, reading) for part in formula.parts])
-                return And(parts) if isinstance(formula, And) else Or(parts)
-            case Quantified():
-                return Quantified(formula.universal, formula.variables, self._now(formula.body, reading))
-            case Temporal():
-                return self._bit(formula, reading)
-            case _:
-                return formula
+        if isinstance(formula, Temporal):
+            return self._bit(formula, reading)
+        return mapped(formula, lambda part: self._now(part, reading))
 
     def _static(self, atom: Atom) -> bool:
         return atom.predicate < len(self.source.static) and self.source.static[atom.predicate] and (
@@ -551,19 +542,10 @@ class _Compiler:
 
     def _settled(self, formula: Formula, reading: _Reading) -> Formula:
         """The value of a past formula without actions at the present letter, once ``observe`` has read it."""
-        match formula:
-            case Not():
-                return Not(self._settled(formula.body, reading))
-            case And() | Or():
-                parts = tuple([self._settled(part, reading) for part in formula.parts])
-                return And(parts) if isinstance(formula, And) else Or(parts)
-            case Quantified():
-                return Quantified(formula.universal, formula.variables, self._settled(formula.body, reading))
-            case Temporal():
-                self._bit(formula, reading)
-                return reading.settled[structure(formula)]
-            case _:
-                return formula
+        if isinstance(formula, Temporal):
+            self._bit(formula, reading)
+            return reading.settled[structure(formula)]
+        return mapped(formula, lambda part: self._settled(part, reading))
 
     # -- formulas over the trace --------------------------------------------------------------------------------------
 
@@ -597,8 +579,10 @@ class _Compiler:
                     self._emit(reading, self._violation(reading.domains.values(), Not(body)))
                     return TRUE
                 return self._automaton(Ltl(self.source, formula, positive), fatal, reading)
-            case _:
+            case Truth() | Atom() | Equal() | Compare():
                 raise AssertionError("state formulas are past formulas")
+            case _:
+                assert_never(formula)
 
     def _automaton(self, automaton: Automaton, fatal: bool, reading: _Reading) -> Formula:
         """Facts for the states of an automaton, effects for its transitions; returns when it accepts at the end."""
@@ -676,7 +660,7 @@ class _Compiler:
             literals: list[Formula] = []
             for objects in product(*[self.source.domains[v.domain] for v in parameters]):
                 values = bind(parameters, objects)
-                ground = self._grounded(mapped(formula, values), budget)
+                ground = self._grounded(substituted(formula, values), budget)
                 if ground is None or not is_conjunction(ground):
                     compound = True
                     break
@@ -711,13 +695,15 @@ class _Compiler:
                 copies: list[Formula] = []
                 for objects in product(*[self.source.domains[v.domain] for v in formula.variables]):
                     values = bind(formula.variables, objects)
-                    ground = self._grounded(mapped(formula.body, values), budget)
+                    ground = self._grounded(substituted(formula.body, values), budget)
                     if ground is None:
                         return None
                     copies.append(ground)
                 return folded(self.source, And(tuple(copies)) if formula.universal else Or(tuple(copies)))
-            case _:
+            case Truth() | Atom() | Equal() | Compare() | Temporal():
                 return folded(self.source, formula)
+            case _:
+                assert_never(formula)
 
 
 def _bound(action: Action) -> list[Variable]:

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
-from plansafe.verifier.compile.normal import negate
 from plansafe.verifier.execution.one_world import first_choice
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import (
@@ -28,9 +27,12 @@ from plansafe.verifier.model.nodes import (
     Or,
     Quantified,
     Task,
+    Temporal,
     Truth,
     Variable,
 )
+from plansafe.verifier.model.operations import negate, subexpressions, subformulas
+from plansafe.verifier.planning.rewriting import divides
 
 _WORDS = (
     "define domain problem requirements types constants predicates functions constraints action durative-action derived"
@@ -138,8 +140,10 @@ def folded(task: Task, formula: Formula) -> Formula:
             return model.TRUE
         case Equal() if formula.left >= 0 and formula.right >= 0:
             return model.FALSE
-        case _:
+        case Truth() | Atom() | Equal() | Compare() | Temporal():
             return formula
+        case _:
+            assert_never(formula)
 
 
 class _Types:
@@ -475,8 +479,10 @@ class _Printer:
                     formula.variables, self._formula(formula.body), "or" if formula.universal else "and"
                 )
                 return f"({'forall' if formula.universal else 'exists'} ({variables}) {body})"
-            case _:
+            case Temporal():
                 raise Unprintable(f"the temporal operator {formula.operator} in a condition")
+            case _:
+                assert_never(formula)
 
     def _expression(self, expression: Expression) -> str:
         match expression:
@@ -492,36 +498,23 @@ class _Printer:
                 for text in texts[1:]:
                     out = f"({expression.operator} {out} {text})"
                 return out
-            case _:
+            case model.Duration() | model.TotalTime() | model.IsViolated():
                 raise Unprintable("a duration or total-time in an expression")
+            case _:
+                assert_never(expression)
 
 
-def _quantified_domains(formula: Formula) -> Iterator[int]:
-    stack = [formula]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, Quantified):
-            yield from [v.domain for v in part.variables]
-            stack.append(part.body)
-        elif isinstance(part, Not):
-            stack.append(part.body)
-        elif isinstance(part, And | Or):
-            stack += part.parts
+def _quantified_domains(formula: Formula) -> list[int]:
+    return [v.domain for part in subformulas(formula) if isinstance(part, Quantified) for v in part.variables]
 
 
 def floats_suffice(task: Task, fluents: Sequence[Mapping[int, Number]]) -> bool:
     """Whether a planner that computes in doubles computes what the task says: whole numbers, and nothing divided."""
     values = [value for function in fluents for value in function.values()]
     for expression in _expressions(task):
-        stack = [expression]
-        while stack:
-            part = stack.pop()
-            if isinstance(part, model.Constant):
-                values.append(part.value)
-            elif isinstance(part, Arithmetic):
-                if part.operator == "/":
-                    return False
-                stack += part.operands
+        if divides(expression):
+            return False
+        values += [part.value for part in subexpressions(expression) if isinstance(part, model.Constant)]
     return all([isinstance(value, int) and abs(value) < 2**40 for value in values])
 
 
@@ -536,11 +529,7 @@ def _expressions(task: Task) -> Iterator[Expression]:
                 if assignment.operator == "scale-down":
                     yield Arithmetic("/", (assignment.value, assignment.value))
                 yield assignment.value
-    while formulas:
-        part = formulas.pop()
-        if isinstance(part, Compare):
-            yield from (part.left, part.right)
-        elif isinstance(part, Not | Quantified):
-            formulas.append(part.body)
-        elif isinstance(part, And | Or):
-            formulas += part.parts
+    for formula in formulas:
+        for part in subformulas(formula):
+            if isinstance(part, Compare):
+                yield from (part.left, part.right)

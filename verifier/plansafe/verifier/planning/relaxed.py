@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import product
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from plansafe.verifier.compile.triggers import Extension, extension
 from plansafe.verifier.execution.monitors.automaton import Automaton
@@ -31,6 +31,7 @@ from plansafe.verifier.model.nodes import (
     Action,
     And,
     Atom,
+    Compare,
     Equal,
     Formula,
     Not,
@@ -41,6 +42,7 @@ from plansafe.verifier.model.nodes import (
     Variable,
     bind,
 )
+from plansafe.verifier.model.operations import pushed
 from plansafe.verifier.rules.model import Part, step_predicate
 
 Binding = dict[int, int]
@@ -169,12 +171,6 @@ class Lifted:
     def _positive(self, formula: Formula, positive: bool) -> Formula:
         """What a condition demands of facts that only ever become true."""
         match formula:
-            case Truth():
-                return TRUE if formula.value == positive else FALSE
-            case Not():
-                return self._positive(formula.body, not positive)
-            case Equal():
-                return formula if positive else Not(formula)
             case Atom():
                 if positive:
                     return formula
@@ -191,8 +187,10 @@ class Lifted:
                 if isinstance(body, Truth) and body.value:
                     return TRUE
                 return Quantified(formula.universal == positive, formula.variables, body)
-            case _:
+            case Compare() | Temporal():
                 return TRUE
+            case _:
+                return pushed(formula, positive, self._positive)
 
     def reachable(self, state: State) -> Iterator[tuple[Schema, tuple[int, ...]]]:
         """The bindings of each schema that are reachable from a state if nothing is deleted, each once."""
@@ -357,8 +355,10 @@ class Relaxed:
                     return value
                 # It has read the present letter already: what it stores is about the next ones.
                 return self._any([(self._latched(asked.monitor, own, positive),), value])
+            case Compare() | Temporal():
+                return ()  # not looked at by the relaxation
             case _:
-                return ()
+                assert_never(formula)
 
     def _past(self, formula: Temporal, binding: Binding, positive: bool, where: Where) -> Conjunction | None:
         """A past formula: what is remembered of it, and what this letter says."""

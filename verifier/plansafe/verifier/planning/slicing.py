@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from plansafe.verifier.compile.normal import expression_fluents, reads
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import TRUE, Action, Assignment, Atom, Effect, Formula, Predicate, Task
+from plansafe.verifier.model.operations import expression_fluents, reads, substituted, substituted_expression
 from plansafe.verifier.planning.printing import TOTAL_COST
-from plansafe.verifier.planning.rewriting import divides, mapped, mapped_expression
+from plansafe.verifier.planning.rewriting import divides
 
 
 def slice_functions(task: Task) -> Task:
@@ -62,7 +62,7 @@ class _Slicer:
         actions = {name: self._action(action) for name, action in task.actions.items()}
         metric = task.metric
         if metric is not None:
-            metric = metric._replace(expression=mapped_expression(metric.expression, {}, self.number))
+            metric = metric._replace(expression=substituted_expression(metric.expression, {}, self.number))
         return task._replace(
             predicates=self.predicates,
             functions=[self._function(task.functions[old]) for old in self.kept],
@@ -80,7 +80,7 @@ class _Slicer:
         return function._replace(name=f"{TOTAL_COST}-of-task") if own else function
 
     def _formula(self, formula: Formula) -> Formula:
-        return mapped(formula, {}, self.number)
+        return substituted(formula, {}, self.number)
 
     def _action(self, action: Action) -> Action:
         condition = [self._formula(part) for part in action.start.condition]
@@ -89,7 +89,7 @@ class _Slicer:
             kept = []
             for a in effect.assignments:
                 if a.function in self.number:
-                    value = mapped_expression(a.value, {}, self.number)
+                    value = substituted_expression(a.value, {}, self.number)
                     kept.append(a._replace(function=self.number[a.function], value=value))
                 else:
                     condition += self._definitions(a)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
+from typing import assert_never
 
-from plansafe.verifier.compile.normal import subformulas
 from plansafe.verifier.execution.monitors import progression
 from plansafe.verifier.execution.monitors.program import (
     PERMANENTLY_SATISFIED,
@@ -20,8 +20,21 @@ from plansafe.verifier.execution.monitors.program import (
     structure,
 )
 from plansafe.verifier.execution.monitors.progression import Progression
-from plansafe.verifier.model.nodes import TRUE, And, Formula, Not, Or, Quantified, Task, Temporal, Truth
-from plansafe.verifier.planning.rewriting import mapped
+from plansafe.verifier.model.nodes import (
+    TRUE,
+    And,
+    Atom,
+    Compare,
+    Equal,
+    Formula,
+    Not,
+    Or,
+    Quantified,
+    Task,
+    Temporal,
+    Truth,
+)
+from plansafe.verifier.model.operations import subformulas, substituted
 from plansafe.verifier.rules.split import past_only
 
 MAX_LEAVES = 10
@@ -148,14 +161,16 @@ class Ltl(Automaton):
             case Quantified():
                 slots = [v.slot for v in formula.variables]
                 parts = [
-                    self._node(mapped(formula.body, dict(zip(slots, objects, strict=True))), positive)
+                    self._node(substituted(formula.body, dict(zip(slots, objects, strict=True))), positive)
                     for objects in product(*[self._task.domains[v.domain] for v in formula.variables])
                 ]
                 return table.conjunction(parts) if formula.universal == positive else table.disjunction(parts)
             case Temporal():
                 return self._future(formula, positive)
-            case _:
+            case Atom() | Equal() | Compare():
                 raise AssertionError("state formulas are leaves")
+            case _:
+                assert_never(formula)
 
     def _future(self, formula: Temporal, positive: bool) -> int:
         table = self.table

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import product
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
-from plansafe.verifier.compile.normal import expression_fluents, reads
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator
-from plansafe.verifier.model.nodes import And, Atom, Compare, Equal, Formula, Not, Or, Quantified, Truth
+from plansafe.verifier.model.nodes import And, Atom, Compare, Equal, Formula, Not, Or, Quantified, Temporal, Truth
+from plansafe.verifier.model.operations import expression_fluents, reads
 
 MAX_SPELT_OUT = 500
 """Facts of one condition that are listed; beyond it whole predicates are demanded."""
@@ -98,8 +98,10 @@ class Demander:
                     for objects in product(*domains)
                 )
                 return self._junction(evaluator, instances, wanted, formula.universal is wanted)
-            case _:
+            case Temporal():
                 raise AssertionError("a temporal formula is no condition of a state")
+            case _:
+                assert_never(formula)
 
     def _junction(
         self,

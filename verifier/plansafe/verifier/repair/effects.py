@@ -11,13 +11,14 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from plansafe.verifier.compile.emit import Join
-from plansafe.verifier.compile.normal import dnf, free_slots, generated_slots, reads_numbers
+from plansafe.verifier.compile.normal import dnf, generated_slots
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.footprints import Key
 from plansafe.verifier.model.nodes import TRUE, Action, And, Atom, Effect, Equal, Formula, Not, Task, Variable, bind
+from plansafe.verifier.model.operations import conjuncts, free_slots, reads_numbers
 
 MAX_GROUNDINGS = 20_000
 """Ground instances of one action that are listed for one fact; beyond it the list is cut, and the search says so."""
@@ -334,13 +335,9 @@ class Effects:
             literals: list[tuple[int, int, bool]] = []
             others: list[Formula] = []
             derived = frozenset() if self.engine.axioms is None else self.engine.axioms.derived
-            parts: list[Formula] = list(step.action.start.condition)
-            while parts:
-                part = parts.pop(0)
+            for part in conjuncts(And(step.action.start.condition)):
                 inner = part.body if isinstance(part, Not) else part
-                if isinstance(part, And):
-                    parts[:0] = part.parts
-                elif isinstance(inner, Atom) and inner.predicate not in derived:
+                if isinstance(inner, Atom) and inner.predicate not in derived:
                     literals.append((inner.predicate, self.task.code_of(inner.arguments, own), inner is part))
                 else:
                     others.append(part)
@@ -352,12 +349,7 @@ class Effects:
         found = self._statics.get(action.name)
         if found is None:
             found = []
-            stack: list[Formula] = list(action.start.condition)
-            while stack:
-                part = stack.pop()
-                if isinstance(part, And):
-                    stack.extend(part.parts)
-                    continue
+            for part in conjuncts(And(action.start.condition)):
                 inner = part.body if isinstance(part, Not) else part
                 fixed = isinstance(inner, Equal) or (isinstance(inner, Atom) and self.task.static[inner.predicate])
                 if fixed:

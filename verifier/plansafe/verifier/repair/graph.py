@@ -18,7 +18,6 @@ from itertools import count
 from time import monotonic
 from typing import NamedTuple
 
-from plansafe.verifier.compile.normal import mentions
 from plansafe.verifier.execution.execution import Broken, Execution, StateKey
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.replay import Engine
@@ -26,6 +25,7 @@ from plansafe.verifier.execution.state import NumberTooLarge, State, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import And, Formula, Number
+from plansafe.verifier.model.operations import mentions
 from plansafe.verifier.repair.demands import Demand, Demander
 from plansafe.verifier.repair.effects import Conditional, Effects, GroundEffects, identity
 from plansafe.verifier.repair.model import Weights

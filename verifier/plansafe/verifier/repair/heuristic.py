@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from plansafe.verifier.compile.normal import mentions
 from plansafe.verifier.execution.replay import FORCE, Engine, Run
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import And, Number, bind
+from plansafe.verifier.model.operations import mentions
 from plansafe.verifier.repair.demands import Demand
 from plansafe.verifier.repair.effects import GroundEffects, identity
 from plansafe.verifier.repair.graph import Node, Search, may_meet

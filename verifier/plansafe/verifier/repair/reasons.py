@@ -8,7 +8,7 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.causal import NotCovered, Support, supports
 from plansafe.verifier.execution.replay import HALT, Run
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
-from plansafe.verifier.model.evaluation import formula_text
+from plansafe.verifier.model.printing import formula_text
 from plansafe.verifier.repair.extract import Aligned
 from plansafe.verifier.rules.model import shown_names
 

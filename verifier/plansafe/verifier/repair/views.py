@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from plansafe.verifier.compile.normal import mentions, subformulas
-from plansafe.verifier.model.nodes import And, Atom, Compare, Formula, Not, Or, Quantified, Temporal
+from plansafe.verifier.model.nodes import And, Atom, Equal, Formula, Not, Or, Quantified, Temporal, Truth
+from plansafe.verifier.model.operations import mentions, signed, subformulas
 from plansafe.verifier.rules.model import Part
 
 _DEADLINES = frozenset(("within", "always-within"))
@@ -33,19 +33,11 @@ def view_of(part: Part, action_predicates: frozenset[int]) -> tuple[int, int]:
 
 def _polarity(formula: Formula, action_predicates: frozenset[int], positive: bool) -> set[bool]:
     """The signs with which a formula reads the step of the present letter, not looking into temporal operators."""
-    out: set[bool] = set()
-    stack = [(formula, positive)]
-    while stack:
-        part, sign = stack.pop()
-        if isinstance(part, Atom) and part.predicate in action_predicates:
-            out.add(sign)
-        elif isinstance(part, Not):
-            stack.append((part.body, not sign))
-        elif isinstance(part, Quantified):
-            stack.append((part.body, sign))
-        elif isinstance(part, And | Or):
-            stack.extend([(inner, sign) for inner in part.parts])
-    return out
+    return {
+        sign
+        for part, sign in signed(formula, positive)
+        if isinstance(part, Atom) and part.predicate in action_predicates
+    }
 
 
 _SIGNS = {
@@ -80,7 +72,10 @@ def _steady(formula: Temporal, action_predicates: frozenset[int]) -> bool:
     if formula.operator in ("until", "since", "release", "sometime-before"):
         other, stepping = formula.operands[:: -1 if formula.operator == "sometime-before" else 1]
         return not _polarity(stepping, action_predicates, True) or all(
-            [not isinstance(f, Atom | Compare | Temporal) or _is_step(f, action_predicates) for f in subformulas(other)]
+            [
+                isinstance(f, Truth | Equal | Not | And | Or | Quantified) or _is_step(f, action_predicates)
+                for f in subformulas(other)
+            ]
         )
     return True
 

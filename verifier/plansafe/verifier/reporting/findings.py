@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.grammar.diagnostics import Label, Span
 from plansafe.grammar.source import Source
-from plansafe.verifier.compile.normal import is_temporal, reads
 from plansafe.verifier.elaborate.context import At
 from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.replay import Failure, Outcome
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model import nodes as model
-from plansafe.verifier.model.evaluation import Evaluator, formula_text
+from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import Binding, bind
+from plansafe.verifier.model.operations import is_temporal, reads
+from plansafe.verifier.model.printing import formula_text
 from plansafe.verifier.reporting.follows import Following
 from plansafe.verifier.reporting.report import Blame, Finding, FindingClass
 from plansafe.verifier.rules.model import Part, Rule

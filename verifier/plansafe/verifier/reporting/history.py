@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from plansafe.verifier.compile.normal import reads
 from plansafe.verifier.execution.actions import Happening
 from plansafe.verifier.execution.replay import MAX_CHANGES, Observer, Outcome, Run
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.timed import TimedRun
 from plansafe.verifier.model.evaluation import Evaluator, Reason
 from plansafe.verifier.model.nodes import Atom, Binding, Formula
+from plansafe.verifier.model.operations import reads
 from plansafe.verifier.reporting.report import Row, Table, ValueChange
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
@@ -219,8 +219,10 @@ def _metric(checker: Checker, halt: Outcome, soft: dict[str, int]) -> str | None
                 return halt.end
             case model.IsViolated():
                 return soft.get(expression.preference, 0)
-            case _:
+            case model.Duration():
                 raise Undefined("not a metric")
+            case _:
+                assert_never(expression)
 
     try:
         return str(value(task.metric.expression))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import prod
 
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.compile.normal import negate
 from plansafe.verifier.elaborate.conditions import (
     Conditions,
     Scope,
@@ -18,6 +17,7 @@ from plansafe.verifier.elaborate.task import Constraint
 from plansafe.verifier.elaborate.types import Typed
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import TRUE, And, Atom, Formula, Or, Quantified, Temporal, Variable
+from plansafe.verifier.model.operations import negate
 from plansafe.verifier.rules.bindings import check_mappings
 from plansafe.verifier.rules.expanded import Expanded, PlainOpening, PlainRule
 from plansafe.verifier.rules.fields import FIELDS, check_complete, check_texts, read_meta, said

@@ -3,9 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import assert_never
 
-from plansafe.verifier.compile.normal import negate, subformulas
-from plansafe.verifier.model.nodes import And, Formula, Not, Or, Quantified, Temporal, Truth, Variable
+from plansafe.verifier.model.nodes import (
+    And,
+    Atom,
+    Compare,
+    Equal,
+    Formula,
+    Not,
+    Or,
+    Quantified,
+    Temporal,
+    Truth,
+    Variable,
+)
+from plansafe.verifier.model.operations import negate, pushed, subformulas
 
 PAST_OPERATORS = frozenset(("yesterday", "weak-yesterday", "once", "historically", "since"))
 
@@ -17,35 +30,35 @@ def required(
 
     Conjuncts below one ``always`` are parts of their own; an ``always`` below another is not looked into.
     """
-    formula = turned_over(formula)
-    if isinstance(formula, And):
-        for part in formula.parts:
-            yield from required(part, parameters, below_always)
-    elif isinstance(formula, Quantified) and formula.universal and not _shadows(formula, parameters):
-        yield from required(formula.body, (*parameters, *formula.variables), below_always)
-    elif isinstance(formula, Temporal) and formula.operator == "always" and not below_always:
-        for inner_parameters, body in required(formula.operands[0], parameters, True):
-            yield inner_parameters, Temporal("always", (body,))
-    elif not (isinstance(formula, Truth) and formula.value):
-        yield parameters, formula
+    match turned := turned_over(formula):
+        case Truth() if turned.value:
+            return
+        case And():
+            for part in turned.parts:
+                yield from required(part, parameters, below_always)
+        case Quantified() if turned.universal and not _shadows(turned, parameters):
+            yield from required(turned.body, (*parameters, *turned.variables), below_always)
+        case Temporal() if turned.operator == "always" and not below_always:
+            for inner_parameters, body in required(turned.operands[0], parameters, True):
+                yield inner_parameters, Temporal("always", (body,))
+        case Truth() | Atom() | Equal() | Compare() | Not() | Or() | Quantified() | Temporal():
+            yield parameters, turned
+        case _:
+            assert_never(turned)
 
 
 def turned_over(formula: Formula) -> Formula:
     """Push one negation inwards where that gives a conjunction, a ``forall`` or nothing."""
     while isinstance(formula, Not):
-        body = formula.body
-        if isinstance(body, Not):
-            formula = body.body
-        elif isinstance(body, Or):
-            return And(tuple([negate(part) for part in body.parts]))
-        elif isinstance(body, And):
-            return Or(tuple([negate(part) for part in body.parts]))
-        elif isinstance(body, Quantified):
-            return Quantified(not body.universal, body.variables, negate(body.body))
-        elif isinstance(body, Truth):
-            return negate(body)
-        else:
-            return formula
+        match body := formula.body:
+            case Not():
+                formula = body.body
+            case And() | Or() | Quantified() | Truth():
+                return pushed(body, False, lambda part, _: negate(part))
+            case Atom() | Equal() | Compare() | Temporal():
+                return formula
+            case _:
+                assert_never(body)
     return formula
 
 

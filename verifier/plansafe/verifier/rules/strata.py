@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from plansafe.verifier.elaborate.context import At, Context
-from plansafe.verifier.model.nodes import And, Formula, Not, Or, Quantified, Temporal
+from plansafe.verifier.model.nodes import Formula, Temporal
+from plansafe.verifier.model.operations import children
 from plansafe.verifier.rules.split import PAST_OPERATORS
 
 MAX_TEMPORAL_DEPTH = 200
@@ -35,12 +36,8 @@ def stratified(context: Context, formula: Formula, at: At, past: bool) -> bool:
                     return False
                 below = only_past or part.operator in PAST_OPERATORS or part.operator in TOP_OPERATORS
                 depth_first += [(p, below, depth + 1) for p in part.operands]
-            case Not() | Quantified():
-                depth_first.append((part.body, only_past, depth))
-            case And() | Or():
-                depth_first += [(p, only_past, depth) for p in part.parts]
             case _:
-                pass
+                depth_first += [(p, only_past, depth) for p in children(part)]
     return True
 
 
@@ -61,10 +58,6 @@ def trace_operators_on_top(context: Context, formula: Formula, at: At) -> bool:
                     )
                     return False
                 stack += [(p, False) for p in part.operands]
-            case Not() | Quantified():
-                stack.append((part.body, top))
-            case And() | Or():
-                stack += [(p, top) for p in part.parts]
             case _:
-                pass
+                stack += [(p, top) for p in children(part)]
     return True

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from plansafe.specs.lint.gaps.rules import GroundLiteral
 from plansafe.specs.lint.gaps.words import Words
-from plansafe.verifier.compile.normal import reads
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.model.nodes import Action, Atom, Fluent, Task
+from plansafe.verifier.model.operations import reads
 
 MAX_DISTANCE = 3
 MAX_ITEMS = 24

@@ -8,9 +8,9 @@ from plansafe.specs.lint.gaps.model import UNCOVERED
 from plansafe.specs.lint.gaps.rules import NAME, GroundLiteral, Lifted, Proposal, Scoring
 from plansafe.specs.lint.gaps.scene import Scene, Shared
 from plansafe.specs.lint.gaps.states import code_of
-from plansafe.verifier.compile.normal import reads
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import Action, Atom, variable
+from plansafe.verifier.model.operations import reads
 
 STRONG = 1.5
 """What a word weighs that nobody reads."""

@@ -11,20 +11,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from plansafe.grammar.sexpr import Node, write
-from plansafe.verifier.compile.normal import expression_fluents, reads
 from plansafe.verifier.model.nodes import (
     Action,
-    And,
     Atom,
     Fluent,
     Formula,
     Not,
-    Or,
-    Quantified,
     Task,
     Temporal,
     variable,
 )
+from plansafe.verifier.model.operations import children, expression_fluents, reads
 from plansafe.verifier.rules.model import Part, Rule
 
 NEARLY_ALL = 0.7
@@ -310,16 +307,9 @@ def _dangers(part: Part) -> Iterator[int]:
         formula, positive = stack.pop()
         if isinstance(formula, Atom) and positive:
             yield formula.predicate
-        elif isinstance(formula, Not):
-            stack.append((formula.body, not positive))
-        elif isinstance(formula, And | Or):
-            stack += [(p, positive) for p in formula.parts]
-        elif isinstance(formula, Quantified):
-            stack.append((formula.body, positive))
-        elif isinstance(formula, Temporal):
-            first, *rest = formula.operands
-            stack.append((first, positive != (formula.operator in _TURNED)))
-            stack += [(p, positive) for p in rest]
+        turned = isinstance(formula, Not) or (isinstance(formula, Temporal) and formula.operator in _TURNED)
+        for number, child in enumerate(children(formula)):
+            stack.append((child, positive != (turned and number == 0)))
 
 
 # -- actions ----------------------------------------------------------------------------------------------------------

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable
 from itertools import product
 
 from plansafe.verifier.compile.emit import Emitter
-from plansafe.verifier.compile.normal import free_slots
 from plansafe.verifier.compile.triggers import extension, generatable, patterns
 from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, Binding, TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceIndex
@@ -26,6 +25,7 @@ from plansafe.verifier.execution.monitors.program import (
 )
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.model.nodes import And, Formula, Task, Temporal, Variable
+from plansafe.verifier.model.operations import free_slots
 from plansafe.verifier.rules.split import past_only
 
 

@@ -9,17 +9,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from plansafe.verifier.compile.emit import Emitter
-from plansafe.verifier.compile.normal import free_slots, is_temporal, mentions
 from plansafe.verifier.execution.monitors.automaton import Automaton, Instance
 from plansafe.verifier.execution.monitors.finding import Binding
 from plansafe.verifier.execution.monitors.invariant import Invariant, Truth
 from plansafe.verifier.execution.monitors.program import LetterTime, structure
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck, TruthOf
 from plansafe.verifier.execution.state import State
-from plansafe.verifier.model.nodes import TRUE, And, Formula, Not, Or, Quantified, Temporal, Variable
+from plansafe.verifier.model import nodes as model
+from plansafe.verifier.model.nodes import (
+    TRUE,
+    And,
+    Atom,
+    Compare,
+    Equal,
+    Formula,
+    Not,
+    Or,
+    Quantified,
+    Temporal,
+    Variable,
+    bind,
+)
+from plansafe.verifier.model.operations import children, free_slots, is_temporal, mentions
 from plansafe.verifier.rules.split import past_only
 
 
@@ -154,13 +168,10 @@ class LatchedCheck(StepCheck):
     ) -> None:
         """Find each maximal temporal subformula with its free variables; generate code for each maximal other one."""
         if is_temporal(formula) and not isinstance(formula, Temporal):
-            if isinstance(formula, Not):
-                self._prepare(emitter, formula.body, variables, temporal)
-            elif isinstance(formula, And | Or):
-                for part in formula.parts:
-                    self._prepare(emitter, part, variables, temporal)
-            elif isinstance(formula, Quantified):
-                self._prepare(emitter, formula.body, (*variables, *formula.variables), temporal)
+            if isinstance(formula, Quantified):
+                variables = (*variables, *formula.variables)
+            for part in children(formula):
+                self._prepare(emitter, part, variables, temporal)
             return
         free = free_slots(formula)
         own = tuple([v for v in variables if v.slot in free])
@@ -185,21 +196,24 @@ class LatchedCheck(StepCheck):
         known = self._truths.get(id(formula))
         if known is not None:
             return known[0](state, tuple([binding[s] for s in known[1]]))
-        if isinstance(formula, Not):
-            value = self._value(state, truth, formula.body, binding)
-            return None if value is None else not value
-        if isinstance(formula, And | Or):
-            values = [self._value(state, truth, part, binding) for part in formula.parts]
-            deciding = isinstance(formula, Or)
-        else:
-            assert isinstance(formula, Quantified)
-            slots = [v.slot for v in formula.variables]
-            domains = [self.task.domains[v.domain] for v in formula.variables]
-            values = [
-                self._value(state, truth, formula.body, {**binding, **dict(zip(slots, objects, strict=True))})
-                for objects in product(*domains)
-            ]
-            deciding = not formula.universal
+        match formula:
+            case Not():
+                value = self._value(state, truth, formula.body, binding)
+                return None if value is None else not value
+            case And() | Or():
+                values = [self._value(state, truth, part, binding) for part in formula.parts]
+                deciding = isinstance(formula, Or)
+            case Quantified():
+                domains = [self.task.domains[v.domain] for v in formula.variables]
+                values = [
+                    self._value(state, truth, formula.body, binding | bind(formula.variables, objects))
+                    for objects in product(*domains)
+                ]
+                deciding = not formula.universal
+            case model.Truth() | Atom() | Equal() | Compare() | Temporal():
+                raise AssertionError("latched, or generated")
+            case _:
+                assert_never(formula)
         if deciding in values:
             return deciding
         return None if None in values else not deciding

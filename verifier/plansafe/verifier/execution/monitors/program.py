@@ -11,13 +11,11 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import product
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
-from plansafe.verifier.compile.normal import free_slots, is_temporal, subformulas
 from plansafe.verifier.compile.triggers import generatable
 from plansafe.verifier.execution.monitors import progression
 from plansafe.verifier.execution.monitors.progression import Progression
-from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import (
     And,
     Atom,
@@ -34,6 +32,7 @@ from plansafe.verifier.model.nodes import (
     Variable,
     bind,
 )
+from plansafe.verifier.model.operations import free_slots, is_temporal, subformulas, substituted
 from plansafe.verifier.rules.split import PAST_OPERATORS
 
 PERMANENTLY_VIOLATED, PRESENTLY_VIOLATED, PRESENTLY_SATISFIED, PERMANENTLY_SATISFIED = range(4)
@@ -142,8 +141,10 @@ class Program:
                     self._past_index[id(formula)] = len(self._past)
                     self._past.append((formula.operator, operands))
                 return ("past", self._past_index[id(formula)])
-            case _:
+            case Atom() | Equal() | Compare() | Quantified():
                 raise AssertionError("quantifiers over temporal formulas are ground")
+            case _:
+                assert_never(formula)
 
     def _boolean(self, formula: Formula) -> Skeleton:
         """The Boolean top of a formula over the trace; maximal formulas without whole-trace operators become LTLf."""
@@ -168,8 +169,10 @@ class Program:
                 return self._component(
                     Component(formula.operator, values, formula.bounds, starts.get(formula.operator))
                 )
-            case _:
+            case Truth() | Atom() | Equal() | Compare() | Quantified():
                 raise AssertionError("quantifiers over temporal formulas are ground")
+            case _:
+                assert_never(formula)
 
     def _component(self, component: Component) -> Skeleton:
         self._components.append(component)
@@ -196,8 +199,10 @@ class Program:
                     value = self._value(formula)
                     return table.literal(2 * int(value[1]) + 1, positive)  # type: ignore[call-overload]
                 return self._future(formula, positive)
-            case _:
+            case Atom() | Equal() | Compare() | Quantified():
                 raise AssertionError("quantifiers over temporal formulas are ground")
+            case _:
+                assert_never(formula)
 
     def _future(self, formula: Temporal, positive: bool) -> int:
         table = self.progression
@@ -493,7 +498,7 @@ def ground_temporal(task: Task, formula: Formula, parameters: tuple[Variable, ..
         if budget[0] < 0:
             raise TooLarge
         if not is_temporal(part):
-            return substitute(part, values) if values else part
+            return substituted(part, values) if values else part
         match part:
             case Not():
                 return Not(walk(part.body, values))
@@ -509,8 +514,10 @@ def ground_temporal(task: Task, formula: Formula, parameters: tuple[Variable, ..
                     inner = {**values, **bind(part.variables, objects)}
                     parts.append(walk(part.body, inner))
                 return And(tuple(parts)) if part.universal else Or(tuple(parts))
-            case _:
+            case Truth() | Atom() | Equal() | Compare():
                 return part
+            case _:
+                assert_never(part)
 
     return walk(formula, {})
 
@@ -528,38 +535,3 @@ def gathered(kind: type[And | Or], parts: list[Formula], parameters: tuple[Varia
         return tuple(parts)
     inside = {id(part) for part in plain}
     return (together, *[part for part in parts if id(part) not in inside])
-
-
-def substitute(formula: Formula, values: dict[int, int]) -> Formula:
-    """A state formula with objects for some slots."""
-
-    def arguments(old: tuple[int, ...]) -> tuple[int, ...]:
-        return tuple([values.get(-1 - a, a) if a < 0 else a for a in old])
-
-    def number(expression: model.Expression) -> model.Expression:
-        match expression:
-            case model.Fluent():
-                return model.Fluent(expression.function, arguments(expression.arguments))
-            case model.Arithmetic():
-                return model.Arithmetic(expression.operator, tuple([number(o) for o in expression.operands]))
-            case _:
-                return expression
-
-    match formula:
-        case Atom():
-            return Atom(formula.predicate, arguments(formula.arguments))
-        case Equal():
-            left, right = arguments((formula.left, formula.right))
-            return Equal(left, right)
-        case Compare():
-            return Compare(formula.operator, number(formula.left), number(formula.right))
-        case Not():
-            return Not(substitute(formula.body, values))
-        case And():
-            return And(tuple([substitute(p, values) for p in formula.parts]))
-        case Or():
-            return Or(tuple([substitute(p, values) for p in formula.parts]))
-        case Quantified():
-            return Quantified(formula.universal, formula.variables, substitute(formula.body, values))
-        case _:
-            return formula

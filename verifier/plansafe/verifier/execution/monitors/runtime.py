@@ -12,7 +12,6 @@ from itertools import product
 from typing import NamedTuple
 
 from plansafe.verifier.compile.emit import Emitter
-from plansafe.verifier.compile.normal import is_temporal, mentions, negate
 from plansafe.verifier.compile.triggers import Pattern, patterns
 from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.finding import Violation
@@ -23,6 +22,7 @@ from plansafe.verifier.execution.monitors.program import LetterTime, TooLarge
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.model.nodes import And, Formula, Or, Task, Temporal
+from plansafe.verifier.model.operations import is_temporal, mentions, negate
 from plansafe.verifier.rules.model import Part, Rule, step_predicate
 
 ActionFact = tuple[int, int]

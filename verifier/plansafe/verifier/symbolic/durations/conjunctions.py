@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import Atom, Binding, Formula, Task, ground
@@ -53,8 +53,10 @@ def conjunctions(task: Task, formula: Formula, binding: Binding, wanted: bool, c
                 for inner in task.bindings(formula.variables, binding)
             ]
             return _joined(parts, formula.universal is wanted)
-        case _:
+        case model.Compare() | model.Temporal():
             raise Unfit
+        case _:
+            assert_never(formula)
 
 
 def _joined(parts: list[set[Conjunction]], together: bool) -> set[Conjunction]:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from plansafe.verifier.compile.normal import is_temporal, mentions, reads, subformulas
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.execution.timed import END, START, Event
 from plansafe.verifier.model.footprints import Footprint, Footprints, Key
 from plansafe.verifier.model.nodes import Atom, Formula, Temporal
+from plansafe.verifier.model.operations import is_temporal, mentions, reads, subformulas
 from plansafe.verifier.rules.model import Part, step_predicate
 
 COUNTING = frozenset(("next", "weak-next", "yesterday", "weak-yesterday"))

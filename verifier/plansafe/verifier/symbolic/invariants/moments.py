@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from plansafe.verifier.compile import normal
-from plansafe.verifier.compile.normal import dnf, subformulas
+from plansafe.verifier.compile.normal import dnf
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import TRUE, Atom, Effect, Formula, Snap, Variable
+from plansafe.verifier.model.operations import subformulas
 from plansafe.verifier.symbolic.invariants.refutation import EQUAL, Domains, Known, LiftedLiteral, Never, Situation
 
 MAX_NODES = 400
@@ -183,8 +184,10 @@ class LiftedSnap:
                 return LiftedLiteral(positive, EQUAL, (formula.left, formula.right))
             case model.Compare():
                 return self._vocabulary.comparison(formula)._replace(positive=positive)
-            case _:
+            case model.Truth() | model.Not() | model.And() | model.Or() | model.Quantified() | model.Temporal():
                 return None
+            case _:
+                assert_never(formula)
 
     def _known(self, formula: Formula, positive: bool) -> Known:
         """What is known where a formula is true, or false."""
@@ -203,9 +206,11 @@ class LiftedSnap:
                     variables = tuple([(model.variable(v.slot), v.domain) for v in formula.variables])
                     return _joined(Known(variables), self._known(formula.body, positive))
                 return Known(nevers=tuple(self._nevers(formula, not positive)))
-            case _:
+            case Atom() | model.Equal() | model.Compare() | model.Temporal():
                 literal = self._literal(positive, formula)
                 return Known() if literal is None else Known(literals=(literal,))
+            case _:
+                assert_never(formula)
 
     def _nevers(self, formula: model.Quantified, positive: bool) -> Iterator[Never]:
         """For no objects is the body true (or false)."""

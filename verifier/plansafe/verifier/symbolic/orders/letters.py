@@ -11,10 +11,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import ceil, floor
+from typing import assert_never
 
-from plansafe.verifier.compile.normal import is_temporal, subformulas
 from plansafe.verifier.execution.monitors.program import WHOLE_TRACE
-from plansafe.verifier.model.nodes import And, Formula, Not, Number, Or, Temporal
+from plansafe.verifier.model.nodes import (
+    And,
+    Atom,
+    Compare,
+    Equal,
+    Formula,
+    Not,
+    Number,
+    Or,
+    Quantified,
+    Temporal,
+    Truth,
+)
+from plansafe.verifier.model.operations import is_temporal, mapped, subformulas
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.orders.moments import Moments, TimePoint
 from plansafe.verifier.symbolic.orders.template import TooHard
@@ -34,19 +47,12 @@ def rewritten(formula: Formula) -> Formula:
     """A ground formula with ``sometime-after`` spelt out; leaves stay the objects they are."""
     if not is_temporal(formula):
         return formula
-    match formula:
-        case Not():
-            return Not(rewritten(formula.body))
-        case And() | Or():
-            parts = tuple([rewritten(part) for part in formula.parts])
-            return And(parts) if isinstance(formula, And) else Or(parts)
-        case Temporal():
-            operands = tuple([rewritten(operand) for operand in formula.operands])
-            if formula.operator == "sometime-after":
-                return Temporal("always", (Or((Not(operands[0]), Temporal("sometime", (operands[1],)))),))
-            return Temporal(formula.operator, operands, formula.bounds)
-        case _:
-            return formula
+    if not is_temporal(formula):
+        return formula
+    if isinstance(formula, Temporal) and formula.operator == "sometime-after":
+        trigger, answer = [rewritten(operand) for operand in formula.operands]
+        return Temporal("always", (Or((Not(trigger), Temporal("sometime", (answer,)))),))
+    return mapped(formula, rewritten)
 
 
 class Letters:
@@ -140,8 +146,10 @@ class Letters:
                 return circuit.disjunction(found) ^ flip
             case Temporal() if formula.operator in ("until", "release"):
                 return self._operator(formula, self.moments.start)
-            case _:
+            case Truth() | Atom() | Equal() | Compare() | Quantified() | Temporal():
                 return self._first_letter(formula)
+            case _:
+                assert_never(formula)
 
     def _first_letter(self, formula: Formula) -> Literal:
         if self.merged:
@@ -290,8 +298,10 @@ class Letters:
                 return join([self.at(part, moment) for part in formula.parts])
             case Temporal():
                 return self._operator(formula, moment)
-            case _:
+            case Truth() | Atom() | Equal() | Compare() | Quantified():
                 raise AssertionError("quantifiers over temporal formulas are ground")
+            case _:
+                assert_never(formula)
 
     def _operator(self, formula: Temporal, moment: TimePoint) -> Literal:
         circuit = self.circuit

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from plansafe.verifier.compile.normal import dnf, generated_slots, is_temporal
+from plansafe.verifier.compile.normal import dnf, generated_slots
 from plansafe.verifier.execution.monitors.program import TooLarge, ground_temporal
 from plansafe.verifier.model.nodes import TRUE as ALWAYS
-from plansafe.verifier.model.nodes import And, Formula, Not, Or, Temporal, Variable
+from plansafe.verifier.model.nodes import And, Formula, Variable
+from plansafe.verifier.model.operations import children, is_temporal
 from plansafe.verifier.rules.model import Part
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.orders.letters import Letters, repeats, rewritten
@@ -198,15 +199,7 @@ def _leaves(formula: Formula) -> Iterator[Formula]:
     stack = [formula]
     while stack:
         part = stack.pop()
-        if not is_temporal(part):
+        if is_temporal(part):
+            stack.extend(children(part))
+        else:
             yield part
-            continue
-        match part:
-            case Not():
-                stack.append(part.body)
-            case And() | Or():
-                stack.extend(part.parts)
-            case Temporal():
-                stack.extend(part.operands)
-            case _:
-                raise AssertionError("quantifiers over temporal formulas are ground")

@@ -8,8 +8,8 @@ there are facts the fixpoint is reached as well.
 
 from __future__ import annotations
 
-from plansafe.verifier.compile.normal import reads
 from plansafe.verifier.model.nodes import Atom, Axiom, Task
+from plansafe.verifier.model.operations import reads
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, Literal
 from plansafe.verifier.symbolic.worlds.evaluation import Binding, Evaluation, Truths
 from plansafe.verifier.symbolic.worlds.possible_certain import Search

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from plansafe.verifier.compile.normal import is_temporal, mentions
 from plansafe.verifier.execution.monitors.program import TooLarge
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.nodes import And
+from plansafe.verifier.model.operations import is_temporal, mentions
 from plansafe.verifier.rules.model import step_predicate
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, Circuit, Literal
 from plansafe.verifier.symbolic.worlds.derived import Derived, TooManyRounds

@@ -13,10 +13,10 @@ from itertools import product
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from plansafe.verifier.compile.normal import reads
 from plansafe.verifier.execution.replay import TimeUp
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import Atom, Formula, Interval, Number, normal_number
+from plansafe.verifier.model.operations import reads
 from plansafe.verifier.reporting.report import Worlds
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
 from plansafe.verifier.symbolic.circuits.solvers import Model, solver_for

@@ -8,8 +8,8 @@ costs as much as there are facts that may matter, not as there are objects.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import assert_never
 
-from plansafe.verifier.compile.normal import reads_numbers
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import (
     And,
@@ -24,8 +24,10 @@ from plansafe.verifier.model.nodes import (
     Or,
     Quantified,
     Task,
+    Temporal,
     Truth,
 )
+from plansafe.verifier.model.operations import reads_numbers
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.worlds.possible_certain import PossibleCertain
@@ -87,9 +89,13 @@ class Evaluation:
                 return _equal(formula)
             case Quantified():
                 return self._quantified(formula, wanted)
-            case _:
+            case Atom() | Equal():
                 positive = self._truths(formula, True)
                 return lambda state, binding: positive(state, binding) ^ 1
+            case Temporal():
+                raise AssertionError("not a state formula")
+            case _:
+                assert_never(formula)
 
     def coder(self, arguments: tuple[int, ...]) -> Callable[[Binding], int]:
         """The code of an atom's arguments under a binding."""
@@ -203,8 +209,10 @@ class Evaluation:
                 return lambda state, binding: self.arithmetic(
                     expression.operator, [operand(state, binding) for operand in operands]
                 )
-            case _:
+            case model.Duration() | model.TotalTime() | model.IsViolated():
                 raise AssertionError("only durations and metrics read this")
+            case _:
+                assert_never(expression)
 
     def arithmetic(self, operator: str, values: list[Quantity]) -> Quantity:
         """``+ - * /`` in all worlds at once."""

@@ -10,23 +10,21 @@ What is found is an over-approximation; whoever asks evaluates the exact literal
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from plansafe.verifier.compile.emit import Emitter, Join
 from plansafe.verifier.compile.normal import Disjunct, FormulaLiteral, dnf
 from plansafe.verifier.model.nodes import (
     TRUE,
-    And,
     Atom,
     Compare,
-    Equal,
     Formula,
     Not,
-    Or,
-    Quantified,
     Task,
-    Truth,
+    Temporal,
     Variable,
 )
+from plansafe.verifier.model.operations import pushed
 
 Facts = list[set[int]]
 Search = Callable[..., None]
@@ -49,26 +47,14 @@ class PossibleCertain:
         triggers, which want to know who reads a fluent and do not evaluate them either.
         """
         match formula:
-            case Truth():
-                return Truth(formula.value == positive)
-            case Atom():
-                if positive:
-                    return formula
+            case Atom() if not positive:
                 return Not(Atom(formula.predicate + self.size, formula.arguments))
-            case Equal():
-                return formula if positive else Not(formula)
             case Compare():
                 return formula if compared else TRUE
-            case Not():
-                return self.possible(formula.body, not positive, compared=compared)
-            case And() | Or():
-                parts = tuple([self.possible(part, positive, compared=compared) for part in formula.parts])
-                return And(parts) if isinstance(formula, And) == positive else Or(parts)
-            case Quantified():
-                body = self.possible(formula.body, positive, compared=compared)
-                return Quantified(formula.universal == positive, formula.variables, body)
+            case Temporal():
+                return TRUE  # whatever it is, it may be
             case _:
-                return TRUE  # temporal: whatever it is, it may be
+                return pushed(formula, positive, partial(self.possible, compared=compared))
 
     def search(self, formula: Formula, variables: Sequence[Variable], bound: Sequence[int]) -> Search:
         """The values of ``variables`` for which such a condition holds; the slots in ``bound`` are given.

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import product
 
-from plansafe.verifier.compile.normal import is_temporal, negate
 from plansafe.verifier.compile.triggers import patterns
 from plansafe.verifier.execution.monitors.index import InstanceIndex
 from plansafe.verifier.execution.monitors.program import ground_temporal
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.nodes import And, Atom, Formula, Not, Or, Quantified, Temporal, Truth
+from plansafe.verifier.model.nodes import Atom, Formula, Or, Quantified, Temporal, Truth
+from plansafe.verifier.model.operations import is_temporal, mapped, negate
 from plansafe.verifier.rules.model import Part, step_predicate
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.worlds.evaluation import Binding, Evaluation, Truths
@@ -258,17 +258,14 @@ def _now(formula: Formula) -> Formula:
     Over values that never change every operator but those that shift has the value of its last operand.
     """
     match formula:
-        case Not():
-            return Not(_now(formula.body))
-        case And() | Or():
-            parts = tuple([_now(part) for part in formula.parts])
-            return And(parts) if isinstance(formula, And) else Or(parts)
         case Temporal() if formula.operator == "always-within":
             return Or(tuple([_now(operand) for operand in formula.operands]))
         case Temporal() if formula.operator not in SHIFTS:
             return _now(formula.operands[-1])
-        case _:
+        case Temporal() | Quantified():
             return formula
+        case _:
+            return mapped(formula, _now)
 
 
 def _pair(values: tuple[Truths, Truths | None], state: SymbolicState, binding: Binding) -> tuple[Literal, Literal]:

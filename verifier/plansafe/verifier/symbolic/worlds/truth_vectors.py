@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import floor
+from typing import assert_never
 
-from plansafe.verifier.compile.normal import negate, subformulas
-from plansafe.verifier.model.nodes import And, Formula, Not, Or, Temporal, Truth
+from plansafe.verifier.model.nodes import And, Atom, Compare, Equal, Formula, Not, Or, Quantified, Temporal, Truth
+from plansafe.verifier.model.operations import children, is_temporal, mapped, negate, subformulas
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 
 TruthVector = list[Literal]
@@ -23,45 +24,34 @@ SHIFTS = frozenset(("next", "weak-next", "yesterday", "weak-yesterday"))
 
 def rewritten(formula: Formula) -> Formula:
     """The operators that are short for others, spelt out; ``always-within`` gets its premise negated."""
-    match formula:
-        case Not():
-            return Not(rewritten(formula.body))
-        case And() | Or():
-            parts = tuple([rewritten(part) for part in formula.parts])
-            return And(parts) if isinstance(formula, And) else Or(parts)
-        case Temporal():
-            operands = tuple([rewritten(operand) for operand in formula.operands])
-            match formula.operator:
-                case "sometime-after":
-                    answer = Temporal("sometime", (operands[1],))
-                    return Temporal("always", (Or((negate(operands[0]), answer)),))
-                case "sometime-before":
-                    before = Temporal("yesterday", (Temporal("once", (operands[1],)),))
-                    return Temporal("always", (Or((negate(operands[0]), before)),))
-                case "at-most-once":
-                    # Three letters, one after the other: an undefined value is not two values at one letter.
-                    held = Temporal("yesterday", (Temporal("once", operands),))
-                    ceased = Temporal("yesterday", (Temporal("once", (And((negate(operands[0]), held)),)),))
-                    return Temporal("always", (Or((negate(operands[0]), negate(ceased))),))
-                case "always-within":
-                    return Temporal("always-within", (negate(operands[0]), operands[1]), formula.bounds)
-                case _:
-                    return Temporal(formula.operator, operands, formula.bounds)
+    if not is_temporal(formula):
+        return formula
+    formula = mapped(formula, rewritten)
+    if not isinstance(formula, Temporal):
+        return formula
+    operands = formula.operands
+    match formula.operator:
+        case "sometime-after":
+            answer = Temporal("sometime", (operands[1],))
+            return Temporal("always", (Or((negate(operands[0]), answer)),))
+        case "sometime-before":
+            before = Temporal("yesterday", (Temporal("once", (operands[1],)),))
+            return Temporal("always", (Or((negate(operands[0]), before)),))
+        case "at-most-once":
+            # Three letters, one after the other: an undefined value is not two values at one letter.
+            held = Temporal("yesterday", (Temporal("once", operands),))
+            ceased = Temporal("yesterday", (Temporal("once", (And((negate(operands[0]), held)),)),))
+            return Temporal("always", (Or((negate(operands[0]), negate(ceased))),))
+        case "always-within":
+            return Temporal("always-within", (negate(operands[0]), operands[1]), formula.bounds)
         case _:
             return formula
 
 
 def depth(formula: Formula) -> int:
     """How many letters away a formula looks by ``next`` and ``yesterday``, at most."""
-    match formula:
-        case Not():
-            return depth(formula.body)
-        case And() | Or():
-            return max([depth(part) for part in formula.parts], default=0)
-        case Temporal():
-            return (formula.operator in SHIFTS) + max([depth(operand) for operand in formula.operands])
-        case _:
-            return 0
+    below = max([depth(part) for part in children(formula)], default=0)
+    return below + (isinstance(formula, Temporal) and formula.operator in SHIFTS)
 
 
 def bounds(formula: Formula) -> set[int] | None:
@@ -107,8 +97,10 @@ class TruthVectors:
                 if wanted:
                     return self._operator(formula, vectors)
                 return _negated(self._operator(formula, [_negated(vector) for vector in vectors]))
-            case _:
+            case Atom() | Equal() | Compare() | Quantified():
                 raise AssertionError(f"a leaf without values: {type(formula).__name__}")
+            case _:
+                assert_never(formula)
 
     def _leaf(self, changes: list[tuple[int, Literal, Literal]], wanted: bool) -> TruthVector:
         out: TruthVector = []

@@ -1,0 +1,89 @@
+"""Whoever distinguishes the kinds of nodes names them all, so that the type checker leads from a new one to each place.
+
+A match that does not end in ``assert_never`` would let a new kind of formula read nothing, which is unsound. What may
+stand in its place hands all other kinds to an operation that ends so itself.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from plansafe.verifier.model import nodes
+
+FORMULAS = frozenset([node.__name__ for node in nodes.Formula.__args__])
+EXPRESSIONS = frozenset([node.__name__ for node in nodes.Expression.__args__])
+GENERIC = frozenset(("assert_never", "children", "mapped", "pushed"))
+"""The operations of :mod:`plansafe.verifier.model.operations` that may stand in the last case, for all other kinds."""
+FEW = 2
+"""Kinds that may be told from all others: ``is this an atom`` is no dispatch."""
+FOLDERS = ("verifier", "specs", "domains", "llm", "align", "app")
+
+
+def modules(root: Path) -> Iterator[tuple[Path, ast.Module]]:
+    """The files that import the model's nodes."""
+    for folder in FOLDERS:
+        for file in sorted((root / folder / "plansafe").rglob("*.py")):
+            text = file.read_text(encoding="utf-8")
+            if (
+                "verifier.model.nodes import" in text
+                or "verifier.model import nodes" in text
+                or file.name == "nodes.py"
+            ):
+                yield file, ast.parse(text)
+
+
+def named(node: ast.AST) -> set[str]:
+    """The last parts of all names in a tree."""
+    names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    return names | {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
+
+
+def kinds(names: set[str]) -> set[str]:
+    """Those of the names that are kinds of nodes, of the one union or the other."""
+    return max(names & FORMULAS, names & EXPRESSIONS, key=len)
+
+
+def matched(match: ast.Match) -> set[str]:
+    """The kinds that a match tells apart."""
+    return kinds(set().union(*[named(case.pattern) for case in match.cases]))
+
+
+def closed(match: ast.Match) -> bool:
+    """Whether nothing gets through a match in silence."""
+    last = match.cases[-1]
+    everything = isinstance(last.pattern, ast.MatchAs) and last.pattern.pattern is None and last.guard is None
+    return everything and any([named(statement) & GENERIC for statement in last.body])
+
+
+def told_apart(function: ast.AST) -> set[str]:
+    """The kinds that the branches of a function tell apart by ``isinstance``, one after the other."""
+    found: set[str] = set()
+    for node in ast.walk(function):
+        test = node.test if isinstance(node, ast.If | ast.IfExp) else None
+        if isinstance(test, ast.Call) and named(test.func) == {"isinstance"}:
+            found |= kinds(named(test.args[1]))
+    return found
+
+
+def test_matches_over_nodes_are_closed(root: Path) -> None:
+    open_ends = []
+    found = 0
+    for file, tree in modules(root):
+        for match in [node for node in ast.walk(tree) if isinstance(node, ast.Match) and len(matched(node)) > FEW]:
+            found += 1
+            if not closed(match):
+                open_ends.append(f"{file.relative_to(root)}:{match.lineno}")
+    assert found > 30, "the test finds no matches any more"
+    assert not open_ends
+
+
+def test_nobody_dispatches_by_isinstance(root: Path) -> None:
+    chains = [
+        f"{file.relative_to(root)}:{function.lineno} {function.name}"
+        for file, tree in modules(root)
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef) and len(told_apart(function)) > FEW
+    ]
+    assert not chains

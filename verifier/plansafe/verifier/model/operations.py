@@ -1,0 +1,277 @@
+"""What can be done with any formula, whatever its nodes: parts, what it reads, other arguments, another sign.
+
+Whoever asks for something of every node asks here, so that a new kind of node is a matter of a few places.
+Each dispatch in the project names all kinds and ends in ``assert_never``: the type checker lists what a new one
+concerns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import assert_never
+
+from plansafe.verifier.model.nodes import (
+    FALSE,
+    TRUE,
+    And,
+    Arithmetic,
+    Atom,
+    Compare,
+    Constant,
+    Duration,
+    Equal,
+    Expression,
+    Fluent,
+    Formula,
+    IsViolated,
+    Not,
+    Or,
+    Quantified,
+    Temporal,
+    TotalTime,
+    Truth,
+    Variable,
+)
+
+# ---- parts ----------------------------------------------------------------------------------------------------------
+
+
+def children(formula: Formula) -> tuple[Formula, ...]:
+    """The formulas that a formula is directly made of."""
+    match formula:
+        case Atom() | Equal() | Compare() | Truth():
+            return ()
+        case And() | Or():
+            return formula.parts
+        case Not() | Quantified():
+            return (formula.body,)
+        case Temporal():
+            return formula.operands
+        case _:
+            assert_never(formula)
+
+
+def mapped(formula: Formula, change: Callable[[Formula], Formula]) -> Formula:
+    """The formula with ``change`` applied to each of the formulas that it is directly made of."""
+    match formula:
+        case Atom() | Equal() | Compare() | Truth():
+            return formula
+        case And():
+            return And(tuple([change(part) for part in formula.parts]))
+        case Or():
+            return Or(tuple([change(part) for part in formula.parts]))
+        case Not():
+            return Not(change(formula.body))
+        case Quantified():
+            return Quantified(formula.universal, formula.variables, change(formula.body))
+        case Temporal():
+            return Temporal(formula.operator, tuple([change(part) for part in formula.operands]), formula.bounds)
+        case _:
+            assert_never(formula)
+
+
+def subformulas(formula: Formula, empty: frozenset[int] = frozenset()) -> Iterator[Formula]:
+    """The formula and everything in it, except what quantifiers over the domains in ``empty`` contain.
+
+    Iterative: formulas may nest without limit.
+    """
+    stack: list[Formula] = [formula]
+    while stack:
+        part = stack.pop()
+        yield part
+        if not (empty and isinstance(part, Quantified) and any([v.domain in empty for v in part.variables])):
+            stack.extend(children(part))
+
+
+def conjuncts(formula: Formula) -> Iterator[Formula]:
+    """What a formula demands one by one, in the order of the text: conjunctions are opened, at any depth."""
+    stack = [formula]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, And):
+            stack.extend(reversed(part.parts))
+        else:
+            yield part
+
+
+def operands(expression: Expression) -> tuple[Expression, ...]:
+    """The expressions that an expression is directly made of."""
+    match expression:
+        case Fluent() | Constant() | Duration() | TotalTime() | IsViolated():
+            return ()
+        case Arithmetic():
+            return expression.operands
+        case _:
+            assert_never(expression)
+
+
+def subexpressions(expression: Expression) -> Iterator[Expression]:
+    """The expression and everything in it."""
+    stack = [expression]
+    while stack:
+        part = stack.pop()
+        yield part
+        stack.extend(operands(part))
+
+
+# ---- what is read ---------------------------------------------------------------------------------------------------
+
+
+def expression_fluents(expression: Expression) -> Iterator[Fluent]:
+    """The fluents an expression reads."""
+    return (part for part in subexpressions(expression) if isinstance(part, Fluent))
+
+
+def reads(formula: Formula, empty: frozenset[int] = frozenset()) -> Iterator[Atom | Fluent]:
+    """Every atom and fluent that occurs in a formula; ``empty`` as for :func:`subformulas`."""
+    for part in subformulas(formula, empty):
+        match part:
+            case Atom():
+                yield part
+            case Compare():
+                yield from expression_fluents(part.left)
+                yield from expression_fluents(part.right)
+            case Not() | And() | Or() | Quantified() | Temporal() | Equal() | Truth():
+                pass  # its parts come by themselves
+            case _:
+                assert_never(part)
+
+
+def reads_numbers(formula: Formula) -> bool:
+    """Whether a formula compares numbers, and so may be undefined."""
+    return any([isinstance(part, Compare) for part in subformulas(formula)])
+
+
+def is_temporal(formula: Formula) -> bool:
+    """Whether a temporal operator occurs."""
+    return any([isinstance(part, Temporal) for part in subformulas(formula)])
+
+
+def mentions(formula: Formula, predicates: frozenset[int]) -> bool:
+    """Whether an atom of one of the predicates occurs."""
+    return any([isinstance(read, Atom) and read.predicate in predicates for read in reads(formula)])
+
+
+# ---- variables ------------------------------------------------------------------------------------------------------
+
+
+def slots(formula: Formula) -> frozenset[int]:
+    """The slots of all variables that occur in atoms, fluents and equalities."""
+    out: set[int] = set()
+    for read in reads(formula):
+        out.update([-1 - a for a in read.arguments if a < 0])
+    for part in subformulas(formula):
+        if isinstance(part, Equal):
+            out.update([-1 - a for a in part if a < 0])
+    return frozenset(out)
+
+
+def binders(formula: Formula) -> list[Variable]:
+    """The variables that quantifiers in a formula bind, each once."""
+    return list({v.slot: v for p in subformulas(formula) if isinstance(p, Quantified) for v in p.variables}.values())
+
+
+def quantified(formula: Formula) -> dict[int, int]:
+    """The slots that quantifiers in a formula bind, with the domains they range over."""
+    return {v.slot: v.domain for v in binders(formula)}
+
+
+def free_slots(formula: Formula) -> frozenset[int]:
+    """The slots of free variables. Slots are never reused in a scope, so this is a difference of sets."""
+    return slots(formula) - quantified(formula).keys()
+
+
+def substituted(formula: Formula, values: Mapping[int, int], functions: Mapping[int, int] | None = None) -> Formula:
+    """A formula with other arguments for some slots (quantified ones become other variables), functions renumbered."""
+
+    def inner(part: Formula) -> Formula:
+        return substituted(part, values, functions)
+
+    match formula:
+        case Atom():
+            return substituted_atom(formula, values)
+        case Equal():
+            return Equal(*_arguments((formula.left, formula.right), values))
+        case Compare():
+            left, right = [substituted_expression(side, values, functions) for side in (formula.left, formula.right)]
+            return Compare(formula.operator, left, right)
+        case Quantified():
+            variables = tuple([v._replace(slot=-1 - values.get(v.slot, -1 - v.slot)) for v in formula.variables])
+            return Quantified(formula.universal, variables, inner(formula.body))
+        case Truth() | Not() | And() | Or() | Temporal():
+            return mapped(formula, inner)
+        case _:
+            assert_never(formula)
+
+
+def substituted_atom(atom: Atom, values: Mapping[int, int]) -> Atom:
+    """An atom with other arguments for some slots."""
+    return Atom(atom.predicate, _arguments(atom.arguments, values))
+
+
+def substituted_expression(
+    expression: Expression, values: Mapping[int, int], functions: Mapping[int, int] | None = None
+) -> Expression:
+    """A numeric expression with other arguments for some slots, functions renumbered."""
+    match expression:
+        case Fluent():
+            number = expression.function if functions is None else functions[expression.function]
+            return Fluent(number, _arguments(expression.arguments, values))
+        case Arithmetic():
+            parts = [substituted_expression(part, values, functions) for part in expression.operands]
+            return Arithmetic(expression.operator, tuple(parts))
+        case Constant() | Duration() | TotalTime() | IsViolated():
+            return expression
+        case _:
+            assert_never(expression)
+
+
+def _arguments(arguments: Sequence[int], values: Mapping[int, int]) -> tuple[int, ...]:
+    return tuple([values.get(-1 - a, a) if a < 0 else a for a in arguments])
+
+
+# ---- signs ----------------------------------------------------------------------------------------------------------
+
+
+def negate(formula: Formula) -> Formula:
+    """The negation, without doubling it."""
+    if isinstance(formula, Not):
+        return formula.body
+    if isinstance(formula, Truth):
+        return FALSE if formula.value else TRUE
+    return Not(formula)
+
+
+def signed(formula: Formula, positive: bool = True) -> Iterator[tuple[Formula, bool]]:
+    """The formula and everything in it, each with its sign: whether it counts as it is or negated.
+
+    Temporal operators are not looked into: the sign of an operand depends on the operator.
+    """
+    stack = [(formula, positive)]
+    while stack:
+        part, sign = stack.pop()
+        yield part, sign
+        if not isinstance(part, Temporal):
+            below = sign != isinstance(part, Not)
+            stack.extend([(child, below) for child in children(part)])
+
+
+def pushed(formula: Formula, positive: bool, change: Callable[[Formula, bool], Formula]) -> Formula:
+    """A junction, a quantifier or a negation (or what it denies), with ``change`` applied to each part and its sign.
+
+    Negations vanish, and where ``positive`` is false the others become their duals.
+    """
+    match formula:
+        case Not():
+            return change(formula.body, not positive)
+        case And() | Or():
+            parts = tuple([change(part, positive) for part in formula.parts])
+            return And(parts) if isinstance(formula, And) == positive else Or(parts)
+        case Quantified():
+            return Quantified(formula.universal == positive, formula.variables, change(formula.body, positive))
+        case Truth():
+            return formula if positive else negate(formula)
+        case Atom() | Equal() | Compare() | Temporal():
+            return formula if positive else Not(formula)
+        case _:
+            assert_never(formula)
