@@ -65,19 +65,19 @@ def read_all(source: Source) -> list[Node] | None:
     current = top
     stack: list[list[Node]] = []
     for piece in pieces:
-        head, *tails = piece.split(")")
-        child: list[Node] = [*head.split()]
+        parts = piece.split(")")
+        child: list[Node] = parts[0].split()  # type: ignore[assignment]  # a list of strings of its own
         current.append(child)
-        if not tails:
+        if len(parts) == 1:
             stack.append(current)
             current = child
             continue
-        last = tails.pop()
-        for tail in tails:  # each closes one more list
+        for tail in parts[1:-1]:  # each closes one more list
             if not stack:
                 return None
             current.extend(tail.split())
             current = stack.pop()
+        last = parts[-1]
         if last and not last.isspace():
             current.extend(last.split())
     return None if stack else top
@@ -265,7 +265,15 @@ class Places:
 
 
 def _end_of_list(text: str, start: int) -> int:
+    """Where the list that begins at ``start`` ends; at the end of the text if it is not closed."""
     depth = 0
+    if text.find(";", start) < 0 and text.find('"', start) < 0:
+        while (end := text.find(")", start)) >= 0:
+            depth += text.count("(", start, end) - 1
+            start = end + 1
+            if depth <= 0:
+                return start
+        return len(text)
     for match in _PARENTHESIS.finditer(text, start):
         token = match.group()
         if token == "(":

@@ -128,6 +128,8 @@ class Symbols:
 
     def ground_atom(self, node: Node) -> Atom | None:
         """A well-typed ground atom read without ceremony, or ``None`` for anything else (right or wrong)."""
+        if not isinstance(node, list):
+            return None
         sets, objects, constants = self.types.domain_sets, self.object_index, self.constants
         arguments = []
         try:
@@ -145,6 +147,13 @@ class Symbols:
         except (KeyError, TypeError, IndexError):
             return None
         return Atom(index, tuple(arguments))
+
+    def ground_literal(self, node: Node) -> Atom | Not | None:
+        """The same of an atom or its negation."""
+        if len(node) == 2 and node[0] == "not":
+            atom = self.ground_atom(node[1])
+            return None if atom is None else Not(atom)
+        return self.ground_atom(node)
 
     def action_predicate(self, kind: str, action: model.Action) -> int:
         """The predicate that is true of an action's arguments at the letters where it starts, ends, or is running."""
@@ -351,10 +360,10 @@ class Conditions:
 
     def _junction(self, node: list[Node], conjunction: bool) -> Formula:
         parts: list[Formula] = []
-        atoms = self.symbols.ground_atom
+        literal = self.symbols.ground_literal
         for child in range(1, len(node)):
             item = node[child]
-            part = atoms(item) or self.formula(item, At(node, child))
+            part = literal(item) or self.formula(item, At(node, child))
             if part is TRUE and conjunction:
                 continue  # `()`, which is what `(and)` is
             if isinstance(part, And if conjunction else Or) and len(part.parts) <= MAX_FLATTENED:

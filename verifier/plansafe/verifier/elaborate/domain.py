@@ -257,7 +257,7 @@ def _signature(
     if name in RESERVED and what == "predicate":
         context.error("SC003", f"`{name}` may not name a predicate", At(node, 0), "an operator of the language")
         return None
-    entries = typed_list(context, node, 1, is_variable, "a variable")
+    entries = typed_list(context, node, 1, is_variable, "a variable") if len(node) > 1 else []
     seen: dict[str, At] = {}
     for entry in entries:
         if entry.name in seen:

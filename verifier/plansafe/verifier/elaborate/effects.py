@@ -204,7 +204,7 @@ class Effects:
             context.error("SC003", "expected a fact", at, "expected `(predicate argument ..)`")
             return None
         errors = context.errors
-        formula = self.conditions.formula(node, at)
+        formula = symbols.ground_atom(node) or self.conditions.formula(node, at)
         if not isinstance(formula, Atom) or node[0] not in symbols.predicate_index:
             if context.errors == errors:
                 context.error("SC003", f"`{node[0]}` is not a fact", at, "expected `(predicate argument ..)`")

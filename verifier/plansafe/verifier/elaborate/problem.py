@@ -42,6 +42,8 @@ class Initial:
         for child in range(1, len(node)):
             fact = node[child]
             try:
+                if isinstance(fact, str):
+                    raise KeyError
                 index = predicates[fact[0]]  # type: ignore[index]
                 domains = declared[index].domains
                 if len(fact) - 1 != len(domains) or index in derived:

@@ -31,6 +31,11 @@ def typed_list(
     wrong = False
     while position < len(node):
         item = node[position]
+        if valid(item):
+            assert isinstance(item, str)
+            pending.append((item, At(node, position)))
+            position += 1
+            continue
         glued = (pending or wrong) and isinstance(item, str) and item[0] == "-" and is_name(item[1:] or None)
         if glued:
             assert isinstance(item, str)
@@ -58,11 +63,6 @@ def typed_list(
             out += [Typed(name, at, types, where) for name, at in pending]
             pending = []
             wrong = False
-            continue
-        if valid(item):
-            assert isinstance(item, str)
-            pending.append((item, At(node, position)))
-            position += 1
             continue
         wrong = True
         if isinstance(item, list):
