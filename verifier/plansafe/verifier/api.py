@@ -22,13 +22,13 @@ from plansafe.verifier.elaborate.context import Context
 from plansafe.verifier.elaborate.task import Elaborated, elaborate
 from plansafe.verifier.execution.one_world import task_is_open
 from plansafe.verifier.execution.reading import ReadSteps, read_steps
-from plansafe.verifier.execution.replay import FORCE, HALT, SKIP, Engine, Outcome, Run, TimeUp
+from plansafe.verifier.execution.replay import FORCE, HALT, SKIP, Engine, Outcome, Run
 from plansafe.verifier.execution.settings import Options
 from plansafe.verifier.execution.steps import Tolerance, rounded
 from plansafe.verifier.execution.timed import TimedRun
+from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import OpenPredicate, WorldInvariant
 from plansafe.verifier.reporting.report import FindingClass, Headline, Report, Worlds
-from plansafe.verifier.rules.copies import ExpansionTooLarge
 from plansafe.verifier.rules.elaborate import Rules
 from plansafe.verifier.rules.expand import Expander
 from plansafe.verifier.rules.expanded import Expanded
@@ -167,7 +167,7 @@ class Checker:
             try:
                 self.expanded = expander.expand(list(specs))
                 rules.specifications(self.expanded)
-            except ExpansionTooLarge:
+            except LimitReached:
                 label = Label(specs[0].name, Span(0, 1), "this specification")
                 self.context.diagnostics.append(
                     Diagnostic("SC503", "templates and macros expand to more than a million nodes", (label,))
@@ -198,7 +198,9 @@ class Checker:
         deadline = None if self.options.time_limit_s is None else monotonic() + self.options.time_limit_s
         try:
             report = self._check(plan, deadline)
-        except TimeUp:
+        except LimitReached as limit:
+            if limit.what is not Limited.TIME:
+                raise
             from plansafe.verifier.reporting.summary import out_of_time  # noqa: PLC0415
 
             return out_of_time(self, plan)

@@ -32,9 +32,9 @@ from plansafe.llm.scenario.searches import Searches
 from plansafe.llm.scenario.ways import count_ways
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.execution.one_world import refusal
+from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Atom
 from plansafe.verifier.planning.port import Answer, Planner, Solution
-from plansafe.verifier.planning.relaxed import TooBig
 from plansafe.verifier.reporting.report import Headline, Worlds
 
 Resolve = Callable[[str, Source], Source | None]
@@ -171,7 +171,7 @@ class Examination:
         if with_base and not checker.open:
             try:
                 wrong += unreachable(checker, names, self.reach())
-            except TooBig:
+            except LimitReached:
                 unknown = "whether new actions can be taken is not known: there are too many"
         wrong = [united.diagnostic(d) for d in wrong]
         figures = {"actions": len(names), "wrong": len(wrong)}
@@ -186,7 +186,7 @@ class Examination:
         return Criterion(ACTIONS, Verdict.YES, what, figures=figures)
 
     def reach(self) -> Reach:
-        """What is reachable without deletes. Raises ``TooBig``."""
+        """What is reachable without deletes. Raises ``LimitReached``."""
         assert self.checker is not None
         assert self.checker.engine is not None
         if self._reach is None:
@@ -211,7 +211,7 @@ class Examination:
     def _out_of_reach(self) -> str:
         try:
             missing = self.reach().missing()
-        except TooBig:
+        except LimitReached:
             return ""
         if not missing:
             return ""

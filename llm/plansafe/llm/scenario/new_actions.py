@@ -11,6 +11,7 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.compile.normal import Disjunct, dnf
 from plansafe.verifier.elaborate.context import At
 from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import (
     TRUE,
     Action,
@@ -29,7 +30,7 @@ from plansafe.verifier.model.nodes import (
     bind,
 )
 from plansafe.verifier.model.operations import conjuncts
-from plansafe.verifier.planning.relaxed import Lifted, TooBig
+from plansafe.verifier.planning.relaxed import Lifted
 
 MALFORMED, UNREACHABLE = "SC766", "SC768"
 MAX_DISJUNCTS = 256
@@ -187,7 +188,7 @@ class Reach:
         lifted = Lifted(engine, False)
         for count, (schema, objects) in enumerate(lifted.reachable(state)):
             if count > MAX_OPERATORS:
-                raise TooBig
+                raise LimitReached(Limited.GROUND_TASK)
             if schema.action is not None and schema.condition is schema.action.start.condition:
                 self.actions.add(schema.action.name)
             binding = bind(schema.parameters, objects)

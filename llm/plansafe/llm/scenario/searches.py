@@ -11,11 +11,12 @@ from plansafe.llm.scenario.violating import ViolationSearch
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import GroundAction, step_text
+from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.planning.chain import default_planners
 from plansafe.verifier.planning.estimates import landmark_cut
 from plansafe.verifier.planning.own_search import unsupported
 from plansafe.verifier.planning.port import Answer, Planner, Query, Solution
-from plansafe.verifier.planning.relaxed import Lifted, Relaxed, TooBig
+from plansafe.verifier.planning.relaxed import Lifted, Relaxed
 from plansafe.verifier.reporting.report import Headline, Report, Worlds
 
 SAFE = (Headline.SAFE, Headline.VALID)
@@ -134,7 +135,7 @@ class Searches:
         start = Execution.initial(self.engine, self.guarded)
         try:
             relaxed = Relaxed(Lifted(self.engine, self.guarded), start.state, start.runtime, lambda: None)
-        except TooBig:
+        except LimitReached:
             return 0
         return landmark_cut(relaxed, relaxed.holding(start.state, start.runtime), relaxed.goal).value or 0
 

@@ -15,16 +15,13 @@ from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction
+from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.planning.estimates import relaxed_plan
 from plansafe.verifier.planning.port import Answer, Solution
-from plansafe.verifier.planning.relaxed import Lifted, Relaxed, TooBig
+from plansafe.verifier.planning.relaxed import Lifted, Relaxed
 
 MAX_NODES = 200_000
 _Path = tuple["_Path | None", GroundAction] | None
-
-
-class _Late(Exception):
-    """A limit has passed."""
 
 
 class ViolationSearch:
@@ -40,14 +37,16 @@ class ViolationSearch:
         """``SOLVED`` with the steps, ``UNSOLVABLE`` (proved), or ``NOT_FOUND``. Steps are not replayed here."""
         try:
             return self._run()
-        except (_Late, NumberTooLarge, TooManyInstances):
+        except (LimitReached, NumberTooLarge, TooManyInstances):
             return Solution(Answer.NOT_FOUND, detail=f"nothing found within the limit, after {self.visited} states")
 
     def _run(self) -> Solution:
         start = self._settled(Execution.initial(self.engine))
         try:
             self._relaxed = Relaxed(Lifted(self.engine, False), start.state, None, self._check)
-        except TooBig:
+        except LimitReached as limit:
+            if limit.what is Limited.TIME:
+                raise
             self._relaxed = None
         if self._unsafe_end(start):
             return Solution(Answer.SOLVED)
@@ -80,7 +79,7 @@ class ViolationSearch:
 
     def _check(self) -> None:
         if monotonic() > self.deadline or self.visited > MAX_NODES:
-            raise _Late
+            raise LimitReached(Limited.TIME)
 
     def _settled(self, execution: Execution) -> Execution:
         """The same moment; without monitors where a rule is broken for good."""

@@ -12,8 +12,9 @@ from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction
+from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.planning.estimates import landmark_cut
-from plansafe.verifier.planning.relaxed import Lifted, Relaxed, TooBig
+from plansafe.verifier.planning.relaxed import Lifted, Relaxed
 from plansafe.verifier.repair.effects import identity
 
 MAX_STATES = 30_000
@@ -41,10 +42,6 @@ class _Node:
         self.steps: list[tuple[GroundAction, object]] = []
 
 
-class _Late(Exception):
-    """A limit has passed."""
-
-
 def count_ways(engine: Engine, first: Sequence[GroundAction], rules: bool, time_limit_s: float, cap: int) -> Ways:
     """Count the ways to the goal. ``first`` is an admissible plan of least length, proved.
 
@@ -57,9 +54,9 @@ def count_ways(engine: Engine, first: Sequence[GroundAction], rules: bool, time_
     second = next(_others(engine, first, rules, independence, monotonic() + time_limit_s / 4), None)
     try:
         if not cap:
-            raise _Late
+            raise LimitReached(Limited.TIME)
         layers = _Layers(engine, len(first), rules, deadline).run()
-    except (_Late, NumberTooLarge, TooManyInstances):
+    except (LimitReached, NumberTooLarge, TooManyInstances):
         least = 1 if second is None else 2
         return Ways(least, least, False, second)
     sequences = _sequences(layers)
@@ -143,11 +140,16 @@ class _Layers:
         self._relaxed: Relaxed | None
         try:
             self._relaxed = Relaxed(Lifted(engine, rules), start.state, start.runtime, self._check)
-        except TooBig:
+        except LimitReached as limit:
+            if limit.what is Limited.TIME:
+                raise
             self._relaxed = None
 
     def run(self) -> list[dict[object, _Node]]:
-        """Layers from the initial state to the goal; each node with the steps that lead on. Raises :class:`_Late`."""
+        """Layers from the initial state to the goal; each node with the steps that lead on.
+
+        Raises :class:`LimitReached`.
+        """
         root = self._node(self._start, self.length)
         if root is None:
             return [{}]
@@ -200,7 +202,7 @@ class _Layers:
 
     def _check(self) -> None:
         if monotonic() > self.deadline or self.states > MAX_STATES:
-            raise _Late
+            raise LimitReached(Limited.TIME)
 
 
 def _sequences(layers: list[dict[object, _Node]]) -> int:

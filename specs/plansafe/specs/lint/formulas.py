@@ -9,7 +9,6 @@ from plansafe.specs.lint.budget import Budget
 from plansafe.specs.lint.grounder import Binding
 from plansafe.specs.lint.letters import (
     Sequences,
-    TooMany,
     Wanted,
     assignments,
     quantifies_over_time,
@@ -17,6 +16,7 @@ from plansafe.specs.lint.letters import (
 from plansafe.specs.lint.parts import broken, is_ban, kept, mentioned, said, step_of
 from plansafe.specs.lint.question import Asked, Reply
 from plansafe.specs.lint.vocabulary import Vocabulary
+from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Action, Atom, Formula
 from plansafe.verifier.model.operations import reads
 from plansafe.verifier.rules.model import Part, Rule
@@ -243,7 +243,7 @@ class Formulas:
                     letters.on_the_way, letters.on_the_way, letters.at_the_end, fixed, self.budget.deadline
                 ):
                     return Reply.IMPOSSIBLE
-        except TooMany:
+        except LimitReached:
             return Reply.OPEN
         return Reply.OPEN
 

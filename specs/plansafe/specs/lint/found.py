@@ -9,7 +9,7 @@ from plansafe.grammar.diagnostics import Label, Severity
 from plansafe.grammar.source import Source
 from plansafe.specs.lint.budget import Budget
 from plansafe.specs.lint.formulas import Formulas
-from plansafe.specs.lint.given import LintProblem
+from plansafe.specs.lint.lint_problem import LintProblem
 from plansafe.specs.lint.model import Fault, LintOptions, Open, Scope
 from plansafe.specs.lint.vocabulary import Vocabulary
 from plansafe.verifier.api import Checker

@@ -15,9 +15,10 @@ from itertools import product
 from time import monotonic
 from typing import assert_never
 
-from plansafe.specs.lint.universe import TooLarge, Universe
+from plansafe.specs.lint.universe import Universe
 from plansafe.specs.lint.vocabulary import Vocabulary
 from plansafe.verifier.model import nodes as model
+from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import (
     And,
     Atom,
@@ -85,11 +86,11 @@ class Grounder:
     # -- formulas -----------------------------------------------------------------------------------------------------
 
     def truth(self, formula: Formula, binding: Binding, letter: int, positive: bool) -> Literal:
-        """Where a formula is true (``positive``), or false. Raises :class:`~.universe.TooLarge`."""
+        """Where a formula is true (``positive``), or false. Raises :class:`LimitReached`."""
         self._nodes += 1
         late = self.deadline is not None and not self._nodes % 256 and monotonic() > self.deadline
         if self._nodes > MAX_NODES or late:
-            raise TooLarge
+            raise LimitReached(Limited.QUESTION)
         match formula:
             case Truth():
                 return TRUE if formula.value == positive else FALSE
@@ -127,7 +128,7 @@ class Grounder:
             if count >= MAX_TUPLES:
                 self.abstracted = True
                 if not self.refuting:
-                    raise TooLarge
+                    raise LimitReached(Limited.QUESTION)
                 break
             inside = [member(e, v.domain) ^ 1 for e, v in zip(elements, variables, strict=True)]
             if TRUE not in inside:
@@ -151,7 +152,7 @@ class Grounder:
         found = self._skolems.get(key)
         if found is None:
             if len(self._skolems) >= MAX_SKOLEMS:
-                raise TooLarge
+                raise LimitReached(Limited.QUESTION)
             found = self._skolems[key] = self.universe.fresh(variable.domain, variable.name)
         return found
 
@@ -277,7 +278,7 @@ class Grounder:
         if operator == "historically":
             return circuit.conjunction([at(0, when) for when in range(letter + 1)])
         if operator != "since":
-            raise TooLarge  # a future operator: see :mod:`.letters`
+            raise LimitReached(Limited.QUESTION)  # a future operator: see :mod:`.letters`
         found = at(1, 0)
         return found if not letter else circuit.either(at(1, 1), circuit.both(at(0, 1), found))
 

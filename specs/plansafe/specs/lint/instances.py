@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from itertools import product
 
-from plansafe.specs.lint.letters import Sequences, TooMany, Wanted
+from plansafe.specs.lint.letters import Sequences, Wanted
 from plansafe.specs.lint.relaxation import Relaxation
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.model.evaluation import Evaluator
+from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import Task
 from plansafe.verifier.model.operations import mentions
 from plansafe.verifier.rules.model import Part
@@ -34,11 +35,11 @@ def instances(
 ) -> list[tuple[int, ...]]:
     """The instances that some trace may satisfy (``positive``), or break; only one of them if ``first``.
 
-    Raises :class:`~.letters.TooMany` where there are too many instances, or their automata are too large.
+    Raises :class:`LimitReached` where there are too many instances, or their automata are too large.
     """
     task = engine.task
     if count(task, part) > MAX_BINDINGS:
-        raise TooMany
+        raise LimitReached(Limited.QUESTION)
     sequences = Sequences(task, [Wanted(part, positive)])
     state = engine.initial()
     evaluator = Evaluator(task, state.facts, state.fluents)

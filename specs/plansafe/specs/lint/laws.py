@@ -31,7 +31,7 @@ class Laws:
         self._recursive = _recursive(self.words.axioms)
 
     def all(self) -> list[Literal]:
-        """Every law. Raises :class:`~.universe.TooLarge`."""
+        """Every law. Raises :class:`LimitReached`."""
         grounder = self.grounder
         out: list[Literal] = []
         done: set[object] = set()

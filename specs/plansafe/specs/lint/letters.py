@@ -13,7 +13,8 @@ from time import monotonic
 from typing import NamedTuple
 
 from plansafe.verifier.execution.monitors.key import program_key
-from plansafe.verifier.execution.monitors.program import PRESENTLY_SATISFIED, LetterTime, Program, TooLarge
+from plansafe.verifier.execution.monitors.program import PRESENTLY_SATISFIED, LetterTime, Program
+from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import Formula, Quantified, Task, Temporal
 from plansafe.verifier.model.operations import is_temporal, subformulas
 from plansafe.verifier.rules.model import Part
@@ -23,10 +24,6 @@ MAX_NODES = 20_000
 
 Letter = int
 """The values of leaves, as bits."""
-
-
-class TooMany(Exception):
-    """More leaves, states or time than the limits allow."""
 
 
 class Wanted(NamedTuple):
@@ -55,10 +52,7 @@ class Sequences:
 
     def __init__(self, task: Task, wanted: Sequence[Wanted]) -> None:
         self.wanted = wanted
-        try:
-            self.programs = [Program(task, "whole", over_the_trace(w.part)) for w in wanted]
-        except TooLarge as error:
-            raise TooMany from error
+        self.programs = [Program(task, "whole", over_the_trace(w.part)) for w in wanted]
         self.leaves = [(n, leaf) for n, program in enumerate(self.programs) for leaf in program.leaves]
         self._shifts = [sum([len(p.leaves) for p in self.programs[:n]]) for n in range(len(self.programs))]
 
@@ -73,10 +67,10 @@ class Sequences:
         """Whether there are letters after which all parts have the value wanted.
 
         ``first``, ``later`` and ``last`` say which letters are possible there (a trace of one letter has one that is
-        first and last). The leaves in ``fixed`` keep their values. Raises :class:`TooMany`.
+        first and last). The leaves in ``fixed`` keep their values. Raises :class:`LimitReached`.
         """
         if len(self.leaves) > MAX_LEAVES:
-            raise TooMany
+            raise LimitReached(Limited.QUESTION)
         letters = range(1 << len(self.leaves))
         start = tuple([program.start for program in self.programs])
         queue = deque([(start, 0, -1)])
@@ -84,7 +78,7 @@ class Sequences:
         while queue:
             states, number, values = queue.popleft()
             if deadline is not None and monotonic() > deadline:
-                raise TooMany
+                raise LimitReached(Limited.QUESTION)
             for letter in letters:
                 if values >= 0 and letter & fixed != values:
                     continue
@@ -100,7 +94,7 @@ class Sequences:
                 if goes and mark not in seen:
                     seen.add(mark)
                     if len(seen) > MAX_NODES:
-                        raise TooMany
+                        raise LimitReached(Limited.QUESTION)
                     queue.append((after, number + 1, letter & fixed))
         return False
 

@@ -9,7 +9,7 @@ from plansafe.specs.lint.budget import Budget
 from plansafe.specs.lint.change import PossibleChanges
 from plansafe.specs.lint.example import broken_in, examples
 from plansafe.specs.lint.found import FORMULAS, Found, Subject
-from plansafe.specs.lint.given import Decided
+from plansafe.specs.lint.lint_problem import Decided
 from plansafe.specs.lint.model import Open, Scope
 from plansafe.specs.lint.question import Reply
 from plansafe.specs.lint.reasons import why_never

@@ -8,9 +8,10 @@ from time import monotonic
 
 from plansafe.specs.lint.grounder import Binding, Grounder, LetterAction
 from plansafe.specs.lint.laws import Laws
-from plansafe.specs.lint.universe import TooLarge, Universe
+from plansafe.specs.lint.universe import Universe
 from plansafe.specs.lint.vocabulary import Vocabulary
 from plansafe.verifier.execution.state import NumberTooLarge
+from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Action, Variable
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
 from plansafe.verifier.symbolic.circuits.solvers import Model, Solver, solver_for
@@ -88,7 +89,7 @@ class Asked:
         """Whether all statements can be true together. Raises :class:`SolverMissing`."""
         try:
             return self._answer()
-        except (TooLarge, NumberTooLarge):
+        except (LimitReached, NumberTooLarge):
             return Reply.OPEN
 
     def _answer(self) -> Reply:

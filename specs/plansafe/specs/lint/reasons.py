@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from plansafe.specs.lint.parts import step_of
-from plansafe.specs.lint.relaxation import Relaxation, TooLarge
+from plansafe.specs.lint.relaxation import Relaxation
+from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import And, Atom, Formula, Not, Or, Quantified, Task, Truth, Variable
 from plansafe.verifier.model.printing import formula_text
 from plansafe.verifier.rules.model import Part, shown_names
@@ -14,7 +15,7 @@ def why_never(relaxed: Relaxation, task: Task, parts: tuple[Part, ...]) -> str:
     for part in parts:
         try:
             found = _of_part(relaxed, task, part)
-        except TooLarge:
+        except LimitReached:
             continue
         if found:
             return found

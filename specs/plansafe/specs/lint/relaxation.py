@@ -14,6 +14,7 @@ from itertools import product
 
 from plansafe.specs.lint.budget import Budget
 from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import (
     TRUE,
     Action,
@@ -33,10 +34,6 @@ from plansafe.verifier.symbolic.worlds.possible_certain import PossibleCertain, 
 
 MAX_MATCHES = 2_000_000
 PAST = frozenset(("yesterday", "weak-yesterday", "once", "historically", "since"))
-
-
-class TooLarge(Exception):
-    """More matches, or more time, than the limits allow."""
 
 
 class _Few(list[tuple[int, ...]]):
@@ -63,11 +60,11 @@ class _Some(list[tuple[int, ...]]):
     def append(self, item: tuple[int, ...]) -> None:
         super().append(item)
         if len(self) > MAX_MATCHES or (not len(self) % 4096 and self.budget.over):
-            raise TooLarge
+            raise LimitReached(Limited.QUESTION)
 
 
 class Relaxation:
-    """The fixpoint for one problem. What it leaves open may have any value. Raises :class:`TooLarge`.
+    """The fixpoint for one problem. What it leaves open may have any value. Raises :class:`LimitReached`.
 
     ``everything`` is the domain of all objects, where types are lenient: steps may be taken with any of them.
     """
@@ -144,7 +141,7 @@ class Relaxation:
 
     def _few(self, search: Search, values: Sequence[int], count: int) -> list[tuple[int, ...]]:
         if self.budget.over:
-            raise TooLarge
+            raise LimitReached(Limited.QUESTION)
         out = _Few(count)
         with suppress(StopIteration):
             search(self._facts, (), out, *values)
@@ -179,7 +176,7 @@ class Relaxation:
             self._reach(opening.predicate, code, True)
             self._reach(opening.predicate, code, False)
             if len(self._facts[opening.predicate]) > MAX_MATCHES:
-                raise TooLarge
+                raise LimitReached(Limited.QUESTION)
 
     # -- the fixpoint -------------------------------------------------------------------------------------------------
 
@@ -232,7 +229,7 @@ class Relaxation:
 
     def _matches(self, condition: Formula, variables: tuple[Variable, ...]) -> list[tuple[int, ...]]:
         if self.budget.over:
-            raise TooLarge
+            raise LimitReached(Limited.QUESTION)
         key = (id(condition), "all")
         known = self._searches.get(key)
         if known is None:

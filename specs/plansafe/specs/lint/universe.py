@@ -13,10 +13,6 @@ from plansafe.specs.lint.vocabulary import Vocabulary
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 
 
-class TooLarge(Exception):
-    """A question became larger than the limits allow, or late."""
-
-
 class Element(NamedTuple):
     """An element. ``object`` is its number where the texts name it; ``types`` are those that it may be declared with.
 

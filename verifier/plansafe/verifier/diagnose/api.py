@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.model import Diagnosis, ErrorClass, Witness
-from plansafe.verifier.diagnose.reach import Reachable, TooLarge
+from plansafe.verifier.diagnose.reach import Reachable
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
+from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.printing import formula_text
 from plansafe.verifier.repair.api import Repairer, unsupported
 from plansafe.verifier.repair.effects import identity
@@ -83,7 +84,7 @@ class _Classes:
         assert engine is not None
         try:
             reachable = Reachable(engine)
-        except TooLarge:
+        except LimitReached:
             return
         for number, step in doubtful:
             if reachable.possible(step):

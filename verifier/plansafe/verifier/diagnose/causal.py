@@ -17,7 +17,7 @@ from plansafe.verifier.diagnose.links import (
     refuse_time,
     whom,
 )
-from plansafe.verifier.diagnose.needs import EVERYTHING
+from plansafe.verifier.diagnose.support import EVERYTHING
 from plansafe.verifier.execution.replay import FORCE, Outcome, Run
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text

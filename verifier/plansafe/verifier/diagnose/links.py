@@ -13,7 +13,7 @@ from itertools import product
 from typing import NamedTuple
 
 from plansafe.verifier.api import Checker
-from plansafe.verifier.diagnose.needs import Key, Support, SupportLiteral
+from plansafe.verifier.diagnose.support import Key, Support, SupportLiteral
 from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.replay import FORCE, Failure, Run
 from plansafe.verifier.execution.state import State, StateChange

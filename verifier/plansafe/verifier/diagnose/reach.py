@@ -13,6 +13,7 @@ from typing import assert_never
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.evaluation import Evaluator
+from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import (
     TRUE,
     And,
@@ -32,10 +33,6 @@ from plansafe.verifier.repair.effects import Effects
 
 MAX_ACTIONS = 100_000
 Binding = dict[int, int]
-
-
-class TooLarge(Exception):
-    """The task has too many ground actions for this."""
 
 
 class Reachable:
@@ -83,9 +80,9 @@ class Reachable:
             for step in found.groundings(action, {}):
                 waiting.append(step)
                 if len(waiting) > MAX_ACTIONS:
-                    raise TooLarge
+                    raise LimitReached(Limited.GROUND_TASK)
         if found.cut:
-            raise TooLarge
+            raise LimitReached(Limited.GROUND_TASK)
         self._derive()
         conditional: list[tuple[GroundAction, list[tuple[int, int, bool, Formula, Binding]]]] = []
         changed = True
@@ -129,7 +126,7 @@ class Reachable:
                 for objects in product(*[self.task.domains[v.domain] for v in axiom.parameters]):
                     heads.append((axiom, self.task.encode(objects), dict(zip(slots, objects, strict=True))))
                     if len(heads) > MAX_ACTIONS:
-                        raise TooLarge
+                        raise LimitReached(Limited.GROUND_TASK)
         for facts in self._never_false:
             facts.clear()
         again = True

@@ -14,10 +14,11 @@ from math import ceil, inf, lcm
 from time import monotonic
 from typing import NamedTuple
 
-from plansafe.verifier.execution.replay import HALT, TimeUp
+from plansafe.verifier.execution.replay import HALT
 from plansafe.verifier.execution.state import NumberTooLarge, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep
 from plansafe.verifier.execution.timed import END, ILL_FORMED, START, Event, TimedRun
+from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import Action, Atom, Quantified, normal_number
 from plansafe.verifier.model.operations import reads, subformulas
 
@@ -138,7 +139,7 @@ class Apart:
 
     def _mind_the_time(self) -> None:
         if self.run.deadline is not None and monotonic() > self.run.deadline:
-            raise TimeUp
+            raise LimitReached(Limited.TIME)
 
     # -- apart --------------------------------------------------------------------------------------------------------
 

@@ -24,6 +24,7 @@ from plansafe.verifier.execution.steps import GroundAction, IllFormed, Resolver
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator, Reason, Undefined
 from plansafe.verifier.model.footprints import Footprints
+from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import Atom, Binding, Formula, Number, Task, bind
 from plansafe.verifier.rules.model import Rule
 
@@ -93,10 +94,6 @@ MAX_CHANGES = 1_000_000
 """Changes that are kept; of longer plans the run is repeated instead."""
 Observer = Callable[["Run", int, list[StateChange]], None]
 """Called after each step with the run, the step's number and every change; a run with an observer has no monitors."""
-
-
-class TimeUp(Exception):
-    """The time limit has passed (SC502)."""
 
 
 class Engine:
@@ -308,7 +305,7 @@ class Run:
         try:
             for block in blocks:
                 if self.deadline is not None and monotonic() > self.deadline:
-                    raise TimeUp
+                    raise LimitReached(Limited.TIME)
                 if len(entries) > Resolver.MAX_REMEMBERED:
                     entries.clear()
                 for chunk in block:
@@ -380,7 +377,7 @@ class Run:
             for step in steps:
                 number += 1
                 if self.deadline is not None and number % 256 == 0 and monotonic() > self.deadline:
-                    raise TimeUp
+                    raise LimitReached(Limited.TIME)
                 if isinstance(step, IllFormed):
                     self.failures.append(Failure(number, step.code, "", step))
                     if self.reading == HALT:

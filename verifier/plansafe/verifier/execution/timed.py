@@ -13,12 +13,13 @@ from plansafe.verifier.execution.actions import Conflict, Happening, Remembered,
 from plansafe.verifier.execution.monitors.finding import TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.runtime import ActionFact
-from plansafe.verifier.execution.replay import FORCE, HALT, Engine, Failure, Limit, Observer, Outcome, Run, TimeUp
+from plansafe.verifier.execution.replay import FORCE, HALT, Engine, Failure, Limit, Observer, Outcome, Run
 from plansafe.verifier.execution.state import Delta, NumberTooLarge, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep, Tolerance
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator, Undefined
 from plansafe.verifier.model.footprints import Footprint, interference
+from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import Atom, Number, Snap, TimedLiteral
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ class TimedRun(Run):
             return
         for time, events in self.agenda():
             if self.deadline is not None and monotonic() > self.deadline:
-                raise TimeUp
+                raise LimitReached(Limited.TIME)
             if not self.happening(time, events):
                 return
 

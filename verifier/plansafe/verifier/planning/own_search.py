@@ -23,10 +23,11 @@ from plansafe.verifier.execution.monitors.program import structure
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, step_text
+from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.planning.estimates import landmark_cut, relaxed_plan
 from plansafe.verifier.planning.pending import pending
 from plansafe.verifier.planning.port import Answer, Query, Solution
-from plansafe.verifier.planning.relaxed import Conjunction, Lifted, Relaxed, TooBig
+from plansafe.verifier.planning.relaxed import Conjunction, Lifted, Relaxed
 from plansafe.verifier.reporting.report import Headline, Worlds
 
 MAX_NODES = 1_000_000
@@ -87,8 +88,8 @@ class OwnSearch:
         search = _Search(self, start, shortest, monotonic() + time_limit_s)
         try:
             return search.run()._replace(planner=self.name)
-        except (_OutOfTime, TooManyInstances) as end:
-            why = f"{time_limit_s:g} s" if isinstance(end, _OutOfTime) else "too many instances of a rule"
+        except (LimitReached, TooManyInstances) as end:
+            why = f"{time_limit_s:g} s" if isinstance(end, LimitReached) else "too many instances of a rule"
             detail = f"nothing found within {why} and {search.visited} states"
             return Solution(Answer.NOT_FOUND, detail=detail, planner=self.name)
 
@@ -134,10 +135,6 @@ def replayed(query: Query, steps: tuple[GroundAction, ...]) -> bool | None:
     if not query.rules:
         return report.executable is Worlds.ALL and report.goal is Worlds.ALL
     return report.headline in (Headline.SAFE, Headline.VALID)
-
-
-class _OutOfTime(Exception):
-    """A limit on time or nodes has passed."""
 
 
 class _Node:
@@ -192,7 +189,9 @@ class _Search:
         rules = start.runtime is not None
         try:
             self._relaxed = Relaxed(self.owner.lifted(start.engine, rules), start.state, start.runtime, self._check)
-        except TooBig:
+        except LimitReached as limit:
+            if limit.what is Limited.TIME:
+                raise
             self._blind = True
         root = _Node(None, None, start)
         end = self._shortest(root) if self.shortest else self._greedy(root)
@@ -210,7 +209,7 @@ class _Search:
 
     def _check(self) -> None:
         if monotonic() > self.deadline or self.visited > self.owner.max_nodes:
-            raise _OutOfTime
+            raise LimitReached(Limited.TIME)
 
     # -- nodes --------------------------------------------------------------------------------------------------------
 
@@ -283,7 +282,7 @@ class _Search:
             if key not in self._goals:
                 try:
                     self._goals[key] = relaxed.conjunction(formula, dict(binding), True)
-                except TooBig:
+                except LimitReached:
                     self._goals[key] = ()
             found = self._goals[key]
             if found is None:

@@ -25,6 +25,7 @@ from plansafe.verifier.execution.monitors.stepcheck import StepCheck
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction
+from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import (
     FALSE,
     TRUE,
@@ -52,10 +53,6 @@ MAX_OPERATORS = 60_000
 MAX_NODES = 3_000_000
 MAX_OPEN = 256
 _OUTPUT = -1  # instead of the index of a past subformula: the whole formula
-
-
-class TooBig(Exception):
-    """The ground task is larger than the limits allow."""
 
 
 class Where(NamedTuple):
@@ -221,7 +218,7 @@ class Lifted:
 
 
 class Relaxed:
-    """The ground relaxation of a task, from one state on. Raises :class:`TooBig`.
+    """The ground relaxation of a task, from one state on. Raises :class:`LimitReached`.
 
     An operator has ``conditions`` and ``effects``, and the ``labels`` entry says which of the ``steps`` it belongs to;
     that is -1 for those that cost nothing. ``own`` maps the operators that stand for a whole step to it.
@@ -264,7 +261,7 @@ class Relaxed:
         found: list[tuple[Schema, tuple[int, ...], int, list[tuple[int, int, bool]]]] = []
         for schema, objects in lifted.reachable(state):
             if len(found) > MAX_OPERATORS:
-                raise TooBig
+                raise LimitReached(Limited.GROUND_TASK)
             if len(found) % 256 == 0:
                 check()
             binding = bind(schema.parameters, objects)
@@ -318,7 +315,7 @@ class Relaxed:
         """The propositions that a condition needs; ``None`` if it is never true."""
         self._nodes += 1
         if self._nodes > MAX_NODES:
-            raise TooBig
+            raise LimitReached(Limited.GROUND_TASK)
         match formula:
             case Truth():
                 return () if formula.value == positive else None

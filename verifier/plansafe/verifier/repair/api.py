@@ -13,11 +13,12 @@ from plansafe.verifier.execution.one_world import refusal
 from plansafe.verifier.execution.reading import ReadSteps
 from plansafe.verifier.execution.replay import HALT, Outcome, Run
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
+from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.effects import identity
 from plansafe.verifier.repair.extract import Aligned, alignments
 from plansafe.verifier.repair.fallback import align, lean
-from plansafe.verifier.repair.graph import Limited, Search
+from plansafe.verifier.repair.graph import Search
 from plansafe.verifier.repair.heuristic import GuidedSearch
 from plansafe.verifier.repair.model import Edit, EditKind, Repair, RepairOptions, RepairResult, RepairStatus
 from plansafe.verifier.repair.order import Order
@@ -106,7 +107,7 @@ class Repairer:
         limited = spare = None
         try:
             found, complete = self._levels(search, self._share(_FIRST), options.max_cost)
-        except Limited:
+        except LimitReached:
             found, complete = self._at_the_limit(search)
             if not found:
                 # Some repair first, then on with the search, which now has to look below its cost alone.
@@ -114,7 +115,7 @@ class Repairer:
                 most = options.max_cost if spare is None else _cost(spare, options)
                 try:
                     found, complete = self._levels(search, self._share(1.0), most)
-                except Limited:
+                except LimitReached:
                     found, complete = self._at_the_limit(search)
                     limited = f"the time limit of {options.time_limit_s:g} s has passed"
         if spare is not None and not (found and _cost(found[0], options) <= _cost(spare, options)):
@@ -150,7 +151,7 @@ class Repairer:
         search.tie_limit = 0.1
         try:
             found = self._levels(search, self._share(_SECOND), self.options.max_cost)[0]
-        except Limited:
+        except LimitReached:
             found = self._at_the_limit(search)[0]
         return self._order.sorted(found[:20])[0] if found else None
 

@@ -24,6 +24,7 @@ from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import NumberTooLarge, State, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Evaluator
+from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import And, Formula, Number
 from plansafe.verifier.model.operations import mentions
 from plansafe.verifier.repair.demands import Demand, Demander
@@ -129,10 +130,6 @@ class _Candidate(NamedTuple):
     contested: bool
 
 
-class Limited(Exception):
-    """The time limit has passed."""
-
-
 class Search:
     """One search. ``steps``: the original plan. Call :meth:`run`, then read :attr:`terminals` and :attr:`bound`."""
 
@@ -198,7 +195,7 @@ class Search:
     def run(self, max_cost: Number, everything: bool = False) -> None:
         """Search until every repair of the least cost is in the graph, or nothing up to ``max_cost`` is left.
 
-        ``everything``: do not stop at the first cost. Raises :class:`Limited`; what was found by then stays, and
+        ``everything``: do not stop at the first cost. Raises :class:`LimitReached`; what was found by then stays, and
         another call goes on.
         """
         found: Number | None = None
@@ -207,7 +204,7 @@ class Search:
             if f > max_cost or (found is not None and f > found):
                 break
             if self.deadline is not None and monotonic() > self.deadline:
-                raise Limited
+                raise LimitReached(Limited.TIME)
             heappop(self._heap)
             if key in node.done:
                 continue

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.context import At, Context, word
+from plansafe.verifier.model.limits import Limited, LimitReached
 
 MAX_NODES = 1_000_000
 
 
-class ExpansionTooLarge(Exception):
-    """Templates, macros or groups grew beyond a million nodes."""
-
-
 class Copies:
-    """Makes trees for one expansion. Any method raises ``ExpansionTooLarge`` beyond ``MAX_NODES`` nodes in all."""
+    """Makes trees for one expansion. Any method raises ``LimitReached`` beyond ``MAX_NODES`` nodes in all."""
 
     def __init__(self, context: Context) -> None:
         self.context = context
@@ -62,7 +59,7 @@ class Copies:
     def _count(self, more: int) -> None:
         self._nodes += more
         if self._nodes > MAX_NODES:
-            raise ExpansionTooLarge
+            raise LimitReached(Limited.NODES)
 
 
 def untyped(nodes: list[Node]) -> list[Node]:

@@ -70,7 +70,7 @@ class Expander:
     def expand(self, sources: list[Source]) -> Expanded:
         """Expand all specifications; mappings among the sources apply to the specifications they name.
 
-        Raises ``ExpansionTooLarge`` where templates, macros or groups multiply each other.
+        Raises ``LimitReached`` where templates, macros or groups multiply each other.
         """
         forms: list[tuple[Source, list[Node]]] = []
         for source in sources:

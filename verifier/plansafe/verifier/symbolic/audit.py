@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
+from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.reporting.report import Headline, Report
 from plansafe.verifier.symbolic.invariants.groups import restrictions
-from plansafe.verifier.symbolic.worlds.initial import TooManyUnknowns
 from plansafe.verifier.symbolic.worlds.model import Completion
 from plansafe.verifier.symbolic.worlds.replaying import in_order
 from plansafe.verifier.symbolic.worlds.showing import Show
@@ -24,7 +24,7 @@ INFERENCE_S = 2.0
 
 
 def audit(checker: Checker, plan: Source, read: ReadSteps, deadline: float | None = None) -> Report:
-    """The verdict on one plan over all worlds. Raises :class:`~.engine.replay.TimeUp`, ``SolverMissing``."""
+    """The verdict on one plan over all worlds. Raises :class:`LimitReached`, ``SolverMissing``."""
     assert checker.engine is not None
     options = checker.options
     if read.timed is not None and not (checker.open or read.open):
@@ -62,10 +62,11 @@ def audit(checker: Checker, plan: Source, read: ReadSteps, deadline: float | Non
         finally:
             if collecting:
                 gc.enable()
-    except TooManyUnknowns:
-        message = "the specification opens more than two million facts"
+    except LimitReached as limit:
+        if limit.what is not Limited.OPEN_FACTS:
+            raise
         help = "name the types of what is open more narrowly"
-        diagnostic = Diagnostic("SC503", message, severity=Severity.WARNING, help=help)
+        diagnostic = Diagnostic("SC503", str(limit), severity=Severity.WARNING, help=help)
         return Show(checker, plan, read).nothing(diagnostic, Headline.UNKNOWN)
 
 

@@ -16,8 +16,8 @@ from plansafe.llm.scenario.drafts import Edit
 from plansafe.llm.scenario.near import nearest
 from plansafe.llm.scenario.new_actions import Reach, demanded_atoms
 from plansafe.llm.scenario.survey import ActionText, Declared, entries
+from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Action, Atom, Task
-from plansafe.verifier.planning.relaxed import TooBig
 
 MAX_CANDIDATES = 40
 
@@ -29,7 +29,7 @@ def standing(examination: Examination) -> tuple[int, int] | None:
         return None
     try:
         reach = examination.reach()
-    except TooBig:
+    except LimitReached:
         return None
     stuck = [name for name in united.new_actions if name not in reach.actions]
     return len(stuck), len(reach.missing())

@@ -16,6 +16,7 @@ from typing import NamedTuple, assert_never
 from plansafe.verifier.compile.triggers import generatable
 from plansafe.verifier.execution.monitors import progression
 from plansafe.verifier.execution.monitors.progression import Progression
+from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import (
     And,
     Atom,
@@ -40,10 +41,6 @@ MAX_EXPANSION = 20_000
 WHOLE_TRACE = frozenset(
     ("at-end", "within", "at-most-once", "sometime-before", "always-within", "hold-during", "hold-after")
 )
-
-
-class TooLarge(Exception):
-    """A quantifier over temporal formulas has too many instances (SC503)."""
 
 
 class LetterTime(NamedTuple):
@@ -496,7 +493,7 @@ def ground_temporal(task: Task, formula: Formula, parameters: tuple[Variable, ..
     def walk(part: Formula, values: dict[int, int]) -> Formula:
         budget[0] -= 1
         if budget[0] < 0:
-            raise TooLarge
+            raise LimitReached(Limited.INSTANCES)
         if not is_temporal(part):
             return substituted(part, values) if values else part
         match part:

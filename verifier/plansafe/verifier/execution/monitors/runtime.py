@@ -18,9 +18,10 @@ from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes
 from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.execution.monitors.latch import Latch, LatchedCheck, latched, truth_of
-from plansafe.verifier.execution.monitors.program import LetterTime, TooLarge
+from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
 from plansafe.verifier.execution.state import State, StateChange
+from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import And, Formula, Or, Task, Temporal
 from plansafe.verifier.model.operations import is_temporal, mentions, negate
 from plansafe.verifier.rules.model import Part, Rule, step_predicate
@@ -113,7 +114,7 @@ class Runtime:
                         self.monitors,
                         self._latches,
                     )
-                except TooLarge:
+                except LimitReached:
                     self.too_large.append(number)
                     return
                 self.checks.setdefault(step_predicate(part.step), []).append(late)
@@ -145,7 +146,7 @@ class Runtime:
                         step_offset=offset,
                     )
                 )
-        except TooLarge:
+        except LimitReached:
             self.too_large.append(number)
 
     def _dispatch(self) -> None:

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.monitors.program import LetterTime
-from plansafe.verifier.execution.replay import Engine, Outcome, TimeUp
+from plansafe.verifier.execution.replay import Engine, Outcome
 from plansafe.verifier.execution.steps import TimedStep, rounded
+from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Number, normal_number
 from plansafe.verifier.reporting.report import Worlds
 from plansafe.verifier.reporting.summary import counts
@@ -108,7 +109,7 @@ def explore(
     search = _Search(checker, steps, intervals, deadline, decimals)
     try:
         search.run()
-    except (Undecided, TimeUp):
+    except (Undecided, LimitReached):
         search.limits["the time limit has passed before all durations were judged"] = None
     return Judgement(
         search.examples,

@@ -21,18 +21,19 @@ from plansafe.verifier.execution.state import Delta
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep, Tolerance
 from plansafe.verifier.execution.timed import END, START, Event, TimedRun, interfering_events
 from plansafe.verifier.model.footprints import Footprint
+from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Binding, Formula, Number
 from plansafe.verifier.symbolic.durations.affine import Affine, Mark, Trail
 from plansafe.verifier.symbolic.durations.events import ILL_FORMED, Schedule, components
 from plansafe.verifier.symbolic.durations.items import EVENT, Item
 from plansafe.verifier.symbolic.durations.monitors import Monitors, Patient
-from plansafe.verifier.symbolic.durations.spans import Span, Spans, TooMany
+from plansafe.verifier.symbolic.durations.spans import Span, Spans
 
 
 class DurationRun(TimedRun):
     """The reading *halt* in the world of the trail that the schedule's times belong to.
 
-    ``first``: events that are taken before others of the same time. Raises ``NotLinear`` and ``TimeUp``.
+    ``first``: events that are taken before others of the same time. Raises ``NotLinear`` and ``LimitReached``.
     """
 
     def __init__(
@@ -293,7 +294,7 @@ class DurationRun(TimedRun):
             out |= known.get(topic, {})
         orders: list[tuple[int, int]] | None = None
         if item.never is not None:
-            with suppress(TooMany):
+            with suppress(LimitReached):
                 found = self.spans.reason(item.never, item.within and Span(item.within[0], item.within[1:]))
                 if found.kept is not kept:
                     raise AssertionError("the monitors and the spans of facts say the same")

@@ -11,16 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.symbolic.durations.conjunctions import Conjunction, FactLiteral
 
 MAX_STEPS = 5_000
 Place = tuple[Number, bool]
 Order = tuple[int, int]
-
-
-class TooMany(Exception):
-    """There are more choices of spans than are looked at."""
 
 
 class Span(NamedTuple):
@@ -82,7 +79,7 @@ class Spans:
         return out
 
     def reason(self, conjunctions: Iterable[Conjunction], within: Span | None = None) -> Reason:
-        """Why no conjunction is ever true (``within`` a span), or one is. Raises :class:`TooMany`."""
+        """Why no conjunction is ever true (``within`` a span), or one is. Raises :class:`LimitReached`."""
         self._steps = 0
         orders: list[Order] = []
         for conjunction in sorted(conjunctions, key=sorted):
@@ -102,7 +99,7 @@ class Spans:
         for span in choices[len(chosen)]:
             self._steps += 1
             if self._steps > MAX_STEPS:
-                raise TooMany
+                raise LimitReached(Limited.QUESTION)
             apart = next(filter(None, [self._apart(span, other) for other in chosen]), None)
             if apart is not None:
                 orders.append(apart)

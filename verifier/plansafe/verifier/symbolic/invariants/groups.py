@@ -14,9 +14,10 @@ from itertools import product, repeat
 from math import prod
 from typing import NamedTuple
 
+from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import OpenPredicate, Task, Variable, WorldInvariant
 from plansafe.verifier.symbolic.invariants.invariants import COUNTED, GroupAtom, InferredInvariant, infer
-from plansafe.verifier.symbolic.worlds.initial import MAX_OPEN, Group, TooManyUnknowns, open_facts, opened_codes
+from plansafe.verifier.symbolic.worlds.initial import MAX_OPEN, Group, open_facts, opened_codes
 
 Fact = tuple[int, int]
 
@@ -48,7 +49,7 @@ def restrictions(
     deadline: float | None = None,
     lenient_types: bool = False,
 ) -> Restrictions:
-    """All groups of S0, declared and (if ``inferring``) inferred. Raises :class:`~.initial.TooManyUnknowns`.
+    """All groups of S0, declared and (if ``inferring``) inferred. Raises :class:`LimitReached`.
 
     The work on inference ends at ``deadline`` (of ``time.monotonic``).
     """
@@ -71,7 +72,7 @@ def worlds_invariants(
     """The groups of S0 that inferred invariants restrict open predicates with.
 
     Facts that ``:init`` leaves open by name are in no group. Linear in the open and the given facts of the predicates.
-    Raises :class:`~.initial.TooManyUnknowns`.
+    Raises :class:`LimitReached`.
     """
     named = task.unknowns.facts if task.unknowns is not None else [set[int]() for _ in task.predicates]
     opened = opened_codes(task, openings)
@@ -166,7 +167,7 @@ def ground_declared(task: Task, openings: Sequence[OpenPredicate], declared: Ite
 
     Of basic predicates only facts that can be true in S0 are listed, of derived ones all instances. A group without
     facts of which exactly one is true stands for what no completion satisfies. Linear in the facts, times the values of
-    parameters that an atom does not mention. Raises :class:`~.initial.TooManyUnknowns`.
+    parameters that an atom does not mention. Raises :class:`LimitReached`.
     """
     counting = [invariant for invariant in declared if invariant.kind != "holds"]
     if not counting:
@@ -204,7 +205,7 @@ def _declared(
             choices = [(binding[p],) if p in binding else sorted(members[p]) for p in parameters]
             total += prod([len(choice) for choice in choices])
             if total > MAX_OPEN:
-                raise TooManyUnknowns
+                raise LimitReached(Limited.OPEN_FACTS)
             for key in product(*choices):
                 groups[key].append((predicate, code))
     for _, facts in sorted(groups.items()):
@@ -219,7 +220,7 @@ def _instances(task: Task, arguments: tuple[int, ...], members: dict[int, frozen
     variables = sorted({a for a in arguments if a < 0})
     domains = [sorted(members[v]) for v in variables]
     if prod([len(domain) for domain in domains]) > MAX_OPEN:
-        raise TooManyUnknowns
+        raise LimitReached(Limited.OPEN_FACTS)
     out = []
     for objects in product(*domains):
         binding = dict(zip(variables, objects, strict=True))

@@ -25,6 +25,7 @@ from itertools import combinations, islice, permutations, product
 from time import monotonic
 from typing import NamedTuple
 
+from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import Task
 from plansafe.verifier.symbolic.invariants.moments import FAR, PATTERN, TWIN, LiftedChange, LiftedSnap, never
 from plansafe.verifier.symbolic.invariants.refutation import EQUAL, Domains, Known, Law, LiftedLiteral, Situation
@@ -56,10 +57,6 @@ class InferredInvariant(NamedTuple):
     exact: bool
 
 
-class _TimeUp(Exception):
-    """The deadline has passed."""
-
-
 def infer(
     task: Task, deadline: float | None = None, about: Iterable[int] | None = None, lenient_types: bool = False
 ) -> list[InferredInvariant]:
@@ -71,9 +68,9 @@ def infer(
     """
     try:
         search = _Search(task, deadline, lenient_types)
-    except _TimeUp:
+    except LimitReached:
         return []
-    with suppress(_TimeUp):
+    with suppress(LimitReached):
         search.run(sorted(search.usable if about is None else search.usable & set(about)))
     return search.largest()
 
@@ -249,7 +246,7 @@ class _Proofs:
 
     def _on_time(self) -> None:
         if self.deadline is not None and monotonic() > self.deadline:
-            raise _TimeUp
+            raise LimitReached(Limited.TIME)
 
     # -- at most one --------------------------------------------------------------------------------------------------
 

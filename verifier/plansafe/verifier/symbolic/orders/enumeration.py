@@ -12,9 +12,10 @@ from time import monotonic
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.monitors.program import LetterTime
-from plansafe.verifier.execution.replay import Engine, TimeUp
+from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
+from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.symbolic.orders.partial import PartialOrder, members
 from plansafe.verifier.symbolic.orders.replay import OrderVerdict, counts
 from plansafe.verifier.symbolic.orders.template import TooHard
@@ -34,8 +35,8 @@ def enumerate_orders(
 ) -> None:
     """Call ``note`` with a judgement and an order for every way in which a trace may end, until it returns ``True``.
 
-    An order lists the steps up to the trace's end, the failing one included. Raises ``TimeUp`` and, past the limit,
-    :class:`TooHard`.
+    An order lists the steps up to the trace's end, the failing one included. Raises ``LimitReached`` and, past the
+    limit, :class:`TooHard`.
     """
     stack: list[tuple[int, tuple[int, ...], Execution]] = [(0, (), Execution.initial(engine, True, blame))]
     seen: set[tuple[int, object]] = set()
@@ -50,7 +51,7 @@ def enumerate_orders(
             if order.before[step] & ~taken:
                 continue
             if deadline is not None and monotonic() > deadline:
-                raise TimeUp
+                raise LimitReached(Limited.TIME)
             try:
                 resolved = steps[step - 1]
                 after = None if isinstance(resolved, IllFormed) else execution.after(resolved)

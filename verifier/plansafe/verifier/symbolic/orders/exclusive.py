@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from time import monotonic
 
-from plansafe.verifier.execution.replay import TimeUp
+from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.orders.moments import Moments
 from plansafe.verifier.symbolic.orders.partial import members
@@ -24,7 +24,7 @@ MAX_IMPLIED = 20_000
 def implied(moments: Moments) -> dict[int, list[Literal]]:
     """For each step, literals at the moment before it that are true wherever it is taken, beside its condition.
 
-    Raises ``TimeUp``.
+    Raises ``LimitReached``.
     """
     found = Exclusive(moments)
     out: dict[int, list[Literal]] = {}
@@ -72,7 +72,7 @@ class Exclusive:
             changed = False
             for step in steps:
                 if moments.deadline is not None and monotonic() > moments.deadline:
-                    raise TimeUp
+                    raise LimitReached(Limited.TIME)
                 changed = self._applied(self.conditions[step], *effects[step]) or changed
 
     def negated(self, mask: int) -> int:

@@ -12,9 +12,10 @@ from copy import copy
 from time import monotonic
 from typing import NamedTuple
 
-from plansafe.verifier.execution.replay import Engine, Outcome, TimeUp
+from plansafe.verifier.execution.replay import Engine, Outcome
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
+from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.reporting.report import Worlds
 from plansafe.verifier.symbolic.circuits.circuit import TRUE, Literal
 from plansafe.verifier.symbolic.circuits.solvers import Unsupported
@@ -125,9 +126,9 @@ class OrderJudge:
                 self._decide()
             if self.open is None:
                 self._straighten()
-        except TimeUp:
+        except LimitReached as limit:
             if not self._complete():
-                self.limits["the time limit has passed"] = None
+                self.limits[str(limit)] = None
         values = [self._value(which) for which in range(3)]
         failing = [seen.get(False) for seen in self.seen]
         executable, goal, safe = values
@@ -346,7 +347,7 @@ class OrderJudge:
             wanted = set(instances)
             literals = [v.literal for v in self.violations or () if (v.part, v.binding) in wanted]
             return self._how_many(moments.circuit.disjunction(literals))
-        except (TooHard, NumberTooLarge, Unsupported, TimeUp):
+        except (TooHard, NumberTooLarge, Unsupported, LimitReached):
             return Worlds.UNKNOWN
 
     def violating(self, parts: Iterable[int]) -> Answer:
@@ -358,7 +359,7 @@ class OrderJudge:
             wanted = set(parts)
             literals = [v.literal for v in self.violations or () if v.part in wanted]
             return search.find(self._reached(moments.circuit.disjunction(literals)))
-        except (TooHard, NumberTooLarge, Unsupported, TimeUp):
+        except (TooHard, NumberTooLarge, Unsupported, LimitReached):
             return Answer(None, False)
 
     def taking(self, step: int) -> Answer:
@@ -366,7 +367,7 @@ class OrderJudge:
         try:
             moments, search = self._prepare()
             return search.find(self._reached(moments.taken(step)))
-        except (TooHard, NumberTooLarge, Unsupported, TimeUp):
+        except (TooHard, NumberTooLarge, Unsupported, LimitReached):
             return Answer(None, False)
 
     def outcomes(self) -> list[Outcome] | None:
@@ -392,7 +393,7 @@ class OrderJudge:
         try:
             moments, _ = self._prepare()
             return self._how_many(moments.circuit.both(moments.reached(step), moments.able(step) ^ 1))
-        except (TooHard, NumberTooLarge, Unsupported, TimeUp):
+        except (TooHard, NumberTooLarge, Unsupported, LimitReached):
             return Worlds.UNKNOWN
 
     def _how_many(self, literal: Literal) -> Worlds:

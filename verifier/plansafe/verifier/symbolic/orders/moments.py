@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from time import monotonic
 
-from plansafe.verifier.execution.replay import TimeUp
+from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.orders.numbers import Numbers
@@ -383,8 +383,8 @@ class Moments:
         return list(defined.values()), inputs
 
     def check(self) -> None:
-        """Raise ``TimeUp`` or :class:`TooHard` where a limit is passed."""
+        """Raise ``LimitReached`` or :class:`TooHard` where a limit is passed."""
         if len(self.circuit.gates) > MAX_GATES:
             raise TooHard("the encoding of the orders is too large")
         if self.deadline is not None and monotonic() > self.deadline:
-            raise TimeUp
+            raise LimitReached(Limited.TIME)

@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import Violation
-from plansafe.verifier.execution.replay import HALT, Engine, Outcome, Run, TimeUp
+from plansafe.verifier.execution.replay import HALT, Engine, Outcome, Run
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
+from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.symbolic.orders.partial import PartialOrder, members
 
 MAX_TRIES = 50_000
@@ -34,7 +35,7 @@ def replayed(
 ) -> OrderVerdict:
     """The judgement on the steps taken in an order (numbers from 1), up to the first that fails.
 
-    ``blame`` as in :class:`plansafe.verifier.api.Options`. Raises ``TimeUp``.
+    ``blame`` as in :class:`plansafe.verifier.api.Options`. Raises ``LimitReached``.
     """
     found = outcome(engine, steps, order, deadline)
     safe: bool | None = True
@@ -50,7 +51,7 @@ def replayed(
 def outcome(
     engine: Engine, steps: Sequence[GroundAction | IllFormed], order: Sequence[int], deadline: float | None = None
 ) -> Outcome:
-    """What becomes of the steps taken in an order, up to the first that fails. Raises ``TimeUp``."""
+    """What becomes of the steps taken in an order, up to the first that fails. Raises ``LimitReached``."""
     run = Run(engine, HALT, deadline=deadline)
     run.steps([steps[number - 1] for number in order])
     return run.outcome(len(steps))
@@ -61,7 +62,7 @@ def greedy(
 ) -> tuple[int, ...]:
     """An order that always takes the first step it can, and goes on anyhow where it can take none.
 
-    Quadratic in the number of steps; after ``MAX_TRIES`` attempts it goes on anyhow. Raises ``TimeUp``.
+    Quadratic in the number of steps; after ``MAX_TRIES`` attempts it goes on anyhow. Raises ``LimitReached``.
     """
     simulation = Execution(engine)
     path: list[int] = []
@@ -77,7 +78,7 @@ def greedy(
             if tries > MAX_TRIES:
                 break
             if deadline is not None and tries % 256 == 0 and monotonic() > deadline:
-                raise TimeUp
+                raise LimitReached(Limited.TIME)
             try:
                 done = simulation.take(step)
             except NumberTooLarge:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from plansafe.verifier.compile.normal import dnf, generated_slots
-from plansafe.verifier.execution.monitors.program import TooLarge, ground_temporal
+from plansafe.verifier.execution.monitors.program import ground_temporal
+from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import TRUE as ALWAYS
 from plansafe.verifier.model.nodes import And, Formula, Variable
 from plansafe.verifier.model.operations import children, is_temporal
@@ -41,7 +42,7 @@ class _Ready(NamedTuple):
 
 
 class RuleEncoding:
-    """Encodes the hard rules. Raises :class:`TooHard`, ``TimeUp``."""
+    """Encodes the hard rules. Raises :class:`TooHard`, ``LimitReached``."""
 
     def __init__(self, moments: Moments) -> None:
         self.moments = moments
@@ -86,7 +87,7 @@ class RuleEncoding:
         try:
             body = rewritten(ground_temporal(task, part.body))
             guard = ALWAYS if part.guard is None else rewritten(ground_temporal(task, part.guard))
-        except TooLarge:
+        except LimitReached:
             raise TooHard("a quantifier over temporal formulas has too many instances") from None
         leaves = tuple({id(leaf): leaf for formula in (body, guard) for leaf in _leaves(formula)}.values())
         return _Ready(part, body, guard, leaves, repeats(body) and repeats(guard))

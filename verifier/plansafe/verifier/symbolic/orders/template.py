@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from time import monotonic
 from typing import NamedTuple
 
-from plansafe.verifier.execution.replay import Engine, TimeUp
+from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
+from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.circuits.terms import Sum
 from plansafe.verifier.symbolic.worlds.derived import Derived, TooManyRounds
@@ -66,7 +67,7 @@ def closed(engine: Engine) -> Openings:
 
 
 class Template:
-    """The template of a plan. Raises :class:`TooHard`, ``TimeUp``.
+    """The template of a plan. Raises :class:`TooHard`, ``LimitReached``.
 
     Finding what may change takes as many rounds over the plan as a fact needs to spread, most often two.
     """
@@ -120,7 +121,7 @@ class Template:
             out, changed = [StepTemplate(TRUE, {}, {})], False
             for number, step in enumerate(steps, 1):
                 if deadline is not None and monotonic() > deadline:
-                    raise TimeUp
+                    raise LimitReached(Limited.TIME)
                 if isinstance(step, IllFormed):
                     out.append(StepTemplate(FALSE, {}, {}))
                     continue

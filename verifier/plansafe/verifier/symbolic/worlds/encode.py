@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from plansafe.verifier.execution.monitors.program import TooLarge
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
+from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import And
 from plansafe.verifier.model.operations import is_temporal, mentions
 from plansafe.verifier.rules.model import step_predicate
@@ -19,7 +19,7 @@ from plansafe.verifier.symbolic.worlds.model import Encoding
 from plansafe.verifier.symbolic.worlds.possible_certain import PossibleCertain
 from plansafe.verifier.symbolic.worlds.staterules import Dispatch, Found, StateRule, StepRule, matcher
 from plansafe.verifier.symbolic.worlds.steps import Steps
-from plansafe.verifier.symbolic.worlds.temporalrules import TemporalRule, TooManyTemporal
+from plansafe.verifier.symbolic.worlds.temporalrules import TemporalRule
 from plansafe.verifier.symbolic.worlds.trace import Replay, SymbolicTrace, ends, follow
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def encode(
 ) -> Encoding:
     """Evaluate an untimed, totally ordered plan in all worlds at once.
 
-    ``groups`` restrict S0. Raises :class:`TimeUp`, :class:`~.initial.TooManyUnknowns`. Cost: that of a replay, times
+    ``groups`` restrict S0. Raises :class:`LimitReached`. Cost: that of a replay, times
     what changes in some world rather than in one.
     """
     engine = checker.engine
@@ -194,7 +194,7 @@ def _watch(checker: Checker, evaluation: Evaluation, skipped: list[int]) -> _Wat
                 of_actions = any([mentions(f, frozenset(plan.action_predicates.values())) for f in formulas])
                 limit = checker.options.max_instances
                 watch.temporal.append(TemporalRule(number, part, evaluation, limit, of_actions=of_actions))
-            except TooLarge:
+            except LimitReached:
                 skipped.append(part.rule)
     return watch
 
@@ -205,7 +205,7 @@ def _find_instances(
     for temporal in list(watch.temporal):
         try:
             temporal.find_instances(trace, action_facts)
-        except TooManyTemporal:
+        except LimitReached:
             watch.temporal.remove(temporal)
             skipped.append(temporal.part.rule)
 

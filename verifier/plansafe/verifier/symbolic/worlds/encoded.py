@@ -71,7 +71,7 @@ class Encoded(Show):
         self.checked_by = ""
 
     def report(self) -> Report:
-        """The report. Raises :class:`~.engine.replay.TimeUp`, ``SolverMissing``."""
+        """The report. Raises :class:`LimitReached`, ``SolverMissing``."""
         try:
             verdict = self.judge.decide()
             self._witnesses(verdict)

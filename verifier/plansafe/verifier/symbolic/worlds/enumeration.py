@@ -13,8 +13,8 @@ from itertools import product
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from plansafe.verifier.execution.replay import TimeUp
 from plansafe.verifier.execution.steps import GroundAction
+from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import Atom, Formula, Interval, Number, normal_number
 from plansafe.verifier.model.operations import reads
 from plansafe.verifier.reporting.report import Worlds
@@ -128,7 +128,7 @@ def judge_each(
                 limits[f"there are more than {MAX_WORLDS:,} worlds to replay one by one"] = None
                 break
             if deadline is not None and monotonic() > deadline:
-                raise TimeUp
+                raise LimitReached(Limited.TIME)
             values, verdict = judge(Completion(facts, {}, outcomes))
             limits.update(dict.fromkeys(verdict.limits))
             counts = merged([counts, verdict.rules])

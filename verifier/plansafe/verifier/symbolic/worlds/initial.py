@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
 
+from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import (
     InitialLiteral,
     Number,
@@ -22,10 +23,6 @@ from plansafe.verifier.symbolic.worlds.state import Quantity, SymbolicState
 
 MAX_OPEN = 2_000_000
 """Open facts, beyond which nothing is judged."""
-
-
-class TooManyUnknowns(Exception):
-    """A specification opens more facts than can be kept."""
 
 
 class Group(NamedTuple):
@@ -48,7 +45,7 @@ def initial(task: Task, circuit: Circuit, openings: Sequence[OpenPredicate]) -> 
     """S0 with an input for each open fact, and a literal for each statement that restricts them.
 
     Invariants come later (:func:`invariants`): they may read derived facts.
-    Raises :class:`TooManyUnknowns`.
+    Raises :class:`LimitReached`.
     """
     state = SymbolicState.empty(task)
     size = len(task.predicates)
@@ -89,7 +86,7 @@ def open_facts(task: Task, openings: Sequence[OpenPredicate]) -> Iterator[tuple[
 def opened_codes(task: Task, openings: Sequence[OpenPredicate]) -> dict[int, list[int]]:
     """For each open predicate the facts that are open because of it: ``:init`` neither gives nor names them.
 
-    Raises :class:`TooManyUnknowns`.
+    Raises :class:`LimitReached`.
     """
     named = task.unknowns.facts if task.unknowns is not None else []
     total = sum([len(codes) for codes in named])
@@ -107,7 +104,7 @@ def opened_codes(task: Task, openings: Sequence[OpenPredicate]) -> dict[int, lis
             weight = sum([size ** (arity - 1 - place) for place in places])
             members = set.intersection(*[set(task.domains[opening.domains[place]]) for place in places])
             if total + len(codes) * len(members) > MAX_OPEN:
-                raise TooManyUnknowns
+                raise LimitReached(Limited.OPEN_FACTS)
             steps = [weight * o for o in task.domains[opening.domains[places[0]]] if o in members]
             codes = [code + step for code in codes for step in steps]
         known_here = known[predicate]

@@ -15,6 +15,7 @@ from plansafe.verifier.compile.triggers import patterns
 from plansafe.verifier.execution.monitors.index import InstanceIndex
 from plansafe.verifier.execution.monitors.program import ground_temporal
 from plansafe.verifier.execution.steps import GroundAction
+from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import Atom, Formula, Or, Quantified, Temporal, Truth
 from plansafe.verifier.model.operations import is_temporal, mapped, negate
 from plansafe.verifier.rules.model import Part, step_predicate
@@ -28,10 +29,6 @@ from plansafe.verifier.symbolic.worlds.truth_vectors import SHIFTS, LeafValues, 
 
 MAX_INSTANCES = 50_000
 """Up to here all instances of a rule are kept."""
-
-
-class TooManyTemporal(Exception):
-    """A temporal rule has more instances in question than can be kept."""
 
 
 Values = list[tuple[int, Literal, Literal]]
@@ -76,7 +73,7 @@ class TemporalRule:
     # -- which instances ----------------------------------------------------------------------------------------------
 
     def find_instances(self, trace: SymbolicTrace, action_facts: Sequence[tuple[int, int] | None]) -> None:
-        """Decide which instances to keep, from all that will change. Raises :class:`TooManyTemporal`."""
+        """Decide which instances to keep, from all that will change. Raises :class:`LimitReached`."""
         domains = [self.task.domains[v.domain] for v in self.part.parameters]
         total = 1
         for domain in domains:
@@ -86,7 +83,7 @@ class TemporalRule:
                 if action_fact is not None and action_fact[0] == self._step:
                     self._match_step(trace.taken[letter], letter, domains)
         elif total > self.limit:
-            raise TooManyTemporal
+            raise LimitReached(Limited.INSTANCES)
         elif total <= MAX_INSTANCES:
             self.instances = {objects: [] for objects in product(*domains)}
         else:
@@ -104,7 +101,7 @@ class TemporalRule:
         ]
         for objects in product(*fixed):
             if len(self.instances) > self.limit:
-                raise TooManyTemporal
+                raise LimitReached(Limited.INSTANCES)
             self.instances.setdefault(objects, [])
             self._matched.setdefault(objects, []).append(letter)
 
@@ -130,7 +127,7 @@ class TemporalRule:
             for objects in product(*choices):
                 out[objects] = None
                 if len(out) > self.limit:
-                    raise TooManyTemporal
+                    raise LimitReached(Limited.INSTANCES)
         return out
 
     # -- the trace ----------------------------------------------------------------------------------------------------

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from time import monotonic
 from typing import NamedTuple
 
-from plansafe.verifier.execution.replay import TimeUp
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
+from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.worlds.derived import Derived
 from plansafe.verifier.symbolic.worlds.state import Quantity, SymbolicState
@@ -48,14 +48,14 @@ def follow(
     steps: Sequence[GroundAction | IllFormed],
     deadline: float | None,
 ) -> SymbolicTrace:
-    """Take the steps of a plan, as far as any world can. Raises :class:`TimeUp`."""
+    """Take the steps of a plan, as far as any world can. Raises :class:`LimitReached`."""
     circuit = stepper.circuit
     state = start.copy()
     letters, alive, taken = [Letter([], [])], [TRUE], list[GroundAction]()
     limit = None
     for number, step in enumerate(steps, 1):
         if deadline is not None and monotonic() > deadline:
-            raise TimeUp
+            raise LimitReached(Limited.TIME)
         if isinstance(step, IllFormed):
             break
         try:

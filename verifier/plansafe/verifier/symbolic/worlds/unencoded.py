@@ -57,7 +57,7 @@ class Unencoded(Show):
         self._answers: dict[str, Answer] = {}
 
     def report(self) -> Report:
-        """The report. Raises :class:`~.engine.replay.TimeUp`, ``SolverMissing``."""
+        """The report. Raises :class:`LimitReached`, ``SolverMissing``."""
         if next(self.openness.completions(), None) is None and self.openness.is_open:
             return self.no_world()
         try:

@@ -10,13 +10,13 @@ from typing import NamedTuple
 from plansafe.specs.lint import search
 from plansafe.specs.lint.budget import Budget
 from plansafe.specs.lint.instances import count, instances
-from plansafe.specs.lint.letters import TooMany
-from plansafe.specs.lint.relaxation import Relaxation, TooLarge
+from plansafe.specs.lint.relaxation import Relaxation
 from plansafe.specs.lint.search import Explored, Outcome
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import And, Formula, Not
 from plansafe.verifier.planning.port import Answer
 from plansafe.verifier.rules.model import Part
@@ -66,7 +66,7 @@ class LintProblem:
         everything = None
         if checker.options.lenient_types:
             everything = checker.elaborated.symbols.types.subset(tuple(range(len(self.task.objects))))
-        with self.budget.running(), suppress(TooLarge):
+        with self.budget.running(), suppress(LimitReached):
             self.relaxation = Relaxation(self.engine, self.budget, checker.openings, everything)
         self._explored: Explored | None = None
         self._opposites: dict[int, tuple[Formula, Part]] = {}
@@ -104,7 +104,7 @@ class LintProblem:
             if part.mode == "whole":
                 return self._unbounded or bool(instances(self.engine, relaxed, part, False, first=True))
             return bool(relaxed.some(self._opposite(part), part.parameters))
-        except (TooLarge, TooMany):
+        except LimitReached:
             return True
 
     @property
@@ -131,7 +131,7 @@ class LintProblem:
                     bindings = instances(self.engine, relaxed, part, False)
                 else:
                     bindings = relaxed.some(self._opposite(part), part.parameters, count=CANDIDATES)
-            except (TooLarge, TooMany):
+            except LimitReached:
                 return UNDECIDED
             every &= len(bindings) <= TRIED
             for objects in _spread(bindings):
@@ -194,7 +194,7 @@ class LintProblem:
             if self._unbounded:
                 return False
             return len(instances(self.engine, relaxed, part, True)) < count(self.task, part)
-        except (TooLarge, TooMany):
+        except LimitReached:
             return False
 
     # -- rules together -----------------------------------------------------------------------------------------------

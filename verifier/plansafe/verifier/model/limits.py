@@ -1,0 +1,24 @@
+"""The limits at which work stops: what would have come of it is not known then."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Limited(Enum):
+    """What there was too much of, in the words of a report."""
+
+    TIME = "the time limit has passed"
+    NODES = "templates, macros or groups grow beyond a million nodes"
+    GROUND_TASK = "the task has too many ground actions"
+    INSTANCES = "a rule has too many instances"
+    OPEN_FACTS = "the specification opens more than two million facts"
+    QUESTION = "a question about rules grew too large"
+
+
+class LimitReached(Exception):
+    """Work stopped at a limit. ``what`` says at which; whoever can do without the answer catches it."""
+
+    def __init__(self, what: Limited) -> None:
+        super().__init__(what.value)
+        self.what = what
