@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from plansafe.grammar.diagnostics import Diagnostic, Span
 from plansafe.grammar.source import Source
+from plansafe.llm.loose.elements import Line
 from plansafe.llm.loose.lines import Found, Reading
-from plansafe.llm.loose.wrapping import Line
 
 
 class LooseStep(NamedTuple):

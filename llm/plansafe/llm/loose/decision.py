@@ -6,12 +6,12 @@ import re
 
 from plansafe.grammar.diagnostics import Label
 from plansafe.llm.loose.candidates import Item, Plan, Run
+from plansafe.llm.loose.elements import Line
 from plansafe.llm.loose.names import Refused, Tolerance, short
 from plansafe.llm.loose.outline import Outline, leads
 from plansafe.llm.loose.prose import OPENERS
 from plansafe.llm.loose.report import COMMENTS, SKIPPED
 from plansafe.llm.loose.strict import timed
-from plansafe.llm.loose.wrapping import Line
 
 _EXPLAINS = re.compile(
     r"\b(?:explanation|explained|reasoning|rationale|notes?|why|breakdown|summary|justification)\b", re.I

@@ -6,9 +6,11 @@ import re
 from itertools import islice, pairwise
 from typing import NamedTuple
 
-from plansafe.llm.loose.names import Names, Refused, Resolved, Tolerance, short
+from plansafe.llm.loose.groups import Group, groups, unquoted
+from plansafe.llm.loose.names import Refused, Tolerance, short
+from plansafe.llm.loose.placing import Resolved
 from plansafe.llm.loose.prose import CONNECTIVE, Prose, connective
-from plansafe.llm.loose.wrapping import Group, groups, unquoted
+from plansafe.llm.loose.steps import Steps
 
 _SEPARATOR = re.compile(
     r"(?:,|;|->|=>|\u2192|>|\.)?[ \t\n]{0,40}(?:(?:and[ \t]{1,8})?"
@@ -73,8 +75,9 @@ class _Act(NamedTuple):
 class Lines:
     """Reads lines against the names of a task."""
 
-    def __init__(self, names: Names, prose: Prose) -> None:
-        self.names = names
+    def __init__(self, steps: Steps, prose: Prose) -> None:
+        self.steps = steps
+        self.names = steps.names
         self.prose = prose
 
     def read(self, text: str) -> Reading:
@@ -110,15 +113,15 @@ class Lines:
                 return _Act(group.start, group.end, outcome, "square") if group.arguments else None
             if isinstance(action, Refused):
                 return _Act(group.start, group.end, action, "square")
-            outcome = names.arguments(action, group.head, list(group.arguments), group.receiver)
+            outcome = self.steps.arguments(action, group.head, list(group.arguments), group.receiver)
             return _Act(group.start, group.end, outcome, "square")
         found: list[_Act] = []
         if not group.head:
-            listed = names.listed(group.body)
+            listed = self.steps.listed(group.body)
             if listed is not None:
                 found.append(_Act(group.start, group.end, listed, "list"))
         elif (action := names.action(group.head)) is not None:
-            outcome = action if isinstance(action, Refused) else names.call(action, group)
+            outcome = action if isinstance(action, Refused) else self.steps.call(action, group)
             found.append(_Act(group.start, group.end, outcome, "call"))
         if not group.receiver:
             found += self._led_by_words(group, text, since)
@@ -152,7 +155,7 @@ class Lines:
             begin = group.start
             for word in reversed(words[-count:]):
                 begin = text.rindex(word, 0, begin)
-            outcome = action if isinstance(action, Refused) else self.names.call(action, group, name)
+            outcome = action if isinstance(action, Refused) else self.steps.call(action, group, name)
             return [_Act(begin, group.end, outcome, "call")]
         return []
 
@@ -310,7 +313,7 @@ class Lines:
         return self.prose.behind(tail.strip(" \t(-\u2014#/")) or step, True
 
     def _tokens(self, text: str) -> Resolved | Refused | None:
-        return self.names.words([unquoted(token) for token in text.replace(",", " ").split()])
+        return self.steps.words.step([unquoted(token) for token in text.replace(",", " ").split()])
 
     def _by_commas(self, text: str) -> list[Resolved] | None:
         """Steps between commas, if every part is one."""

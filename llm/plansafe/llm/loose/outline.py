@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 from plansafe.llm.loose.candidates import Item, Plan, Run, Step
+from plansafe.llm.loose.elements import Line
 from plansafe.llm.loose.lines import HEAD, Lines, Reading
 from plansafe.llm.loose.names import Refused, Tolerance, short
 from plansafe.llm.loose.prose import OPENERS, Prose, connective
 from plansafe.llm.loose.report import SKIPPED, Report
-from plansafe.llm.loose.wrapping import Line
 
 _STEP_HEADING = re.compile(r"[ \t]*step[ _#-]{0,2}(\d{1,4})\b", re.I)
 _WRAPPER = re.compile(r"\(?:?(?:plan|steps|actions|sequence)?\)*[.;,]?", re.I)

@@ -13,14 +13,16 @@ from plansafe.grammar.sexpr import is_foreign
 from plansafe.grammar.source import Source
 from plansafe.llm.loose.candidates import LooseResult, LooseStep, Plan, Run, Step
 from plansafe.llm.loose.decision import Decision
+from plansafe.llm.loose.elements import Datum, Form, Line, Table
 from plansafe.llm.loose.lines import Found, Lines, manner_note
 from plansafe.llm.loose.names import Names, Refused, Tolerance
 from plansafe.llm.loose.outline import Outline
 from plansafe.llm.loose.prose import Prose
 from plansafe.llm.loose.report import COMMENTS, SKIPPED, Report
+from plansafe.llm.loose.steps import Steps
 from plansafe.llm.loose.strict import decimal, leaves_open, plain_name, strict_plan, timed
 from plansafe.llm.loose.values import Values
-from plansafe.llm.loose.wrapping import LIMIT, Block, Datum, Form, Line, LooseText, Table, read_text
+from plansafe.llm.loose.wrapping import LIMIT, Block, LooseText, read_text
 from plansafe.verifier.api import Checker
 
 _FLAWS = {"cut": "SC741", "deep": "SC747", "struck": "SC745", "data": "SC746"}
@@ -58,9 +60,9 @@ class _Reader:
 
     def __init__(self, source: Source, names: Names) -> None:
         self.source = source
-        self.names = names
+        self.steps = Steps(names)
         self.prose = Prose(names)
-        self.lines = Lines(names, self.prose)
+        self.lines = Lines(self.steps, self.prose)
         self.loose: LooseText = read_text(source.text)
         self.report = Report(source, self.loose.cleaned)
         self.outline = Outline(self.report, self.lines, self.prose)
@@ -172,7 +174,7 @@ class _Reader:
             outer.open = False
 
     def _datum(self, datum: Datum) -> None:
-        values = Values(self.names, self.lines)
+        values = Values(self.lines)
         single = values.is_step(datum.value) and not datum.lead
         placed = values.plan(datum.value)
         steps: list[Step] = []
@@ -215,7 +217,7 @@ class _Reader:
         from plansafe.llm.loose.tables import read_table  # noqa: PLC0415 - few texts have one
 
         steps: list[Step] = []
-        for found in read_table(table, self.names, self.lines, self.prose):
+        for found in read_table(table, self.lines, self.prose):
             if isinstance(found.found, Refused):
                 self.report.refuse(found.found, found.start, found.end)
             else:
@@ -243,7 +245,7 @@ class _Reader:
         steps = []
         for step in read.steps:
             start, end = form.start + step.span.start, form.start + step.span.end
-            outcome = self.names.words(list(step.tokens)) or self.names.unknown_action(step.tokens[0])
+            outcome = self.steps.words.step(list(step.tokens)) or self.steps.names.unknown_action(step.tokens[0])
             if isinstance(outcome, Refused):
                 self.report.refuse(outcome, start, end)
                 continue

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
+from plansafe.llm.loose.cleaned import Cleaned
 from plansafe.llm.loose.names import Refused, Tolerance
-from plansafe.llm.loose.wrapping import Cleaned
 
 MAX_REFUSALS = 20
 MAX_NOTES = 200

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
+from plansafe.llm.loose.elements import Table
+from plansafe.llm.loose.groups import split_commas, unquoted
 from plansafe.llm.loose.lines import Found, Lines
-from plansafe.llm.loose.names import Names, Refused, key, short
+from plansafe.llm.loose.names import Refused, key, short
 from plansafe.llm.loose.prose import Prose
 from plansafe.llm.loose.values import Placed
-from plansafe.llm.loose.wrapping import Argument, Table, split_commas, unquoted
 
 _STEPS = frozenset(
     ("action", "actions", "command", "pddlaction", "operator", "step", "planstep", "pddl", "pddlstep", "actionstep")
@@ -22,7 +23,7 @@ _SAID_WORDS = (
 _SAID = frozenset(_SAID_WORDS.split())
 
 
-def read_table(table: Table, names: Names, lines: Lines, prose: Prose) -> list[Placed]:
+def read_table(table: Table, lines: Lines, prose: Prose) -> list[Placed]:
     """The steps of a table, or a refusal; a table without a column of steps is refused."""
     head = [re.sub(r"[-_ *`]", "", cell.lower()) for cell, _ in table.rows[0]]
     rows = table.rows[1:]
@@ -46,20 +47,20 @@ def read_table(table: Table, names: Names, lines: Lines, prose: Prose) -> list[P
         for column in others:
             refused = prose.objection(row[column][0], False) or prose.behind(row[column][0])
             placed += [Placed(refused, row[column][1], row[column][1] + 1)] if refused else []
-        placed += _row(names, lines, text, row[arguments[0]][0] if arguments else None, start, end)
+        placed += _row(lines, text, row[arguments[0]][0] if arguments else None, start, end)
     if numbers and int(_digits(rows[0][numbers[0]][0])) > 1:
         placed.append(Placed(Refused("SC749", "the rows are not numbered from 1"), table.start, table.end))
     return placed
 
 
-def _row(names: Names, lines: Lines, text: str, arguments: str | None, start: int, end: int) -> list[Placed]:
+def _row(lines: Lines, text: str, arguments: str | None, start: int, end: int) -> list[Placed]:
     if arguments is not None:
         name = unquoted(text)
-        action = names.action(name)
+        action = lines.names.action(name)
         if action is None or isinstance(action, Refused):
-            return [Placed(action or names.unknown_action(name), start, end)]
+            return [Placed(action or lines.names.unknown_action(name), start, end)]
         parts = split_commas(unquoted(arguments.strip("()")))
-        outcome = names.parts(action, name, parts) if any(parts) else names.arguments(action, name, list[Argument]())
+        outcome = lines.steps.parts(action, name, parts) if any(parts) else lines.steps.arguments(action, name, [])
         return [Placed(outcome if isinstance(outcome, Refused) else Found(outcome, start, end), start, end)]
     reading = lines.read(text)
     if reading.kind != "steps":

@@ -6,9 +6,10 @@ import re
 from typing import NamedTuple
 
 from plansafe.grammar.data_text import Value
+from plansafe.llm.loose.groups import Argument
 from plansafe.llm.loose.lines import Found, Lines
-from plansafe.llm.loose.names import Names, Refused, Resolved, key, short
-from plansafe.llm.loose.wrapping import Argument
+from plansafe.llm.loose.names import Refused, key, short
+from plansafe.llm.loose.placing import Resolved
 
 _ACTION = frozenset(
     ("action", "name", "act", "command", "operator", "function", "tool", "skill", "verb", "primitive", "actionname")
@@ -45,8 +46,8 @@ class Placed(NamedTuple):
 class Values:
     """Reads values. ``said`` collects texts that stand beside the plan; ``skipped`` whether something was left out."""
 
-    def __init__(self, names: Names, lines: Lines) -> None:
-        self.names, self.lines = names, lines
+    def __init__(self, lines: Lines) -> None:
+        self.names, self.lines = lines.names, lines
         self.said: list[tuple[str, int, int]] = []
         self.skipped = False
 
@@ -165,7 +166,7 @@ class Values:
         action = self.names.action(name)
         if action is None:
             return self.names.unknown_action(name)
-        return action if isinstance(action, Refused) else self.names.arguments(action, name, arguments, agent)
+        return action if isinstance(action, Refused) else self.lines.steps.arguments(action, name, arguments, agent)
 
     def _object(self, value: Value) -> list[Placed]:
         """An object that names an action, or a dictionary of steps."""
