@@ -174,7 +174,7 @@ def test_durative_actions_and_timed_literals_are_refused() -> None:
 
 
 def test_a_task_too_large_to_ground_is_searched_blindly(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("plansafe.verifier.planning.relaxed.MAX_NODES", 3)
+    monkeypatch.setattr("plansafe.verifier.planning.relaxed_conditions.MAX_NODES", 3)
     checker = checker_of(COUNTER.format(target=3), COUNTED)
     for shortest in (False, True):
         found = OwnSearch().solve(Query(checker, shortest=shortest))

@@ -30,7 +30,7 @@ from plansafe.verifier.model.nodes import (
     bind,
 )
 from plansafe.verifier.model.operations import conjuncts
-from plansafe.verifier.planning.relaxed import Lifted
+from plansafe.verifier.planning.lifted import Lifted
 
 MALFORMED, UNREACHABLE = "SC766", "SC768"
 MAX_DISJUNCTS = 256

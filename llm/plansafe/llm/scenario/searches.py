@@ -14,9 +14,10 @@ from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.planning.chain import default_planners
 from plansafe.verifier.planning.estimates import landmark_cut
+from plansafe.verifier.planning.lifted import Lifted
 from plansafe.verifier.planning.own_search import unsupported
 from plansafe.verifier.planning.port import Answer, Planner, Query, Solution
-from plansafe.verifier.planning.relaxed import Lifted, Relaxed
+from plansafe.verifier.planning.relaxed import Relaxed
 from plansafe.verifier.reporting.report import Headline, Report, Worlds
 
 SAFE = (Headline.SAFE, Headline.VALID)

@@ -17,8 +17,9 @@ from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.planning.estimates import relaxed_plan
+from plansafe.verifier.planning.lifted import Lifted
 from plansafe.verifier.planning.port import Answer, Solution
-from plansafe.verifier.planning.relaxed import Lifted, Relaxed
+from plansafe.verifier.planning.relaxed import Relaxed
 
 MAX_NODES = 200_000
 _Path = tuple["_Path | None", GroundAction] | None

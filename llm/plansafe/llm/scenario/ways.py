@@ -14,7 +14,8 @@ from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.planning.estimates import landmark_cut
-from plansafe.verifier.planning.relaxed import Lifted, Relaxed
+from plansafe.verifier.planning.lifted import Lifted
+from plansafe.verifier.planning.relaxed import Relaxed
 from plansafe.verifier.repair.effects import identity
 
 MAX_STATES = 30_000

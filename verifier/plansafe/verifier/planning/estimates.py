@@ -36,13 +36,14 @@ class _Levels(NamedTuple):
 
 def _levels(relaxed: Relaxed, true: Sequence[int], costs: Sequence[int], additive: bool) -> _Levels:
     """Costs by Dijkstra's algorithm: the sum of an operator's conditions, or the dearest of them."""
-    levels = [-1] * relaxed.size
-    supporters = [_NOWHERE] * relaxed.size
-    needs = relaxed.needs.copy()
+    network = relaxed.network
+    levels = [-1] * network.size
+    supporters = [_NOWHERE] * network.size
+    needs = network.needs.copy()
     totals = [0] * len(needs)
     dearest: list[int | None] = [None] * len(needs)
     applicable: list[int] = []
-    labels, effects, readers, own = relaxed.labels, relaxed.effects, relaxed.readers, relaxed.own
+    labels, effects, readers, own = network.labels, network.effects, network.readers, relaxed.own
     buckets: list[list[tuple[int, int]]] = [[(proposition, _NOWHERE) for proposition in true]]
 
     def fire(operator: int, last: int) -> None:
@@ -56,7 +57,7 @@ def _levels(relaxed: Relaxed, true: Sequence[int], costs: Sequence[int], additiv
             if levels[effect] < 0:
                 bucket.append((effect, operator))
 
-    for operator in relaxed.free:
+    for operator in network.free:
         if operator in own:
             applicable.append(own[operator])
         fire(operator, _NOWHERE)
@@ -81,6 +82,7 @@ def _levels(relaxed: Relaxed, true: Sequence[int], costs: Sequence[int], additiv
 
 def relaxed_plan(relaxed: Relaxed, true: Sequence[int], goal: Sequence[int] | None) -> Estimate:
     """The number of steps of a relaxed plan, by additive costs (Keyder and Geffner 2008). Linear in the ground task."""
+    network = relaxed.network
     found = _levels(relaxed, true, [1] * len(relaxed.steps), True)
     if goal is None or any([found.levels[p] < 0 for p in goal]):
         return Estimate(None, [], found.applicable)
@@ -90,9 +92,9 @@ def relaxed_plan(relaxed: Relaxed, true: Sequence[int], goal: Sequence[int] | No
         operator = found.supporters[stack.pop()]
         if operator < 0:
             continue
-        if relaxed.labels[operator] >= 0:
-            used.add(relaxed.labels[operator])
-        for proposition in relaxed.conditions[operator]:
+        if network.labels[operator] >= 0:
+            used.add(network.labels[operator])
+        for proposition in network.conditions[operator]:
             if proposition not in seen:
                 seen.add(proposition)
                 stack.append(proposition)
@@ -105,12 +107,13 @@ def landmark_cut(relaxed: Relaxed, true: Sequence[int], goal: Sequence[int] | No
     The operators of one step share its cost, so that it is never counted twice. For each unit of the bound, linear in
     the ground task.
     """
+    network = relaxed.network
     costs = [1] * len(relaxed.steps)
     found = _levels(relaxed, true, costs, False)
     if goal is None or any([found.levels[p] < 0 for p in goal]):
         return Estimate(None, [], found.applicable)
-    producers: list[list[int]] = [[] for _ in range(relaxed.size)]
-    for operator, effects in enumerate(relaxed.effects):
+    producers: list[list[int]] = [[] for _ in range(network.size)]
+    for operator, effects in enumerate(network.effects):
         for effect in effects:
             producers[effect].append(operator)
     applicable = found.applicable
@@ -136,7 +139,8 @@ def _cut(
     producers: Sequence[Sequence[int]],
 ) -> set[int]:
     """The steps that lead from what is reached without ``top`` into what leads to it for nothing."""
-    labels, effects, readers = relaxed.labels, relaxed.effects, relaxed.readers
+    network = relaxed.network
+    labels, effects, readers = network.labels, network.effects, network.readers
     near = {top}
     stack = [top]
     while stack:
@@ -148,7 +152,7 @@ def _cut(
     cut: set[int] = set()
     seen = set(true)
     stack = list(seen)
-    waiting = list(relaxed.free)
+    waiting = list(network.free)
     while stack or waiting:
         if not waiting:
             proposition = stack.pop()

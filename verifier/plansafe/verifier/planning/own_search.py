@@ -25,9 +25,11 @@ from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.planning.estimates import landmark_cut, relaxed_plan
+from plansafe.verifier.planning.lifted import Lifted
+from plansafe.verifier.planning.network import Conjunction
 from plansafe.verifier.planning.pending import pending
 from plansafe.verifier.planning.port import Answer, Query, Solution
-from plansafe.verifier.planning.relaxed import Conjunction, Lifted, Relaxed
+from plansafe.verifier.planning.relaxed import Relaxed
 from plansafe.verifier.reporting.report import Headline, Worlds
 
 MAX_NODES = 1_000_000
@@ -281,7 +283,7 @@ class _Search:
             key = (structure(formula), binding)
             if key not in self._goals:
                 try:
-                    self._goals[key] = relaxed.conjunction(formula, dict(binding), True)
+                    self._goals[key] = relaxed.conditions.conjunction(formula, dict(binding), True)
                 except LimitReached:
                     self._goals[key] = ()
             found = self._goals[key]

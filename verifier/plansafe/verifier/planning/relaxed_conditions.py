@@ -1,0 +1,243 @@
+"""Conditions as propositions: of facts, of what monitors remember, and of the state after a step (by regression)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import NamedTuple, assert_never
+
+from plansafe.verifier.execution.monitors.automaton import Automaton
+from plansafe.verifier.execution.monitors.latch import LatchedCheck
+from plansafe.verifier.execution.monitors.program import Program
+from plansafe.verifier.execution.monitors.runtime import Runtime, StateMonitor
+from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.execution.steps import GroundAction
+from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.nodes import (
+    And,
+    Atom,
+    Compare,
+    Equal,
+    Formula,
+    Not,
+    Or,
+    Quantified,
+    Temporal,
+    Truth,
+    bind,
+)
+from plansafe.verifier.planning.lifted import grounded, is_static
+from plansafe.verifier.planning.network import Conjunction, Network, all_of
+
+Binding = dict[int, int]
+MAX_NODES = 3_000_000
+_OUTPUT = -1  # instead of the index of a past subformula: the whole formula
+
+
+class Where(NamedTuple):
+    """Which letter a formula of a rule is about: the one where the step with the action fact ``taken`` is taken.
+
+    With ``None``, some letter still to come. The monitor with this ``number`` remembers the past, for ``binding``.
+    """
+
+    number: int
+    program: Program
+    binding: tuple[int, ...]
+    taken: tuple[int, int] | None
+
+
+class Asking(NamedTuple):
+    """The letter where a step is taken, for a rule that asks latches about the past."""
+
+    check: LatchedCheck
+    taken: tuple[int, int] | None
+
+
+class After(NamedTuple):
+    """The letter after a step."""
+
+    step: GroundAction
+
+
+class Conditions:
+    """The conditions of one task as conjunctions over a network, whose operators say what else makes them true.
+
+    Raises :class:`LimitReached` beyond :data:`MAX_NODES` nodes of formulas in all.
+    """
+
+    def __init__(self, engine: Engine, facts: list[set[int]], monitors: list[StateMonitor], network: Network) -> None:
+        self.engine = engine
+        self.task = engine.task
+        self.facts = facts
+        self.monitors = monitors
+        self.network = network
+        self._nodes = 0
+        self._memories: dict[tuple[int, tuple[int, ...], int, bool], int] = {}
+        self._action_predicates = frozenset(engine.action_predicates.values())
+
+    def conjunction(
+        self, formula: Formula, binding: Binding, positive: bool, where: Where | Asking | After | None = None
+    ) -> Conjunction | None:
+        """The propositions that a condition needs; ``None`` if it is never true."""
+        self._nodes += 1
+        if self._nodes > MAX_NODES:
+            raise LimitReached(Limited.GROUND_TASK)
+        match formula:
+            case Truth():
+                return () if formula.value == positive else None
+            case Not():
+                return self.conjunction(formula.body, binding, not positive, where)
+            case Equal():
+                left, right = grounded((formula.left, formula.right), binding)
+                return () if (left == right) == positive else None
+            case Atom():
+                return self._literal(formula, binding, positive, where)
+            case And() | Or():
+                parts = (self.conjunction(part, binding, positive, where) for part in formula.parts)
+                return all_of(parts) if isinstance(formula, And) == positive else self.network.any(parts)
+            case Quantified():
+                slots = [v.slot for v in formula.variables]
+                every = product(*[self.task.domains[v.domain] for v in formula.variables])
+                parts = (
+                    self.conjunction(
+                        formula.body, {**binding, **dict(zip(slots, objects, strict=True))}, positive, where
+                    )
+                    for objects in every
+                )
+                return all_of(parts) if formula.universal == positive else self.network.any(parts)
+            case Temporal() if isinstance(where, Where) and id(formula) in where.program._past_index:
+                return self._past(formula, binding, positive, where)
+            case Temporal() if isinstance(where, Asking):
+                asked = where.check._asked[id(formula)]
+                latch = self.monitors[asked.monitor]
+                assert isinstance(latch, Automaton)
+                own = tuple([binding[slot] for slot in asked.slots])
+                there = Where(asked.monitor, latch.program, own, where.taken)
+                value = self.conjunction(latch.program._alive, binding, positive, there)
+                if latch.acting:
+                    return value
+                # It has read the present letter already: what it stores is about the next ones.
+                return self.network.any([(self._latched(asked.monitor, own, positive),), value])
+            case Compare() | Temporal():
+                return ()  # not looked at by the relaxation
+            case _:
+                assert_never(formula)
+
+    def _past(self, formula: Temporal, binding: Binding, positive: bool, where: Where) -> Conjunction | None:
+        """A past formula: what is remembered of it, and what this letter says."""
+        first, last = formula.operands[0], formula.operands[-1]
+        stored = (self._memory(formula, binding, positive, where),)
+        if formula.operator in ("yesterday", "weak-yesterday"):
+            return stored
+        now = self.conjunction(first, binding, positive, where)
+        if formula.operator in ("once", "historically"):
+            either = (formula.operator == "once") == positive
+            return self.network.any([stored, now]) if either else all_of([stored, now])
+        starts = self.conjunction(last, binding, positive, where)
+        if positive:
+            return self.network.any([starts, all_of([now, stored])])
+        return all_of([starts, self.network.any([now, stored])])
+
+    def _latched(self, number: int, binding: tuple[int, ...], value: bool) -> int:
+        """The proposition that a monitor has a value at the letter read last."""
+        key = (number, binding, _OUTPUT, value)
+        known = self._memories.get(key)
+        if known is None:
+            known = self._memories[key] = self.network.fresh()
+        return known
+
+    def _memory(self, formula: Temporal, binding: Binding, value: bool, where: Where) -> int:
+        """The proposition that a monitor remembers a value of a past formula."""
+        index = where.program._past_index[id(formula)]
+        key = (where.number, where.binding, index, value)
+        known = self._memories.get(key)
+        if known is None:
+            known = self._memories[key] = self.network.fresh()
+            first, last = formula.operands[0], formula.operands[-1]
+            later = where._replace(taken=None)
+            match formula.operator:
+                case "once" | "historically":
+                    # Once true, or once false, it stays so.
+                    lasting = (formula.operator == "once") == value
+                    comes = self.conjunction(first, binding, value, later) if lasting else None
+                case "since" if value:
+                    comes = self.conjunction(last, binding, True, later)
+                case "since":
+                    ends = [self.conjunction(part, binding, False, later) for part in (first, last)]
+                    comes = all_of(ends)
+                case _:
+                    comes = self.conjunction(first, binding, value, later)
+            if comes is not None:
+                self.network.effects[self.network.operator(comes)].append(known)
+        return known
+
+    def _literal(
+        self, atom: Atom, binding: Binding, positive: bool, where: Where | Asking | After | None
+    ) -> Conjunction | None:
+        predicate = atom.predicate
+        code = self.task.encode(grounded(atom.arguments, binding))
+        if is_static(self.engine, predicate):
+            return () if (code in self.facts[predicate]) == positive else None
+        if predicate in self._action_predicates:
+            if not isinstance(where, Where | Asking) or (where.taken is None and not positive):
+                return ()
+            if where.taken is not None:
+                return () if ((predicate, code) == where.taken) == positive else None
+        if isinstance(where, After):
+            return self._regressed(atom, binding, positive, where.step)
+        if not positive and self.engine.axioms is not None and predicate in self.engine.axioms.derived:
+            return ()
+        return (self.network.fact((predicate, code, positive)),)
+
+    def _regressed(self, atom: Atom, binding: Binding, positive: bool, step: GroundAction) -> Conjunction | None:
+        """What makes a literal true after a step."""
+        if self.engine.axioms is not None and atom.predicate in self.engine.axioms.derived:
+            return ()
+        arguments = grounded(atom.arguments, binding)
+        adds: list[Conjunction | None] = []
+        deletes: list[Conjunction | None] = []
+        parameters = step.binding
+        for effect in step.action.start.effects:
+            for changes, out, value in ((effect.adds, adds, positive), (effect.deletes, deletes, not positive)):
+                for change in changes:
+                    matched = _matched(change, atom.predicate, arguments, parameters)
+                    if matched is None:
+                        continue
+                    bound = [v for v in effect.variables if v.slot in matched]
+                    if any([matched[v.slot] not in self.task.domain_sets[v.domain] for v in bound]):
+                        continue
+                    rest = [v for v in effect.variables if v.slot not in matched]
+                    for objects in product(*[self.task.domains[v.domain] for v in rest]):
+                        out.append(self.conjunction(effect.condition, {**matched, **bind(rest, objects)}, value))
+        now = self._literal(atom, binding, positive, None)
+        if positive:
+            return self.network.any([*adds, all_of([now, *deletes])])
+        return all_of([*adds, self.network.any([now, *deletes])])
+
+    def remembered(self, runtime: Runtime) -> Iterator[int]:
+        """The propositions of memory that hold now."""
+        for (monitor, binding, index, value), number in self._memories.items():
+            automaton = runtime.monitors[monitor]
+            assert isinstance(automaton, Automaton)
+            instance = automaton.instances.get(binding)
+            if instance is None and (automaton.closed or binding in automaton.done):
+                yield number  # decided for good
+                continue
+            state = automaton.default.state if instance is None else instance.state
+            stored, _, output = automaton.program._states[state]
+            if (output if index == _OUTPUT else bool(stored >> index & 1)) == value:
+                yield number
+
+
+def _matched(atom: Atom, predicate: int, arguments: tuple[int, ...], known: Binding) -> Binding | None:
+    """The binding under which an effect changes a fact."""
+    if atom.predicate != predicate:
+        return None
+    binding = dict(known)
+    for argument, wanted in zip(atom.arguments, arguments, strict=True):
+        if argument >= 0:
+            if argument != wanted:
+                return None
+        elif binding.setdefault(-1 - argument, wanted) != wanted:
+            return None
+    return binding
