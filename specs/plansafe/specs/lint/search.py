@@ -15,8 +15,6 @@ from typing import NamedTuple
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
-from plansafe.verifier.execution.monitors.program import LetterTime
-from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.model.nodes import And, Formula, Not, Temporal, bind
@@ -96,11 +94,9 @@ def _mark(execution: Execution) -> object:
 def outcome_of(execution: Execution) -> Outcome:
     """What the trace up to here does if it ends here."""
     goal = execution.engine.goal(execution.state) is True
-    runtime = execution.runtime
-    if runtime is None:
+    end = execution.ended()
+    if end is None:
         return Outcome(frozenset(), frozenset(), goal)
-    end: Runtime = runtime.fork()
-    end.finish(execution.state, LetterTime(execution.letter, execution.letter, False))
     plan = execution.engine.plan
     broken = frozenset([plan.parts[v.part].rule for v in end.violations()])
     undecided = frozenset([plan.parts[part].rule for part, _ in end.undecided()])

@@ -145,11 +145,8 @@ class Execution:
         """
         engine, runtime, state = self.engine, self.runtime, self.state
         next_ = None if runtime is None else runtime.fork()
-        if next_ is not None and engine.acting:
-            action_fact = engine.action_fact("start", step)
-            next_.depart(
-                state, () if action_fact is None else (action_fact,), LetterTime(self.letter, self.letter, False)
-            )
+        if next_ is not None:
+            engine.depart(next_, state, step, LetterTime(self.letter, self.letter, False))
         self._own(engine.changes(step.action))
         log: list[StateChange] = []
         run = engine.full_code.run(step.action)
@@ -285,17 +282,17 @@ class Execution:
         """Whether the execution may end here: the goal is reached and every rule kept."""
         if self.engine.goal(self.state) is not True:
             return False
-        if self.runtime is None:
+        end = self.ended()
+        if end is None:
             return True
-        end = self._ended(self.runtime)
         return not end.undecided() and not any([self._counts(v) for v in end.violations()])
 
     @property
     def ending(self) -> tuple[Broken, ...]:
         """The instances of rules that would be violated, or undecided, if the execution ended here."""
-        if self.runtime is None:
+        end = self.ended()
+        if end is None:
             return ()
-        end = self._ended(self.runtime)
         return hard(end, {*[Broken(v.part, v.binding) for v in end.violations()], *undecided(end)})
 
     def violated(self, ends: bool = True) -> int | None:
@@ -303,13 +300,20 @@ class Execution:
 
         Unless it ``ends`` here, what is judged at the end does not count.
         """
-        if self.runtime is None:
+        end = self.ended()
+        if end is None:
             return None
-        found = [v for v in self._ended(self.runtime).violations() if self._counts(v) and (ends or not v.at_end)]
+        found = [v for v in end.violations() if self._counts(v) and (ends or not v.at_end)]
         return min([v.step for v in found], default=None)
 
-    def _ended(self, runtime: Runtime) -> Runtime:
-        end = runtime.fork()
+    def ended(self) -> Runtime | None:
+        """What the monitors would say if the execution ended here; ``None`` if no rule is watched.
+
+        Raises :class:`TooManyInstances`.
+        """
+        if self.runtime is None:
+            return None
+        end = self.runtime.fork()
         end.finish(self.state, LetterTime(self.letter, self.letter, False))
         return end
 

@@ -149,10 +149,7 @@ class Monitor:
         if self.runtime is None:
             return
         self.runtime = self.runtime.fork()
-        if self.engine.acting:
-            action_fact = None if step is None else self.engine.action_fact("start", step)
-            action_facts = () if action_fact is None else (action_fact,)
-            self.runtime.depart(self.simulation.state, action_facts, LetterTime(self.letter, self.letter, False))
+        self.engine.depart(self.runtime, self.simulation.state, step, LetterTime(self.letter, self.letter, False))
 
     def _step(self, action: str) -> GroundAction | IllFormed:
         tokens = action.lower().replace("(", " ").replace(")", " ").split()

@@ -112,8 +112,7 @@ class Foresight:
         self.then = LetterTime(letter + 1, letter + 1, False)
         self.monitors = runtime.monitors
         departed = runtime.fork()
-        if engine.acting:
-            departed.depart(state, (), self.now)
+        engine.depart(departed, state, None, self.now)
         self._departing = self._common(runtime, departed)
         arrived = departed.fork()
         arrived.arrive(state, (), self.then)

@@ -19,6 +19,7 @@ from plansafe.verifier.execution.axioms import Axioms
 from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.runtime import ActionFact, Plan, Runtime
+from plansafe.verifier.execution.shallow import shallow
 from plansafe.verifier.execution.state import Delta, NumberTooLarge, State, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, Resolver
 from plansafe.verifier.model import nodes as model
@@ -239,6 +240,12 @@ class Engine:
                 result = None
         return result
 
+    def depart(self, runtime: Runtime, state: State, taken: GroundAction | None, moment: LetterTime) -> None:
+        """Tell the monitors which step is taken in a state, or that it ends without one."""
+        if self.acting:
+            action_fact = None if taken is None else self.action_fact("start", taken)
+            runtime.depart(state, () if action_fact is None else (action_fact,), moment)
+
     def action_fact(self, kind: str, taken: GroundAction) -> ActionFact | None:
         """The action fact of a step, if some rule reads it."""
         predicate = self.action_predicates.get((kind, taken.action.name))
@@ -358,8 +365,7 @@ class Run:
 
         There will be something to explain, so it keeps what changes.
         """
-        run = Run.__new__(Run)
-        run.__dict__.update(self.__dict__)
+        run = shallow(self)
         run.reading = reading
         run.code, run.log, run.trace, run.kept = self.engine.full_code, [], [], 0
         run.state = self.state.fork()
@@ -418,8 +424,7 @@ class Run:
                 self._preferences(taken)
         if acting:
             assert runtime is not None
-            action_fact = engine.action_fact("start", taken)
-            runtime.depart(state, () if action_fact is None else (action_fact,), self.moment())
+            engine.depart(runtime, state, taken, self.moment())
             run = self.code.run(taken.action, True)
         if not run(state.facts, state.fluents, self.log, *taken.objects):
             return self._failed(taken, number, Failure(number, "SC301"))
@@ -491,9 +496,8 @@ class Run:
             )
         if taken.action.preferences:
             self._preferences(taken)
-        if self.runtime is not None and self.engine.acting:
-            action_fact = self.engine.action_fact("start", taken)
-            self.runtime.depart(state, () if action_fact is None else (action_fact,), self.moment())
+        if self.runtime is not None:
+            self.engine.depart(self.runtime, state, taken, self.moment())
         state.apply(delta, self.log)
         self._arrive(number)
         return True
@@ -504,9 +508,8 @@ class Run:
         delta = self._delta(taken)
         if delta is None:
             return
-        if self.runtime is not None and self.engine.acting:
-            action_fact = self.engine.action_fact("start", taken)
-            self.runtime.depart(state, () if action_fact is None else (action_fact,), self.moment())
+        if self.runtime is not None:
+            self.engine.depart(self.runtime, state, taken, self.moment())
         state.apply(delta, self.log)
         self._arrive(number)
 

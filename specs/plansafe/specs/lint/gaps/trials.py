@@ -11,7 +11,6 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.monitors.invariant import Invariant
-from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.runtime import Runtime, StateMonitor
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import NumberTooLarge
@@ -69,9 +68,10 @@ class Trials:
         broken = any([rule < self.given for rule in now])
         if broken or not goal:
             return Trial(broken, now, False, frozenset())
-        runtime.finish(execution.state, LetterTime(execution.letter, execution.letter, False))
-        end = self._violated(runtime)
-        accepted = not any([rule < self.given for rule in end]) and not runtime.undecided()
+        ended = execution.ended()
+        assert ended is not None
+        end = self._violated(ended)
+        accepted = not any([rule < self.given for rule in end]) and not ended.undecided()
         return Trial(False, now, accepted, end)
 
     def _violated(self, runtime: Runtime) -> frozenset[int]:

@@ -23,6 +23,7 @@ from plansafe.verifier.execution.monitors.program import (
     LetterTime,
     Program,
 )
+from plansafe.verifier.execution.shallow import shallow
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.model.nodes import And, Formula, Task, Temporal, Variable
 from plansafe.verifier.model.operations import free_slots
@@ -137,6 +138,12 @@ class Automaton:
     def pending(self) -> bool:
         """Whether changes have been told that are judged with the next letter."""
         return bool(self._candidates or self._touched or self._global_dirty)
+
+    def sleep(self, moment: LetterTime) -> None:
+        """Let the time of a letter wake no instance: only what has changed is read."""
+        self._awake.clear()
+        self._default_awake = False
+        self._time_bits = self.program.time_bits(moment)
 
     def triggers(self) -> list[tuple[int, bool | None, Callable[..., None]]]:
         """What to call, and for which changes."""
@@ -490,8 +497,7 @@ class Automaton:
 
     def fork(self) -> Automaton:
         """An independent copy; the program and its tables are shared."""
-        copy = type(self).__new__(type(self))
-        copy.__dict__.update(self.__dict__)
+        copy = shallow(self)
         copy.instances = {b: i.copy() for b, i in self.instances.items()}
         copy.done = set(self.done)
         copy.default = self.default.copy()

@@ -19,25 +19,25 @@ class FactIndexes:
         self.task: Task = emitter.task
         self.size = emitter.size
         self.tables: list[dict[int, set[int]]] = []
-        self._specs = {spec: emitter.indexes[spec] for spec in asked}
+        self.specs = {spec: emitter.indexes[spec] for spec in asked}
         self._by_predicate: dict[int, list[tuple[int, tuple[int, ...]]]] = {}
         self._mine: dict[int, set[int]] | None = None
         """Of each table that no fork shares, the keys whose sets no fork shares; ``None``: nothing is shared."""
 
     def build(self, facts: list[set[int]]) -> None:
         """Build the indexes that were asked for when this was made."""
-        self.tables = [{} for _ in range(max(self._specs.values(), default=-1) + 1)]
+        self.tables = [{} for _ in range(max(self.specs.values(), default=-1) + 1)]
         self._by_predicate = {}
         self._mine = None
-        for (predicate, positions), number in self._specs.items():
+        for (predicate, positions), number in self.specs.items():
             self._fill(predicate, positions, number, facts)
 
     def cover(self, emitter: Emitter, asked: set[tuple[int, tuple[int, ...]]], facts: list[set[int]]) -> None:
         """Add indexes that are asked for and not there yet, for a state that these indexes fit."""
-        if len(asked) <= len(self._specs) and asked <= self._specs.keys():
+        if len(asked) <= len(self.specs) and asked <= self.specs.keys():
             return
-        missing = {spec: emitter.indexes[spec] for spec in asked if spec not in self._specs}
-        self._specs = {**self._specs, **missing}
+        missing = {spec: emitter.indexes[spec] for spec in asked if spec not in self.specs}
+        self.specs = {**self.specs, **missing}
         self._by_predicate = {predicate: list(entries) for predicate, entries in self._by_predicate.items()}
         self.tables += [{} for _ in range(max(missing.values()) + 1 - len(self.tables))]
         for (predicate, positions), number in missing.items():
@@ -56,7 +56,7 @@ class FactIndexes:
     def fork(self) -> FactIndexes:
         """An independent copy for a state that is the same now. What neither changes is shared: constant time."""
         copy = FactIndexes.__new__(FactIndexes)
-        copy.task, copy.size, copy._specs = self.task, self.size, self._specs
+        copy.task, copy.size, copy.specs = self.task, self.size, self.specs
         copy.tables, copy._by_predicate = list(self.tables), self._by_predicate
         copy._mine, self._mine = {}, {}
         return copy

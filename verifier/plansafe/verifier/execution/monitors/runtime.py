@@ -171,7 +171,7 @@ class Runtime:
         """The predicates (and ``-1 - function``) whose changes someone must see."""
         base = len(self.plan.task.predicates)
         return frozenset([i if i < base else base - 1 - i for i, readers in enumerate(self._readers) if readers]) | {
-            p for p, _ in self.indexes._specs
+            p for p, _ in self.indexes.specs
         }
 
     def readers(self, index: int) -> list[int]:
@@ -211,20 +211,31 @@ class Runtime:
         due = dict(self._awake)
         self._changed(state, log, due)
         for number in due:
-            monitor = self.monitors[number]
-            if monitor.acting:
+            if self.monitors[number].acting:
                 self._acting_due[number] = None
-                continue
-            monitor = self._own(number)
-            monitor.step(state, moment)
-            if monitor.awake:
+            elif self._read(self._own(number), state, moment):
                 self._awake[number] = None
             else:
                 self._awake.pop(number, None)
         if self._due_after:
             for check in self._due_after:
-                check.arrive(state, moment)
+                self._judge(check, state, moment)
             self._due_after.clear()
+
+    # What follows are the places where a part of a rule decides: a run that keeps book of that has its own.
+
+    def _read(self, monitor: StateMonitor, state: State, moment: LetterTime) -> bool:
+        """Let a monitor that is due read the letter; whether the next letter matters to it in any case."""
+        monitor.step(state, moment)
+        return monitor.awake
+
+    def _judge(self, check: StepCheck, state: State, moment: LetterTime) -> None:
+        """Ask what a check about the state behind a step has been waiting for."""
+        check.arrive(state, moment)
+
+    def _end(self, monitor: StateMonitor, state: State, letter: int) -> None:
+        """The trace ends for a monitor that has still to judge it."""
+        monitor.finish(state, letter)
 
     def _changed(self, state: State, log: Iterable[StateChange], due: dict[int, None]) -> None:
         """Tell the monitors of changes; those that have to read the next letter for them become ``due``."""
@@ -321,7 +332,7 @@ class Runtime:
         self._act(state, moment)
         for number, monitor in enumerate(self.monitors):
             if monitor.open:
-                self._own(number).finish(state, moment.letter)
+                self._end(self._own(number), state, moment.letter)
 
     def violations(self) -> list[Violation]:
         """All violations, in order of steps, rules and bindings; one for each rule, binding and step."""

@@ -10,6 +10,7 @@ from plansafe.verifier.execution.monitors.finding import Binding, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes
 from plansafe.verifier.execution.monitors.invariant import Truth
 from plansafe.verifier.execution.monitors.program import LetterTime
+from plansafe.verifier.execution.shallow import shallow
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.model.nodes import TRUE, And, Formula, Not, Variable
 from plansafe.verifier.rules.model import step_predicate
@@ -117,8 +118,7 @@ class StepCheck:
 
     def fork(self) -> StepCheck:
         """An independent copy."""
-        copy = type(self).__new__(type(self))
-        copy.__dict__.update(self.__dict__)
+        copy = shallow(self)
         copy._due = list(self._due)
         copy.undecided = set(self.undecided)
         copy.violations = list(self.violations)

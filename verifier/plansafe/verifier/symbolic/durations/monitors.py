@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from plansafe.verifier.execution.monitors.automaton import Automaton
+from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.execution.monitors.program import LetterTime
-from plansafe.verifier.execution.monitors.runtime import Runtime
+from plansafe.verifier.execution.monitors.runtime import Runtime, StateMonitor
+from plansafe.verifier.execution.monitors.stepcheck import StepCheck
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.model.nodes import Number
@@ -36,55 +37,49 @@ class Monitors(Runtime):
     ``together``: the times of the events of the present happening, ``batch`` its number.
     """
 
-    counting: frozenset[int] = frozenset()
-    trail = Trail()
-    together: tuple[Number, ...] = ()
-    batch = 0
+    def __init__(self, engine: Engine, counting: frozenset[int], trail: Trail) -> None:
+        super().__init__(engine.plan, engine.emitter)
+        self.counting = counting
+        self.trail = trail
+        self.together: tuple[Number, ...] = ()
+        self.batch = 0
 
     def arrive(self, state: State, log: Iterable[StateChange], moment: LetterTime) -> None:
         """A state is reached; ``log`` are the changes since the last one."""
         self.trail.turn(())
-        due = dict(self._awake)
-        self._changed(state, log, due)
-        for number in due:
-            monitor = self._own(number)
-            self._awake.pop(number, None)
-            self.trail.turn(("part", monitor.part, self.batch))
-            if monitor.acting:
-                self._acting_due[number] = None
-            elif isinstance(monitor, Automaton) and monitor.program.timed and monitor.part not in self.counting:
-                if monitor._touched or monitor._candidates or monitor._global_dirty:
-                    same = [time == moment.time for time in self.together]  # noted: the letter's time is that of each
-                    if not all(same):
-                        raise AssertionError("the events of a happening have one time")
-                    monitor._awake.clear()
-                    monitor._default_awake = False
-                    monitor._time_bits = monitor.program.time_bits(moment)
-                    monitor.step(state, moment)
-            else:
-                monitor.step(state, moment)
-                if monitor.awake:
-                    self._awake[number] = None
-        for check in self._due_after:
-            self.trail.turn(("part", check.part, self.batch))
-            check.arrive(state, moment)
-        self._due_after.clear()
+        super().arrive(state, log, moment)
 
     def finish(self, state: State, moment: LetterTime) -> None:
         """The trace ends with the present letter, which has no actions."""
         self.trail.turn(())
-        self._act(state, moment)
-        for number, monitor in enumerate(self.monitors):
-            self.trail.turn(("end", monitor.part))
-            if monitor.open:
-                self._own(number).finish(state, moment.letter)
+        super().finish(state, moment)
         self.trail.turn(("goal",))
+
+    def _read(self, monitor: StateMonitor, state: State, moment: LetterTime) -> bool:
+        self.trail.turn(("part", monitor.part, self.batch))
+        if isinstance(monitor, Invariant) or not monitor.program.timed or monitor.part in self.counting:
+            return super()._read(monitor, state, moment)
+        if monitor.pending:
+            same = [time == moment.time for time in self.together]  # noted: the letter's time is that of each
+            if not all(same):
+                raise AssertionError("the events of a happening have one time")
+            monitor.sleep(moment)
+            monitor.step(state, moment)
+        return False
+
+    def _judge(self, check: StepCheck, state: State, moment: LetterTime) -> None:
+        self.trail.turn(("part", check.part, self.batch))
+        super()._judge(check, state, moment)
+
+    def _end(self, monitor: StateMonitor, state: State, letter: int) -> None:
+        self.trail.turn(("end", monitor.part))
+        super()._end(monitor, state, letter)
 
     def fork(self) -> Monitors:
         """An independent copy."""
         copy = super().fork()
         assert isinstance(copy, Monitors)
-        copy.counting, copy.trail = self.counting, self.trail
+        copy.counting, copy.trail, copy.together, copy.batch = self.counting, self.trail, (), 0
         return copy
 
 
@@ -92,7 +87,6 @@ def monitors_at_start(engine: Engine, counting: frozenset[int], first: LetterTim
     """Monitors that have read S0, to be forked for each run; ``None`` where there is nothing to watch."""
     if engine.prototype is None:
         return None
-    out = Monitors(engine.plan, engine.emitter)
-    out.counting, out.trail = counting, trail
+    out = Monitors(engine, counting, trail)
     out.start(engine.initial(), first)
     return out

@@ -11,7 +11,6 @@ from time import monotonic
 
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
-from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
@@ -75,17 +74,15 @@ def enumerate_orders(
 
 def _judged(execution: Execution, executable: bool) -> OrderVerdict:
     """The judgement where the trace ends."""
-    engine, runtime = execution.engine, execution.runtime
+    engine = execution.engine
     goal = engine.goal(execution.state) is True
     safe: bool | None = None if engine.limit is not None else True
-    if runtime is not None:
-        try:
-            end = runtime.fork()
-            end.finish(execution.state, LetterTime(execution.letter, execution.letter, False))
-            if any([counts(engine, violation, execution.blame) for violation in end.violations()]):
-                safe = False
-            elif end.undecided() or end.too_large:
-                safe = None
-        except TooManyInstances:
+    try:
+        end = execution.ended()
+        if end is not None and any([counts(engine, violation, execution.blame) for violation in end.violations()]):
+            safe = False
+        elif end is not None and (end.undecided() or end.too_large):
             safe = None
+    except TooManyInstances:
+        safe = None
     return OrderVerdict(executable, goal, safe) if engine.limit is None or not executable else UNDECIDED
