@@ -109,7 +109,6 @@ def main() -> int:
     given = parser.parse_args()
     print(f"{'task':24} {'legal':>6} {'options':>8} {'worst':>8} {'target':>7} {'after':>8} {'legal()':>8} {'fork':>6}")
     for name, checked, target in workloads(given.small):
-        assert checked.engine is not None
         chance = Random(name)
         now = Execution.initial(checked.engine)
         now.options()  # compiles what it needs

@@ -226,7 +226,6 @@ class Seeder:
     @cached_property
     def engine(self) -> Engine:
         """The compiled task."""
-        assert self.checker.engine is not None, self.checker.diagnostics
         return self.checker.engine
 
     @cached_property

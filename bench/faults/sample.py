@@ -26,12 +26,10 @@ AROUND = 2
 
 def shown(case: Case, result: RepairResult) -> str:
     """One case and its best repair."""
-    elaborated = case.task.checker().elaborated
-    assert elaborated is not None
     report = case.task.checker().check(case.plan)
     headline = report.headline.value if report.headline else "unreadable"
     out = [f"{case.name}  ({case.task.source}: {case.task.name}, {len(case.steps)} steps)"]
-    goals = dict.fromkeys([write(node) for node in elaborated.task.goal_nodes])  # type: ignore[arg-type]
+    goals = dict.fromkeys([write(node) for node in case.task.checker().compiled.task.goal_nodes])  # type: ignore[arg-type]
     out.append("goal: " + " ".join(goals))
     out += [f"! {fault.kind}, gold step {fault.position}: {fault.description}" for fault in case.faults]
     out.append(f"verdict: {headline}")

@@ -66,7 +66,7 @@ def measure(name: str, task: Task) -> Row:
     gc.collect()
     gc.disable()
     started = time.process_time()
-    encoding = encode(checker, read.steps)
+    encoding = encode(checker.compiled, read.steps)
     judge = EncodingQueries(encoding)
     verdict = judge.decide()
     judged = time.process_time()

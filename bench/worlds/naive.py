@@ -51,7 +51,7 @@ class Naive:
     """The formulas of one task and plan, all in one solver."""
 
     def __init__(self, checker: Checker, steps: Sequence[GroundAction]) -> None:
-        assert checker.engine is not None and not checker.openings and not checker.invariants
+        assert not checker.compiled.openings and not checker.compiled.invariants
         self.checker, self.task, self.steps = checker, checker.engine.task, steps
         self.action_predicates = {
             p: action for (kind, action), p in checker.engine.plan.action_predicates.items() if kind == "start"
@@ -183,7 +183,6 @@ class Naive:
     # -- rules --------------------------------------------------------------------------------------------------------
 
     def _violations(self) -> Iterator[Any]:
-        assert self.checker.engine is not None
         for part in self.checker.engine.plan.parts:
             for binding in self.bindings(part.parameters):
                 if part.mode == "always":

@@ -39,8 +39,7 @@ def library(world: str) -> Checker:
 @cache
 def covered(world: str) -> Coverage:
     checker = library(world)
-    assert checker.elaborated is not None
-    return coverage(checker.elaborated.symbols, checker.expanded, checker.rules)
+    return coverage(checker.compiled.symbols, checker.compiled.expanded, checker.rules)
 
 
 @cache

@@ -139,8 +139,7 @@ def _typed(variables: list[Node]) -> Iterator[tuple[str, str, list[Node]]]:
 def expanded(names: set[str] | None = None) -> dict[str, list[Node]]:
     """The rules of the library by name, with macros and templates expanded."""
     case = home_cases.cases("ontology")[0]
-    rules = home_cases.checker(case, home_cases.library("ontology")).expanded
-    assert rules is not None
+    rules = home_cases.checker(case, home_cases.library("ontology")).compiled.expanded
     return {str(r.node[1]): r.node for r in rules.rules if names is None or str(r.node[1]) in names}
 
 
@@ -204,7 +203,7 @@ def verdict(mutant: Mutant) -> str:
     for case in _cases()[mutant.rule]:
         if checker is None:  # the cases of a rule share their problem
             checker = home_cases.checker(case, [Source("mutant.safe", mutant.text)])
-            if checker.engine is None:
+            if not checker.ok:
                 return "invalid"
         report = checker.check(case.plan)
         if home_cases.found(report, mutant.rule) != case.finds:

@@ -19,8 +19,8 @@ BEGIN, END = "<!-- rules: begin -->\n", "<!-- rules: end -->"
 def table() -> str:
     """The rules by area, in the order of the files."""
     checker = home_cases.checker(home_cases.cases("ontology")[0], home_cases.library("ontology"))
-    assert checker.expanded is not None
-    areas = {str(plain.node[1]): plain.specification for plain in checker.expanded.rules}
+    assert checker.compiled.expanded is not None
+    areas = {str(plain.node[1]): plain.specification for plain in checker.compiled.expanded.rules}
     lines = ["| area | rule | hazard | harms | severity |", "|---|---|---|---|---|"]
     for rule in checker.rules:
         area = areas[rule.name].removeprefix("home-")

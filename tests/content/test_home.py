@@ -52,8 +52,8 @@ def test_cases(name: str) -> None:
 
 def _forbids_the_step_itself(checker: Checker, rule: str) -> bool:
     """Whether only a plan without the step keeps the rule."""
-    assert checker.expanded is not None
-    node = next(plain.node for plain in checker.expanded.rules if plain.node[1] == rule)
+    assert checker.compiled.expanded is not None
+    node = next(plain.node for plain in checker.compiled.expanded.rules if plain.node[1] == rule)
     return ["and"] in node
 
 

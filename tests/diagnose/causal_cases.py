@@ -123,7 +123,6 @@ def _conditional(structure: Sexp, drawn: Case, random: Random) -> Sexp:
 
 def walk(checker: Checker, seed: str, longest: int) -> list[str]:
     """A walk over mostly legal steps, those that others made possible preferred."""
-    assert checker.engine is not None
     random = Random(seed)
     task = checker.engine.task
     simulation = Execution(checker.engine)

@@ -280,7 +280,6 @@ def test_needed_literals_are_those_whose_change_makes_the_condition_fail(stream:
         if drawn is None or drawn.numeric:
             continue
         engine = drawn.checker.engine
-        assert engine is not None
         task = engine.task
         derived = engine.axioms.derived if engine.axioms is not None else frozenset()
         for plan in drawn.plans:

@@ -317,7 +317,6 @@ FAULTS = {"dropped": "missing step", "moved": "wrong temporal order", "repeated"
 
 def faults(checker: Checker, steps: list[str], chance: random.Random) -> Iterator[tuple[str, list[str]]]:
     """Three plans with one fault of each kind."""
-    assert checker.engine is not None
     task, resolver = checker.engine.task, checker.engine.resolver
     size = len(steps)
     for _ in range(3):

@@ -226,14 +226,12 @@ def case(seed: str) -> Case | None:
     task = tiny(random)
     domain, problem, safety = [Source(n, t) for n, t in zip("dps", task[:3], strict=True)]
     checker = Checker(domain, problem, [safety] if task.safety else [])
-    assert checker.engine is not None, (checker.diagnostics, task)
     simulation = Execution(checker.engine)
     executable: list[Plan] = []
     reaching: list[Plan] = []
 
     def explore(plan: Plan) -> bool:
         executable.append(plan)
-        assert checker.engine is not None
         if checker.engine.goal(simulation.state):
             reaching.append(plan)
         for step in list(simulation.legal()):

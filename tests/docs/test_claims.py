@@ -31,7 +31,6 @@ def _checker() -> Checker:
 def test_generated_text_holds_no_name_of_the_input() -> None:
     checker = _checker()
     engine = checker.engine
-    assert engine is not None
     checker.check(Source("p", (ROOT / "examples/dinner/hands-full.plan").read_text(encoding="utf-8")))
     assert list(Execution(engine).legal())
     text = "\n".join(engine.emitter.sources)
@@ -47,7 +46,6 @@ def test_generated_text_holds_no_name_of_the_input() -> None:
 
 def test_code_is_made_at_first_use() -> None:
     engine = _checker().engine
-    assert engine is not None
     before = len(engine.emitter.sources)
     run = engine.code.run(engine.task.actions["go"])
     made = len(engine.emitter.sources)

@@ -83,7 +83,6 @@ def test_faults_are_what_they_say() -> None:
         (fault,) = case.faults
         gold, steps = Counter(case.task.gold), Counter(case.steps)
         engine = case.task.checker().engine
-        assert engine is not None
         new = [engine.resolver.tokens(text[1:-1].split()) for text in steps - gold]
         match fault.kind:
             case "missing":
@@ -133,7 +132,6 @@ def test_quotas_add_up() -> None:
 @pytest.mark.parametrize("task", [depot_task("reach", 24), survey_task("reach", 24)], ids=["depot", "survey"])
 def test_what_can_be_taken_is_reachable(task: SeedTask) -> None:
     engine = task.checker().engine
-    assert engine is not None
     reachable = set(Reachable(engine.task).texts())
     assert set(task.gold) <= reachable
 
@@ -141,7 +139,6 @@ def test_what_can_be_taken_is_reachable(task: SeedTask) -> None:
 def test_an_unreachable_step() -> None:
     task = survey_task("reach", 24)
     engine = task.checker().engine
-    assert engine is not None
     reachable = Reachable(engine.task)
     assert not reachable.possible(engine.resolver.tokens(("move", "ada", "p0", "p5")))
     assert not reachable.possible(engine.resolver.tokens(("picture", "ada", "bea-camera", "board2", "p2")))

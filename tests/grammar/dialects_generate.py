@@ -81,7 +81,6 @@ def plan(seed: int, length: int) -> list[tuple[str, ...]]:
     random = Random(-1 - seed)
     plain = texts(seed, frozenset())
     engine = Checker(Source("domain", plain.domain), Source("problem", plain.problem)).engine
-    assert engine is not None
     simulation = Execution(engine)
     steps = []
     for _ in range(length):

@@ -12,6 +12,7 @@ from case import Case
 from plansafe.grammar.source import Source
 from plansafe.specs.lint.model import Fault, Lint, Scope
 from plansafe.verifier.api import Checker, Options
+from plansafe.verifier.execution.judge import replay
 from plansafe.verifier.kernel import Kernel
 
 
@@ -37,7 +38,7 @@ class Traces:
         sources = [Source(name, text) for name, text in zip(("d", "p", "s"), texts, strict=True)]
         options = Options(replay="never", max_findings=1000)
         self.checker = checker = Checker(sources[0], sources[1], sources[2:] if specs else (), options)
-        assert checker.ok and checker.engine is not None, checker.diagnostics
+        assert checker.ok, checker.diagnostics
         self.task = checker.engine.task
         self.rules = {
             rule.name: all([self.task.domains[v.domain] for v in rule.declared])
@@ -80,8 +81,7 @@ class Traces:
         text = "\n".join(steps)
         if self.kernel is None:
             engine = self.checker.engine
-            assert engine is not None
-            outcome = self.checker.replay(self.checker.read(Source("plan", text)), "halt")
+            outcome = replay(self.checker.compiled, self.checker.read(Source("plan", text)), "halt")
             if outcome.failures:
                 return None
             names = [engine.rules[part.rule].name for part in engine.plan.parts]

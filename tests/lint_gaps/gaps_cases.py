@@ -127,7 +127,7 @@ def full(case: Case) -> Checker:
 def without(checker: Checker, rule: str | None) -> Source:
     """The plain rules of a specification that apply, but one."""
     applicable = {r.name for r in checker.rules if r.applicable}
-    rules = [write(r.node) for r in checker.expanded.rules if r.node[1] in applicable and r.node[1] != rule]
+    rules = [write(r.node) for r in checker.compiled.expanded.rules if r.node[1] in applicable and r.node[1] != rule]
     return Source("given.safe", "(define (safety given)\n" + "\n".join(rules) + ")")
 
 

@@ -14,7 +14,6 @@ Step = tuple[str, ...]
 def random_plan(task: str, chance: random.Random, most: int = 6) -> list[Step]:
     """Steps of the right types; whether they can be taken does not matter here."""
     engine = checker(task).engine
-    assert engine is not None
     actions = sorted(engine.task.actions.values(), key=lambda action: action.name)
     steps: list[Step] = []
     count = chance.randint(1, most)
@@ -32,7 +31,6 @@ def text_of(steps: list[Step]) -> str:
 
 def parameters(task: str, step: Step) -> list[str]:
     engine = checker(task).engine
-    assert engine is not None
     return [v.name[1:] for v in engine.task.actions[step[0]].parameters]
 
 

@@ -31,7 +31,7 @@ def test_plans_of_virtualhome_are_read_back(data: Path) -> None:
             continue
         problem = Source("problem.pddl", problems[identifier].read_text(encoding="utf-8"))
         checker = Checker(domain, problem)
-        if checker.engine is None:
+        if not checker.ok:
             continue
         steps = [tuple(line.split()) for line in lines]
         if any([argument not in checker.engine.task.object_index for step in steps for argument in step[1:]]):

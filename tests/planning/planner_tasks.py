@@ -85,7 +85,6 @@ def small_task(number: int) -> Small:
     )
     safety = f"(define (safety s) {rules})"
     checker = Checker(Source("domain", DOMAIN), Source("problem", problem), [Source("rules", safety)])
-    assert checker.engine is not None, [d.message for d in checker.diagnostics]
     simulation = Execution(checker.engine)
     prefix = []
     for _ in range(random.randint(1, 2) if number % 3 == 0 else 0):
@@ -97,7 +96,6 @@ def small_task(number: int) -> Small:
 
 def shortest(checker: Checker, prefix: Sequence[GroundAction], depth: int = DEPTH) -> int | None:
     """The length of the shortest safe continuation, by looking at all; ``None`` if it is longer than ``depth``."""
-    assert checker.engine is not None
     simulation = Execution(checker.engine)
     for step in prefix:
         assert simulation.take(step)

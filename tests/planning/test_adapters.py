@@ -126,7 +126,6 @@ def test_rules_can_be_left_out(planner: Planner) -> None:
 @BOTH
 def test_an_empty_continuation(planner: Planner) -> None:
     checker = checker_of(DOMAIN, PROBLEM, "(define (safety s) (:trajectory t :formula (sometime (in b))))")
-    assert checker.engine is not None
     steps = [checker.engine.resolver.step(tokens) for tokens in (("go", "a", "b"), ("go", "b", "c"))]
     prefix = tuple([step for step in steps if isinstance(step, GroundAction)])
     found = planner.solve(Query(checker, prefix, shortest=True))
@@ -136,7 +135,6 @@ def test_an_empty_continuation(planner: Planner) -> None:
 @BOTH
 def test_a_prefix_that_breaks_a_rule_has_no_safe_continuation(planner: Planner) -> None:
     checker = checker_of(DOMAIN, PROBLEM, "(define (safety s) (:process no :on (go a b) :forbid (in a)))")
-    assert checker.engine is not None
     step = checker.engine.resolver.step(("go", "a", "b"))
     assert isinstance(step, GroundAction)
     found = planner.solve(Query(checker, (step,)))

@@ -26,7 +26,6 @@ RULES = 2
 
 def compiled_verdict(checker: Checker, steps: Sequence[GroundAction]) -> bool:
     """Whether a plan's steps, with the bookkeeping between them, reach the goal of the compiled task."""
-    assert checker.engine is not None
     compiled = compile_rules(checker.engine)
     task = joined(compiled.task)
     engine = Engine(task, [], {})
@@ -50,7 +49,6 @@ def disagreements(stream: str, number: int) -> tuple[list[str], int, int]:
     texts = (made.domain_text(), made.problem_text(), made.safety_text())
     domain, problem, safety = [Source(name, text) for name, text in zip(("d", "p", "s"), texts, strict=True)]
     checker = Checker(domain, problem, [safety] if made.rules else [])
-    assert checker.engine is not None, checker.diagnostics
     out: list[str] = []
     compared = safe = 0
     for plan in made.plans:

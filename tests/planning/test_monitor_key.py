@@ -26,7 +26,7 @@ def checkers(stream: str, number: int) -> tuple[Checker, list[GroundAction]]:
     texts = (made.domain_text(), made.problem_text(), made.safety_text())
     domain, problem, safety = [Source(name, text) for name, text in zip("dps", texts, strict=True)]
     checker = Checker(domain, problem, [safety] if safety.text else [])
-    assert checker.ok and checker.engine is not None, checker.diagnostics
+    assert checker.ok, checker.diagnostics
     random = Random(f"{stream} {number}")
     steps: list[GroundAction] = []
     task = checker.engine.task
@@ -76,7 +76,6 @@ def test_equal_keys_have_equal_futures(stream: str, blame: tuple[str, ...]) -> N
     merged = 0
     for number in range(8):
         checker, steps = checkers(stream, number)
-        assert checker.engine is not None
         if not steps:
             continue
         seen: dict[object, Execution] = {}

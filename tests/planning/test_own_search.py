@@ -35,7 +35,6 @@ def checker_of(domain: str, problem: str, rules: str = "", **options: object) ->
 
 def blind(checker: Checker) -> int | None:
     """The length of the shortest safe plan by breadth-first search, -1 if there is none, ``None`` if it is too far."""
-    assert checker.engine is not None
     start = Execution.initial(checker.engine)
     seen, queue = {start.key()}, deque([] if start.broken else [start])
     while queue:
@@ -58,7 +57,6 @@ def endless(number: int) -> Checker:
     random = Random(f"endless {number}")
     task = tiny(random, endless=True)
     free = checker_of(*task[:2])
-    assert free.engine is not None
     simulation = Execution(free.engine)
     for _ in range(random.randint(2, 7)):
         steps = list(simulation.legal())
@@ -91,7 +89,6 @@ def test_endless_tasks_against_blind_search() -> None:
 def test_prefixes_with_and_without_rules_against_the_list_of_all_plans() -> None:
     planner = OwnSearch()
     for seed, case in islice(cases("prefixes", 40), 40):
-        assert case.checker.engine is not None
         resolve = case.checker.engine.resolver.tokens
         for plan in case.executable[:4]:
             prefix = [resolve(step.strip("()").split()) for step in plan]
@@ -149,7 +146,6 @@ def test_a_prefix_that_breaks_a_rule_or_cannot_be_taken_is_proved_lost(shortest:
       (:action a :parameters () :effect (bad)) (:action b :parameters () :precondition (bad) :effect (g)))"""
     rules = "(define (safety s) (:process r :forbid (bad)))"
     checker = checker_of(domain, "(define (problem p) (:domain d) (:init) (:goal (g)))", rules)
-    assert checker.engine is not None
     a, b = [GroundAction(checker.engine.task.actions[name], ()) for name in "ab"]
     for prefix, detail in (([a], "violated"), ([b], "step 1 of the prefix"), ([], "visited")):
         found = OwnSearch().solve(Query(checker, prefix, shortest=shortest))
@@ -214,7 +210,6 @@ def test_household_tasks_are_solved_safely(root: Path, example: str) -> None:
     checker = household(root, example)
     found = OwnSearch().solve(Query(checker, time_limit_s=120))
     assert found.answer is Answer.SOLVED
-    assert checker.engine is not None
     text = "\n".join(step_text(step, checker.engine.task.objects) for step in found.steps)
     assert checker.check(Source("found", text)).headline is Headline.SAFE
 

@@ -94,7 +94,6 @@ def _labels(finding: Finding, spans: tuple[Span, ...], replay: Replayed) -> Iter
 def _rows(checker: Checker, finding: Finding, replay: Replayed) -> Iterator[str]:
     if finding.table is None:
         return
-    assert checker.engine is not None
     actions = checker.engine.task.actions
     for row in finding.table.rows:
         for column, cell in zip(finding.table.columns, row.cells, strict=True):
@@ -117,7 +116,6 @@ def _rows(checker: Checker, finding: Finding, replay: Replayed) -> Iterator[str]
 
 def touches(checker: Checker, action: Action, name: str) -> bool:
     """Whether an action's effects mention a predicate or function, or it is derived."""
-    assert checker.engine is not None
     task = checker.engine.task
     if any(task.predicates[axiom.predicate].name == name for stratum in task.axioms for axiom in stratum):
         return True

@@ -150,8 +150,8 @@ def task() -> Task:
     domain = "(define (domain tiny) (:predicates (a) (b)))"
     problem = "(define (problem tiny) (:domain tiny) (:init) (:goal (and)))"
     checker = Checker(Source("domain.pddl", domain), Source("problem.pddl", problem))
-    assert checker.elaborated is not None, checker.diagnostics
-    return checker.elaborated.task
+    assert checker.ok, checker.diagnostics
+    return checker.compiled.task
 
 
 def engine_formula(formula: Sexp) -> Formula:

@@ -42,12 +42,11 @@ def compare(both: Both, plan: Plan) -> None:
     """All that comes of a plan's readings is the same."""
     read = both.checker.read(Source("p", plan_text(plan)))
     engine = both.checker.engine
-    assert engine is not None
     assert read.timed is not None
     for reading in (HALT, SKIP, FORCE):
         found = []
         for kind in (TimedRun, General):
-            run = kind(engine, reading, read.timed, both.checker.tolerance(read))
+            run = kind(engine, reading, read.timed, both.checker.compiled.tolerance(read))
             run.run()
             outcome = run.outcome(len(read.steps))
             found.append((outcome._replace(state=None), outcome.state.key(), run.rounded))  # type: ignore[arg-type]

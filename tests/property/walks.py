@@ -50,7 +50,6 @@ class Looked(NamedTuple):
 
 def differences(checked: Checker, random: Random, letters: int) -> Iterator[Looked]:
     """Look at each state of a random walk."""
-    assert checked.engine is not None
     now = Execution.initial(checked.engine)
     for letter in range(letters):
         before = now.key()
@@ -92,7 +91,7 @@ def main() -> int:
     for number in range(given.tasks):
         stream = UNTIMED[number % len(UNTIMED)]
         checked = checker(stream, given.seed, number)
-        if checked.engine is None or any(action.end is not None for action in checked.engine.task.actions.values()):
+        if not checked.ok or any(action.end is not None for action in checked.engine.task.actions.values()):
             continue
         try:
             for looked in differences(checked, Random(f"{given.seed} {number}"), given.letters):

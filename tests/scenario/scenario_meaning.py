@@ -25,9 +25,9 @@ Meaning = dict[str, object]
 def meaning(domain: Source, problem: Source) -> Meaning | None:
     """The meaning of a task; ``None`` if it has mistakes. The order of declarations and conjuncts does not matter."""
     checker = Checker(domain, problem)
-    if not checker.ok or checker.elaborated is None:
+    if not checker.ok:
         return None
-    task, symbols = checker.elaborated.task, checker.elaborated.symbols
+    task, symbols = checker.compiled.task, checker.compiled.symbols
     table = symbols.types
 
     def kinds(types: tuple[int, ...]) -> tuple[str, ...]:

@@ -184,7 +184,6 @@ def test_untyped_names_at_the_end_of_a_base_keep_their_type() -> None:
 
 def enumerated(checker: Checker, length: int) -> list[tuple[GroundAction, ...]]:
     """All executable sequences of exactly so many steps."""
-    assert checker.engine is not None
     found: list[tuple[GroundAction, ...]] = [()]
     for _ in range(length):
         longer = []
@@ -197,7 +196,6 @@ def enumerated(checker: Checker, length: int) -> list[tuple[GroundAction, ...]]:
 
 
 def verdict(checker: Checker, steps: tuple[GroundAction, ...]) -> tuple[bool, Headline | None]:
-    assert checker.engine is not None
     text = "\n".join([step_text(step, checker.engine.task.objects) for step in steps])
     report = checker.check(Source("plan", text))
     return report.executable is Worlds.ALL and report.goal is Worlds.ALL, report.headline
@@ -232,7 +230,6 @@ def _key(plan: tuple[GroundAction, ...]) -> tuple[object, ...]:
 @pytest.mark.parametrize("number", range(0, 60, 4))
 def test_ways_are_those_of_an_enumeration(number: int) -> None:
     checker = small_task(number).checker
-    assert checker.engine is not None
     for length, rules in product(range(4), (True, False)):
         every = enumerated(checker, length)
         safe = []
@@ -256,7 +253,6 @@ def test_ways_are_those_of_an_enumeration(number: int) -> None:
 @pytest.mark.parametrize("number", range(1, 60, 4))
 def test_unsafe_plans_are_found_where_there_is_one(number: int) -> None:
     checker = small_task(number).checker
-    assert checker.engine is not None
     found = ViolationSearch(checker.engine, monotonic() + 20).run()
     if found.answer is Answer.SOLVED:
         assert verdict(checker, found.steps) == (True, Headline.UNSAFE)
@@ -269,7 +265,6 @@ def test_unsafe_plans_are_found_where_there_is_one(number: int) -> None:
 
 def test_counting_stops_at_its_limits() -> None:
     checker = small_task(0).checker
-    assert checker.engine is not None
     start = Execution.initial(checker.engine, False)
     step = next(Execution(checker.engine, start.state.fork()).legal())
     ways = count_ways(checker.engine, (step, step), False, 0.0, 1000)

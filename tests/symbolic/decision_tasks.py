@@ -33,11 +33,11 @@ def compared_task(case: WorldsCase, engine: str = "auto") -> TaskCompared:
     """Compare one untimed, totally ordered case with finitely many worlds. Raises what the kernel raises."""
     found = brute(case)
     checker = checker_of(case, engine)
-    if checker.engine is None or not found.complete or not found.completions:
+    if not checker.ok or not found.complete or not found.completions:
         return TaskCompared([])
     task = checker.engine.task
-    groups = restrictions(task, checker.openings, checker.invariants, False).groups
-    encoding = encode(checker, checker.read(Source("plan", case.plan)).steps, groups)
+    groups = restrictions(task, checker.compiled.openings, checker.compiled.invariants, False).groups
+    encoding = encode(checker.compiled, checker.read(Source("plan", case.plan)).steps, groups)
     if encoding.limits:
         return TaskCompared([])
     decision = decision_of(encoding)

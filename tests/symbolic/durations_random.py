@@ -327,7 +327,7 @@ class Explicit:
         self.checker = Checker(sources[0], sources[1], sources[2:], Options(tolerance=TOLERANCE, replay="never"))
         self._prototype: Runtime | None = None
         engine = self.checker.engine
-        if engine is not None and engine.prototype is not None:
+        if engine.prototype is not None:
             self._prototype = Runtime(engine.plan, engine.emitter)
             self._prototype.start(engine.initial(), LetterTime(0, 0, True))
 
@@ -340,7 +340,6 @@ class Explicit:
     def values(self, steps: list[TimedStep], durations: dict[int, Fraction]) -> WorldVerdict:
         """What holds in one world; as a report has it."""
         engine = self.checker.engine
-        assert engine is not None
         steps = [s._replace(duration=durations.get(s.number, s.duration)) for s in steps]
         run = _Forked(engine, self._prototype, steps)
         run.run()
@@ -405,7 +404,7 @@ def compare(case: OpenCase, most: int = 120, kernel: int = 0) -> list[Compared]:
 
 def _compare(explicit: Explicit, plan: OpenPlan, judge: Kernel | None, most: int, kernel: int) -> Compared:
     steps = explicit.steps(plan)
-    judgement = explore(explicit.checker, steps, plan.intervals)
+    judgement = explore(explicit.checker.compiled, steps, plan.intervals)
     out = []
     settled = all((aspect, value) in judgement.examples for aspect in ASPECTS for value in (True, False))
     complete = judgement.complete >= {*ASPECTS}

@@ -28,7 +28,6 @@ def task_of(domain: str, objects: str, init: str = "", lenient: bool = False) ->
     """The task of a domain with these objects."""
     problem = f"(define (problem p) (:domain d) (:objects {objects}) (:init {init}) (:goal (and)))"
     engine = checker(f"(define (domain d) {domain})", problem, lenient=lenient).engine
-    assert engine is not None
     return engine.task
 
 

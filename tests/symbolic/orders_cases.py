@@ -227,6 +227,5 @@ def values(judgements: set[OrderVerdict]) -> tuple[Worlds, Worlds, Worlds]:
 
 def by_replay(case: OrderCase, checker: Checker) -> set[OrderVerdict]:
     """The judgements of all orders, by the engine."""
-    assert checker.engine is not None
     steps = steps_of(case, checker)
     return {replayed(checker.engine, steps, order) for order in orders(PartialOrder(len(steps), case.pairs))}

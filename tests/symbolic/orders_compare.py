@@ -40,7 +40,7 @@ def compared(stream: str, seed: int, number: int, kernel: bool = False) -> Order
 
 def _compared(case: OrderCase, kernel: bool) -> OrderCompared:
     checker = case.checker()
-    assert checker.ok and checker.engine is not None, checker.diagnostics
+    assert checker.ok, checker.diagnostics
     steps = steps_of(case, checker)
     order = PartialOrder(len(steps), case.pairs)
     judging = judge.OrderJudge(checker.engine, steps, order, None, (), None, "auto")
@@ -64,7 +64,6 @@ def _compared(case: OrderCase, kernel: bool) -> OrderCompared:
 
 def _witnesses(case: OrderCase, verdict: Verdict, order: PartialOrder) -> str | None:
     checker = case.checker()
-    assert checker.engine is not None
     steps = steps_of(case, checker)
     properties = zip(verdict[:3], verdict[3:6], range(3), strict=True)
     for value, world, which in properties:

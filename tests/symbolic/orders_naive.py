@@ -14,7 +14,6 @@ from plansafe.verifier.model.nodes import Atom
 def naively(large: Large, limit: float) -> tuple[str, float]:
     """Whether the stove can be left alone in some order: ``safe``, as far as the rule ``never-alone`` goes."""
     checker, steps = large.compiled()
-    assert checker.engine is not None
     task, size = checker.engine.task, len(steps)
     on, attended = [next(i for i, p in enumerate(task.predicates) if p.name == name) for name in ("on", "attended")]
     started = time.monotonic()

@@ -24,7 +24,6 @@ from plansafe.verifier.symbolic.orders.judge import judge_orders  # noqa: E402
 def measured(large: Large, limit: float) -> str:
     """One line: the verdict, whether it is as expected, and how long it took."""
     checker, steps = large.compiled()
-    assert checker.engine is not None
     started = time.monotonic()
     verdict = judge_orders(checker.engine, steps, large.pairs, started + limit)
     seconds = time.monotonic() - started

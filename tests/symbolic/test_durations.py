@@ -45,7 +45,7 @@ def checker(
 def judged(found: Checker, plan: str, intervals: Intervals, deadline: float | None = None) -> Verdict:
     steps = found.read(Source("x.plan", plan)).timed
     assert steps is not None
-    return judge_durations(found, steps, intervals, deadline)
+    return judge_durations(found.compiled, steps, intervals, deadline)
 
 
 def values(verdict: Verdict) -> tuple[Worlds, Worlds, Worlds]:
@@ -144,7 +144,7 @@ def test_what_has_nothing_to_do_with_each_other_is_not_ordered() -> None:
     plan = "".join(f"{i}: (bake {dish}) [30]\n" for i, dish in enumerate("abcdefgh"))
     steps = found.read(Source("x.plan", plan)).timed
     assert steps is not None
-    judgement = explore(found, steps, dict.fromkeys(range(1, 9), (20, 40)))
+    judgement = explore(found.compiled, steps, dict.fromkeys(range(1, 9), (20, 40)))
     assert judgement.complete == {"executable", "goal", "safe"}
     assert judgement.runs == 1
 

@@ -70,7 +70,7 @@ def test_instances(case: Path) -> None:
     checker = Checker(read(case / "domain.pddl"), read(case / "problem.pddl"))
     plan = read(case / "plan")
     report = checker.check(plan)
-    if checker.engine is None or report.headline is None:
+    if not checker.ok or report.headline is None:
         return
     _same_instances(checker, report, plan)
 
@@ -90,8 +90,7 @@ def test_instances_of_examples() -> None:
 
 
 def _same_instances(checker: Checker, report: Report, plan: Source) -> None:
-    assert checker.engine is not None
-    encoding = encode(checker, checker.read(plan).steps)
+    encoding = encode(checker.compiled, checker.read(plan).steps)
     assert all(v.literal == TRUE for v in encoding.violations)
     assert (encoding.executable == TRUE) == (report.executable.value == "ALL")
     assert (encoding.goal == TRUE) == (report.goal.value == "ALL")

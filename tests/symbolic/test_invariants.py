@@ -61,7 +61,6 @@ def household(root: Path, example: str) -> Task:
     text = (root / "domains/plansafe/domains/household/domain.pddl").read_text(encoding="utf-8")
     problem = (root / "examples" / example / "problem.pddl").read_text(encoding="utf-8")
     engine = checker(text, problem).engine
-    assert engine is not None
     return engine.task
 
 
@@ -79,7 +78,6 @@ def test_household_groups_hold_along_walks_of_the_engine(root: Path) -> None:
     text = (root / "domains/plansafe/domains/household/domain.pddl").read_text(encoding="utf-8")
     problem = (root / "examples/breakfast/problem.pddl").read_text(encoding="utf-8")
     engine = checker(text, problem).engine
-    assert engine is not None
     task, random = engine.task, Random(2)
     for invariant in infer(task):
         for _ in range(2):
@@ -322,10 +320,9 @@ def assumptions(init: str, opened: str) -> list[tuple[str, list[set[str]]]]:
     """The texts, and the facts of each group of two open ones, of a problem with two items."""
     problem = f"(define (problem p) (:domain house) (:objects {NAMES}) (:init {init}) (:goal (and)))"
     made = checker(HOUSE, problem, f"(define (safety s) (:open {opened}))")
-    assert made.engine is not None
     task = made.engine.task
     out = []
-    for assumed in worlds_invariants(task, made.openings, infer(task)):
+    for assumed in worlds_invariants(task, made.compiled.openings, infer(task)):
         facts = [{task.fact_text(*fact) for fact in group.facts} for group in assumed.groups]
         assert all(group.exactly_one == assumed.exactly_one for group in assumed.groups)
         out.append((assumed_text(task, assumed), facts))
@@ -403,10 +400,9 @@ DECLARED = [
 def test_declared_groups_are_what_they_say(declared: str, init: str) -> None:
     problem = f"(define (problem p) (:domain house) (:objects {NAMES}) (:init {init}) (:goal (and)))"
     made = checker(HOUSE, problem, f"(define (safety s) (:open (inside ?x ?c) (holding ?a - robot ?x)) {declared})")
-    assert made.engine is not None
     task = made.engine.task
-    open_now = list(open_facts(task, made.openings))
-    invariant = made.invariants[0]
+    open_now = list(open_facts(task, made.compiled.openings))
+    invariant = made.compiled.invariants[0]
     expected = set()
     for values in product((False, True), repeat=len(open_now)):
         true = {fact for fact, value in zip(open_now, values, strict=True) if value}
@@ -424,7 +420,7 @@ def test_declared_groups_are_what_they_say(declared: str, init: str) -> None:
             right &= count == 1 if invariant.kind == "exactly-one" else count <= 1
         if right:
             expected.add(frozenset(true))
-    groups = ground_declared(task, made.openings, made.invariants)
+    groups = ground_declared(task, made.compiled.openings, made.compiled.invariants)
     assert completions(task, open_now, groups) == expected
 
 
@@ -432,14 +428,14 @@ def test_declared_groups_in_words() -> None:
     problem = f"(define (problem p) (:domain house) (:objects {NAMES}) (:init) (:goal (and)))"
     rules = f"(define (safety s) (:open (inside ?x ?c)) {DECLARED[1]} (:invariant h :holds (cool milk)))"
     made = checker(HOUSE, problem, rules)
-    assert made.engine is not None
-    assert [declared_text(made.engine.task, i) for i in made.invariants] == [
+    assert [declared_text(made.engine.task, i) for i in made.compiled.invariants] == [
         "`i`: exactly one of `(inside ?x ?c)`, `(holding ?a ?x)` is true for each `?x` (declared of S0)",
         "`h` holds (declared of S0)",
     ]
-    both = restrictions(made.engine.task, made.openings, made.invariants)
+    task = made.compiled
+    both = restrictions(task.task, task.openings, task.invariants)
     assert len(both.texts) == 3
-    assert restrictions(made.engine.task, made.openings, made.invariants, inferring=False).texts == both.texts[:2]
+    assert restrictions(task.task, task.openings, task.invariants, inferring=False).texts == both.texts[:2]
 
 
 def test_derived_facts_may_be_counted() -> None:
@@ -448,9 +444,8 @@ def test_derived_facts_may_be_counted() -> None:
     made = checker(
         domain, problem, "(define (safety s) (:open (inside ?x ?c)) (:invariant i :at-most-one ((cool ?x))))"
     )
-    assert made.engine is not None
     task = made.engine.task
-    (group,) = ground_declared(task, made.openings, made.invariants)
+    (group,) = ground_declared(task, made.compiled.openings, made.compiled.invariants)
     assert {task.fact_text(*fact) for fact in group.facts} == {"(cool milk)", "(cool egg)"}
 
 
@@ -460,10 +455,9 @@ def test_a_quarter_of_a_million_open_facts_are_grouped_quickly() -> None:
     objects = f"{items} - item {boxes} - cupboard r - robot"
     problem = f"(define (problem p) (:domain house) (:objects {objects}) (:init) (:goal (and)))"
     made = checker(HOUSE, problem, "(define (safety s) (:open (inside ?x - item ?c - cupboard)))")
-    assert made.engine is not None
     inferred = infer(made.engine.task)
     started = monotonic()
-    (assumed,) = worlds_invariants(made.engine.task, made.openings, inferred)
+    (assumed,) = worlds_invariants(made.engine.task, made.compiled.openings, inferred)
     assert monotonic() - started < 3  # 0.2 s on an idle machine
     assert [len(group.facts) for group in assumed.groups] == [500] * 500
 

@@ -20,7 +20,7 @@ from plansafe.verifier.diagnose.links import NotCovered, record
 from plansafe.verifier.diagnose.localise import localise
 from plansafe.verifier.elaborate.unknowns import is_empty, narrowed
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.execution.one_world import CODE, LeavesOpen, refusal
+from plansafe.verifier.execution.one_world import CODE, LeavesOpen
 from plansafe.verifier.execution.online import Monitor
 from plansafe.verifier.execution.steps import IllFormed
 from plansafe.verifier.model.nodes import Effect, InitialLiteral, Interval, OpenPredicate, WorldInvariant
@@ -67,8 +67,7 @@ def safety(text: str, name: str = "s") -> str:
 
 
 def literal_text(checker: Checker, literal: InitialLiteral) -> str:
-    assert checker.elaborated is not None
-    task = checker.elaborated.task
+    task = checker.compiled.task
     if literal.fluent:
         function = task.functions[literal.predicate]
         names = task.names(task.decode(literal.code, len(function.types)))
@@ -85,8 +84,7 @@ def interval_text(interval: Interval) -> str:
 def left_open(init: str) -> list[str]:
     """What a section ``:init`` leaves open, as text: facts (``+``: supported alone), choices, numbers."""
     checker = checker_of(init)
-    assert checker.elaborated is not None
-    task = checker.elaborated.task
+    task = checker.compiled.task
     unknowns = task.unknowns
     assert checker.open == (unknowns is not None)
     if unknowns is None:
@@ -173,8 +171,7 @@ def test_initial_state(init: str, expected: list[str]) -> None:
 
 def test_given_values_stay_and_denied_facts_are_known() -> None:
     checker = checker_of("(not (wet pan)) (wet mug) (unknown (hot mug)) (at 5 (hot mug)) (= (total) 5) (<= (total) 5)")
-    assert checker.elaborated is not None
-    task = checker.elaborated.task
+    task = checker.compiled.task
     index = {predicate.name: number for number, predicate in enumerate(task.predicates)}
     assert task.denied == {(index["wet"], task.encode((task.object_index["pan"],)))}
     assert task.initial_facts[index["wet"]] == {task.object_index["mug"]}
@@ -188,8 +185,7 @@ def test_a_predicate_of_the_name_of_a_statement() -> None:
     problem = "(define (problem p) (:domain d) (:init (unknown a) (unknown (oneof a)) (oneof b)) (:goal (and)))"
     checker = Checker(Source("d", domain), Source("p", problem))
     assert checker.ok, checker.diagnostics
-    assert checker.elaborated is not None
-    task = checker.elaborated.task
+    task = checker.compiled.task
     assert task.initial_facts == [{0}, {1}]
     assert task.unknowns is not None
     assert task.unknowns.facts == [set(), {0}]
@@ -216,8 +212,7 @@ def test_intervals() -> None:
 
 def effect_text(checker: Checker, effect: Effect) -> str:
     """``forall ?x [0:1/2] when: +(wet ?x)``: each choice as number:alternative/alternatives, with its variables."""
-    assert checker.elaborated is not None
-    task = checker.elaborated.task
+    task = checker.compiled.task
     choices = [
         f"{c.number}:{c.alternative}/{c.alternatives}" + "".join([v.name for v in c.variables]) for c in effect.choices
     ]
@@ -233,8 +228,7 @@ def effects(effect: str, durative: bool = False) -> list[str]:
     kind = "durative-action" if durative else "action"
     time = ":duration (= ?duration 1)" if durative else ""
     checker = checker_of("", f"(:{kind} act :parameters (?t - thing) {time} :effect {effect})")
-    assert checker.elaborated is not None
-    action = checker.elaborated.task.actions["act"]
+    action = checker.compiled.task.actions["act"]
     found = [effect_text(checker, e) for e in action.start.effects]
     ending = [effect_text(checker, e) for e in action.end.effects] if action.end else []
     assert checker.open == any(":" in text.split("]")[0] for text in (*found, *ending))
@@ -320,8 +314,7 @@ def test_choices_nest_200_deep_and_no_deeper() -> None:
 
 
 def opening_text(checker: Checker, opening: OpenPredicate) -> str:
-    assert checker.elaborated is not None
-    task = checker.elaborated.task
+    task = checker.compiled.task
     shown = [
         f"{number}:{','.join(task.names(task.domains[domain]))}"
         for number, domain in zip(opening.arguments, opening.domains, strict=True)
@@ -331,8 +324,8 @@ def opening_text(checker: Checker, opening: OpenPredicate) -> str:
 
 def openings(*specs: str) -> list[str]:
     checker = checker_of("", "", *specs)
-    assert checker.open == bool(checker.openings or checker.invariants)
-    return [opening_text(checker, opening) for opening in checker.openings]
+    assert checker.open == bool(checker.compiled.openings or checker.compiled.invariants)
+    return [opening_text(checker, opening) for opening in checker.compiled.openings]
 
 
 @pytest.mark.parametrize(
@@ -367,8 +360,11 @@ def test_open_predicates_are_inherited() -> None:
     base = safety("(:open (wet ?t)) (:invariant i :holds (done)) (:invariant j :holds (done))", "base")
     heir = safety("(:extends base base) (:open (hot ?t)) (:disable j) (:invariant i :at-most-one ((wet ?t)))", "heir")
     checker = checker_of("", "", base, heir)
-    assert [opening_text(checker, opening) for opening in checker.openings] == ["wet 0:mug,pan", "hot 0:mug,pan"]
-    assert [(i.name, i.kind) for i in checker.invariants] == [("i", "at-most-one")]
+    assert [opening_text(checker, opening) for opening in checker.compiled.openings] == [
+        "wet 0:mug,pan",
+        "hot 0:mug,pan",
+    ]
+    assert [(i.name, i.kind) for i in checker.compiled.invariants] == [("i", "at-most-one")]
 
 
 @pytest.mark.parametrize(
@@ -390,8 +386,7 @@ def test_mappings_of_open_predicates(mapping: str, text: str, expected: list[str
 
 
 def invariant_text(checker: Checker, invariant: WorldInvariant) -> str:
-    assert checker.elaborated is not None
-    task = checker.elaborated.task
+    task = checker.compiled.task
     names = {v.slot: v.name for v in (*invariant.parameters, *invariant.counted)}
 
     def term(argument: int) -> str:
@@ -423,8 +418,8 @@ def invariant_text(checker: Checker, invariant: WorldInvariant) -> str:
 def test_invariants(text: str, expected: str) -> None:
     checker = checker_of("", "", safety(f"(:invariant i {text})"))
     assert checker.open
-    assert [invariant_text(checker, invariant) for invariant in checker.invariants] == [expected]
-    assert checker.invariants[0].name == "i"
+    assert [invariant_text(checker, invariant) for invariant in checker.compiled.invariants] == [expected]
+    assert checker.compiled.invariants[0].name == "i"
 
 
 def test_macros_and_mappings_in_invariants() -> None:
@@ -433,7 +428,7 @@ def test_macros_and_mappings_in_invariants() -> None:
         " (:invariant i :at-most-one ((moist ?x) (done))) (:invariant j :holds (soaked mug))"
     )
     checker = checker_of("", "", f"{spec} (define (mapping m) (:specification s) (:predicates ((moist ?x) (wet ?x))))")
-    shown = [invariant_text(checker, invariant) for invariant in checker.invariants]
+    shown = [invariant_text(checker, invariant) for invariant in checker.compiled.invariants]
     assert shown == ["at-most-one wet ?x | done (?x:mug,pan)", "holds And"]
 
 
@@ -548,8 +543,7 @@ def test_refusals(name: str, make: Callable[[], Checker], says: str) -> None:
     checker = make()
     assert checker.open
     engine = checker.engine
-    assert engine is not None
-    diagnostic = refusal(checker, "this")
+    diagnostic = checker.compiled.refusal("this")
     assert diagnostic is not None
     assert diagnostic.code == CODE
     assert says in diagnostic.message
@@ -578,7 +572,7 @@ def test_refusals(name: str, make: Callable[[], Checker], says: str) -> None:
 @pytest.mark.parametrize(("name", "make", "says"), OPEN, ids=[name for name, _, _ in OPEN])
 def test_repairs_and_explicit_replay_are_refused(name: str, make: Callable[[], Checker], says: str) -> None:
     checker = make()
-    checker.options = checker.options._replace(engine="explicit")
+    checker = Checker.of(checker.compiled._replace(options=checker.options._replace(engine="explicit")))
     report = checker.check(PLAN)
     assert report.headline not in (Headline.SAFE, Headline.VALID)
     assert any(says in d.message for d in report.diagnostics)
@@ -604,8 +598,7 @@ def test_plans_that_leave_something_open_are_refused(text: str) -> None:
 
 def test_tasks_with_choices_are_not_printed() -> None:
     checker = checker_of("", "(:action spill :parameters (?t - thing) :effect (oneof (wet ?t) (and)))")
-    assert checker.elaborated is not None
-    task = checker.elaborated.task
+    task = checker.compiled.task
     task = task._replace(actions={"spill": task.actions["spill"]})
     with pytest.raises(Unprintable):
         print_task(task, task.initial_facts, task.initial_fluents)

@@ -31,7 +31,7 @@ PROBLEM = "(define (problem p) (:domain d) (:init (= (f) 0)) (:goal (q)))"
 def judged(plan: str, pairs: list[tuple[int, int]], safety: str = "", **options: object) -> judge.Verdict:
     specs = [Source("s.safe", f"(define (safety s) {safety})")] if safety else []
     checker = Checker(Source("d.pddl", DOMAIN), Source("p.pddl", PROBLEM), specs)
-    assert checker.ok and checker.engine is not None, checker.diagnostics
+    assert checker.ok, checker.diagnostics
     steps = checker.read(Source("plan", plan)).steps
     return judge.judge_orders(checker.engine, steps, pairs, **options)  # type: ignore[arg-type]
 
@@ -55,7 +55,6 @@ def test_enumeration_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(60):
         case = order_case(("effects", "numbers")[number % 2], 31, number)
         checker = case.checker()
-        assert checker.engine is not None
         order = PartialOrder(len(case.plan), case.pairs)
         judging = judge.OrderJudge(checker.engine, steps_of(case, checker), order, None, (), None, "auto")
         assert judging.verdict()[:3] == values(by_replay(case, checker)), case.shown()
@@ -115,7 +114,6 @@ def test_exclusive_pairs_are_never_both_true() -> None:
     for number in range(25):
         case = order_case("effects", 41, number)
         checker = case.checker()
-        assert checker.engine is not None
         steps, order = steps_of(case, checker), PartialOrder(len(case.plan), case.pairs)
         moments = Moments(Template(checker.engine, closed(checker.engine), steps), order)
         found = Exclusive(moments)
@@ -149,7 +147,6 @@ def test_large_plans(family: str, fine: bool) -> None:
     large = FAMILIES[family](200, 10, fine)
     assert len(large.steps) >= 198 and large.writers >= 20
     checker, steps = large.compiled()
-    assert checker.engine is not None
     started = time.monotonic()
     found = judge.judge_orders(checker.engine, steps, large.pairs, started + 30)
     assert (found.executable.value, found.safe.value) == large.expected

@@ -29,7 +29,7 @@ from plansafe.verifier.symbolic.circuits.solvers import Unsupported  # noqa: E40
 from plansafe.verifier.symbolic.invariants.groups import restrictions  # noqa: E402
 from plansafe.verifier.symbolic.worlds.encoded import Encoded  # noqa: E402
 from plansafe.verifier.symbolic.worlds.model import Completion, FactInput  # noqa: E402
-from plansafe.verifier.symbolic.worlds.showing import Contradicted  # noqa: E402
+from plansafe.verifier.symbolic.worlds.showing import Case, Contradicted  # noqa: E402
 from plansafe.verifier.symbolic.worlds.verdict import NoWorld  # noqa: E402
 
 ABOUT = ("executable", "goal", "safe")
@@ -39,12 +39,12 @@ def corrupted(case: WorldsCase, seed: int, count: int) -> Iterator[tuple[bool, b
     """Whether a witness with mistakes is accepted (the kernel is not asked), and whether it is right by the kernel."""
     draw = random.Random(seed)
     checker = checker_of(case)
-    if checker.engine is None:
+    if not checker.ok:
         return
     plan = Source("plan", case.plan)
     read = checker.read(plan)
-    groups = restrictions(checker.engine.task, checker.openings, checker.invariants, False)
-    audit = Encoded(checker, plan, read, groups, None)
+    groups = restrictions(checker.engine.task, checker.compiled.openings, checker.compiled.invariants, False)
+    audit = Encoded(Case(checker.compiled, plan, read, checker.confirmer), groups)
     try:
         verdict = audit.judge.decide()
     except (NoWorld, Unsupported):
@@ -68,7 +68,7 @@ def corrupted(case: WorldsCase, seed: int, count: int) -> Iterator[tuple[bool, b
             accepted = True
         except Contradicted:
             accepted = False
-        told = kernel_world(checker, world)
+        told = kernel_world(checker.compiled, world)
         right = kernel.allows(told.facts, told.numbers)
         if right:
             judgement = kernel.judge(case.plan, told, others=())

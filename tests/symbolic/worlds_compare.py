@@ -64,13 +64,13 @@ def verdicts_differ(case: WorldsCase) -> list[str]:
     """What the encoding says by a SAT solver, by Z3 and by simulation first, against the worlds; no report is made."""
     found = brute(case)
     checker = checker_of(case)
-    if checker.engine is None:
+    if not checker.ok:
         return differences(case)
     read = checker.read(Source("plan", case.plan))
     if read.ordering is not None or read.timed is not None:
         return differences(case, ("auto",))
-    groups = restrictions(checker.engine.task, checker.openings, checker.invariants, False).groups
-    encoding = encode(checker, read.steps, groups)
+    groups = restrictions(checker.engine.task, checker.compiled.openings, checker.compiled.invariants, False).groups
+    encoding = encode(checker.compiled, read.steps, groups)
     out: list[str] = []
     seen = set()
     for engine in ("auto", "sat", "smt"):

@@ -64,7 +64,6 @@ RULES = {
 @pytest.mark.parametrize("kind", RULES)
 def test_steps_that_touch_nothing_of_a_rule_cost_it_nothing(kind: str, work: Counter[str]) -> None:
     checked = compiled(RULES[kind])
-    assert checked.engine is not None
     idle = [f"(idle {thing})" for thing in THINGS]
     run = Run(checked.engine, HALT)
     run.steps([checked.engine.resolver.tokens(step.strip("()").split()) for step in idle[:2]])
@@ -86,7 +85,6 @@ def test_a_step_costs_a_rule_the_same_whatever_the_number_of_objects(kind: str, 
 
 def instances(checked: Checker, plan: str) -> int:
     """The instances that the monitors hold at the end of a plan."""
-    assert checked.engine is not None
     run = Run(checked.engine, HALT)
     run.steps([checked.engine.resolver.tokens(step.strip("() ").split()) for step in plan.split(")") if step.strip()])
     assert run.runtime is not None
@@ -127,7 +125,6 @@ def test_bindings_that_leave_the_default_late_start_where_it_is() -> None:
 
 def test_runs_share_the_tables_of_their_automata() -> None:
     checked = compiled(RULES["until"])
-    assert checked.engine is not None
     one, two = Run(checked.engine, HALT), Run(checked.engine, HALT)
     assert one.runtime is not None
     assert two.runtime is not None

@@ -41,7 +41,6 @@ def task(rule: str, init: str = "") -> Checker:
     """A task with one rule ``r``, which latches judge."""
     checked = checker(DOMAIN, problem(init=init), safety(rule))
     assert checked.ok, checked.diagnostics
-    assert checked.engine is not None
     prototype = checked.engine.prototype
     assert prototype is not None
     checks = [check for found in prototype.checks.values() for check in found]
@@ -274,7 +273,6 @@ def executed(start: Execution, steps: str) -> Execution:
 
 def test_forks_remember_their_own_past() -> None:
     engine = task(CLEANED).engine
-    assert engine is not None
     root = Execution.initial(engine, True)
     washed, soiled = executed(root, "wash a, soil a"), executed(root, "soil a")
     runs = [executed(washed, "put a"), executed(soiled, "put a"), executed(washed, "put b"), executed(root, "put a")]
@@ -286,7 +284,6 @@ def test_forks_remember_their_own_past() -> None:
 
 def test_forks_do_not_share_what_is_undecided() -> None:
     engine = task(HOT, "(= (heat b) 5)").engine
-    assert engine is not None
     root = Execution.initial(engine, True)
     assert [executed(root, step).undecided for step in ("put a", "put b", "rest")] == [True, False, False]
     assert not root.undecided

@@ -98,7 +98,6 @@ def compiled(name: str) -> Checker:
 
 def simulation(name: str) -> Execution:
     engine = compiled(name).engine
-    assert engine is not None
     return Execution(engine)
 
 
@@ -235,7 +234,6 @@ def test_a_hundred_thousand_legal_actions() -> None:
     objects = " ".join(balls) + " - ball x y z - room left right - gripper"
     init = "(robot x) (free left) (free right) " + " ".join(f"(at {ball} x)" for ball in balls)
     engine = checker(GRIPPER, problem(objects=objects, init=init)).engine
-    assert engine is not None
     now = Execution(engine)
     started = process_time()
     steps = list(now.legal())
@@ -259,7 +257,6 @@ def test_the_checker_still_works_after_legal_actions_were_asked_for() -> None:
     checked = checker(
         text, problem(objects="a b - thing", init="(q a)"), safety("(:process c :forbid (and (q a) (q b)))")
     )
-    assert checked.engine is not None
     plan = "(add a b) (drop a b) (add a b) (join a b)"
     assert verdict(judge(checked, plan)) == "UNSAFE c@4"
     assert len(list(Execution(checked.engine).legal())) == 8

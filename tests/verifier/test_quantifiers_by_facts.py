@@ -55,7 +55,6 @@ def test_by_facts_is_by_trying(seed: int, monkeypatch: pytest.MonkeyPatch) -> No
           (:init {" ".join(dict.fromkeys(facts))}) (:goal {goal}))"""
         checked = checker(DOMAIN, problem)
         assert checked.ok, (checked.diagnostics, goal)
-        assert checked.engine is not None
         state = checked.engine.initial()
         formula = model.And(checked.engine.task.goal)
         answers = []

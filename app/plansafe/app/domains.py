@@ -145,11 +145,10 @@ def _show_domain(name: str) -> int:
     print(f"domain        {path}")
     print(f"specification {', '.join(default_specs(name)) or 'none'}\n")
     checker = bare(name, default_specs(name))
-    assert checker.elaborated is not None
     print("actions")
-    for action in checker.elaborated.task.actions.values():
+    for action in checker.compiled.task.actions.values():
         print("  (" + " ".join([action.name, *[p.name for p in action.parameters]]) + ")")
-    _cover(checker, checker.elaborated.symbols)
+    _cover(checker, checker.compiled.symbols)
     return 0
 
 
@@ -157,7 +156,7 @@ def _cover(checker: Checker, symbols: Symbols) -> None:
     """What the specifications see of the domain, and what they do not."""
     from plansafe.verifier.rules.coverage import MAPPED, UNBOUND, coverage  # noqa: PLC0415
 
-    seen = coverage(symbols, checker.expanded, checker.rules)
+    seen = coverage(symbols, checker.compiled.expanded, checker.rules)
     print(f"\nrules         {len(seen.applicable)} of {len(checker.rules)} apply")
     for rule in seen.not_applicable:
         reason = [text for kind, text in rule.lacks if kind == "rule"]

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.app.discovery import Discovery, Input, shipped_domain
 from plansafe.app.project import STEM
-from plansafe.app.service import Result, Settings, compiled, unjudged
+from plansafe.app.service import Result, Settings, compiled
 from plansafe.domains.world import Benchmark, Request, Scene
 from plansafe.domains.worlds import aliases, missing, world, world_names
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.plan_text import near, read_plan
 from plansafe.grammar.source import Source
 from plansafe.verifier.repair.model import Repair
+from plansafe.verifier.reporting.report import unjudged
 
 if TYPE_CHECKING:
     from plansafe.app.service import Prepared

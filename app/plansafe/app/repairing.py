@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.app.diagnosing import Because, causes, drawn, located, published_label
 from plansafe.app.patch import patched
-from plansafe.app.service import Prepared, Result, Session, Settings, no_rules, unjudged
+from plansafe.app.service import Prepared, Result, Session, Settings, no_rules
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.grammar.source import Source
 from plansafe.verifier.diagnose.model import Witness
 from plansafe.verifier.repair.model import Repair, RepairOptions, RepairResult, RepairStatus
-from plansafe.verifier.reporting.report import Blame, Headline, Report
+from plansafe.verifier.reporting.report import Blame, Headline, Report, unjudged
 
 if TYPE_CHECKING:
     from plansafe.verifier.api import Checker
@@ -146,9 +146,7 @@ def _examine(session: Session, prepared: Prepared, wishes: ExaminationOptions) -
 
 def _many_worlds(checker: Checker, read: ReadSteps) -> Diagnostic:
     """Why a plan is not repaired or diagnosed where the description leaves something open."""
-    from plansafe.verifier.execution.one_world import refusal  # noqa: PLC0415 - for open descriptions alone
-
-    refused = refusal(checker, "the search for repairs", read)
+    refused = checker.compiled.refusal("the search for repairs", read)
     assert refused is not None
     return refused._replace(severity=Severity.ERROR, help="`safecheck audit` judges the plan over all worlds")
 

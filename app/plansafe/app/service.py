@@ -19,7 +19,7 @@ from plansafe.app.plans import Kind, heading, plans_below
 from plansafe.app.writing import Guard
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
-from plansafe.verifier.reporting.report import Headline, Report, Worlds
+from plansafe.verifier.reporting.report import Headline, Report, unjudged
 
 if TYPE_CHECKING:
     from plansafe.app.foreign import Foreign
@@ -137,12 +137,6 @@ def combined_exit_code(codes: Iterable[int]) -> int:
     """The exit code of a batch: the first present of 4, 2, 1, 3, 0; never a count."""
     present = set(codes)
     return next((code for code in (INTERNAL, 2, 1, 3) if code in present), 0)
-
-
-def unjudged(plan: str, *diagnostics: Diagnostic, headline: Headline | None = None) -> Report:
-    """Build the report on a plan that could not be judged."""
-    nothing = Worlds.UNKNOWN
-    return Report(plan, headline, nothing, nothing, nothing, 0, diagnostics=diagnostics)
 
 
 def no_rules() -> Diagnostic:

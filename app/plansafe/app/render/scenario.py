@@ -13,10 +13,11 @@ from plansafe.app.render.full import FullRenderer
 from plansafe.app.render.json import diagnostic_object, json_line
 from plansafe.app.render.text import Style, pad, visible
 from plansafe.app.scenario_files import Found
-from plansafe.app.service import Result, unjudged
+from plansafe.app.service import Result
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
 from plansafe.llm.scenario.model import Correction, Criterion, Fixed, ScenarioReport, Verdict, Witness
+from plansafe.verifier.reporting.report import unjudged
 
 SCHEMA = 1
 _WIDTH = 12

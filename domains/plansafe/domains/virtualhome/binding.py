@@ -34,7 +34,6 @@ class Binder:
 
     def __init__(self, scene: Scene) -> None:
         checker = Checker(scene.domain, scene.problem)
-        assert checker.engine is not None, checker.diagnostics
         self.engine = checker.engine
 
 

@@ -36,7 +36,7 @@ def read_loose(text: Source, checker: Checker) -> LooseResult:
     A user's mistake is a diagnostic, never an exception. Time and memory are linear in the text, which has at most a
     million characters.
     """
-    if checker.engine is None or checker.elaborated is None:
+    if not checker.ok:
         return LooseResult(None, (), (), checker.diagnostics)
     strict = strict_plan(text, checker)
     if strict is not None:
@@ -46,7 +46,7 @@ def read_loose(text: Source, checker: Checker) -> LooseResult:
         return _alone(text, "SC747", message, "cut the text, or write a plain plan")
     if is_foreign(text.text):
         return _alone(text, "SC005", "bytes that are not UTF-8", "save the text as UTF-8")
-    names = Names(checker.engine.task, checker.elaborated.symbols.types.ancestors)
+    names = Names(checker.engine.task, checker.compiled.symbols.types.ancestors)
     return _Reader(text, names).read()
 
 

@@ -18,7 +18,6 @@ def plain_name(text: Source) -> str:
 
 def strict_plan(text: Source, checker: Checker) -> LooseResult | None:
     """A text that already is a plain plan, and whose names the task has; ``None`` for any other."""
-    assert checker.engine is not None
     if not text.text.lstrip().startswith(("(", ";")) and not text.text.lstrip()[:1].isdigit():
         return None
     if any(["(" in comment for comment in re.findall(r";[^\n]*", text.text)]):

@@ -31,7 +31,6 @@ from plansafe.llm.scenario.new_actions import Reach, malformed, unreachable
 from plansafe.llm.scenario.searches import Searches
 from plansafe.llm.scenario.ways import count_ways
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.execution.one_world import refusal
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Atom
 from plansafe.verifier.planning.port import Answer, Planner, Solution
@@ -111,7 +110,7 @@ class Examination:
         if not blocked:
             assert self.checker is not None
             if self.checker.open:
-                said = refusal(self.checker, "the search for plans")
+                said = self.checker.compiled.refusal("the search for plans")
                 blocked = "something is left open" if said is None else said.message
             else:
                 plans = self.scenario.plans
@@ -163,7 +162,6 @@ class Examination:
         checker, united = self.checker, self.united
         assert checker is not None
         assert united is not None
-        assert checker.engine is not None
         with_base = self.scenario.base is not None
         names = list(united.new_actions if with_base else checker.engine.task.actions)
         wrong = [*united.redefined, *malformed(checker, names)]
@@ -188,7 +186,6 @@ class Examination:
     def reach(self) -> Reach:
         """What is reachable without deletes. Raises ``LimitReached``."""
         assert self.checker is not None
-        assert self.checker.engine is not None
         if self._reach is None:
             self._reach = Reach(self.checker.engine)
         return self._reach
@@ -220,7 +217,6 @@ class Examination:
 
     def _fact(self, atom: Atom) -> str:
         assert self.checker is not None
-        assert self.checker.engine is not None
         task = self.checker.engine.task
         return f"`{task.fact_text(atom.predicate, task.encode(atom.arguments))}`"
 
@@ -286,7 +282,6 @@ class Examination:
         if found.answer is not Answer.SOLVED:
             return Criterion(UNIQUE, Verdict.UNKNOWN, _not_found(found, f"{_admissible(searches)} plan"))
         assert self.checker is not None
-        assert self.checker.engine is not None
         cap = max(self.limits.ways, self.profile.max_ways + 1) if found.optimal else 0
         ways = count_ways(self.checker.engine, found.steps, searches.guarded, self.limits.time_s, cap)
         witnesses = [searches.witness("one way", found.steps)]

@@ -39,7 +39,6 @@ MAX_OPERATORS = 200_000
 
 def malformed(checker: Checker, names: Iterable[str]) -> Iterator[Diagnostic]:
     """What is wrong with actions in themselves, whatever the initial state."""
-    assert checker.engine is not None
     task = checker.engine.task
     for name in names:
         action = task.actions[name]
@@ -264,5 +263,5 @@ def _apart(action: Action, reach: Reach) -> tuple[Atom, Atom] | None:
 
 def _diagnostic(checker: Checker, code: str, action: Action, message: str, help: str) -> Diagnostic:
     node = action.node
-    labels = (checker.context.label(At(node, 1), "this action"),) if isinstance(node, list) else ()
+    labels = (checker.compiled.context.label(At(node, 1), "this action"),) if isinstance(node, list) else ()
     return Diagnostic(code, message, labels, help=help)

@@ -38,7 +38,6 @@ class Searches:
         planner: Planner | None = None,
         references: Sequence[Source] = (),
     ) -> None:
-        assert checker.engine is not None
         self.checker = checker
         self.engine = checker.engine
         self.limits = limits
@@ -163,7 +162,7 @@ class Searches:
         report = self.checker.check(plan)
         if report.executable is not Worlds.ALL or report.goal is not Worlds.ALL:
             raise AssertionError("a plan that was found does not replay: this is a bug in plansafe")
-        confirmer = self.checker.confirmer()
+        confirmer = self.checker.confirmer
         if report.headline in SAFE:
             confirmed = confirmer.is_safe(plan, report.steps)
             if confirmed is False:

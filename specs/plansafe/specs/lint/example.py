@@ -57,20 +57,19 @@ def _compiled(base: Checker, words: Vocabulary, rule: Rule, text: str, reads: se
     rule are left out: a plan without them is a plan.
     """
     checker = Checker(
-        base.domain,
-        Source("<example>", text.replace("{domain}", domain_name(base.domain))),
+        base.compiled.domain,
+        Source("<example>", text.replace("{domain}", domain_name(base.compiled.domain))),
         (),
         Options(replay="never"),
     )
-    plain = [each for each in base.expanded.rules if each.node is rule.at.node]
-    if checker.elaborated is None or checker.engine is None or not plain:
+    plain = [each for each in base.compiled.expanded.rules if each.node is rule.at.node]
+    if not checker.ok or not plain:
         return None
-    symbols = checker.elaborated.symbols
+    task, symbols = checker.compiled.task, checker.compiled.symbols
     rules = Rules(symbols)
-    rules.specifications(base.expanded._replace(rules=plain, openings=(), invariants=()))
-    if not checker.ok:
+    rules.specifications(base.compiled.expanded._replace(rules=plain, openings=(), invariants=()))
+    if symbols.context.errors:
         return None
-    task = checker.elaborated.task
     few = {action.name: task.actions[action.name] for action in _actions(words, reads)[:FEW_ACTIONS]}
     return Engine(task._replace(actions=few), rules.rules, symbols.action_predicates)
 

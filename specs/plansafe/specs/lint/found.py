@@ -49,8 +49,7 @@ class Found:
         self.words: list[Vocabulary] = []
         self.formulas: list[Formulas] = []
         for checker in checkers:
-            assert checker.engine is not None and checker.elaborated is not None
-            words = Vocabulary(checker.engine, checker.elaborated.symbols.types, options.lenient_types)
+            words = Vocabulary(checker.engine, checker.compiled.symbols.types, options.lenient_types)
             self.words.append(words)
             self.formulas.append(Formulas(words, checker.rules, self.budget))
         self.given = (
@@ -78,7 +77,7 @@ class Found:
         at = subject.rule.at
         if at.child is None and len(at.node) > 1 and isinstance(at.node[1], str) and subject.rule.kind != "constraint":
             at = At(at.node, 1)
-        return self.checkers[subject.base].context.label(at, text, primary)
+        return self.checkers[subject.base].compiled.context.label(at, text, primary)
 
     def add(
         self,
@@ -102,7 +101,7 @@ class Found:
 
     def problem(self, number: int) -> str:
         """The name of a given problem."""
-        return self.checkers[number].problem.name
+        return self.checkers[number].compiled.problem.name
 
 
 def _subjects(checkers: Sequence[Checker]) -> list[Subject]:

@@ -51,7 +51,6 @@ class LintProblem:
     """
 
     def __init__(self, checker: Checker, seconds: float | None, searching: bool = True) -> None:
-        assert checker.engine is not None and checker.elaborated is not None
         self.checker = checker
         self.engine: Engine = checker.engine
         self.task = self.engine.task
@@ -65,9 +64,9 @@ class LintProblem:
         self.relaxation: Relaxation | None = None
         everything = None
         if checker.options.lenient_types:
-            everything = checker.elaborated.symbols.types.subset(tuple(range(len(self.task.objects))))
+            everything = checker.compiled.symbols.types.subset(tuple(range(len(self.task.objects))))
         with self.budget.running(), suppress(LimitReached):
-            self.relaxation = Relaxation(self.engine, self.budget, checker.openings, everything)
+            self.relaxation = Relaxation(self.engine, self.budget, checker.compiled.openings, everything)
         self._explored: Explored | None = None
         self._opposites: dict[int, tuple[Formula, Part]] = {}
 

@@ -36,7 +36,7 @@ class OneRule:
 
     def _text(self, subject: Subject) -> None:
         rule = subject.rule
-        whole = self.found.checkers[subject.base].context.label(rule.at)
+        whole = self.found.checkers[subject.base].compiled.context.label(rule.at)
         for name in unused_parameters(rule, whole, self.found.sources.get(whole.source)):
             message = f"parameter `{name}` of rule `{rule.name}` occurs in no formula"
             reason = "the rule has an instance for each of its objects, and all of them say the same"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
-from copy import copy
 from time import monotonic
 from typing import NamedTuple
 
@@ -112,7 +111,6 @@ def keeping(checker: Checker, numbers: frozenset[int], goal: bool, seconds: floa
     ``checker`` must be ``ok``, and leave nothing open.
     """
     rules = [rule if n in numbers else rule._replace(parts=(), matches=()) for n, rule in enumerate(checker.rules)]
-    assert checker.engine is not None
     return _solved(checker, rules, checker.engine.task.goal if goal else (), seconds)
 
 
@@ -127,13 +125,9 @@ def _solved(checker: Checker, rules: list[Rule], goal: tuple[Formula, ...], seco
     """What planners say of the task with other rules, and another goal."""
     from plansafe.verifier.planning.chain import default_planners  # noqa: PLC0415 - searches for installed planners
 
-    assert checker.engine is not None and checker.elaborated is not None
     task = checker.engine.task._replace(goal=goal)
-    own = copy(checker)
-    own.rules = rules
-    own.elaborated = checker.elaborated._replace(task=task)
-    own.options = checker.options._replace(replay="never")
-    own.engine = Engine(task, rules, checker.engine.action_predicates, lenient_types=checker.options.lenient_types)
+    compiled = checker.compiled.variant(task, rules)
+    own = Checker.of(compiled._replace(options=checker.options._replace(replay="never")))
     if own.engine.limit is not None:
         return Solution(Answer.NOT_FOUND, detail=own.engine.limit.message)
     found = default_planners().solve(Query(own, rules=bool(rules), time_limit_s=seconds))

@@ -60,7 +60,9 @@ class Together:
         for action, numbers in formulas.ruled_out(left_out):
             subjects = [mine[number] for number in numbers]
             node = action.node
-            place = checker.context.label(At(node, 1), "this action", False) if isinstance(node, list) else None
+            place = (
+                checker.compiled.context.label(At(node, 1), "this action", False) if isinstance(node, list) else None
+            )
             message = f"action `{action.name}` can never be taken without breaking {listed(subjects)}"
             reason = "its precondition and its effects contradict what is asked before or after it"
             self.found.add(

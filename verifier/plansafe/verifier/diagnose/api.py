@@ -33,7 +33,7 @@ def diagnose(checker: Checker, plan: Source, options: RepairOptions = RepairOpti
 
     The cost is that of :func:`plansafe.verifier.repair.api.repair`.
     """
-    if checker.engine is None:
+    if not checker.ok:
         raise ValueError("the domain, problem or specification has errors")
     report = checker.check(plan)
     if report.headline in (Headline.SAFE, Headline.VALID):
@@ -81,7 +81,6 @@ class _Classes:
         if not doubtful or self.report.executable is not Worlds.NONE:
             return
         engine = self.checker.engine
-        assert engine is not None
         try:
             reachable = Reachable(engine)
         except LimitReached:

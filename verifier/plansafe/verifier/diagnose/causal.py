@@ -67,7 +67,6 @@ def causal_structure(checker: Checker, steps: Steps) -> CausalStructure:
     length of the plan but for redundancy under rules: about log(n) replays for each redundant-looking step that a rule
     needs.
     """
-    assert checker.engine is not None
     trace = record(checker, steps)
     full = _Reduced(checker, steps, frozenset())
     linker = Linker(checker, steps, trace)
@@ -93,7 +92,6 @@ class _Reduced:
     """A run of a plan by force without some of its steps, and what to hold against another such run."""
 
     def __init__(self, checker: Checker, steps: Steps, out: frozenset[int]) -> None:
-        assert checker.engine is not None
         run = Run(checker.engine, FORCE)
         for number, step in enumerate(steps, 1):
             if number not in out:
@@ -171,7 +169,6 @@ def supports(checker: Checker, steps: Steps, k: int) -> tuple[Support, ...]:
         raise IndexError(f"the plan has no step {k}")
     if isinstance(steps[k - 1], IllFormed):
         return ()
-    assert checker.engine is not None
     task = checker.engine.task
     with_it = Run(checker.engine, FORCE)
     with_it.steps(steps[: k - 1])
@@ -203,7 +200,6 @@ def supports(checker: Checker, steps: Steps, k: int) -> tuple[Support, ...]:
 
 def _lost(checker: Checker, condition: Formula, binding: Binding, before: State, after: State) -> Iterator[str]:
     """Literals that a condition true in one state rests on there, and that another state in which it fails lacks."""
-    assert checker.engine is not None
     task = checker.engine.task
     now = Evaluator(task, after.facts, after.fluents)
     if now.holds(condition, binding) is True:
@@ -218,7 +214,6 @@ def _lost(checker: Checker, condition: Formula, binding: Binding, before: State,
 
 def _rules(checker: Checker, with_it: Run, without: Run, steps: int) -> Iterator[Support]:
     """The rule instances that only the second run violates."""
-    assert checker.engine is not None
     parts = checker.engine.plan.parts
     kept = {(v.part, v.binding) for v in with_it.outcome(steps).violations}
     for violation in without.outcome(steps).violations:

@@ -60,7 +60,6 @@ def minimal_cause(checker: Checker, plan: Source, finding: Finding, *, time_limi
     An ill-formed step is its own cause. Raises :class:`NotCovered` for timed plans, undecided rules, effects that
     cannot be computed, numbers too large, and findings that are not of this plan.
     """
-    assert checker.engine is not None
     read = checker.read(plan)
     refuse_time(checker, read.steps)
     if finding.finding_class is FindingClass.ILL_FORMED:
@@ -82,7 +81,6 @@ def minimal_cause(checker: Checker, plan: Source, finding: Finding, *, time_limi
 def _worlds(checker: Checker, steps: Steps, finding: Finding) -> Worlds:
     """The worlds of the finding's first reading, with the question that the finding answers."""
     engine = checker.engine
-    assert engine is not None
     run = Run(engine, finding.readings[0])
     run.steps(steps)
     failed = {failure.step for failure in run.failures}
@@ -111,7 +109,6 @@ def _worlds(checker: Checker, steps: Steps, finding: Finding) -> Worlds:
 def _violations(checker: Checker, run: Run, finding: Finding, last: int) -> list[Question]:
     """Of a violated rule: a question for each part that has the finding's instance, violated in this world or not."""
     engine = checker.engine
-    assert engine is not None
     letters, action_predicates = run.step_of_letter, frozenset(engine.action_predicates.values())
     for violation in run.outcome(last).violations:
         rule = checker.rules[engine.plan.parts[violation.part].rule]
@@ -131,7 +128,6 @@ def _violations(checker: Checker, run: Run, finding: Finding, last: int) -> list
 
 def _instance(checker: Checker, part: Part, finding: Finding) -> tuple[int, ...] | None:
     """The objects of a part's parameters in a finding, if the finding names just these."""
-    assert checker.engine is not None
     names = shown_names([v.name for v in part.parameters])
     known = dict(finding.binding)
     if sorted(names) != sorted(known):
@@ -258,7 +254,6 @@ def smallest_hitting_set(sets: Sequence[Intervention], cost: Mapping[Element, in
 def _text(
     checker: Checker, steps: Steps, finding: Finding, chosen: tuple[int, ...], facts: tuple[str, ...], minimum: bool
 ) -> str:
-    assert checker.engine is not None
     objects = checker.engine.task.objects
     if finding.rule is not None:
         values = [value for name, value in finding.binding if name != "_"]

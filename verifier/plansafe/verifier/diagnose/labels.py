@@ -14,7 +14,6 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.actions import Conflict, combine, interpreted
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.execution.one_world import refusal
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import Delta, NumberTooLarge, State
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
@@ -137,7 +136,7 @@ def after(step: int) -> str:
 
 def engine_of(checker: Checker) -> Engine:
     """The engine of a task without errors. Raises :class:`NoLabel`."""
-    if checker.engine is None:
+    if not checker.ok:
         raise NoLabel("the task has errors: see the checker's diagnostics")
     return checker.engine
 
@@ -148,7 +147,7 @@ def steps_of(checker: Checker, plan: Source) -> list[Written] | None:
     read = checker.read(plan)
     if read.text.diagnostics:
         return None
-    refused = refusal(checker, "a published label", read)
+    refused = checker.compiled.refusal("a published label", read)
     if refused is not None:
         raise NoLabel(refused.message)
     if any([literal.time > 0 for literal in engine.task.timed_literals]):

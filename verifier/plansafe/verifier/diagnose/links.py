@@ -102,7 +102,6 @@ class Trace(NamedTuple):
 
 def refuse_time(checker: Checker, steps: Steps) -> None:
     """Raise :class:`NotCovered` where steps alone do not say what happens: with time, or in many worlds."""
-    assert checker.engine is not None
     if checker.engine.refused is not None:
         raise NotCovered(checker.engine.refused.message)
     if any([literal.time > 0 for literal in checker.engine.task.timed_literals]):
@@ -114,7 +113,6 @@ def refuse_time(checker: Checker, steps: Steps) -> None:
 def record(checker: Checker, steps: Steps) -> Trace:
     """Run a plan by force and note every change. Raises :class:`NotCovered`."""
     refuse_time(checker, steps)
-    assert checker.engine is not None
     logs: list[list[StateChange] | None] = [None for _ in steps]
     changers: dict[Key, list[int]] = {}
 
@@ -144,7 +142,6 @@ class Linker:
     """Walks back through a trace once; then ``links``, ``open`` and ``threats`` are complete."""
 
     def __init__(self, checker: Checker, steps: Steps, trace: Trace) -> None:
-        assert checker.engine is not None
         self.checker = checker
         self.task = checker.engine.task
         self.steps = steps
@@ -335,7 +332,6 @@ class Linker:
 
     def _ask(self, violation: Violation, step_of_letter: Sequence[int]) -> None:
         """Note what to ask about a violation once its state is reached."""
-        assert self.checker.engine is not None
         part = self.checker.engine.plan.parts[violation.part]
         consumer = self.goal_step if violation.at_end else violation.step
         binding = {v.slot: o for v, o in zip(part.parameters, violation.binding, strict=True)}
@@ -403,7 +399,6 @@ class _Outcome(NamedTuple):
 
 def whom(checker: Checker, part: Part, objects: tuple[int, ...]) -> str:
     """The objects of an instance of a rule, as in `` for stove-1``; what matches anything is left out."""
-    assert checker.engine is not None
     shown = shown_names([v.name for v in part.parameters])
     names = [o for name, o in zip(shown, checker.engine.task.names(objects), strict=True) if name != "_"]
     return f" for {', '.join(names)}" if names else ""

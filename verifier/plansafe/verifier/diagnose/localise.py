@@ -11,7 +11,6 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
-from plansafe.verifier.execution.one_world import require
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.planning.chain import default_planners
@@ -82,7 +81,7 @@ def localise(
     are not searched: the interval is all that could be. Raises ``ValueError`` if the checker or a text has errors,
     or leaves something open.
     """
-    if checker.engine is None:
+    if not checker.ok:
         raise ValueError("the domain, problem or specification has errors")
     if planner is None:
         # That only some findings count (by their blame) is an option of the checker that no other planner knows.
@@ -90,7 +89,7 @@ def localise(
     read = checker.read(plan)
     if read.text.diagnostics:
         raise ValueError(f"the plan cannot be read: {read.text.diagnostics[0].message}")
-    require(checker, "localisation", read)
+    checker.compiled.require_one_world("localisation", read)
     steps = read.steps
     divergence = _divergence(checker, plan, reference)
     if read.timed is not None:
@@ -119,7 +118,7 @@ def _divergence(checker: Checker, plan: Source, reference: Source | None) -> int
     other = checker.read(reference)
     if other.text.diagnostics:
         raise ValueError(f"the reference plan cannot be read: {other.text.diagnostics[0].message}")
-    require(checker, "the comparison with a reference plan", other)
+    checker.compiled.require_one_world("the comparison with a reference plan", other)
     ours = [step.tokens for step in checker.read(plan).text.steps]
     theirs = [step.tokens for step in other.text.steps]
     for number, (mine, wanted) in enumerate(zip(ours, theirs, strict=False), 1):
@@ -136,7 +135,6 @@ class _Walk:
     """
 
     def __init__(self, checker: Checker, steps: Sequence[GroundAction | IllFormed]) -> None:
-        assert checker.engine is not None
         now = Execution.initial(checker.engine, True, checker.options.blame)
         self.taken: list[GroundAction] = []
         self.inexecutable: int | None = None

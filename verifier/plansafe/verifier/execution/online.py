@@ -32,7 +32,6 @@ from plansafe.verifier.execution.monitors.program import (
     LetterTime,
 )
 from plansafe.verifier.execution.monitors.runtime import Runtime
-from plansafe.verifier.execution.one_world import require
 from plansafe.verifier.execution.state import StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Evaluator
@@ -109,10 +108,10 @@ class Monitor:
     """
 
     def __init__(self, checker: Checker) -> None:
-        if checker.engine is None:
+        if not checker.ok:
             first = checker.diagnostics[0].message if checker.diagnostics else "no task"
             raise ValueError(f"the domain, problem or specification has errors: {first}")
-        require(checker, "a monitor")
+        checker.compiled.require_one_world("a monitor")
         self.checker = checker
         self.engine = checker.engine
         self.task = checker.engine.task

@@ -188,6 +188,17 @@ class Engine:
         facts = [p for p in range(base) if (p >= len(static) or not static[p]) and p not in derived]
         return (*facts, *range(base, base + len(self.task.functions)))
 
+    @cached_property
+    def changers(self) -> dict[tuple[int, bool], list[str]]:
+        """By predicate and value, the actions that can give a fact of it this value."""
+        found: dict[tuple[int, bool], dict[str, None]] = {}
+        for action in self.task.actions.values():
+            for effect in (*action.start.effects, *(action.end.effects if action.end else ())):
+                for atoms, value in ((effect.adds, True), (effect.deletes, False)):
+                    for atom in atoms:
+                        found.setdefault((atom.predicate, value), {})[action.name] = None
+        return {key: list(names) for key, names in found.items()}
+
     def changes(self, action: model.Action) -> tuple[int, ...]:
         """The predicates (and fluents, numbered after them) that an instantaneous action may change itself."""
         known = self._changes.get(id(action))

@@ -46,7 +46,7 @@ class Compilations:
         Raises ``ValueError`` for a checker that is not ``ok``. Replays the prefix in the compiled task, so that the
         facts of the monitors are those after it.
         """
-        if query.checker.engine is None:
+        if not query.checker.ok:
             raise ValueError("the domain, problem or specification has errors")
         if query.rules and query.checker.options.blame:
             return Solution(Answer.UNSUPPORTED, detail="the compiled rules count every finding, whatever its blame")
@@ -121,7 +121,6 @@ def answer(query: Query, question: Question, plan: Sequence[Sequence[str]], *, o
     Raises :class:`Disagreement`; where numbers decide and planners compute in doubles, that is ``NOT_FOUND``.
     """
     checker = query.checker
-    assert checker.engine is not None
     steps: list[GroundAction] = []
     for tokens in plan:
         original = question.printed.original(tokens)

@@ -63,7 +63,6 @@ class OwnSearch:
         why = unsupported(checker, query.rules)
         if why:
             return Solution(Answer.UNSUPPORTED, detail=why, planner=self.name)
-        assert checker.engine is not None
         start = Execution.initial(checker.engine, query.rules, checker.options.blame)
         try:
             for number, step in enumerate(query.prefix, 1):
@@ -105,9 +104,9 @@ class OwnSearch:
 
 def unsupported(checker: Checker, rules: bool) -> str:
     """Why this planner does not take a task; empty if it does."""
-    engine = checker.engine
-    if engine is None:
+    if not checker.ok:
         return "the domain, problem or specification has errors"
+    engine = checker.engine
     if engine.refused is not None:
         return engine.refused.message
     if any([action.end is not None for action in engine.task.actions.values()]):
@@ -128,7 +127,6 @@ def replayed(query: Query, steps: tuple[GroundAction, ...]) -> bool | None:
 
     ``None`` where one of its limits ends the replay.
     """
-    assert query.checker.engine is not None
     objects = query.checker.engine.task.objects
     text = "".join([step_text(step, objects) + "\n" for step in (*query.prefix, *steps)])
     report = query.checker.check(Source("<search>", text))

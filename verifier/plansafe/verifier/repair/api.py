@@ -9,7 +9,6 @@ from time import monotonic
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.execution.one_world import refusal
 from plansafe.verifier.execution.reading import ReadSteps
 from plansafe.verifier.execution.replay import HALT, Outcome, Run
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
@@ -34,7 +33,7 @@ def repair(checker: Checker, plan: Source, options: RepairOptions = RepairOption
     Exponential in the cost of the repair in the worst case, and linear in the plan's length between faults; ends at the
     limits of ``options`` with what was found, and a lower bound. Raises ``ValueError`` if there is no task.
     """
-    if checker.engine is None:
+    if not checker.ok:
         raise ValueError("the domain, problem or specification has errors")
     report = checker.check(plan)
     if report.headline in SAFE:
@@ -50,12 +49,10 @@ def unsupported(checker: Checker, read: ReadSteps) -> str:
     """Why a plan is not repaired, if it is of a sort that is not."""
     if read.text.diagnostics:
         return "the plan cannot be read"
-    refused = refusal(checker, "the search for repairs", read)
+    refused = checker.compiled.refusal("the search for repairs", read)
     if refused is not None:
         return refused.message
-    task = checker.engine.task if checker.engine is not None else None
-    assert task is not None
-    if read.timed is not None or any([literal.time > 0 for literal in task.timed_literals]):
+    if read.timed is not None or any([literal.time > 0 for literal in checker.engine.task.timed_literals]):
         return "plans with times, durative actions and timed facts are not repaired"
     return ""
 
@@ -66,7 +63,6 @@ class Repairer:
     def __init__(
         self, checker: Checker, plan: Source, steps: Sequence[GroundAction | IllFormed], options: RepairOptions
     ) -> None:
-        assert checker.engine is not None
         self.checker = checker
         self.engine = checker.engine
         self.plan = plan
@@ -274,7 +270,7 @@ class Repairer:
                 continue
             if report.headline not in SAFE:
                 raise AssertionError("a repair was found that the checker does not call safe")
-            replayed = self.checker.confirmer().is_safe(source, report.steps) if len(out) < _REPLAYED else None
+            replayed = self.checker.confirmer.is_safe(source, report.steps) if len(out) < _REPLAYED else None
             if replayed is False:
                 raise AssertionError("a repair was found that the kernel does not call safe")
             out.append(Repair(steps, aligned.origin, self.edits(aligned), cost, report, replayed))

@@ -41,7 +41,6 @@ class Order:
         steps: Sequence[GroundAction | IllFormed],
         texts: Sequence[str],
     ) -> None:
-        assert checker.engine is not None
         self.engine = checker.engine
         self.steps = steps
         self.texts = texts

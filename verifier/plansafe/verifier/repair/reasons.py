@@ -20,7 +20,6 @@ class Reasons:
     """The reasons of the edits of one plan."""
 
     def __init__(self, checker: Checker, original: Sequence[GroundAction | IllFormed]) -> None:
-        assert checker.engine is not None
         self.checker = checker
         self.engine = checker.engine
         self.objects = checker.engine.task.objects

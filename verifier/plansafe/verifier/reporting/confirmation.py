@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.sexpr import write
 from plansafe.grammar.source import Source
+from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.model.nodes import Predicate
-from plansafe.verifier.reporting.report import Finding, FindingClass, Report, Worlds
+from plansafe.verifier.reporting.report import Finding, FindingClass, Report, unjudged
 from plansafe.verifier.rules.model import shown_names
 
 if TYPE_CHECKING:
-    from plansafe.verifier.api import Checker
     from plansafe.verifier.kernel import Judgement, Kernel
     from plansafe.verifier.kernel import World as KernelWorld
     from plansafe.verifier.rules.expanded import PlainOpening
@@ -36,16 +36,16 @@ RECURSION = 5_000
 
 
 class Confirmer:
-    """Holds the kernel of one checker; ``None`` inside if the kernel does not cover the task."""
+    """Holds the kernel of one task; ``None`` inside if the kernel does not cover the task."""
 
-    def __init__(self, checker: Checker) -> None:
-        self.checker = checker
+    def __init__(self, compiled: CompiledTask) -> None:
+        self.compiled = compiled
         self._kernel: Kernel | None = None
         self._tried = False
 
     def confirm(self, plan: Source, report: Report) -> Report:
         """The report with ``replayed`` filled in; with SC901 and no headline if the kernel disagrees."""
-        mode = self.checker.options.replay
+        mode = self.compiled.options.replay
         if mode == "never" or report.headline is None or not (report.findings or mode == "always"):
             return report
         if not self._readable(report.steps):
@@ -64,14 +64,14 @@ class Confirmer:
         wrong = [f for f in findings if f.replayed is False]
         if wrong:
             return self._disagreement(plan, report, wrong[0].message, wrong[0].span)
-        if mode == "always" and not self.checker.options.blame and report.headline.value != judgement.headline:
+        if mode == "always" and not self.compiled.options.blame and report.headline.value != judgement.headline:
             message = f"the engine says {report.headline.value}, the kernel {judgement.headline}"
             return self._disagreement(plan, report, message, None)
         return report._replace(findings=findings)
 
     def confirm_world(self, plan: Source, report: Report, world: Completion) -> tuple[Report, str]:
         """A report on one of many worlds with ``replayed`` filled in, and what the kernel says against it."""
-        mode = self.checker.options.replay
+        mode = self.compiled.options.replay
         if mode == "never" or report.headline is None or not self._readable(report.steps):
             return report, ""
         kernel = self._load()
@@ -82,7 +82,7 @@ class Confirmer:
         try:
             with _shallow():
                 others = ("skip", "force") if report.readings else ()
-                judgement = kernel.judge(plan.text, kernel_world(self.checker, world), others, self._limit())
+                judgement = kernel.judge(plan.text, kernel_world(self.compiled, world), others, self._limit())
         except KernelLimit:
             return report, ""
         except KernelRejects as rejection:
@@ -97,14 +97,14 @@ class Confirmer:
             return report, f"the kernel does not confirm in that world: {wrong[0].message}"
         # The engine may be undecided about a temporal rule where the definition is not (docs/language.md, section 4).
         same = report.headline.value in ("UNKNOWN", judgement.headline)
-        if not self.checker.options.blame and not same:
+        if not self.compiled.options.blame and not same:
             return report, f"the engine says {report.headline.value} in one world, the kernel {judgement.headline}"
         return report._replace(findings=tuple(findings)), ""
 
     def is_safe(self, plan: Source, steps: int) -> bool | None:
         """Whether the kernel finds a plan SAFE or VALID; ``None`` if it is not to be asked, or does not cover it."""
-        mode = self.checker.options.replay
-        if mode == "never" or self.checker.options.blame or not self._readable(steps):
+        mode = self.compiled.options.replay
+        if mode == "never" or self.compiled.options.blame or not self._readable(steps):
             return None
         kernel = self._load()
         if kernel is None:
@@ -119,25 +119,25 @@ class Confirmer:
 
     def _limit(self) -> int | None:
         """How much work a plan may take."""
-        return MAX_WORK if self.checker.options.replay == "auto" else None
+        return MAX_WORK if self.compiled.options.replay == "auto" else None
 
     def _readable(self, steps: int) -> bool:
         """Whether the texts are short enough to be read at all."""
-        texts = len(self.checker.domain.text) + len(self.checker.problem.text)
-        return self.checker.options.replay != "auto" or (texts <= MAX_TEXT and steps <= MAX_WORK)
+        texts = len(self.compiled.domain.text) + len(self.compiled.problem.text)
+        return self.compiled.options.replay != "auto" or (texts <= MAX_TEXT and steps <= MAX_WORK)
 
     def _load(self) -> Kernel | None:
         if not self._tried:
             self._tried = True
             from plansafe.verifier.kernel import Kernel, KernelLimit, KernelRejects  # noqa: PLC0415
 
-            checker, options = self.checker, self.checker.options
-            names = {rule.name for rule in checker.rules if rule.applicable}
-            rules = [write(r.node) for r in checker.expanded.rules if r.node[1] in names]
-            rules += [write(invariant.node) for invariant in checker.expanded.invariants]
-            rules += [f"(:open {_opened(opening)})" for opening in checker.expanded.openings]
+            compiled, options = self.compiled, self.compiled.options
+            names = {rule.name for rule in compiled.rules if rule.applicable}
+            rules = [write(r.node) for r in compiled.expanded.rules if r.node[1] in names]
+            rules += [write(invariant.node) for invariant in compiled.expanded.invariants]
+            rules += [f"(:open {_opened(opening)})" for opening in compiled.expanded.openings]
             safety = [f"(define (safety rules) {' '.join(rules)})"] if rules else []
-            texts = (checker.domain.text, checker.problem.text, safety)
+            texts = (compiled.domain.text, compiled.problem.text, safety)
             try:
                 with _shallow():
                     self._kernel = Kernel(*texts, lenient=options.lenient_types, tolerance=options.tolerance)
@@ -149,26 +149,17 @@ class Confirmer:
         message = f"the replay kernel does not confirm: {what}"
         labels = (Label(plan.name, span or Span(0, 0), "found here"),)
         help = "this is a bug in safecheck: please report it with the files; nothing is claimed about the plan"
-        unknown = Worlds.UNKNOWN
-        return Report(
-            plan.name,
-            None,
-            unknown,
-            unknown,
-            unknown,
-            report.steps,
-            diagnostics=(*report.diagnostics, Diagnostic("SC901", message, labels, help=help)),
-        )
+        diagnostic = Diagnostic("SC901", message, labels, help=help)
+        return unjudged(plan.name, *report.diagnostics, diagnostic, steps=report.steps)
 
 
-def kernel_world(checker: Checker, world: Completion) -> KernelWorld:
+def kernel_world(compiled: CompiledTask, world: Completion) -> KernelWorld:
     """A world as the kernel is told of it: by names."""
     from fractions import Fraction  # noqa: PLC0415 - loaded by now
 
     from plansafe.verifier.kernel import World as KernelWorld  # noqa: PLC0415
 
-    assert checker.engine is not None
-    task = checker.engine.task
+    task = compiled.task
 
     def named(declared: Predicate, code: int) -> tuple[str, ...]:
         return (declared.name, *task.names(task.decode(code, len(declared.types))))

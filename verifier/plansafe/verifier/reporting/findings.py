@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from plansafe.grammar.diagnostics import Label, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.context import At
+from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.monitors.finding import Violation
+from plansafe.verifier.execution.reading import ReadSteps, read_steps
 from plansafe.verifier.execution.replay import Failure, Outcome
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model import nodes as model
@@ -20,8 +22,6 @@ from plansafe.verifier.reporting.report import Blame, Finding, FindingClass
 from plansafe.verifier.rules.model import Part, Rule
 
 if TYPE_CHECKING:
-    from plansafe.verifier.api import Checker
-    from plansafe.verifier.execution.reading import ReadSteps
     from plansafe.verifier.reporting.history import Answer, Past, Question
 
 _CODES = {
@@ -46,17 +46,17 @@ class Violated(NamedTuple):
 
 
 def write_findings(
-    checker: Checker, plan: Source, read: ReadSteps | None, outcomes: list[Outcome], violated: list[Violated]
+    compiled: CompiledTask, plan: Source, read: ReadSteps | None, outcomes: list[Outcome], violated: list[Violated]
 ) -> tuple[tuple[Finding, ...], int]:
     """Findings in order of reading and step, at most as many as asked for; and how many were left out.
 
     What follows from a failed step comes behind all others.
     """
     if read is None:
-        read = checker.read(plan)
+        read = read_steps(compiled.engine, plan)
     failures = _failures(outcomes)
     following = Following(outcomes, failures, violated)
-    writer = Writer(checker, plan, read, outcomes, following)
+    writer = Writer(compiled, plan, read, outcomes, following)
     violated = sorted(
         violated,
         key=lambda v: (
@@ -69,7 +69,7 @@ def write_findings(
     )
     ranked = [(bool(following.of_failure(failure)), 0, n) for n, (failure, _) in enumerate(failures)]
     ranked += [(bool(following.of_violation(v)), 1, n) for n, v in enumerate(violated)]
-    chosen = {(kind, n) for _, kind, n in sorted(ranked)[: checker.options.max_findings]}
+    chosen = {(kind, n) for _, kind, n in sorted(ranked)[: compiled.options.max_findings]}
     findings = writer.write(
         [failure for n, failure in enumerate(failures) if (0, n) in chosen],
         [v for n, v in enumerate(violated) if (1, n) in chosen],
@@ -97,19 +97,18 @@ class Writer:
     """Writes findings with their places, tables and help."""
 
     def __init__(
-        self, checker: Checker, plan: Source, read: ReadSteps, outcomes: list[Outcome], following: Following
+        self, compiled: CompiledTask, plan: Source, read: ReadSteps, outcomes: list[Outcome], following: Following
     ) -> None:
         from plansafe.verifier.reporting.history import History, Question  # noqa: PLC0415
 
-        assert checker.engine is not None
-        self.checker = checker
-        self.task = checker.engine.task
+        self.compiled = compiled
+        self.task = compiled.task
         self.plan = plan
         self.read = read
         self.outcomes = {outcome.reading: outcome for outcome in outcomes}
         self.following = following
-        halt = History(checker, read, outcomes[0])
-        self.histories = {o.reading: History(checker, read, o, halt) if n else halt for n, o in enumerate(outcomes)}
+        halt = History(compiled, read, outcomes[0])
+        self.histories = {o.reading: History(compiled, read, o, halt) if n else halt for n, o in enumerate(outcomes)}
         self.question = Question
 
     def span(self, step: int) -> Span | None:
@@ -156,8 +155,8 @@ class Writer:
             )
             for n, (f, r) in enumerate(failures)
         ]
-        if checker_state := history.state_text(halt.state):
-            out = [f._replace(state=checker_state) if "halt" in f.readings else f for f in out]
+        if everything := history.state_text(halt.state):
+            out = [f._replace(state=everything) if "halt" in f.readings else f for f in out]
         out += [self._violation(v, answers[n], past[v.readings[0]]) for n, v in enumerate(violated)]
         if goal is not None:
             out.append(self._goal(halt, goal, past["halt"]))
@@ -237,14 +236,7 @@ class Writer:
         )
 
     def _condition_label(self, action: model.Action, failure: Failure) -> Label:
-        """Where the action says what failed; the same for every plan, so found once."""
-        key = (action.name, failure.code)
-        known = self.checker.condition_labels.get(key)
-        if known is None:
-            known = self.checker.condition_labels[key] = self._find_condition(action, failure)
-        return known
-
-    def _find_condition(self, action: model.Action, failure: Failure) -> Label:
+        """Where the action says what failed."""
         node = action.node
         assert isinstance(node, list)
         wanted = {"SC301": (":precondition", ":condition"), "SC305": (":duration",), "SC303": (":effect",)}.get(
@@ -252,10 +244,10 @@ class Writer:
         )
         for child in range(2, len(node) - 1):
             if node[child] in wanted:
-                return self.checker.context.label(
+                return self.compiled.context.label(
                     At(node, child + 1), f"the {str(node[child])[1:]} of `{action.name}`", False
                 )
-        return self.checker.context.label(At(node, 1), f"`{action.name}` is declared here", False)
+        return self.compiled.context.label(At(node, 1), f"`{action.name}` is declared here", False)
 
     def _other_failure(self, failure: Failure) -> str:
         match failure.code:
@@ -279,7 +271,7 @@ class Writer:
                 reason.formula.predicate,
                 self.task.encode(tuple([a if a >= 0 else reason.binding[-1 - a] for a in reason.formula.arguments])),
             )
-            able = self._changers(fact[0], reason.wanted)
+            able = self.compiled.engine.changers.get((fact[0], reason.wanted), ())
             for later in range(step + 1, min(len(self.read.steps), step + 10_000) + 1):
                 taken = self.read.steps[later - 1]
                 if (
@@ -292,28 +284,10 @@ class Writer:
                     return f"step {later} `{text}` {verb} `{which}`: should it come before step {step}?"
         for reason in answer.reasons:
             if isinstance(reason.formula, model.Atom) and reason.wanted and len(answer.reasons) <= 3:
-                actions = self._changers(reason.formula.predicate, True)
+                actions = self.compiled.engine.changers.get((reason.formula.predicate, True), ())
                 if actions:
                     return f"actions that can make it true: {', '.join(['`' + a + '`' for a in actions[:5]])}"
         return None
-
-    def _changers(self, predicate: int, adds: bool) -> list[str]:
-        """The actions that can make facts of a predicate true (or false)."""
-        known = self.checker.changers.get((predicate, adds))
-        if known is not None:
-            return known
-        out = self.checker.changers[predicate, adds] = []
-        for action in self.task.actions.values():
-            effects = [*action.start.effects, *(action.end.effects if action.end else ())]
-            if any(
-                [
-                    atom.predicate == predicate
-                    for effect in effects
-                    for atom in (effect.adds if adds else effect.deletes)
-                ]
-            ):
-                out.append(action.name)
-        return out
 
     def _effects(self, step: int, adds: bool) -> set[tuple[int, int]]:
         """Facts that a step's unconditional effects make true (or false)."""
@@ -410,8 +384,7 @@ class Writer:
 
     def _earlier_steps(self, v: Violated) -> list[Label]:
         """For a formula about actions: the last step before the violation that each of its action atoms matches."""
-        assert self.checker.engine is not None
-        action_predicates = {predicate: key for key, predicate in self.checker.engine.action_predicates.items()}
+        action_predicates = {predicate: key for key, predicate in self.compiled.engine.action_predicates.items()}
         values = {p.slot: o for p, o in zip(v.part.parameters, v.violation.binding, strict=True)}
         history = self.histories[v.readings[0]]
         matched = v.violation.step if v.part.mode == "each" else 0
@@ -448,8 +421,8 @@ class Writer:
             fields = {str(node[child]): child + 1 for child in range(2, len(node) - 1) if isinstance(node[child], str)}
             for key in (":forbid", ":require", ":forbid-after", ":require-after", ":then", ":formula", ":when"):
                 if key in fields:
-                    return self.checker.context.label(At(node, fields[key]), text, False)
-        return self.checker.context.label(rule.at, text, False)
+                    return self.compiled.context.label(At(node, fields[key]), text, False)
+        return self.compiled.context.label(rule.at, text, False)
 
     # -- the rest -----------------------------------------------------------------------------------------------------
 
@@ -460,7 +433,7 @@ class Writer:
         related = self._changes(answer, past, halt.letters)
         node = self.task.goal_nodes[0] if self.task.goal_nodes else None
         if isinstance(node, list):
-            related.append(self.checker.context.label(At(node), "the goal", False))
+            related.append(self.compiled.context.label(At(node), "the goal", False))
         stopped = f" where the plan stops, {self._stop(halt)}" if halt.failures else ""
         follows = self.following.of_goal()
         if halt.failures and not follows and len(self.outcomes) > 1:
@@ -490,15 +463,14 @@ class Writer:
 
     def undecided(self, halt: Outcome) -> list[Finding]:
         """Rule instances that could not be decided."""
-        assert self.checker.engine is not None
         out: dict[str, Finding] = {}
         for part_number, binding in halt.undecided:
-            part = self.checker.engine.plan.parts[part_number]
-            rule = self.checker.rules[part.rule]
+            part = self.compiled.engine.plan.parts[part_number]
+            rule = self.compiled.rules[part.rule]
             if rule.name in out:
                 continue
             too_large = part_number in (
-                self.checker.engine.prototype.too_large if self.checker.engine.prototype else ()
+                self.compiled.engine.prototype.too_large if self.compiled.engine.prototype else ()
             )
             why = "has too many instances" if too_large else "reads a number that is undefined"
             names = tuple([(v.name, self.task.objects[o]) for v, o in zip(part.parameters, binding, strict=False)])

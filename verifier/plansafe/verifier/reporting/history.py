@@ -7,9 +7,11 @@ finding, which literals keep its condition from holding, and once to note when t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from plansafe.verifier.execution.actions import Happening
+from plansafe.verifier.execution.compiled import CompiledTask
+from plansafe.verifier.execution.reading import ReadSteps
 from plansafe.verifier.execution.replay import MAX_CHANGES, Observer, Outcome, Run
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.timed import TimedRun
@@ -17,10 +19,6 @@ from plansafe.verifier.model.evaluation import Evaluator, Reason
 from plansafe.verifier.model.nodes import Atom, Binding, Formula
 from plansafe.verifier.model.operations import reads
 from plansafe.verifier.reporting.report import Row, Table, ValueChange
-
-if TYPE_CHECKING:
-    from plansafe.verifier.api import Checker
-    from plansafe.verifier.execution.reading import ReadSteps
 
 Fact = tuple[int, int]
 """(predicate, code), or (number of predicates + function, code)."""
@@ -78,11 +76,12 @@ class History:
     halted there.
     """
 
-    def __init__(self, checker: Checker, read: ReadSteps, outcome: Outcome, before: History | None = None) -> None:
-        assert checker.engine is not None
-        self.checker = checker
-        self.engine = checker.engine
-        self.task = checker.engine.task
+    def __init__(
+        self, compiled: CompiledTask, read: ReadSteps, outcome: Outcome, before: History | None = None
+    ) -> None:
+        self.compiled = compiled
+        self.engine = compiled.engine
+        self.task = compiled.task
         self.read = read
         self.outcome = outcome
         self._before = before if outcome.trace is not None else None
@@ -109,7 +108,7 @@ class History:
 
         reading = self.outcome.reading
         if self.read.timed is not None:
-            tolerance = self.checker.tolerance(self.read)
+            tolerance = self.compiled.tolerance(self.read)
             run = timed = TimedRun(self.engine, reading, self.read.timed, tolerance, observer=observe)
             observe(run, 0, [])
             timed.run()
@@ -162,7 +161,7 @@ class History:
 
     def state_text(self, state: State) -> tuple[str, ...]:
         """All facts and fluents of a state as PDDL, if they were asked for."""
-        if not self.checker.options.full_state:
+        if not self.compiled.options.full_state:
             return ()
         action_predicates = set(self.engine.action_predicates.values())
         facts = [

@@ -201,3 +201,9 @@ class Report(NamedTuple):
         if any(f.finding_class is FindingClass.ILL_FORMED for f in self.findings):
             return 2
         return {"INVALID": 1, "UNSAFE": 1, "UNKNOWN": 3, "SAFE": 0, "VALID": 0}[self.headline.value]
+
+
+def unjudged(plan: str, *diagnostics: Diagnostic, headline: Headline | None = None, steps: int = 0) -> Report:
+    """A report that claims nothing: why the plan could not be judged."""
+    unknown = Worlds.UNKNOWN
+    return Report(plan, headline, unknown, unknown, unknown, steps, diagnostics=diagnostics)

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, assert_never
+from collections.abc import Collection
+from typing import assert_never
 
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
+from plansafe.verifier.execution.compiled import CompiledTask
+from plansafe.verifier.execution.reading import ReadSteps
 from plansafe.verifier.execution.replay import Outcome
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.reporting.findings import Violated, write_findings
-from plansafe.verifier.reporting.report import Headline, Reading, Report, RuleCount, Worlds
+from plansafe.verifier.reporting.report import FindingClass, Headline, Reading, Report, RuleCount, Worlds, unjudged
 from plansafe.verifier.rules.model import shown_names
-
-if TYPE_CHECKING:
-    from plansafe.verifier.api import Checker
-    from plansafe.verifier.execution.reading import ReadSteps
 
 _BLAMES = ("introduced", "worsened", "pre-existing")
 
 
-def summarise(checker: Checker, plan: Source, read: ReadSteps | None, outcomes: list[Outcome]) -> Report:
+def summarise(compiled: CompiledTask, plan: Source, read: ReadSteps | None, outcomes: list[Outcome]) -> Report:
     """The report on one plan, from its readings (``halt`` first)."""
     halt = outcomes[0]
-    rules = checker.rules
-    violated = _violated(checker, outcomes)
+    rules = compiled.rules
+    violated = violated_rules(compiled, outcomes)
     hard = [v for v in violated if not v.rule.preference]
-    blame = checker.options.blame
+    blame = compiled.options.blame
     blamed = [v for v in hard if not blame or v.blame in blame]
     # Only a filter that keeps what the plan caused may change the verdict; any other filters the list alone.
     counted = blamed if "introduced" in blame else hard
@@ -40,15 +39,15 @@ def summarise(checker: Checker, plan: Source, read: ReadSteps | None, outcomes: 
         safe = Worlds.UNKNOWN
     if halt.limit is not None and not halt.failures:
         executable = goal = Worlds.UNKNOWN
-    counts = _counts(checker, halt, violated)
+    counts = _counts(compiled, halt, violated)
     checked = any([count.instances for count, rule in zip(counts, rules, strict=True) if not rule.preference])
     headline = _headline(executable, goal, safe, checked)
     if blamed or halt.failures or halt.goal is not True or halt.undecided:
-        findings, suppressed = write_findings(checker, plan, read, outcomes, blamed)
+        findings, suppressed = write_findings(compiled, plan, read, outcomes, blamed)
     else:
         findings, suppressed = (), 0
-    diagnostics = list(checker.diagnostics)
-    if checker.options.require_rules and not checked:
+    diagnostics = list(compiled.diagnostics)
+    if compiled.options.require_rules and not checked:
         diagnostics.append(
             Diagnostic(
                 "SC605",
@@ -77,31 +76,42 @@ def summarise(checker: Checker, plan: Source, read: ReadSteps | None, outcomes: 
         counts,
         tuple([_reading(o, hard) for o in outcomes]) if halt.failures else (),
         tuple(diagnostics),
-        _metric(checker, halt, soft),
+        _metric(compiled, halt, soft),
         tuple(sorted(soft.items())),
-        _assumptions(checker, read, hidden),
+        _assumptions(compiled, read, hidden),
         limits=(halt.limit.message,) if halt.limit else (),
         suppressed=suppressed,
     )
 
 
-def out_of_time(checker: Checker, plan: Source) -> Report:
+def out_of_time(compiled: CompiledTask, plan: Source) -> Report:
     """The report when the time limit has passed: nothing is claimed."""
-    limit = f"time limit of {checker.options.time_limit_s:g} s"
+    limit = f"time limit of {compiled.options.time_limit_s:g} s"
     diagnostic = Diagnostic(
         "SC502", f"the {limit} has passed", severity=Severity.WARNING, help="raise it with --time-limit"
     )
-    unknown = Worlds.UNKNOWN
-    return Report(
-        plan.name,
-        Headline.UNKNOWN,
-        unknown,
-        unknown,
-        unknown,
-        0,
-        diagnostics=(*checker.diagnostics, diagnostic),
-        limits=(limit,),
-    )
+    report = unjudged(plan.name, *compiled.diagnostics, diagnostic, headline=Headline.UNKNOWN)
+    return report._replace(limits=(limit,))
+
+
+def ill_formed_is_unknown(report: Report) -> Report:
+    """The same; of a plan with an ill-formed step, nobody knows whether it is safe (docs/language.md, section 6)."""
+    if not report.rules or not any([f.finding_class is FindingClass.ILL_FORMED for f in report.findings]):
+        return report
+    known = (Worlds.NONE, Worlds.UNKNOWN)
+    readings = [r if r.safe in known else r._replace(safe=Worlds.UNKNOWN) for r in report.readings]
+    safe = report.safe if report.safe in known else Worlds.UNKNOWN
+    return report._replace(safe=safe, readings=tuple(readings))
+
+
+def noted(
+    compiled: CompiledTask, plan: Source, read: ReadSteps, report: Report, forgiven: Collection[int] = ()
+) -> Report:
+    """A report with notes on the times of a plan: what means nothing, and what was forgiven."""
+    from plansafe.verifier.reporting.plan_notes import notes  # noqa: PLC0415 - for timed plans alone
+
+    found = notes(plan, read, compiled.tolerance(read), forgiven)
+    return report._replace(diagnostics=(*report.diagnostics, *found))
 
 
 def _headline(executable: Worlds, goal: Worlds, safe: Worlds, checked: bool) -> Headline:
@@ -114,17 +124,16 @@ def _headline(executable: Worlds, goal: Worlds, safe: Worlds, checked: bool) -> 
     return Headline.SAFE if checked else Headline.VALID
 
 
-def _violated(checker: Checker, outcomes: list[Outcome]) -> list[Violated]:
+def violated_rules(compiled: CompiledTask, outcomes: list[Outcome]) -> list[Violated]:
     """Violations of all readings: one for each rule, binding and step."""
     if not any([outcome.violations for outcome in outcomes]):
         return []
-    assert checker.engine is not None
-    task, parts = checker.engine.task, checker.engine.plan.parts
+    task, parts = compiled.task, compiled.engine.plan.parts
     found: dict[tuple[object, ...], Violated] = {}
     for outcome in outcomes:
         for violation in outcome.violations:
             part = parts[violation.part]
-            rule = checker.rules[part.rule]
+            rule = compiled.rules[part.rule]
             names = shown_names([v.name for v in part.parameters])
             binding = tuple(sorted(zip(names, task.names(violation.binding), strict=True)))
             key = (part.rule, binding, violation.step)
@@ -140,25 +149,24 @@ def _violated(checker: Checker, outcomes: list[Outcome]) -> list[Violated]:
     return list(found.values())
 
 
-def counts(checker: Checker, outcome: Outcome) -> tuple[RuleCount, ...]:
+def counts(compiled: CompiledTask, outcome: Outcome) -> tuple[RuleCount, ...]:
     """How much of each rule was checked, and with what result, by one outcome alone."""
-    return _counts(checker, outcome, _violated(checker, [outcome]))
+    return _counts(compiled, outcome, violated_rules(compiled, [outcome]))
 
 
-def _counts(checker: Checker, halt: Outcome, violated: list[Violated]) -> tuple[RuleCount, ...]:
-    assert checker.engine is not None
-    parts = checker.engine.plan.parts
+def _counts(compiled: CompiledTask, halt: Outcome, violated: list[Violated]) -> tuple[RuleCount, ...]:
+    parts = compiled.engine.plan.parts
     undecided = {parts[part].rule for part, _ in halt.undecided}
     broken: dict[int, int] = {}
     for v in violated:
         if "halt" in v.readings:
             broken[v.part.rule] = broken.get(v.part.rule, 0) + 1
     out = []
-    for number, rule in enumerate(checker.rules):
+    for number, rule in enumerate(compiled.rules):
         if rule.matches:
             instances = halt.matches[number]
         else:
-            instances = checker.bindings[number]
+            instances = compiled.bindings[number]
         touches = halt.touches[number] if halt.touches else 0
         violations = broken.get(number, 0)
         if not rule.applicable:
@@ -196,11 +204,10 @@ def _preferences(halt: Outcome, violated: list[Violated]) -> dict[str, int]:
     return soft
 
 
-def _metric(checker: Checker, halt: Outcome, soft: dict[str, int]) -> str | None:
+def _metric(compiled: CompiledTask, halt: Outcome, soft: dict[str, int]) -> str | None:
     from plansafe.verifier.model.evaluation import Undefined, arithmetic  # noqa: PLC0415
 
-    assert checker.engine is not None
-    task = checker.engine.task
+    task = compiled.task
     if task.metric is None or halt.failures or halt.limit is not None:
         return None
 
@@ -230,13 +237,13 @@ def _metric(checker: Checker, halt: Outcome, soft: dict[str, int]) -> str | None
         return None
 
 
-def _assumptions(checker: Checker, read: ReadSteps | None, hidden: int) -> tuple[str, ...]:
+def _assumptions(compiled: CompiledTask, read: ReadSteps | None, hidden: int) -> tuple[str, ...]:
     out = ["facts that are not listed in the initial state are false (closed world)"]
     if read is not None and read.timed is not None:
-        out.append(f"time tolerance {float(checker.options.tolerance):g}")
-    if checker.options.blame:
-        counted = " or ".join(checker.options.blame)
+        out.append(f"time tolerance {float(compiled.options.tolerance):g}")
+    if compiled.options.blame:
+        counted = " or ".join(compiled.options.blame)
         out.append(f"only violations that are {counted} are listed; {hidden} more are left out")
-    if checker.options.lenient_types:
+    if compiled.options.lenient_types:
         out.append("types are lenient: mismatches are warnings")
     return tuple(out)

@@ -64,9 +64,9 @@ def coverage(
 ) -> Coverage:
     """Say what the specifications of a check see of its domain and its objects.
 
-    With a checker: ``coverage(checker.elaborated.symbols, checker.expanded, checker.rules)``. ``everything`` names the
-    kinds that say nothing about what belongs to them. The work is linear in the sizes of the vocabularies, mappings and
-    the problem.
+    Of a compiled task: ``coverage(task.symbols, task.expanded, task.rules)``. ``everything`` names the kinds
+    that say nothing about what belongs to them. The work is linear in the sizes of the vocabularies, mappings and the
+    problem.
     """
     words = []
     below: dict[str, set[int]] = {}

@@ -4,61 +4,56 @@ from __future__ import annotations
 
 import gc
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from plansafe.grammar.diagnostics import Diagnostic, Severity
-from plansafe.grammar.source import Source
+from plansafe.verifier.execution.compiled import CompiledTask
+from plansafe.verifier.execution.reading import ReadSteps
 from plansafe.verifier.model.limits import Limited, LimitReached
-from plansafe.verifier.reporting.report import Headline, Report
+from plansafe.verifier.reporting.report import Headline, Report, unjudged
 from plansafe.verifier.symbolic.invariants.groups import restrictions
+from plansafe.verifier.symbolic.refusals import not_explicit
 from plansafe.verifier.symbolic.worlds.model import Completion
 from plansafe.verifier.symbolic.worlds.replaying import in_order
-from plansafe.verifier.symbolic.worlds.showing import Show
-
-if TYPE_CHECKING:
-    from plansafe.verifier.api import Checker
-    from plansafe.verifier.execution.reading import ReadSteps
+from plansafe.verifier.symbolic.worlds.showing import Case, Show
 
 INFERENCE_S = 2.0
 """How long invariants are looked for."""
 
 
-def audit(checker: Checker, plan: Source, read: ReadSteps, deadline: float | None = None) -> Report:
+def audit(case: Case) -> Report:
     """The verdict on one plan over all worlds. Raises :class:`LimitReached`, ``SolverMissing``."""
-    assert checker.engine is not None
-    options = checker.options
-    if read.timed is not None and not (checker.open or read.open):
-        why = f"the engine `{options.engine}` takes no plans with times where nothing is open"
-        return Show(checker, plan, read).unsupported(why, "leave --engine out, or take --engine explicit")
-    if read.ordering is not None and any([literal.time > 0 for literal in checker.engine.task.timed_literals]):
-        why = "timed literals need times, and the steps of a partially ordered plan have none"
-        return Show(checker, plan, read).unsupported(why, "give the steps times, or leave the timed literals out")
-    if "introduced" in options.blame and set(options.blame) != {"introduced"} and read.ordering is None:
-        why = f"violations that are {' or '.join(options.blame)} cannot be told apart over worlds"
-        return Show(checker, plan, read).unsupported(why, "take --blame introduced alone, or leave it out")
+    compiled, plan, read, _, deadline = case
+    options = compiled.options
+    if options.engine == "explicit":
+        refused = compiled.refusal("the explicit engine", read)
+        assert refused is not None
+        return unjudged(plan.name, *compiled.diagnostics, not_explicit(refused))
+    unsupported = _unsupported(compiled, read)
+    if unsupported:
+        return Show(case).unsupported(*unsupported)
     until = monotonic() + INFERENCE_S
     try:
         restricted = restrictions(
-            checker.engine.task,
-            checker.openings,
-            checker.invariants,
+            compiled.task,
+            compiled.openings,
+            compiled.invariants,
             options.infer_invariants,
             until if deadline is None else min(until, deadline),
             options.lenient_types,
         )
         order = None if read.ordering is None else only_order(len(read.steps), read.ordering)
         if order is not None:
-            read = in_order(read, Completion(frozenset(), {}, {}, order))
-        if read.timed is not None or read.ordering is not None:
+            case = case._replace(read=in_order(read, Completion(frozenset(), {}, {}, order)))
+        if case.read.timed is not None or case.read.ordering is not None:
             from plansafe.verifier.symbolic.worlds.unencoded import Unencoded  # noqa: PLC0415 - for such plans alone
 
-            return Unencoded(checker, plan, read, restricted, deadline).report()
+            return Unencoded(case, restricted).report()
         from plansafe.verifier.symbolic.worlds.encoded import Encoded  # noqa: PLC0415
 
         collecting = gc.isenabled()
         gc.disable()  # an encoding makes millions of objects and no garbage
         try:
-            return Encoded(checker, plan, read, restricted, deadline, order or ()).report()
+            return Encoded(case, restricted, order or ()).report()
         finally:
             if collecting:
                 gc.enable()
@@ -67,7 +62,22 @@ def audit(checker: Checker, plan: Source, read: ReadSteps, deadline: float | Non
             raise
         help = "name the types of what is open more narrowly"
         diagnostic = Diagnostic("SC503", str(limit), severity=Severity.WARNING, help=help)
-        return Show(checker, plan, read).nothing(diagnostic, Headline.UNKNOWN)
+        return Show(case).nothing(diagnostic, Headline.UNKNOWN)
+
+
+def _unsupported(compiled: CompiledTask, read: ReadSteps) -> tuple[str, str] | None:
+    """Why no way of judging over worlds fits, and what to do about it."""
+    options = compiled.options
+    if read.timed is not None and not (compiled.open or read.open):
+        why = f"the engine `{options.engine}` takes no plans with times where nothing is open"
+        return why, "leave --engine out, or take --engine explicit"
+    if read.ordering is not None and any([literal.time > 0 for literal in compiled.task.timed_literals]):
+        why = "timed literals need times, and the steps of a partially ordered plan have none"
+        return why, "give the steps times, or leave the timed literals out"
+    if "introduced" in options.blame and set(options.blame) != {"introduced"} and read.ordering is None:
+        why = f"violations that are {' or '.join(options.blame)} cannot be told apart over worlds"
+        return why, "take --blame introduced alone, or leave it out"
+    return None
 
 
 def only_order(steps: int, pairs: tuple[tuple[int, int], ...]) -> tuple[int, ...] | None:

@@ -25,7 +25,7 @@ MAX_CANDIDATES = 40
 def standing(examination: Examination) -> tuple[int, int] | None:
     """How many new actions, and how many facts of the goal, are out of reach; ``None`` where that cannot be said."""
     checker, united = examination.checker, examination.united
-    if checker is None or united is None or checker.engine is None or checker.open:
+    if checker is None or united is None or not checker.ok or checker.open:
         return None
     try:
         reach = examination.reach()
@@ -40,7 +40,6 @@ def candidates(view: View, examination: Examination) -> Iterator[Edit]:
     checker, united = examination.checker, examination.united
     assert checker is not None
     assert united is not None
-    assert checker.engine is not None
     task, reach = checker.engine.task, examination.reach()
     missing = reach.missing()
     names = [name for name in united.new_actions if name not in reach.actions]

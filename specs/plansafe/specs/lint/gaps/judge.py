@@ -69,7 +69,6 @@ class GapRanking:
         entries = {f.proposal.text: f for f in chosen}
         checker, proposals = self.compile([f.proposal for f in chosen])
         chosen = [entries[proposal.text] for proposal in proposals]
-        assert checker.engine is not None
         first = len(self.plans.engine.rules)
         trials = Trials(checker.engine, first)
         breaks: list[set[int]] = []
@@ -214,7 +213,7 @@ class GapRanking:
                 if any([d.code == "SC901" for d in safe.diagnostics]):
                     raise AssertionError("the kernel does not confirm a plan that exploits a gap: a bug in plansafe")
                 continue
-            sure = keeping.confirmer().is_safe(Source("<gap>", text), len(gap.exploit))
+            sure = keeping.confirmer.is_safe(Source("<gap>", text), len(gap.exploit))
             out.append(
                 Gap(
                     gap.proposal.code,

@@ -80,7 +80,7 @@ class _Run:
     def gaps(self) -> list[Gap]:
         """The gaps of this problem, the most suspicious first."""
         given = self._checker([])
-        if not given.ok or given.engine is None:
+        if not given.ok:
             self.diagnostics += [d for d in given.diagnostics if d.severity is Severity.ERROR]
             return []
         if given.engine.refused is not None:
@@ -92,11 +92,10 @@ class _Run:
             self._say("no safe plan to the goal was found, so gaps were not looked for")
             return []
         parents = _parents(given)
-        nodes = [rule.node for rule in given.expanded.rules]
+        nodes = [rule.node for rule in given.compiled.expanded.rules]
         words = Words(given.engine.task, given.rules, nodes, given.engine.action_predicates, parents)
         watched = [*analogies(words, nodes), *self._of_library(given)]
         watching, proposals = self._compiled(watched)
-        assert watching.engine is not None
         first = len(given.rules)
         numbered = {first + n: proposal for n, proposal in enumerate(proposals)}
         shared = Shared(words, watching.engine)
@@ -141,10 +140,12 @@ class _Run:
             return []
         theirs = Checker(self.domain, self.problem, self.library, Options(replay="never"), self.resolve)
         self.diagnostics += [d for d in theirs.diagnostics if d.severity is Severity.ERROR]
-        known = {write([r.node[0], NAME, *r.node[2:]]) for r in given.expanded.rules}
+        if not theirs.ok:
+            return []
+        known = {write([r.node[0], NAME, *r.node[2:]]) for r in given.compiled.expanded.rules}
         applicable = {rule.name for rule in theirs.rules if rule.applicable}
         found = []
-        for rule in theirs.expanded.rules:
+        for rule in theirs.compiled.expanded.rules:
             text = write([rule.node[0], NAME, *rule.node[2:]])
             if text not in known and rule.node[1] in applicable:
                 reason = f"the library has a rule against it: `{rule.node[1]}` of {rule.specification}"
@@ -185,8 +186,7 @@ class _Run:
 
 def _parents(checker: Checker) -> dict[str, frozenset[str]]:
     """The types right above each type."""
-    assert checker.elaborated is not None
-    table = checker.elaborated.symbols.types
+    table = checker.compiled.symbols.types
     return {
         name: frozenset([table.names[p] for p in table.parents[number]] or (["object"] if number else []))
         for number, name in enumerate(table.names)

@@ -101,7 +101,6 @@ class Plans:
     """Safe plans to the goal: those of the user, those of planners, and paths completed."""
 
     def __init__(self, checker: Checker, deadline: float) -> None:
-        assert checker.engine is not None
         self.checker = checker
         self.engine = checker.engine
         self.deadline = deadline

@@ -10,14 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from plansafe.verifier.api import Checker
+from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.monitors.program import LetterTime
-from plansafe.verifier.execution.replay import Engine, Outcome
+from plansafe.verifier.execution.replay import Outcome
 from plansafe.verifier.execution.steps import TimedStep, rounded
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Number, normal_number
 from plansafe.verifier.reporting.report import Worlds
-from plansafe.verifier.reporting.summary import counts
+from plansafe.verifier.reporting.summary import counts, violated_rules
 from plansafe.verifier.symbolic.durations.affine import NotLinear, Trail
 from plansafe.verifier.symbolic.durations.cells import Box, Cell, cell_of, simplest
 from plansafe.verifier.symbolic.durations.events import Schedule, opened, schedule
@@ -63,7 +63,7 @@ class Judgement(NamedTuple):
 
 
 def judge_durations(
-    checker: Checker,
+    compiled: CompiledTask,
     steps: Sequence[TimedStep],
     intervals: Mapping[int, tuple[Number, Number]],
     deadline: float | None = None,
@@ -71,16 +71,16 @@ def judge_durations(
 ) -> Verdict:
     """The verdict on a timed plan over all durations in closed ``intervals`` (step number -> least and greatest).
 
-    ``steps`` are sorted by time, as :meth:`Checker.read` gives them; those without an interval take as long as they
+    ``steps`` are sorted by time, as ``read_steps`` gives them; those without an interval take as long as they
     say. ``decimals``: with how many the plan writes times. Exact, unless ``deadline`` (of ``time.monotonic``)
     passes or open quantities are multiplied: what is then not decided is UNKNOWN, and ``limits`` say why. Needs Z3
     unless one run decides. The number of runs grows with the orders of those events that have to do with each
     other, in the worst case exponentially.
     """
-    judgement = explore(checker, steps, intervals, deadline, decimals)
+    judgement = explore(compiled, steps, intervals, deadline, decimals)
     worlds = [judgement.over_worlds(aspect) for aspect in ASPECTS]
     failing = [_world(judgement.examples.get((aspect, False))) for aspect in ASPECTS]
-    rules = [(checker.rules[rule].name, _world(world)) for rule, world in judgement.violations.items()]
+    rules = [(compiled.rules[rule].name, _world(world)) for rule, world in judgement.violations.items()]
     return Verdict(
         worlds[0],
         worlds[1],
@@ -99,14 +99,14 @@ def _world(durations: Durations | None) -> Completion | None:
 
 
 def explore(
-    checker: Checker,
+    compiled: CompiledTask,
     steps: Sequence[TimedStep],
     intervals: Mapping[int, tuple[Number, Number]],
     deadline: float | None = None,
     decimals: int | None = None,
 ) -> Judgement:
     """Judge worlds until all are known, all three aspects are known to vary, or the deadline passes."""
-    search = _Search(checker, steps, intervals, deadline, decimals)
+    search = _Search(compiled, steps, intervals, deadline, decimals)
     try:
         search.run()
     except (Undecided, LimitReached):
@@ -132,17 +132,16 @@ def _middle(given: Number | None, low: Number, high: Number) -> Number:
 class _Search:
     def __init__(
         self,
-        checker: Checker,
+        compiled: CompiledTask,
         steps: Sequence[TimedStep],
         intervals: Mapping[int, tuple[Number, Number]],
         deadline: float | None,
         decimals: int | None,
     ) -> None:
-        assert checker.engine is not None
-        self.checker = checker
-        self.engine: Engine = checker.engine
+        self.compiled = compiled
+        self.engine = compiled.engine
         self.deadline = deadline
-        self.tolerance = rounded(checker.options.tolerance, decimals)
+        self.tolerance = rounded(compiled.options.tolerance, decimals)
         self.numbers = [number for number, (low, high) in sorted(intervals.items()) if low < high]
         self.box: Box = tuple([intervals[number] for number in self.numbers])
         fixed = {number: low for number, (low, high) in intervals.items() if low == high}
@@ -152,7 +151,7 @@ class _Search:
             [_middle(given[n], low, high) for n, (low, high) in zip(self.numbers, self.box, strict=True)]
         )
         # Which finding a violation belongs to, and where it began, matters only to a filter of findings by blame.
-        exact = "introduced" in checker.options.blame
+        exact = "introduced" in compiled.options.blame
         self.trail = Trail(exact)
         variables = {number: place for place, number in enumerate(self.numbers)}
         self.schedule: Schedule = schedule(
@@ -263,7 +262,7 @@ class _Search:
         run.note_order()
         judged = WorldVerdict(None, None, None) if outcome is None else self._judged(outcome)
         if outcome is not None:
-            seen = counts(self.checker, outcome)
+            seen = counts(self.compiled, outcome)
             self.counts = merged([self.counts, seen if outcome.limit is None else unsure(seen)])
         whole = cell_of(run.marks(), self.box)
         self.runs += 1
@@ -320,15 +319,13 @@ class _Search:
         )
 
     def _violated(self, outcome: Outcome) -> frozenset[int]:
-        parts, rules, blame = self.engine.plan.parts, self.engine.plan.rules, self.checker.options.blame
+        parts, rules, blame = self.engine.plan.parts, self.engine.plan.rules, self.compiled.options.blame
         hard = [v for v in outcome.violations if not rules[parts[v.part].rule].preference]
         if hard and self.schedule.exact:
-            from plansafe.verifier.reporting.summary import _violated  # noqa: PLC0415 - imports the report's parts
-
             return frozenset(
                 [
                     v.part.rule
-                    for v in _violated(self.checker, [outcome._replace(violations=tuple(hard))])
+                    for v in violated_rules(self.compiled, [outcome._replace(violations=tuple(hard))])
                     if v.blame in blame
                 ]
             )

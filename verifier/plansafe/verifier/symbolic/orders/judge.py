@@ -8,7 +8,6 @@ enumeration. Worlds that are found count for what their replay says.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from copy import copy
 from time import monotonic
 from typing import NamedTuple
 
@@ -97,9 +96,6 @@ class OrderJudge:
         open_worlds: Open | None,
         solver: str,
     ) -> None:
-        if engine.refused is not None and open_worlds is None:
-            engine = copy(engine)
-            engine.refused = None  # of what the task leaves open nothing matters to these steps
         self.engine = engine
         self.steps = steps
         self.order = order

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.limits import LimitReached
@@ -22,9 +23,6 @@ from plansafe.verifier.symbolic.worlds.steps import Steps
 from plansafe.verifier.symbolic.worlds.temporalrules import TemporalRule
 from plansafe.verifier.symbolic.worlds.trace import Replay, SymbolicTrace, ends, follow
 
-if TYPE_CHECKING:
-    from plansafe.verifier.api import Checker
-
 
 class _Watch(NamedTuple):
     """The rules of a plan, by how they are judged."""
@@ -35,7 +33,7 @@ class _Watch(NamedTuple):
 
 
 def encode(
-    checker: Checker,
+    compiled: CompiledTask,
     steps: Sequence[GroundAction | IllFormed],
     groups: Sequence[Group] = (),
     deadline: float | None = None,
@@ -45,38 +43,37 @@ def encode(
     ``groups`` restrict S0. Raises :class:`LimitReached`. Cost: that of a replay, times
     what changes in some world rather than in one.
     """
-    engine = checker.engine
-    assert engine is not None
+    engine = compiled.engine
     task = engine.task
     circuit = Circuit()
     evaluation = Evaluation(task, circuit, PossibleCertain(task))
-    start = initial(task, circuit, checker.openings)
+    start = initial(task, circuit, compiled.openings)
     derived = Derived(task, evaluation) if task.axioms else None
     stepper = Steps(evaluation)
     limits: list[str] = []
     skipped: list[int] = []
-    found = Found(circuit, "introduced" in checker.options.blame)
+    found = Found(circuit, "introduced" in compiled.options.blame)
     executable = goal = FALSE
     restricted: list[Literal] = []
     alive: list[Literal] = []
     try:
         if derived is not None:
             derived.compute(start.state)
-        restricted = invariants(task, evaluation, start.state, checker.invariants, groups)
+        restricted = invariants(task, evaluation, start.state, compiled.invariants, groups)
         trace = follow(start.state, derived, stepper, steps, deadline)
         if trace.limit is not None:
             limits.append(trace.limit)
         alive = trace.alive
         executable = alive[-1] if len(trace.taken) == len(steps) else FALSE
-        goal = _judge(checker, evaluation, trace, found, skipped)
+        goal = _judge(compiled, evaluation, trace, found, skipped)
     except TooManyRounds:
         limits.append("a derived predicate goes round in circles through too many open facts")
     except NumberTooLarge:
         limits.append("a number grew beyond 65,536 bits")
-    preferences = frozenset([n for n, part in enumerate(engine.plan.parts) if checker.rules[part.rule].preference])
+    preferences = frozenset([n for n, part in enumerate(engine.plan.parts) if compiled.rules[part.rule].preference])
     violations = [v for v in found.violations if v.part not in preferences]
     violated = circuit.disjunction([v.literal for v in violations])
-    hard = [rule for rule in dict.fromkeys(skipped) if not checker.rules[rule].preference]
+    hard = [rule for rule in dict.fromkeys(skipped) if not compiled.rules[rule].preference]
     undecided = circuit.disjunction([v.literal for v in found.undecided if v.part not in preferences])
     return Encoding(
         circuit,
@@ -86,13 +83,13 @@ def encode(
         violated,
         violated ^ 1 if hard else circuit.both(undecided, violated ^ 1),
         tuple(violations),
-        _checked(checker, steps),
+        _checked(compiled, steps),
         start.open_values,
         start.open_facts,
         len(start.open_values),
         stepper.outcomes,
         tuple(limits),
-        tuple([f"rule `{checker.rules[rule].name}` has too many instances" for rule in hard]),
+        tuple([f"rule `{compiled.rules[rule].name}` has too many instances" for rule in hard]),
         finite_numbers(task),
         tuple(alive),
         tuple([v for v in found.violations if v.part in preferences]),
@@ -101,13 +98,14 @@ def encode(
     )
 
 
-def _judge(checker: Checker, evaluation: Evaluation, trace: SymbolicTrace, found: Found, skipped: list[int]) -> Literal:
+def _judge(
+    compiled: CompiledTask, evaluation: Evaluation, trace: SymbolicTrace, found: Found, skipped: list[int]
+) -> Literal:
     """Follow the trace with all rules; returns in which worlds the goal is reached."""
-    engine = checker.engine
-    assert engine is not None
+    engine = compiled.engine
     circuit = evaluation.circuit
     size = len(engine.task.predicates)
-    watch = _watch(checker, evaluation, skipped)
+    watch = _watch(compiled, evaluation, skipped)
     action_facts = [engine.action_fact("start", taken) for taken in trace.taken]
     _find_instances(watch, trace, action_facts, skipped)
     holds = evaluation.true(And(engine.task.goal))
@@ -171,10 +169,9 @@ def _judge(checker: Checker, evaluation: Evaluation, trace: SymbolicTrace, found
     return circuit.disjunction(goals)
 
 
-def _watch(checker: Checker, evaluation: Evaluation, skipped: list[int]) -> _Watch:
+def _watch(compiled: CompiledTask, evaluation: Evaluation, skipped: list[int]) -> _Watch:
     """Decide how each part of each rule is judged."""
-    assert checker.engine is not None
-    plan, task = checker.engine.plan, checker.engine.task
+    plan, task = compiled.engine.plan, compiled.task
     watch = _Watch([], [], [])
     names = {predicate: action for (kind, action), predicate in plan.action_predicates.items() if kind == "start"}
     for number, part in enumerate(plan.parts):
@@ -192,7 +189,7 @@ def _watch(checker: Checker, evaluation: Evaluation, skipped: list[int]) -> _Wat
         else:
             try:
                 of_actions = any([mentions(f, frozenset(plan.action_predicates.values())) for f in formulas])
-                limit = checker.options.max_instances
+                limit = compiled.options.max_instances
                 watch.temporal.append(TemporalRule(number, part, evaluation, limit, of_actions=of_actions))
             except LimitReached:
                 skipped.append(part.rule)
@@ -210,12 +207,11 @@ def _find_instances(
             skipped.append(temporal.part.rule)
 
 
-def _checked(checker: Checker, steps: Sequence[GroundAction | IllFormed]) -> bool:
+def _checked(compiled: CompiledTask, steps: Sequence[GroundAction | IllFormed]) -> bool:
     """Whether some hard rule has an instance where all steps are taken (docs/language.md, "Instances")."""
-    assert checker.engine is not None
-    task = checker.engine.task
-    names = {predicate: action for (_, action), predicate in checker.engine.plan.action_predicates.items()}
-    for rule in checker.rules:
+    task = compiled.task
+    names = {predicate: action for (_, action), predicate in compiled.engine.plan.action_predicates.items()}
+    for rule in compiled.rules:
         if rule.preference or not rule.applicable:
             continue
         if not rule.matches:

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-from plansafe.grammar.source import Source
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.reporting.report import Finding, FindingClass, Headline, Report, RuleCount, Worlds
+from plansafe.verifier.reporting.report import Finding, FindingClass, Headline, Report, RuleCount, Worlds, unjudged
 from plansafe.verifier.rules.model import shown_names
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.circuits.inworld import in_world, reason
@@ -30,14 +28,10 @@ from plansafe.verifier.symbolic.worlds.model import (
 )
 from plansafe.verifier.symbolic.worlds.reasons import Reasons, reasons
 from plansafe.verifier.symbolic.worlds.replaying import in_world as replayed_in
-from plansafe.verifier.symbolic.worlds.showing import Contradicted, Show, Shown, headline
+from plansafe.verifier.symbolic.worlds.showing import Case, Contradicted, Show, Shown, headline
 from plansafe.verifier.symbolic.worlds.statuses import Counts, merged, unbroken, unsure
 from plansafe.verifier.symbolic.worlds.texts import world_said
 from plansafe.verifier.symbolic.worlds.verdict import EncodingQueries, NoWorld
-
-if TYPE_CHECKING:
-    from plansafe.verifier.api import Checker
-    from plansafe.verifier.execution.reading import ReadSteps
 
 MAX_WITNESSES = 8
 """Worlds that a report shows."""
@@ -50,21 +44,12 @@ MAX_ASKED = 200
 class Encoded(Show):
     """One plan, judged over all worlds by an encoding."""
 
-    def __init__(
-        self,
-        checker: Checker,
-        plan: Source,
-        read: ReadSteps,
-        restricted: Restrictions,
-        deadline: float | None,
-        order: tuple[int, ...] = (),
-    ) -> None:
-        super().__init__(checker, plan, read, order)
-        self.deadline = deadline
+    def __init__(self, case: Case, restricted: Restrictions, order: tuple[int, ...] = ()) -> None:
+        super().__init__(case, order)
         self.restricted = restricted
-        self.steps: Sequence[GroundAction | IllFormed] = read.steps
-        self.encoding = encode(checker, self.steps, restricted.groups, deadline)
-        self.judge = EncodingQueries(self.encoding, checker.options.engine, deadline)
+        self.steps: Sequence[GroundAction | IllFormed] = self.read.steps
+        self.encoding = encode(self.compiled, self.steps, restricted.groups, self.deadline)
+        self.judge = EncodingQueries(self.encoding, self.compiled.options.engine, self.deadline)
         e = self.encoding
         self.good = e.circuit.conjunction([e.executable, e.goal, e.violated ^ 1, e.undecided ^ 1])
         self.sample: Report | None = None
@@ -75,7 +60,7 @@ class Encoded(Show):
         try:
             verdict = self.judge.decide()
             self._witnesses(verdict)
-            if self.checker.options.double_check:
+            if self.compiled.options.double_check:
                 self._again(verdict)
             return self._report(verdict)
         except NoWorld:
@@ -165,20 +150,20 @@ class Encoded(Show):
         super().show(about, world)
 
     def _by_rule(self) -> Iterable[tuple[str, Literal]]:
-        parts = self.checker.engine.plan.parts  # type: ignore[union-attr]
+        parts = self.compiled.engine.plan.parts
         found: dict[str, list[Literal]] = {}
         for violation in self.encoding.violations:
-            found.setdefault(self.checker.rules[parts[violation.part].rule].name, []).append(violation.literal)
+            found.setdefault(self.compiled.rules[parts[violation.part].rule].name, []).append(violation.literal)
         return [(name, self.encoding.circuit.disjunction(literals)) for name, literals in found.items()]
 
     # -- the report ---------------------------------------------------------------------------------------------------
 
     def _report(self, verdict: Verdict) -> Report:
-        encoding, checker = self.encoding, self.checker
+        encoding, compiled = self.encoding, self.compiled
         said = headline(verdict, encoding.checked)
         why = Reasons()
         if self._open and self.shown and not encoding.limits:
-            why = reasons(encoding, self.task, checker.options.engine, self.deadline, self.shown[0].world)
+            why = reasons(encoding, self.task, compiled.options.engine, self.deadline, self.shown[0].world)
         reached = reach(encoding.circuit, [self.good])
         kinds = (FactInput, OutcomeInput)
         inputs = [n for n in reached.nodes if isinstance(encoding.circuit.keys.get(n), kinds)]
@@ -197,8 +182,7 @@ class Encoded(Show):
         )
         base = self.shown[0].report if self.shown else self.sample
         if base is None:
-            unknown = Worlds.UNKNOWN
-            base = Report(self.plan.name, said, unknown, unknown, unknown, len(self.steps))
+            base = unjudged(self.plan.name, headline=said, steps=len(self.steps))
         return base._replace(
             headline=said,
             executable=verdict.executable,
@@ -215,12 +199,12 @@ class Encoded(Show):
 
     def _certificate(self, said: Headline | None) -> str | None:
         """The proof that no world breaks the plan, if one was asked for and none does."""
-        if not self.checker.options.certificate or said not in (Headline.SAFE, Headline.VALID):
+        if not self.compiled.options.certificate or said not in (Headline.SAFE, Headline.VALID):
             return None
         from plansafe.verifier.symbolic.certificates.certificate import certificate  # noqa: PLC0415 - where it is asked for
 
-        kinds = {self.checker.domain.name: "domain", self.checker.problem.name: "problem"}
-        files = [(kinds.get(name, "spec"), source) for name, source in self.checker.sources.items()]
+        kinds = {self.compiled.domain.name: "domain", self.compiled.problem.name: "problem"}
+        files = [(kinds.get(name, "spec"), source) for name, source in self.compiled.sources.items()]
         files.append(("plan", self.plan))
         return certificate(self.encoding, said.value, files, self.task, self.steps, self.deadline)
 
@@ -259,8 +243,7 @@ class Encoded(Show):
     @cached_property
     def _instances(self) -> dict[tuple[str, tuple[tuple[str, str], ...]], Literal]:
         """For each rule and binding, the worlds in which it is violated."""
-        engine = self.checker.engine
-        assert engine is not None
+        engine = self.compiled.engine
         found: dict[tuple[str, tuple[tuple[str, str], ...]], list[Literal]] = {}
         places: dict[int, list[tuple[str, int]]] = {}
         for violation in self.encoding.violations:
@@ -270,7 +253,7 @@ class Encoded(Show):
                 places[violation.part] = sorted(zip(names, range(len(names)), strict=True))
             objects = self.task.names(violation.binding)
             binding = tuple([(name, objects[place]) for name, place in places[violation.part]])
-            found.setdefault((self.checker.rules[part.rule].name, binding), []).append(violation.literal)
+            found.setdefault((self.compiled.rules[part.rule].name, binding), []).append(violation.literal)
         return {key: self.encoding.circuit.disjunction(literals) for key, literals in found.items()}
 
     def _worlds_of(
@@ -301,11 +284,11 @@ class Encoded(Show):
             longest = next((literal for literal in reversed(e.alive) if self.judge.some(literal)), FALSE)
             world = self.judge.world(longest)
             if world is not None:
-                seen = merged([seen, replayed_in(self.checker, self.plan, self.read, world, halt_only=True).rules])
+                seen = merged([seen, replayed_in(self.compiled, self.plan, self.read, world, halt_only=True).rules])
         broken = self._single((*e.violations, *e.soft))
         undecided = self._single(e.undecided_at)
         out = []
-        for number, (rule, count) in enumerate(zip(self.checker.rules, seen, strict=True)):
+        for number, (rule, count) in enumerate(zip(self.compiled.rules, seen, strict=True)):
             if verdict.safe is Worlds.ALL and not rule.preference:
                 out.append(unbroken(count))
             elif count.status == "not applicable" or number in e.given_up:
@@ -316,8 +299,7 @@ class Encoded(Show):
 
     def _single(self, instances: Iterable[InstanceLiteral]) -> dict[int, list[Literal]]:
         """For each rule by number, the worlds in which each of its bindings is so."""
-        engine = self.checker.engine
-        assert engine is not None
+        engine = self.compiled.engine
         found: dict[int, dict[tuple[str, ...], list[Literal]]] = {}
         for part, binding, _, literal in instances:
             bound = engine.plan.parts[part]

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import product
 from time import monotonic
-from typing import TYPE_CHECKING
 
+from plansafe.verifier.execution.compiled import CompiledTask
+from plansafe.verifier.execution.reading import ReadSteps
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import Atom, Formula, Interval, Number, normal_number
@@ -27,10 +28,6 @@ from plansafe.verifier.symbolic.worlds.model import Completion, FactInput, Verdi
 from plansafe.verifier.symbolic.worlds.possible_certain import PossibleCertain
 from plansafe.verifier.symbolic.worlds.statuses import Counts, merged, unsure
 
-if TYPE_CHECKING:
-    from plansafe.verifier.api import Checker
-    from plansafe.verifier.execution.reading import ReadSteps
-
 MAX_WORLDS = 5_000
 Values = tuple[Worlds, Worlds, Worlds]
 ASPECTS = range(3)
@@ -39,25 +36,24 @@ ASPECTS = range(3)
 class Openness:
     """What is open beside durations and order: completions, and the outcomes of the steps."""
 
-    def __init__(self, checker: Checker, read: ReadSteps, groups: tuple[Group, ...]) -> None:
-        assert checker.engine is not None
-        task = self.task = checker.engine.task
+    def __init__(self, compiled: CompiledTask, read: ReadSteps, groups: tuple[Group, ...]) -> None:
+        task = self.task = compiled.task
         self.circuit = Circuit()
         evaluation = self.evaluation = Evaluation(task, self.circuit, PossibleCertain(task))
-        start = initial(task, self.circuit, checker.openings)
+        start = initial(task, self.circuit, compiled.openings)
         self.start = start.state
         if task.axioms:
             Derived(task, evaluation).compute(start.state)
-        restricted = invariants(task, evaluation, start.state, checker.invariants, groups)
+        restricted = invariants(task, evaluation, start.state, compiled.invariants, groups)
         self.allowed: Literal = self.circuit.conjunction([*start.statements, *restricted])
         self.open_facts, self.numbers = start.open_facts, start.open_values
-        seen = _read(checker)
+        seen = _read(compiled)
         self.facts = [
             (node, key)
             for node, key in self.circuit.keys.items()
             if isinstance(key, FactInput) and (key.predicate in seen)
         ]
-        self.choices = list(_choices(checker, read))
+        self.choices = list(_choices(compiled, read))
 
     @property
     def is_open(self) -> bool:
@@ -162,10 +158,9 @@ def _merged(seen: set[Worlds], incomplete: bool) -> Worlds:
     return next(iter(seen))
 
 
-def _read(checker: Checker) -> set[int]:
+def _read(compiled: CompiledTask) -> set[int]:
     """Every predicate that an action, an axiom, the goal or a rule reads."""
-    assert checker.engine is not None
-    task, plan = checker.engine.task, checker.engine.plan
+    task, plan = compiled.task, compiled.engine.plan
     formulas: list[Formula] = [*task.goal, *[axiom.body for stratum in task.axioms for axiom in stratum]]
     for action in task.actions.values():
         formulas += action.over_all
@@ -178,10 +173,9 @@ def _read(checker: Checker) -> set[int]:
     return {item.predicate for formula in formulas for item in reads(formula) if isinstance(item, Atom)}
 
 
-def _choices(checker: Checker, read: ReadSteps) -> Iterator[tuple[tuple[int, int, tuple[int, ...]], int]]:
+def _choices(compiled: CompiledTask, read: ReadSteps) -> Iterator[tuple[tuple[int, int, tuple[int, ...]], int]]:
     """Each choice of each step, with the number of its alternatives."""
-    assert checker.engine is not None
-    task = checker.engine.task
+    task = compiled.task
     for number, step in enumerate(read.steps, 1):
         if not isinstance(step, GroundAction):
             continue

@@ -2,51 +2,37 @@
 
 from __future__ import annotations
 
-import copy
-from typing import TYPE_CHECKING
-
 from plansafe.grammar.source import Source
-from plansafe.verifier.execution.replay import FORCE, HALT, SKIP, Engine
+from plansafe.verifier.execution.compiled import CompiledTask
+from plansafe.verifier.execution.judge import readings, replay
+from plansafe.verifier.execution.reading import ReadSteps
+from plansafe.verifier.execution.replay import HALT
 from plansafe.verifier.execution.steps import TimedStep
 from plansafe.verifier.reporting.report import Report, Worlds
 from plansafe.verifier.reporting.summary import summarise
 from plansafe.verifier.symbolic.worlds.model import Completion
 from plansafe.verifier.symbolic.worlds.witness import closed_task, resolved
 
-if TYPE_CHECKING:
-    from plansafe.verifier.api import Checker
-    from plansafe.verifier.execution.reading import ReadSteps
-
 ThreeValues = tuple[bool, bool, "bool | None"]
 """Executable, goal, and safe (``None``: undecided)."""
 
 
-def in_world(checker: Checker, plan: Source, read: ReadSteps, world: Completion, *, halt_only: bool = False) -> Report:
+def in_world(
+    compiled: CompiledTask, plan: Source, read: ReadSteps, world: Completion, *, halt_only: bool = False
+) -> Report:
     """The report on a plan in one world. In a partially ordered plan, steps are numbered as the world takes them."""
-    closed = closed_checker(checker, world)
+    one = closed(compiled, world)
     own = in_order(read, world)
     own = own._replace(steps=tuple(resolved(own.steps, world)))
     if own.timed is not None:
         own = own._replace(timed=_timed(own, world))
-    outcomes = [closed.replay(own, HALT)]
-    if outcomes[0].failures and not halt_only:
-        outcomes += [closed.replay(own, reading) for reading in (SKIP, FORCE)]
-    return summarise(closed, plan, own, outcomes)
+    outcomes = [replay(one, own, HALT)] if halt_only else readings(one, own)
+    return summarise(one, plan, own, outcomes)
 
 
-def closed_checker(checker: Checker, world: Completion) -> Checker:
-    """A checker for the task of one world. Rules and their places are shared."""
-    assert checker.engine is not None
-    assert checker.elaborated is not None
-    closed = copy.copy(checker)
-    closed.engine = Engine(
-        closed_task(checker.engine.task, world),
-        checker.rules,
-        checker.elaborated.symbols.action_predicates,
-        lenient_types=checker.options.lenient_types,
-        max_instances=checker.options.max_instances,
-    )
-    return closed
+def closed(compiled: CompiledTask, world: Completion) -> CompiledTask:
+    """The task of one world. Rules and their places are shared."""
+    return compiled.variant(closed_task(compiled.task, world))
 
 
 def in_order(read: ReadSteps, world: Completion) -> ReadSteps:

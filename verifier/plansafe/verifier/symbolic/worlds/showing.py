@@ -6,17 +6,16 @@ one of them contradicts the verdict is an internal error, never a verdict.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
-from plansafe.verifier.reporting.report import Finding, Headline, Report, Worlds
+from plansafe.verifier.execution.compiled import CompiledTask
+from plansafe.verifier.execution.reading import ReadSteps
+from plansafe.verifier.reporting.confirmation import Confirmer
+from plansafe.verifier.reporting.report import Finding, Headline, Report, Worlds, unjudged
 from plansafe.verifier.symbolic.worlds.model import Completion, Verdict
 from plansafe.verifier.symbolic.worlds.replaying import in_world
-
-if TYPE_CHECKING:
-    from plansafe.verifier.api import Checker
-    from plansafe.verifier.execution.reading import ReadSteps
 
 
 class Contradicted(Exception):
@@ -35,20 +34,30 @@ class Shown(NamedTuple):
     report: Report
 
 
+class Case(NamedTuple):
+    """A plan that is judged over all worlds, with what that takes. ``deadline`` is a ``time.monotonic`` value."""
+
+    compiled: CompiledTask
+    plan: Source
+    read: ReadSteps
+    confirmer: Confirmer
+    deadline: float | None = None
+
+
 class Show:
     """The worlds of one report."""
 
-    def __init__(self, checker: Checker, plan: Source, read: ReadSteps, order: tuple[int, ...] = ()) -> None:
+    def __init__(self, case: Case, order: tuple[int, ...] = ()) -> None:
         """``order``: the one order that a partially ordered plan allows, in which ``read`` has its steps."""
-        assert checker.engine is not None
-        self.checker, self.plan, self.read, self.order = checker, plan, read, order
-        self.task = checker.engine.task
+        self.compiled, self.plan, self.read, self.confirmer, self.deadline = case
+        self.order = order
+        self.task = self.compiled.task
         self.shown: list[Shown] = []
 
     def replay(self, world: Completion) -> Report:
         """The report on one world, confirmed by the kernel. Raises :class:`Contradicted`."""
-        report = in_world(self.checker, self.plan, self.read, world)
-        report, against = self.checker.confirmer().confirm_world(self.plan, report, self._as_written(world))
+        report = in_world(self.compiled, self.plan, self.read, world)
+        report, against = self.confirmer.confirm_world(self.plan, report, self._as_written(world))
         if against:
             raise Contradicted(against)
         return report
@@ -83,7 +92,7 @@ class Show:
         for number, shown in enumerate(self.shown):
             for finding in shown.report.findings:
                 key = (finding.code, finding.rule, finding.binding, finding.step, finding.at_end)
-                if key not in seen and len(seen) < self.checker.options.max_findings:
+                if key not in seen and len(seen) < self.compiled.options.max_findings:
                     seen[key] = number, finding
         return seen
 
@@ -92,11 +101,11 @@ class Show:
     def no_world(self) -> Report:
         """The description contradicts itself."""
         unknowns = self.task.unknowns
-        label = Label(self.checker.problem.name, Span(0, 1), "this problem")
+        label = Label(self.compiled.problem.name, Span(0, 1), "this problem")
         if unknowns is not None and isinstance(unknowns.node, list):
             from plansafe.verifier.elaborate.context import At  # noqa: PLC0415 - for a mistake alone
 
-            label = self.checker.context.label(At(unknowns.node), "open")
+            label = self.compiled.context.label(At(unknowns.node), "open")
         message = "what is said of the open facts contradicts itself: no world agrees with all of it"
         help = "an `or` or `oneof` without a possible alternative, an empty interval, or an invariant that S0 breaks"
         return self.nothing(Diagnostic("SC117", message, (label,), help=help))
@@ -113,11 +122,8 @@ class Show:
 
     def nothing(self, diagnostic: Diagnostic, headline: Headline | None = None) -> Report:
         """A report that claims nothing."""
-        unknown = Worlds.UNKNOWN
-        diagnostics = (*self.checker.diagnostics, diagnostic)
-        return Report(
-            self.plan.name, headline, unknown, unknown, unknown, len(self.read.steps), diagnostics=diagnostics
-        )
+        found = (*self.compiled.diagnostics, diagnostic)
+        return unjudged(self.plan.name, *found, headline=headline, steps=len(self.read.steps))
 
 
 def headline(verdict: Verdict, checked: bool) -> Headline:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plansafe.grammar.source import Source
+from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.reporting.report import Finding, FindingClass, Headline, Report, RuleCount, Worlds
 from plansafe.verifier.reporting.summary import counts
@@ -16,8 +16,8 @@ from plansafe.verifier.rules.model import shown_names
 from plansafe.verifier.symbolic.invariants.groups import Restrictions
 from plansafe.verifier.symbolic.worlds.enumeration import Openness, judge_each
 from plansafe.verifier.symbolic.worlds.model import Completion, ShownValue, ShownWorld, Verdict, Witness, WorldsReport
-from plansafe.verifier.symbolic.worlds.replaying import ThreeValues, closed_checker, in_world, judged
-from plansafe.verifier.symbolic.worlds.showing import Contradicted, Show, Shown, headline
+from plansafe.verifier.symbolic.worlds.replaying import ThreeValues, closed, in_world, judged
+from plansafe.verifier.symbolic.worlds.showing import Case, Contradicted, Show, Shown, headline
 from plansafe.verifier.symbolic.worlds.statuses import BROKEN, Counts, merged, unbroken, unsure
 from plansafe.verifier.symbolic.worlds.texts import world_said
 from plansafe.verifier.symbolic.worlds.witness import resolved
@@ -25,8 +25,6 @@ from plansafe.verifier.symbolic.worlds.witness import resolved
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from plansafe.verifier.api import Checker
-    from plansafe.verifier.execution.reading import ReadSteps
     from plansafe.verifier.symbolic.orders.judge import Closed, OrderJudge
     from plansafe.verifier.symbolic.orders.refine import Answer
 
@@ -43,13 +41,10 @@ Key = tuple[object, ...]
 class Unencoded(Show):
     """One plan with times, or partially ordered, judged over all worlds."""
 
-    def __init__(
-        self, checker: Checker, plan: Source, read: ReadSteps, restricted: Restrictions, deadline: float | None
-    ) -> None:
-        super().__init__(checker, plan, read)
-        self.deadline = deadline
+    def __init__(self, case: Case, restricted: Restrictions) -> None:
+        super().__init__(case)
         self.restricted = restricted
-        self.openness = Openness(checker, read, restricted.groups)
+        self.openness = Openness(self.compiled, self.read, restricted.groups)
         self.by = ""
         self.everywhere: set[Key] | None = None
         """What was found in every world, where each was replayed."""
@@ -91,7 +86,7 @@ class Unencoded(Show):
     def _breaking(self, verdict: Verdict) -> Iterator[tuple[str, Completion | None]]:
         """Rules that are broken in none of the worlds shown, each with a world that breaks it, if one is known."""
         found = dict(verdict.breaking)
-        for rule in self.checker.rules:
+        for rule in self.compiled.rules:
             known = any([c.name == rule.name and c.violations for shown in self.shown for c in shown.report.rules])
             if rule.preference or not rule.applicable or known:
                 continue
@@ -103,9 +98,8 @@ class Unencoded(Show):
     def _violating(self, orders: OrderJudge, rule: str) -> Answer:
         """A world that breaks a rule, if there is one; each rule is asked for once."""
         if rule not in self._answers:
-            engine = self.checker.engine
-            assert engine is not None
-            parts = [n for n, part in enumerate(engine.plan.parts) if self.checker.rules[part.rule].name == rule]
+            engine = self.compiled.engine
+            parts = [n for n, part in enumerate(engine.plan.parts) if self.compiled.rules[part.rule].name == rule]
             self._answers[rule] = orders.violating(parts)
         return self._answers[rule]
 
@@ -117,18 +111,21 @@ class Unencoded(Show):
         from plansafe.verifier.symbolic.orders.replay import OrderVerdict  # noqa: PLC0415
         from plansafe.verifier.symbolic.orders.template import Openings  # noqa: PLC0415
 
-        engine, options, steps = self.checker.engine, self.checker.options, self.read.steps
-        assert engine is not None
+        options, steps = self.compiled.options, self.read.steps
         assert self.read.ordering is not None
         self.by = "all orders"
-        open_worlds = None
+        compiled, open_worlds = self.compiled, None
         if self.openness.is_open:
             start = self.openness
             openings = Openings(start.circuit, start.start, start.evaluation, start.allowed)
             each = None if start.numbers else self._each
             open_worlds = Open(openings, lambda world: OrderVerdict(*self._values(world)), each)
+        elif compiled.open:  # of what the task leaves open nothing matters to these steps
+            compiled = closed(compiled, Completion(frozenset(), {}, {}))
         order = PartialOrder(len(steps), self.read.ordering)
-        self.orders = OrderJudge(engine, steps, order, self.deadline, options.blame, open_worlds, options.engine)
+        self.orders = OrderJudge(
+            compiled.engine, steps, order, self.deadline, options.blame, open_worlds, options.engine
+        )
         return self.orders.verdict()
 
     def _each(self) -> Iterator[Closed | None]:
@@ -141,26 +138,25 @@ class Unencoded(Show):
                 return
             for outcomes in self.openness.outcomes():
                 world = Completion(facts, {}, outcomes)
-                engine = closed_checker(self.checker, world).engine
-                assert engine is not None
+                engine = closed(self.compiled, world).engine
                 yield Closed(world, engine, resolved(self.read.steps, world))
 
     def _values(self, world: Completion) -> ThreeValues:
         return judged(self._in_world(world))
 
     def _in_world(self, world: Completion) -> Report:
-        return in_world(self.checker, self.plan, self.read, world, halt_only=True)
+        return in_world(self.compiled, self.plan, self.read, world, halt_only=True)
 
     def _timed(self) -> Verdict:
         intervals = self._intervals()
         if intervals and not self.openness.is_open:
             self.by = "all durations"
-            return self._over_durations(self.checker, Completion(frozenset(), {}, {}), intervals)
+            return self._over_durations(self.compiled, Completion(frozenset(), {}, {}), intervals)
         self.by = "one world after the other"
 
         def judge(world: Completion) -> tuple[tuple[Worlds, Worlds, Worlds], Verdict]:
             if intervals:
-                verdict = self._over_durations(closed_checker(self.checker, world), world, intervals)
+                verdict = self._over_durations(closed(self.compiled, world), world, intervals)
                 return (verdict.executable, verdict.goal, verdict.safe), verdict
             report = self._in_world(world)
             values = judged(report)
@@ -179,14 +175,14 @@ class Unencoded(Show):
         return verdict
 
     def _over_durations(
-        self, checker: Checker, world: Completion, intervals: dict[int, tuple[Number, Number]]
+        self, compiled: CompiledTask, world: Completion, intervals: dict[int, tuple[Number, Number]]
     ) -> Verdict:
         from plansafe.verifier.symbolic.durations.judge import judge_durations  # noqa: PLC0415 - for such plans alone
 
         assert self.read.timed is not None
         steps = resolved(self.read.steps, world)
         timed = [step._replace(taken=taken) for step, taken in zip(self.read.timed, steps, strict=True)]
-        verdict = judge_durations(checker, timed, intervals, self.deadline, self.read.text.decimals)
+        verdict = judge_durations(compiled, timed, intervals, self.deadline, self.read.text.decimals)
         failing = [
             None if w is None else world._replace(durations=w.durations)
             for w in (verdict.not_executable, verdict.not_goal, verdict.not_safe)
@@ -235,7 +231,7 @@ class Unencoded(Show):
             for asked, (number, finding) in enumerate(self.findings().values())
         ]
         rules = self._rules(verdict, sample)
-        hard = [rule.name for rule in self.checker.rules if not rule.preference]
+        hard = [rule.name for rule in self.compiled.rules if not rule.preference]
         return sample._replace(
             headline=headline(verdict, any([count.instances for count in rules if count.name in hard])),
             executable=verdict.executable,
@@ -268,7 +264,7 @@ class Unencoded(Show):
             taking = [world for world in found if world is not None]
         seen = merged([seen, *[self._in_world(world).rules for world in taking]])
         out: list[RuleCount] = []
-        for rule, count in zip(self.checker.rules, seen, strict=True):
+        for rule, count in zip(self.compiled.rules, seen, strict=True):
             answer = None
             if count.status in BROKEN or count.status == "not applicable":
                 out.append(count)
@@ -287,7 +283,7 @@ class Unencoded(Show):
         outcomes = orders.outcomes()
         if outcomes is None:
             return unsure(seen)
-        return merged([counts(self.checker, outcome) for outcome in outcomes])
+        return merged([counts(self.compiled, outcome) for outcome in outcomes])
 
     def _worlds_of(self, finding: Finding, verdict: Verdict, number: int) -> Worlds:
         """A finding of one world is there in some; that it is not in all follows where something is fine in some."""
@@ -309,13 +305,12 @@ class Unencoded(Show):
 
     def _instances(self, finding: Finding) -> list[tuple[int, tuple[int, ...]]]:
         """The parts of a finding's rule, with its binding."""
-        engine = self.checker.engine
-        assert engine is not None
+        engine = self.compiled.engine
         binding = dict(finding.binding)
         out = []
         for number, part in enumerate(engine.plan.parts):
             names = shown_names([v.name for v in part.parameters])
-            if self.checker.rules[part.rule].name == finding.rule and set(names) == set(binding):
+            if self.compiled.rules[part.rule].name == finding.rule and set(names) == set(binding):
                 out.append((number, tuple([self.task.object_index[binding[name]] for name in names])))
         return out
 

@@ -1,0 +1,246 @@
+"""From texts to a compiled task: what is judged, the same for every plan.
+
+A user's mistake is a diagnostic, never an exception.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+from typing import NamedTuple
+
+from plansafe.grammar.diagnostics import Diagnostic, Label, Span
+from plansafe.grammar.sexpr import Places, problems, read_all
+from plansafe.grammar.source import Source, expect_sources
+from plansafe.verifier.elaborate.conditions import Symbols
+from plansafe.verifier.elaborate.context import Context
+from plansafe.verifier.elaborate.task import Elaborated, elaborate
+from plansafe.verifier.execution.one_world import LeavesOpen, LeftOpen, left_open, refused
+from plansafe.verifier.execution.reading import ReadSteps
+from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.execution.settings import Options
+from plansafe.verifier.execution.steps import Tolerance, rounded
+from plansafe.verifier.model.limits import LimitReached
+from plansafe.verifier.model.nodes import OpenPredicate, Task, WorldInvariant
+from plansafe.verifier.rules.elaborate import Rules
+from plansafe.verifier.rules.expand import Expander
+from plansafe.verifier.rules.expanded import Expanded
+from plansafe.verifier.rules.model import Rule
+
+# Formulas may nest as deep as memory allows. Python frames of Python functions live on the heap (3.11 and later), so
+# the limit only guards against runaway recursion.
+RECURSION = 1_000_000
+# 65,536 bits, the largest number there is, in decimal.
+DIGITS = 20_100
+_SHAPE = frozenset(("SC002", "SC003"))
+
+Resolve = Callable[[str, Source], Source | None]
+"""Finds the specification that another one (the second argument) extends by a name; ``None``: there is none."""
+
+
+class CompiledTask(NamedTuple):
+    """A task with its rules, compiled once for any number of plans.
+
+    ``sources`` are all texts that labels may refer to, by name; ``context`` knows their places. ``expanded`` are the
+    specifications before they are typed. ``left_open``: what the description leaves open, if there are many worlds
+    (docs/worlds.md). ``diagnostics`` are warnings and notes.
+    """
+
+    domain: Source
+    problem: Source
+    sources: Mapping[str, Source]
+    options: Options
+    context: Context
+    symbols: Symbols
+    expanded: Expanded
+    rules: list[Rule]
+    openings: tuple[OpenPredicate, ...]
+    invariants: tuple[WorldInvariant, ...]
+    engine: Engine
+    left_open: LeftOpen | None
+    diagnostics: tuple[Diagnostic, ...]
+    bindings: tuple[int, ...]
+    """How many bindings of its parameters each rule has; none if it is not applicable."""
+
+    @property
+    def task(self) -> Task:
+        """The task itself."""
+        return self.engine.task
+
+    @property
+    def open(self) -> bool:
+        """Whether the description leaves anything open."""
+        return self.left_open is not None
+
+    def tolerance(self, read: ReadSteps) -> Tolerance:
+        """The tolerance of durations and separation in a plan, with what its last decimal is forgiven."""
+        return rounded(self.options.tolerance, read.text.decimals)
+
+    def refusal(self, what: str, read: ReadSteps | None = None) -> Diagnostic | None:
+        """Why ``what`` (`the repair of plans`, ..) is refused; ``None`` if there is one world alone."""
+        found = self.left_open
+        if found is None and read is not None and read.open:
+            found = LeftOpen("the plan leaves its order or its durations open")
+        return None if found is None else refused(found, what)
+
+    def require_one_world(self, what: str, read: ReadSteps | None = None) -> None:
+        """Raise :class:`LeavesOpen` unless there is one world alone."""
+        diagnostic = self.refusal(what, read)
+        if diagnostic is not None:
+            raise LeavesOpen(diagnostic)
+
+    def variant(self, task: Task, rules: list[Rule] | None = None) -> CompiledTask:
+        """The same for a task over the same names that leaves nothing open, with these rules instead of its own."""
+        rules = self.rules if rules is None else rules
+        engine = _engine(task, rules, self.symbols, self.options)
+        return self._replace(rules=rules, engine=engine, left_open=None, bindings=_bindings(task, rules))
+
+
+class Rejected(NamedTuple):
+    """What is wrong with a domain, a problem or specifications: no plan can be judged."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    sources: Mapping[str, Source]
+
+
+def compile_task(
+    domain: Source,
+    problem: Source,
+    specs: Sequence[Source] = (),
+    options: Options | None = None,
+    resolve: Resolve | None = None,
+) -> CompiledTask | Rejected:
+    """Read, check and compile a task and its rules. Raises ``TypeError`` for what is no source."""
+    expect_sources(domain=domain, problem=problem)
+    if isinstance(specs, Source | str):
+        raise TypeError(f"specs takes a sequence of Sources, not one {type(specs).__name__}: write [..] around it")
+    for spec in specs:
+        expect_sources(specs=spec)
+    if sys.getrecursionlimit() < RECURSION:
+        sys.setrecursionlimit(RECURSION)
+    if 0 < sys.get_int_max_str_digits() < DIGITS:
+        sys.set_int_max_str_digits(DIGITS)
+    collecting = gc.isenabled()
+    gc.disable()  # loading makes millions of objects and no garbage
+    try:
+        return _compiled(domain, problem, specs, options or Options(), resolve)
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _compiled(
+    domain: Source, problem: Source, specs: Sequence[Source], options: Options, resolve: Resolve | None
+) -> CompiledTask | Rejected:
+    context = Context(options.lenient_types)
+    sources = {source.name: source for source in (domain, problem, *specs)}
+    elaborated = _elaborated(context, domain, problem)
+    if elaborated is None:
+        return Rejected(_expected(context, sources, domain, problem), sources)
+    symbols = elaborated.symbols
+    rules = Rules(symbols)
+    rules.constraints(elaborated.constraints)
+    expanded = _specified(context, rules, elaborated.task.name, specs, sources, resolve)
+    diagnostics = _expected(context, sources, domain, problem)
+    if context.errors:
+        return Rejected(diagnostics, sources)
+    task, openings, invariants = elaborated.task, tuple(rules.openings), tuple(rules.invariants)
+    found = left_open(task, context, openings, invariants)
+    engine = _engine(task, rules.rules, symbols, options)
+    if found is not None:
+        engine.refused = refused(found, "the replay in one world")
+    return CompiledTask(
+        domain,
+        problem,
+        sources,
+        options,
+        context,
+        symbols,
+        expanded,
+        rules.rules,
+        openings,
+        invariants,
+        engine,
+        found,
+        diagnostics,
+        _bindings(task, rules.rules),
+    )
+
+
+def _elaborated(context: Context, domain: Source, problem: Source) -> Elaborated | None:
+    """The task and what the rules need of it; ``None`` if a text cannot be read at all."""
+    tops = []
+    for source in (domain, problem):
+        top = read_all(source)
+        if top is None:
+            found = problems(source)
+            context.diagnostics.extend(found)
+            context.errors += max(len(found), 1)
+        else:
+            context.places.append(Places(source, top))
+            tops.append(top)
+    return elaborate(context, tops[0], tops[1]) if len(tops) == 2 else None
+
+
+def _specified(
+    context: Context,
+    rules: Rules,
+    task: str,
+    specs: Sequence[Source],
+    sources: dict[str, Source],
+    resolve: Resolve | None,
+) -> Expanded:
+    """Add the rules of specifications to ``rules``, and the texts that they extend to ``sources``."""
+    if not specs:
+        return Expanded([], [])
+
+    def remember(name: str, beside: Source) -> Source | None:
+        found = resolve(name, beside) if resolve is not None else None
+        if found is not None:
+            sources[found.name] = found
+        return found
+
+    try:
+        expanded = Expander(context, task, remember).expand(list(specs))
+        rules.specifications(expanded)
+    except LimitReached:
+        label = Label(specs[0].name, Span(0, 1), "this specification")
+        context.diagnostics.append(
+            Diagnostic("SC503", "templates and macros expand to more than a million nodes", (label,))
+        )
+        context.errors += 1
+        return Expanded([], [])
+    return expanded
+
+
+def _engine(task: Task, rules: list[Rule], symbols: Symbols, options: Options) -> Engine:
+    return Engine(
+        task, rules, symbols.action_predicates, lenient_types=options.lenient_types, max_instances=options.max_instances
+    )
+
+
+def _bindings(task: Task, rules: list[Rule]) -> tuple[int, ...]:
+    return tuple([prod([len(task.domains[v.domain]) for v in r.declared]) if r.applicable else 0 for r in rules])
+
+
+def _expected(
+    context: Context, sources: Mapping[str, Source], domain: Source, problem: Source
+) -> tuple[Diagnostic, ...]:
+    """All diagnostics; the first mistake of shape in each text says what the grammar expected there."""
+    if not any([d.code in _SHAPE for d in context.diagnostics]):
+        return tuple(context.diagnostics)
+    from plansafe.grammar.expected import expectation  # noqa: PLC0415 - loads lark
+
+    kinds = {domain.name: "domain", problem.name: "problem"}
+    told: set[str] = set()
+    out = []
+    for diagnostic in context.diagnostics:
+        name = diagnostic.labels[0].source if diagnostic.labels else ""
+        if diagnostic.code in _SHAPE and name in sources and name not in told:
+            told.add(name)
+            notes = expectation(kinds.get(name, "specification"), sources[name])
+            diagnostic = diagnostic._replace(notes=(*diagnostic.notes, *notes))
+        out.append(diagnostic)
+    return tuple(out)
