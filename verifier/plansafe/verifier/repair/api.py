@@ -18,10 +18,10 @@ from plansafe.verifier.repair.effects import identity
 from plansafe.verifier.repair.extract import Aligned, alignments
 from plansafe.verifier.repair.fallback import align, lean
 from plansafe.verifier.repair.graph import Search
-from plansafe.verifier.repair.heuristic import GuidedSearch
 from plansafe.verifier.repair.model import Edit, EditKind, Repair, RepairOptions, RepairResult, RepairStatus
 from plansafe.verifier.repair.order import Order
 from plansafe.verifier.repair.reasons import Reasons
+from plansafe.verifier.repair.repair_task import RepairTask
 from plansafe.verifier.reporting.report import Headline
 
 SAFE = (Headline.SAFE, Headline.VALID)
@@ -99,7 +99,7 @@ class Repairer:
 
     def _run(self) -> RepairResult:
         options = self.options
-        search = self._search()
+        search = Search(self._task(), self.options.tie_limit_s)
         limited = spare = None
         try:
             found, complete = self._levels(search, self._share(_FIRST), options.max_cost)
@@ -121,17 +121,15 @@ class Repairer:
         cost = _cost(found[0], options)
         ranked = self.ties = self._order.sorted(found)
         repairs = self._present(ranked, cost)
-        sure = not (search.incomplete or search.effects.cut or search.ties_missing)
+        sure = not (search.incomplete or search.task.effects.cut or search.ties_missing)
         optimal = search.bound >= cost and sure
         complete = complete and optimal and self.all_listed
         bound = cost if optimal else min(search.bound, cost)
         detail = search.incomplete if optimal else limited or search.incomplete
         return RepairResult(RepairStatus.FOUND, repairs, bound, optimal, complete, detail, search.expanded)
 
-    def _search(self) -> GuidedSearch:
-        search = GuidedSearch(self.engine, self.steps, self.options.weights, self.options.protected, self.deadline)
-        search.tie_limit = self.options.tie_limit_s
-        return search
+    def _task(self) -> RepairTask:
+        return RepairTask(self.engine, self.steps, self.options.weights, self.options.protected)
 
     def _share(self, share: float) -> float | None:
         """When a share of the time that is left will have passed; a little is kept for the rest of the work."""
@@ -142,9 +140,7 @@ class Repairer:
 
     def _inserted(self) -> Aligned | None:
         """Some repair, by insertions (and what ill-formed steps need) alone; it may not be the nearest."""
-        search = self._search()
-        search.insertions_only = True
-        search.tie_limit = 0.1
+        search = Search(self._task(), tie_limit=0.1, insertions_only=True)
         try:
             found = self._levels(search, self._share(_SECOND), self.options.max_cost)[0]
         except LimitReached:
@@ -319,7 +315,7 @@ class Repairer:
             detail = f"the initial state already violates rule `{self.engine.rules[part.rule].name}`"
             return RepairResult(RepairStatus.PROVED_NONE, (), bound, False, True, detail, expanded)
         detail = limited or search.incomplete
-        sure = not (search.effects.cut or search.ties_missing or search.terminals)
+        sure = not (search.task.effects.cut or search.ties_missing or search.terminals)
         if search.exhausted and not detail and sure:
             detail = "the search for repairs was complete"
             return RepairResult(RepairStatus.PROVED_NONE, (), bound, False, True, detail, expanded)

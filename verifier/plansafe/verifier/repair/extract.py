@@ -11,8 +11,8 @@ from typing import NamedTuple
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.effects import identity
-from plansafe.verifier.repair.graph import BORROW, DEFER, DELETE, INSERT, KEEP, PLACE, SKIP, SUBSTITUTE, Edge, Node
 from plansafe.verifier.repair.model import EditKind
+from plansafe.verifier.repair.node import BORROW, DEFER, DELETE, INSERT, KEEP, PLACE, SKIP, SUBSTITUTE, Edge, Node
 
 
 class Aligned(NamedTuple):

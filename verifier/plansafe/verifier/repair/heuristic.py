@@ -9,19 +9,18 @@ instead of a task.)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from plansafe.verifier.execution.replay import FORCE, Engine, Run
+from plansafe.verifier.execution.replay import FORCE, Run
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import And, Number, bind
 from plansafe.verifier.model.operations import mentions
 from plansafe.verifier.repair.demands import Demand
 from plansafe.verifier.repair.effects import GroundEffects, identity
-from plansafe.verifier.repair.graph import Node, Search, may_meet
-from plansafe.verifier.repair.model import Weights
+from plansafe.verifier.repair.node import Node
+from plansafe.verifier.repair.repair_task import RepairTask, may_meet
 from plansafe.verifier.repair.views import STATE
 
 MAX_FAULTS = 10
@@ -49,29 +48,15 @@ class _Fault(NamedTuple):
     removable: frozenset[int]
 
 
-class GuidedSearch(Search):
-    """A search that counts the faults ahead."""
+class FaultsAhead:
+    """Counts the faults ahead of nodes."""
 
-    def __init__(
-        self,
-        engine: Engine,
-        steps: Sequence[GroundAction | IllFormed],
-        weights: Weights,
-        protected: frozenset[int],
-        deadline: float | None,
-    ) -> None:
-        self._faults: list[_Fault] = []
-        self._bounds: dict[int, Number] = {0: 0}
-        self._gaps: list[int] = []
-        super().__init__(engine, steps, weights, protected, deadline)
-
-    def prepare(self) -> None:
-        """Find the faults, before the first node is estimated."""
+    def __init__(self, task: RepairTask) -> None:
+        self.task = task
         self._faults = self._find()[:MAX_FAULTS]
-        size = len(self._faults)
         self._joint = [[self._are_joint(a, b) for b in self._faults] for a in self._faults]
         self._gaps = [self._mendable_at(fault) for fault in self._faults]
-        self._bounds = {mask: self._bound(mask) for mask in range(1 << size)}
+        self._bounds = {mask: self._bound(mask) for mask in range(1 << len(self._faults))}
 
     def estimate(self, node: Node) -> Number:
         """See the module. A deletion on the way may turn into a substitution that mends one more fault."""
@@ -89,7 +74,7 @@ class GuidedSearch(Search):
         swaps: int,
     ) -> Number:
         """The estimate of the node that an edit will lead to, without making it."""
-        own = None if taken is None else self.effects.of(taken)
+        own = None if taken is None else self.task.effects.of(taken)
         return self._least(self._mask(node.state.facts, position, deferred, borrowed, own), node.swaps | swaps)
 
     def _mask(
@@ -116,26 +101,26 @@ class GuidedSearch(Search):
             if mask >> number & 1 and gaps & swaps:
                 mendable |= 1 << number
         most = min(mendable.bit_count(), swaps.bit_count())
-        return max(self._bounds[mask & ~mendable], bound - most * (self.lightest - self.swap))
+        return max(self._bounds[mask & ~mendable], bound - most * (self.task.lightest - self.task.swap))
 
     # -- faults of the original plan ----------------------------------------------------------------------------------
 
     def _find(self) -> list[_Fault]:
         out: list[_Fault] = []
         broken = self._broken_states()
-        run = Run(self.engine, FORCE, observer=lambda _run, _number, _changes: None)
-        for number, step in enumerate([*self.steps, None], 1):
+        run = Run(self.task.engine, FORCE, observer=lambda _run, _number, _changes: None)
+        for number, step in enumerate([*self.task.steps, None], 1):
             if len(out) >= MAX_FAULTS:
                 break
-            evaluator = Evaluator(self.engine.task, run.state.facts, run.state.fluents)
+            evaluator = Evaluator(self.task.engine.task, run.state.facts, run.state.fluents)
             for part, binding in broken.get(number - 1, ()):
-                formula = self.engine.plan.parts[part].body
-                demands = self.demander.flips(evaluator, formula, binding, True)
+                formula = self.task.engine.plan.parts[part].body
+                demands = self.task.demander.flips(evaluator, formula, binding, True)
                 if demands:
                     self._add(out, number, 0, demands)
             if step is None:
-                if self.engine.goal(run.state) is False:
-                    demands = self.demander.flips(evaluator, And(self.engine.task.goal), {}, True)
+                if self.task.engine.goal(run.state) is False:
+                    demands = self.task.demander.flips(evaluator, And(self.task.engine.task.goal), {}, True)
                     if demands:
                         self._add(out, number, 0, demands)
                 break
@@ -145,20 +130,20 @@ class GuidedSearch(Search):
             binding = step.binding
             condition = And(step.action.start.condition)
             if evaluator.holds(condition, binding) is False:
-                self._add(out, number, number, self.demander.flips(evaluator, condition, binding, True))
+                self._add(out, number, number, self.task.demander.flips(evaluator, condition, binding, True))
             run.steps([step], number - 1)
         return out
 
     def _broken_states(self) -> dict[int, list[tuple[int, dict[int, int]]]]:
         """The instances of rules about states that are violated, by the number of steps before."""
-        run = Run(self.engine, FORCE)
-        run.steps(self.steps)
-        action_predicates = frozenset(self.engine.action_predicates.values())
+        run = Run(self.task.engine, FORCE)
+        run.steps(self.task.steps)
+        action_predicates = self.task.action_predicates
         out: dict[int, list[tuple[int, dict[int, int]]]] = {}
-        for violation in run.outcome(self.length).violations:
-            part = self.engine.plan.parts[violation.part]
-            simple = self.views[violation.part][0] == STATE and part.mode in ("always", "end")
-            if self.engine.rules[part.rule].preference or not simple or mentions(part.body, action_predicates):
+        for violation in run.outcome(self.task.length).violations:
+            part = self.task.engine.plan.parts[violation.part]
+            simple = self.task.views[violation.part][0] == STATE and part.mode in ("always", "end")
+            if self.task.engine.rules[part.rule].preference or not simple or mentions(part.body, action_predicates):
                 continue
             if len(violation.binding) == len(part.parameters):
                 binding = bind(part.parameters, violation.binding)
@@ -169,12 +154,12 @@ class GuidedSearch(Search):
         literals: list[_Literal] = []
         removable = {step} if step else set()
         for demand in demands:
-            if demand.code is None or demand.value is None or demand.subject >= self.base:
+            if demand.code is None or demand.value is None or demand.subject >= self.task.base:
                 return  # too vague to be counted
             fact = (demand.subject, demand.code)
             falsifier = 0
             for number in range(before - 1, 0, -1):
-                own = self.prints[number - 1]
+                own = self.task.prints[number - 1]
                 if own is None:
                     continue
                 may = own.conditionals(*fact)
@@ -220,7 +205,7 @@ class GuidedSearch(Search):
                 return False
         if deferred and fault.literals:
             for step in deferred:
-                waiting = self.prints[step - 1]
+                waiting = self.task.prints[step - 1]
                 if waiting is None or any([may_meet(waiting, literal.demand) for literal in fault.literals]):
                     return False
         return True
@@ -229,7 +214,7 @@ class GuidedSearch(Search):
         """The steps, as bits, in whose place an action could mend a fault."""
         out = 0
         for literal in fault.literals:
-            if self.effects.achievers(*literal.demand):
+            if self.task.effects.achievers(*literal.demand):
                 for step in range(max(literal.falsifier, 1), fault.before + 1):
                     out |= 1 << step
         return out
@@ -242,7 +227,7 @@ class GuidedSearch(Search):
         for size in range(len(members), 0, -1):
             for chosen in combinations(members, size):
                 if not any([self._joint[a][b] for a, b in combinations(chosen, 2)]):
-                    return size * self.lightest
+                    return size * self.task.lightest
         return 0
 
     def _are_joint(self, one: _Fault, other: _Fault) -> bool:
@@ -253,10 +238,10 @@ class GuidedSearch(Search):
             for literal in a.literals:
                 for step in b.removable:
                     # The step is replaced by an action that gives the literal, or is itself such an action and moved.
-                    achievable = self.effects.achievers(*literal.demand)
+                    achievable = self.task.effects.achievers(*literal.demand)
                     if literal.falsifier <= step <= a.before and achievable:
                         return True
-                    own = self.prints[step - 1]
+                    own = self.task.prints[step - 1]
                     if own is not None and may_meet(own, literal.demand):
                         return True
         return any([self._one_action(x, one, y, other) for x in one.literals for y in other.literals])
@@ -267,7 +252,7 @@ class GuidedSearch(Search):
             return False
         if x.demand == y.demand:
             return True
-        first, second = self.effects.achievers(*x.demand), self.effects.achievers(*y.demand)
+        first, second = self.task.effects.achievers(*x.demand), self.task.effects.achievers(*y.demand)
         if len(first) > _FEW or len(second) > _FEW:
             return True
         return bool({identity(step) for step in first} & {identity(step) for step in second})

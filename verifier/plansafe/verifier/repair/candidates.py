@@ -1,0 +1,111 @@
+"""Which actions may meet a demand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from plansafe.verifier.execution.execution import StateKey
+from plansafe.verifier.execution.steps import GroundAction
+from plansafe.verifier.repair.demands import Demand
+from plansafe.verifier.repair.effects import Conditional, GroundEffects
+from plansafe.verifier.repair.node import (
+    Node,
+)
+from plansafe.verifier.repair.repair_task import RepairTask
+
+
+class Candidate(NamedTuple):
+    """An action that may meet a demand: what its precondition says, and its effects that may do it.
+
+    ``simple``: the literals are all of the precondition. An effect comes with the code of its condition and what to
+    call that with. ``contested``: another effect may add what one deletes, and a fact that is both is true.
+    """
+
+    taken: GroundAction
+    own: GroundEffects
+    literals: list[tuple[int, int, bool]]
+    simple: bool
+    effects: list[tuple[Conditional, Callable[..., bool], tuple[int, ...]]]
+    contested: bool
+
+
+class Candidates:
+    """The actions that may meet demands, and what each would do at a node."""
+
+    def __init__(self, task: RepairTask) -> None:
+        self.task = task
+        self._achievers: dict[Demand, list[Candidate]] = {}
+        self._legal_actions: dict[StateKey, list[GroundAction]] = {}
+
+    def of(self, demand: Demand) -> list[Candidate]:
+        """The actions that may meet a demand."""
+        found = self._achievers.get(demand)
+        if found is None:
+            found = self._achievers[demand] = []
+            for taken in self.task.effects.achievers(*demand):
+                literals, others = self.task.effects.precondition(taken)
+                own = self.task.effects.of(taken)
+                every = own.conditionals(demand.subject, demand.code)
+                able = [e for e in every if e.value is None or (_does(e, demand) and self.task.effects.possible(e))]
+                effects = [(e, *self.task.effects.asked(e)) for e in able]
+                contested = demand.value is not True and any([e.value for e in every])
+                found.append(Candidate(taken, own, literals, not others, effects, contested))
+        return found
+
+    def effect_on(self, node: Node, candidate: Candidate, wanted: Demand) -> bool | None:
+        """Whether an action changes what is wanted here; ``None`` if only trying tells."""
+        own, (subject, code, _) = candidate.own, wanted
+        if own.action_fact is not None and own.action_fact[0] == subject and code in (None, own.action_fact[1]):
+            return True
+        if subject >= self.task.base:
+            return None if candidate.effects else False
+        facts, fluents = node.state.facts, node.state.fluents
+        there = facts[subject]
+        if code is None:
+            if any([p == subject and (c in there) is not value for (p, c), value in own.sets.items()]):
+                return True
+        else:
+            sets = own.sets.get((subject, code))
+            if sets is not None and (code in there) is not sets:
+                return True
+        does: bool | None = False
+        for effect, holds, objects in candidate.effects:
+            if (effect.fact[1] in there) is effect.value:
+                continue
+            try:
+                if holds(facts, fluents, *objects):
+                    if not candidate.contested:
+                        return True
+                    does = None
+            except (KeyError, ZeroDivisionError):
+                does = None
+        return does
+
+    def legal(self, node: Node, taken: GroundAction) -> bool:
+        """Whether the precondition of an action holds; true where a number is undefined, for then trying tells."""
+        literals, others = self.task.effects.precondition(taken)
+        facts = node.state.facts
+        for predicate, code, value in literals:
+            if (code in facts[predicate]) is not value:
+                return False
+        if not others:
+            return True
+        slots = [v.slot for v in taken.action.parameters]
+        holds = self.task.engine.full_code.precondition(taken.action, slots)
+        try:
+            return holds(node.state.facts, node.state.fluents, *taken.objects)
+        except (KeyError, ZeroDivisionError):
+            return True
+
+    def legal_here(self, node: Node) -> list[GroundAction]:
+        """The actions that can be taken at a node."""
+        key = node.now.state_key()
+        found = self._legal_actions.get(key)
+        if found is None:
+            found = self._legal_actions[key] = list(node.now.legal())
+        return found
+
+
+def _does(effect: Conditional, demand: Demand) -> bool:
+    return demand.value is None or effect.value is demand.value
