@@ -16,7 +16,7 @@ from plansafe.app.service import Result, Settings
 from plansafe.grammar.diagnostics import Label, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import Finding, FindingClass, Headline, Reading, Report, RuleCount, Worlds
-from plansafe.verifier.symbolic.worlds.model import ShownOutcome, ShownValue, ShownWorld, Witness, WorldsReport
+from plansafe.verifier.reporting.worlds import ShownOutcome, ShownValue, ShownWorld, Witness, WorldsReport
 
 Golden = Callable[[str, str], None]
 ALL, SOME, NONE, UNKNOWN = Worlds.ALL, Worlds.SOME, Worlds.NONE, Worlds.UNKNOWN

@@ -9,11 +9,11 @@ from typing import NamedTuple
 from decision_definitions import decides, is_cause, is_question, suffices
 from decision_random import Case, completions, random_case, worlds
 
+from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.circuits.circuit import Circuit
 from plansafe.verifier.symbolic.worlds.cause import minimal_cause
 from plansafe.verifier.symbolic.worlds.completions import Completions
 from plansafe.verifier.symbolic.worlds.decision import Opens, Partial
-from plansafe.verifier.symbolic.worlds.model import Completion
 from plansafe.verifier.symbolic.worlds.question import Question, question
 
 

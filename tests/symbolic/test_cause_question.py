@@ -13,6 +13,7 @@ from decision_tasks import compared_task
 from worlds_generate import worlds_case
 
 from plansafe.verifier.kernel import KernelLimit, KernelRejects
+from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.circuits.minimal import Fails, GaveUp, Holds, Minimal, minimal
@@ -22,7 +23,7 @@ from plansafe.verifier.symbolic.worlds.cause import Cause, minimal_cause
 from plansafe.verifier.symbolic.worlds.completions import Completions
 from plansafe.verifier.symbolic.worlds.decision import Decision, Opens, Partial
 from plansafe.verifier.symbolic.worlds.flips import Flips
-from plansafe.verifier.symbolic.worlds.model import Completion, FactInput, OrderInput, OutcomeInput
+from plansafe.verifier.symbolic.worlds.model import FactInput, OrderInput, OutcomeInput
 from plansafe.verifier.symbolic.worlds.question import Question, question
 
 # -- against the definitions ------------------------------------------------------------------------------------------

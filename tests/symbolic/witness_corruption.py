@@ -25,10 +25,11 @@ from plansafe.grammar.source import Source  # noqa: E402
 from plansafe.verifier.kernel import KernelLimit, KernelRejects  # noqa: E402
 from plansafe.verifier.reporting.confirmation import kernel_world  # noqa: E402
 from plansafe.verifier.reporting.report import Worlds  # noqa: E402
+from plansafe.verifier.reporting.worlds import Completion  # noqa: E402
 from plansafe.verifier.symbolic.circuits.solvers import Unsupported  # noqa: E402
 from plansafe.verifier.symbolic.invariants.groups import restrictions  # noqa: E402
 from plansafe.verifier.symbolic.worlds.encoded import Encoded  # noqa: E402
-from plansafe.verifier.symbolic.worlds.model import Completion, FactInput  # noqa: E402
+from plansafe.verifier.symbolic.worlds.model import FactInput  # noqa: E402
 from plansafe.verifier.symbolic.worlds.showing import Case, Contradicted  # noqa: E402
 from plansafe.verifier.symbolic.worlds.verdict import NoWorld  # noqa: E402
 

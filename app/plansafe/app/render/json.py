@@ -14,7 +14,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import Finding, RuleCount, Table
 
 if TYPE_CHECKING:
-    from plansafe.verifier.symbolic.worlds.model import ShownWorld, WorldsReport
+    from plansafe.verifier.reporting.worlds import ShownWorld, WorldsReport
 
 SCHEMA = 1
 dumps: Callable[[Any], str] = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode

@@ -22,7 +22,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import Finding, FindingClass, Headline
 
 if TYPE_CHECKING:
-    from plansafe.verifier.symbolic.worlds.model import WorldsReport
+    from plansafe.verifier.reporting.worlds import WorldsReport
 
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
 _OF_RULES = {"critical": "error", "high": "error", "medium": "warning", "low": "note"}

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from plansafe.app.render.text import pad, visible, width
 from plansafe.verifier.reporting.report import Finding, Headline, Report, Worlds
-from plansafe.verifier.symbolic.worlds.model import ShownOutcome, ShownValue, ShownWorld, Witness, WorldsReport
+from plansafe.verifier.reporting.worlds import ShownOutcome, ShownValue, ShownWorld, Witness, WorldsReport
 
 _FACTS = 12
 """Facts of a world that are listed beside its cause; the others matter less and less."""

@@ -25,8 +25,8 @@ from plansafe.verifier.rules.model import shown_names
 if TYPE_CHECKING:
     from plansafe.verifier.kernel import Judgement, Kernel
     from plansafe.verifier.kernel import World as KernelWorld
+    from plansafe.verifier.reporting.worlds import Completion
     from plansafe.verifier.rules.expanded import PlainOpening
-    from plansafe.verifier.symbolic.worlds.model import Completion
 
 MAX_WORK = 100_000
 """Of one plan, in the kernel's units (formulas evaluated, facts looked at, steps taken): about a second."""

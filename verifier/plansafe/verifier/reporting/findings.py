@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from plansafe.grammar.diagnostics import Label, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.context import At
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.reading import ReadSteps, read_steps
 from plansafe.verifier.execution.replay import Failure, Outcome
 from plansafe.verifier.execution.steps import GroundAction
@@ -17,9 +16,9 @@ from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import Binding, bind
 from plansafe.verifier.model.operations import is_temporal, reads
 from plansafe.verifier.model.printing import formula_text
-from plansafe.verifier.reporting.follows import Following
+from plansafe.verifier.reporting.follows import Following, Violated
 from plansafe.verifier.reporting.report import Blame, Finding, FindingClass
-from plansafe.verifier.rules.model import Part, Rule
+from plansafe.verifier.rules.model import Rule
 
 if TYPE_CHECKING:
     from plansafe.verifier.reporting.history import Answer, Past, Question
@@ -32,17 +31,6 @@ _CODES = {
     "constraint": ("SC205", FindingClass.CONSTRAINT),
 }
 _SEVERITY = {"critical": 0, "high": 1, "medium": 2, "low": 3}
-
-
-class Violated(NamedTuple):
-    """A violation with the readings it holds in."""
-
-    violation: Violation
-    rule: Rule
-    part: Part
-    binding: tuple[tuple[str, str], ...]
-    readings: tuple[str, ...]
-    blame: str
 
 
 def write_findings(

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
+from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.replay import FORCE, HALT, SKIP, Failure, Outcome
-
-if TYPE_CHECKING:
-    from plansafe.verifier.reporting.findings import Violated
+from plansafe.verifier.rules.model import Part, Rule
 
 _AFTER = {SKIP, FORCE}
+
+
+class Violated(NamedTuple):
+    """A violation with the readings it holds in."""
+
+    violation: Violation
+    rule: Rule
+    part: Part
+    binding: tuple[tuple[str, str], ...]
+    readings: tuple[str, ...]
+    blame: str
 
 
 class Following:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 
 if TYPE_CHECKING:
-    from plansafe.verifier.symbolic.worlds.model import WorldsReport
+    from plansafe.verifier.reporting.worlds import WorldsReport
 
 _USELESS = frozenset(("SC605", "SC620"))
 """What is said of rules that check nothing, where the user asked not to take that for a verdict."""

@@ -12,7 +12,8 @@ from plansafe.verifier.execution.reading import ReadSteps
 from plansafe.verifier.execution.replay import Outcome
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import Number
-from plansafe.verifier.reporting.findings import Violated, write_findings
+from plansafe.verifier.reporting.findings import write_findings
+from plansafe.verifier.reporting.follows import Violated
 from plansafe.verifier.reporting.report import FindingClass, Headline, Reading, Report, RuleCount, Worlds, unjudged
 from plansafe.verifier.rules.model import shown_names
 

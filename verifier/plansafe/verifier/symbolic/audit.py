@@ -10,9 +10,9 @@ from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.reading import ReadSteps
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.reporting.report import Headline, Report, unjudged
+from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.invariants.groups import restrictions
 from plansafe.verifier.symbolic.refusals import not_explicit
-from plansafe.verifier.symbolic.worlds.model import Completion
 from plansafe.verifier.symbolic.worlds.replaying import in_order
 from plansafe.verifier.symbolic.worlds.showing import Case, Show
 

@@ -18,6 +18,7 @@ from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Number, normal_number
 from plansafe.verifier.reporting.report import Worlds
 from plansafe.verifier.reporting.summary import counts, violated_rules
+from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.durations.affine import NotLinear, Trail
 from plansafe.verifier.symbolic.durations.cells import Box, Cell, cell_of, simplest
 from plansafe.verifier.symbolic.durations.events import Schedule, opened, schedule
@@ -26,7 +27,7 @@ from plansafe.verifier.symbolic.durations.knowledge import Finding, Knowledge, W
 from plansafe.verifier.symbolic.durations.monitors import Monitors, Patient, monitors_at_start
 from plansafe.verifier.symbolic.durations.proposals import Proposals, Undecided
 from plansafe.verifier.symbolic.durations.run import DurationRun
-from plansafe.verifier.symbolic.worlds.model import Completion, Verdict
+from plansafe.verifier.symbolic.worlds.model import Verdict
 from plansafe.verifier.symbolic.worlds.statuses import Counts, merged, unsure
 
 Durations = tuple[tuple[int, Number], ...]

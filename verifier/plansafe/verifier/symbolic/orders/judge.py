@@ -16,6 +16,7 @@ from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.reporting.report import Worlds
+from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.circuits.circuit import TRUE, Literal
 from plansafe.verifier.symbolic.circuits.solvers import Unsupported
 from plansafe.verifier.symbolic.orders.enumeration import enumerate_orders
@@ -27,7 +28,7 @@ from plansafe.verifier.symbolic.orders.replay import OrderVerdict, greedy, outco
 from plansafe.verifier.symbolic.orders.rules import RuleEncoding, Violated, goal_reached
 from plansafe.verifier.symbolic.orders.template import Openings, Template, TooHard, closed
 from plansafe.verifier.symbolic.orders.threats import certain, failing_order
-from plansafe.verifier.symbolic.worlds.model import Completion, Verdict
+from plansafe.verifier.symbolic.worlds.model import Verdict
 
 EXECUTABLE, GOAL, SAFE = range(3)
 MAX_WORLDS = 1_000

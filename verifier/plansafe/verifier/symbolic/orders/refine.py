@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.circuits.solvers import Model, Solver, solver_for
 from plansafe.verifier.symbolic.circuits.terms import Comparison
 from plansafe.verifier.symbolic.orders.moments import Moments
 from plansafe.verifier.symbolic.orders.partial import Pair, PartialOrder, members
-from plansafe.verifier.symbolic.worlds.model import Completion, FactInput, OrderInput, OutcomeInput
+from plansafe.verifier.symbolic.worlds.model import FactInput, OrderInput, OutcomeInput
 
 MAX_TRIANGLES = 200_000
 """Circles of three that are forbidden beforehand."""

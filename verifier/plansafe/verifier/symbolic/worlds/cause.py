@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.circuits.minimal import Fails, GaveUp, Holds, Minimal, minimal
 from plansafe.verifier.symbolic.circuits.solvers import Model
 from plansafe.verifier.symbolic.worlds.completions import Completions, OpenValues
 from plansafe.verifier.symbolic.worlds.decision import Decision, Open, Partial
-from plansafe.verifier.symbolic.worlds.model import Completion, FactInput
+from plansafe.verifier.symbolic.worlds.model import FactInput
 
 
 class Cause(NamedTuple):

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.model.nodes import Number
+from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.circuits.minimal import GaveUp
@@ -20,7 +21,7 @@ from plansafe.verifier.symbolic.circuits.renaming import OpenNumber, Template, m
 from plansafe.verifier.symbolic.circuits.solvers import Model, Solver, solver_for
 from plansafe.verifier.symbolic.circuits.terms import Comparison
 from plansafe.verifier.symbolic.worlds.decision import Decision, Open
-from plansafe.verifier.symbolic.worlds.model import AuxiliaryInput, Completion, FactInput
+from plansafe.verifier.symbolic.worlds.model import AuxiliaryInput, FactInput
 
 OpenValues = dict[Open, bool | Number]
 """The values of what is open and matters."""

@@ -10,6 +10,7 @@ from functools import cached_property
 
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.reporting.report import Finding, FindingClass, Headline, Report, RuleCount, Worlds, unjudged
+from plansafe.verifier.reporting.worlds import Completion, Witness, WorldsReport
 from plansafe.verifier.rules.model import shown_names
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.circuits.inworld import in_world, reason
@@ -17,15 +18,7 @@ from plansafe.verifier.symbolic.circuits.renaming import reach
 from plansafe.verifier.symbolic.circuits.solvers import Unsupported
 from plansafe.verifier.symbolic.invariants.groups import Restrictions
 from plansafe.verifier.symbolic.worlds.encode import encode
-from plansafe.verifier.symbolic.worlds.model import (
-    Completion,
-    FactInput,
-    InstanceLiteral,
-    OutcomeInput,
-    Verdict,
-    Witness,
-    WorldsReport,
-)
+from plansafe.verifier.symbolic.worlds.model import FactInput, InstanceLiteral, OutcomeInput, Verdict
 from plansafe.verifier.symbolic.worlds.reasons import Reasons, reasons
 from plansafe.verifier.symbolic.worlds.replaying import in_world as replayed_in
 from plansafe.verifier.symbolic.worlds.showing import Case, Contradicted, Show, Shown, headline

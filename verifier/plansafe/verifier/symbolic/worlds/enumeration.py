@@ -19,12 +19,13 @@ from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import Atom, Formula, Interval, Number, normal_number
 from plansafe.verifier.model.operations import reads
 from plansafe.verifier.reporting.report import Worlds
+from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
 from plansafe.verifier.symbolic.circuits.solvers import Model, solver_for
 from plansafe.verifier.symbolic.worlds.derived import Derived
 from plansafe.verifier.symbolic.worlds.evaluation import Evaluation
 from plansafe.verifier.symbolic.worlds.initial import Group, initial, invariants
-from plansafe.verifier.symbolic.worlds.model import Completion, FactInput, Verdict
+from plansafe.verifier.symbolic.worlds.model import FactInput, Verdict
 from plansafe.verifier.symbolic.worlds.possible_certain import PossibleCertain
 from plansafe.verifier.symbolic.worlds.statuses import Counts, merged, unsure
 

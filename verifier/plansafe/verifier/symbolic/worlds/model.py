@@ -1,4 +1,4 @@
-"""What the symbolic engine works on and answers: inputs of the circuit, the encoding of a plan, worlds, verdicts."""
+"""What the symbolic engine works on and answers: inputs of the circuit, the encoding of a plan, verdicts."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.reporting.report import RuleCount, Worlds
+from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
 
 # ---- inputs: the keys of a circuit's inputs are these, and :class:`~.terms.Comparison` ------------------------------
@@ -88,84 +89,6 @@ class Encoding(NamedTuple):
     soft: tuple[InstanceLiteral, ...] = ()
     undecided_at: tuple[InstanceLiteral, ...] = ()
     given_up: frozenset[int] = frozenset()
-
-
-# ---- worlds ---------------------------------------------------------------------------------------------------------
-
-
-class Completion(NamedTuple):
-    """One world: the open facts that are true, the values of open numbers, and the alternatives that are chosen.
-
-    ``facts`` are (predicate, code), ``values`` (function, code) -> number, ``outcomes`` (step, number, objects) ->
-    alternative; choices that are not listed take their first. ``order`` lists the steps of a partially ordered plan as
-    they are taken; ``durations``: (step, duration), where the plan gives a
-    tolerance.
-    """
-
-    facts: frozenset[tuple[int, int]]
-    values: dict[tuple[int, int], Number]
-    outcomes: dict[tuple[int, int, tuple[int, ...]], int]
-    order: tuple[int, ...] = ()
-    durations: tuple[tuple[int, Number], ...] = ()
-
-
-class ShownValue(NamedTuple):
-    """A fact or number of a world, as text: ``(metal cup)`` and ``true``, ``false`` or a number."""
-
-    what: str
-    value: str
-
-
-class ShownOutcome(NamedTuple):
-    """A choice of a world, as text; ``binding`` names the objects of quantifiers around it."""
-
-    step: int
-    action: str
-    alternative: int
-    alternatives: int
-    effect: str
-
-
-class ShownWorld(NamedTuple):
-    """A world as the report shows it: what the plan's verdict depends on."""
-
-    facts: tuple[ShownValue, ...]
-    outcomes: tuple[ShownOutcome, ...]
-    order: tuple[str, ...] = ()
-    durations: tuple[ShownValue, ...] = ()
-
-
-class Witness(NamedTuple):
-    """A world in which something fails: ``about`` is ``executable``, ``goal``, ``safe`` or the name of a rule."""
-
-    about: str
-    world: ShownWorld
-    replayed: bool | None
-
-
-class WorldsReport(NamedTuple):
-    """What a report says about worlds, beside its three values.
-
-    ``open_facts``, ``open_numbers``, ``choices`` (of outcomes), ``durations`` (with a tolerance) and ``unordered``
-    (pairs of steps that the plan leaves in either order): how much is left open. ``relevant``: how much of it the
-    verdict can depend on. ``cause`` and ``question`` are ``None`` where there is none, or where it was not found: the
-    notes say which. ``solver`` says what decided; ``advice``, where something is UNKNOWN, what would help.
-    """
-
-    open_facts: int
-    open_numbers: int
-    choices: int
-    relevant: int
-    witnesses: tuple[Witness, ...] = ()
-    cause: tuple[ShownValue, ...] | None = None
-    cause_note: str = ""
-    question: tuple[str, ...] | None = None
-    question_note: str = ""
-    invariants: tuple[str, ...] = ()
-    solver: str = ""
-    durations: int = 0
-    unordered: int = 0
-    advice: str = ""
 
 
 class Verdict(NamedTuple):

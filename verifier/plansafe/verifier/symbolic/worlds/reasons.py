@@ -6,10 +6,11 @@ from time import monotonic
 from typing import NamedTuple
 
 from plansafe.verifier.model.nodes import Task
+from plansafe.verifier.reporting.worlds import Completion, ShownValue
 from plansafe.verifier.symbolic.worlds.cause import minimal_cause
 from plansafe.verifier.symbolic.worlds.completions import Completions
 from plansafe.verifier.symbolic.worlds.decision import Opens, Partial, decision_of
-from plansafe.verifier.symbolic.worlds.model import Completion, Encoding, ShownValue
+from plansafe.verifier.symbolic.worlds.model import Encoding
 from plansafe.verifier.symbolic.worlds.question import question
 from plansafe.verifier.symbolic.worlds.texts import fluent_text
 

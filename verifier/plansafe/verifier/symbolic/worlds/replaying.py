@@ -10,7 +10,7 @@ from plansafe.verifier.execution.replay import HALT
 from plansafe.verifier.execution.steps import TimedStep
 from plansafe.verifier.reporting.report import Report, Worlds
 from plansafe.verifier.reporting.summary import summarise
-from plansafe.verifier.symbolic.worlds.model import Completion
+from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.worlds.witness import closed_task, resolved
 
 ThreeValues = tuple[bool, bool, "bool | None"]

@@ -14,7 +14,8 @@ from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.reading import ReadSteps
 from plansafe.verifier.reporting.confirmation import Confirmer
 from plansafe.verifier.reporting.report import Finding, Headline, Report, Worlds, unjudged
-from plansafe.verifier.symbolic.worlds.model import Completion, Verdict
+from plansafe.verifier.reporting.worlds import Completion
+from plansafe.verifier.symbolic.worlds.model import Verdict
 from plansafe.verifier.symbolic.worlds.replaying import in_world
 
 

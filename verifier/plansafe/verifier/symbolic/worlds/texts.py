@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from plansafe.grammar.sexpr import Node, write
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.nodes import Choice, Task
-from plansafe.verifier.symbolic.worlds.model import Completion, ShownOutcome, ShownValue, ShownWorld
+from plansafe.verifier.reporting.worlds import Completion, ShownOutcome, ShownValue, ShownWorld
 
 MAX_FACTS = 200
 """Facts of a world that a report lists."""

@@ -12,10 +12,11 @@ from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.reporting.report import Finding, FindingClass, Headline, Report, RuleCount, Worlds
 from plansafe.verifier.reporting.summary import counts
+from plansafe.verifier.reporting.worlds import Completion, ShownValue, ShownWorld, Witness, WorldsReport
 from plansafe.verifier.rules.model import shown_names
 from plansafe.verifier.symbolic.invariants.groups import Restrictions
 from plansafe.verifier.symbolic.worlds.enumeration import Openness, judge_each
-from plansafe.verifier.symbolic.worlds.model import Completion, ShownValue, ShownWorld, Verdict, Witness, WorldsReport
+from plansafe.verifier.symbolic.worlds.model import Verdict
 from plansafe.verifier.symbolic.worlds.replaying import ThreeValues, closed, in_world, judged
 from plansafe.verifier.symbolic.worlds.showing import Case, Contradicted, Show, Shown, headline
 from plansafe.verifier.symbolic.worlds.statuses import BROKEN, Counts, merged, unbroken, unsure

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.nodes import FALSE, Action, And, Equal, Formula, Or, Snap, Task, Variable, variable
-from plansafe.verifier.symbolic.worlds.model import Completion
+from plansafe.verifier.reporting.worlds import Completion
 
 Outcomes = dict[tuple[int, int, tuple[int, ...]], int]
 
