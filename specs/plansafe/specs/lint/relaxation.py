@@ -97,7 +97,7 @@ class Relaxation:
             self._open(opening)
         for literal in self.task.timed_literals:
             if not literal.fluent:
-                self._reach(literal.predicate, self.task.encode(literal.arguments), bool(literal.value))
+                self.reach(literal.predicate, self.task.encode(literal.arguments), bool(literal.value))
         self._fixpoint()
 
     # -- asking -------------------------------------------------------------------------------------------------------
@@ -173,14 +173,14 @@ class Relaxation:
         """Facts that a specification leaves open (those that S0 gives a value among them, which says more)."""
         for objects in product(*[self.task.domains[domain] for domain in opening.domains]):
             code = self.task.encode(objects)
-            self._reach(opening.predicate, code, True)
-            self._reach(opening.predicate, code, False)
+            self.reach(opening.predicate, code, True)
+            self.reach(opening.predicate, code, False)
             if len(self._facts[opening.predicate]) > MAX_MATCHES:
                 raise LimitReached(Limited.QUESTION)
 
     # -- the fixpoint -------------------------------------------------------------------------------------------------
 
-    def _reach(self, predicate: int, code: int, value: bool) -> bool:
+    def reach(self, predicate: int, code: int, value: bool) -> bool:
         """Note that a fact may be true, or false; whether that is new."""
         may_be, never_false = self._facts[predicate], self._facts[predicate + self.possible_certain.size]
         if value:
@@ -203,7 +203,7 @@ class Relaxation:
         self._derive()
         for (kind, name), predicate in self.engine.action_predicates.items():
             action = self.task.actions[name]
-            found = self._matches(self._conditions(action, kind), tuple(self._widened(action.parameters)))
+            found = self.matches(self._conditions(action, kind), tuple(self._widened(action.parameters)))
             self._facts[predicate].update([self.task.encode(objects) for objects in found])
 
     def _widened(self, variables: Sequence[Variable]) -> list[Variable]:
@@ -227,7 +227,8 @@ class Relaxation:
                 condition = And((*self._conditions(action, kind).parts, effect.condition, effect.at_start))
                 yield _Changer(condition, (*parameters, *effect.variables), effect.adds, effect.deletes)
 
-    def _matches(self, condition: Formula, variables: tuple[Variable, ...]) -> list[tuple[int, ...]]:
+    def matches(self, condition: Formula, variables: tuple[Variable, ...]) -> list[tuple[int, ...]]:
+        """All bindings for which a condition may hold. Raises :class:`LimitReached`."""
         if self.budget.over:
             raise LimitReached(Limited.QUESTION)
         key = (id(condition), "all")
@@ -285,8 +286,8 @@ class _Changer:
             return False
         changed = False
         encode = relaxation.task.encode
-        for objects in set(relaxation._matches(self.condition, self.variables)):
+        for objects in set(relaxation.matches(self.condition, self.variables)):
             for atom, value in self.changes:
                 code = encode(tuple([a if a >= 0 else objects[self._places[a]] for a in atom.arguments]))
-                changed |= relaxation._reach(atom.predicate, code, value)
+                changed |= relaxation.reach(atom.predicate, code, value)
         return changed

@@ -208,7 +208,7 @@ class Emitter:
                     parts = [self._function_of(parts[i : i + 400], word, formula) for i in range(0, len(parts), 400)]
                 return "(" + word.join(parts) + ")"
             case Equal():
-                return f"({self._argument(formula.left)} == {self._argument(formula.right)})"
+                return f"({self.argument(formula.left)} == {self.argument(formula.right)})"
             case Compare():
                 return f"({self.numeric(formula.left)} {_PYTHON[formula.operator]} {self.numeric(formula.right)})"
             case Truth():
@@ -220,7 +220,8 @@ class Emitter:
             case _:
                 assert_never(formula)
 
-    def _argument(self, argument: int) -> str:
+    def argument(self, argument: int) -> str:
+        """The code for an argument: a variable's name, or a constant's number."""
         return str(argument) if argument >= 0 else f"x{-1 - argument}"
 
     def _call(self, name: str, formula: Formula) -> str:
@@ -437,7 +438,7 @@ class Join:
             place = atom.arguments.index(unbound[0])
             domain = self.domains[slot]
             fewer = len(emitter.task.domains[domain])
-            there = [f"{emitter.position(predicate, i)} == {emitter._argument(atom.arguments[i])}" for i in known]
+            there = [f"{emitter.position(predicate, i)} == {emitter.argument(atom.arguments[i])}" for i in known]
             only = f" if {' and '.join(there)}" if there else ""
             scan = f"[{emitter.position(predicate, place)} for c in S[{predicate}]{only}]"
             lines = [f"for x{slot} in ({emitter.domain(domain)} if len(S[{predicate}]) >= {fewer} else {scan}):"]
@@ -450,9 +451,7 @@ class Join:
                 lines = [f"for {c} in I[{emitter.index(predicate, known)}].get({key}, E):"]
             else:
                 lines = [f"for {c} in S[{predicate}]:"]
-                tests = [
-                    f"{emitter.position(predicate, i, c)} == {emitter._argument(atom.arguments[i])}" for i in known
-                ]
+                tests = [f"{emitter.position(predicate, i, c)} == {emitter.argument(atom.arguments[i])}" for i in known]
             for argument in unbound:
                 places = [i for i, a in enumerate(atom.arguments) if a == argument]
                 slot = -1 - argument

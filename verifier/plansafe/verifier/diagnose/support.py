@@ -217,7 +217,7 @@ class Support:
             if not value:
                 yield axiom.body, binding, False, False
             elif Evaluator(self.task, earlier or [], self.state.fluents).holds(axiom.body, binding) is True:
-                for literal in Support._in(self, earlier or [])._literals(axiom.body, binding, True, False):
+                for literal in Support._in(self, earlier or [])._literals(axiom.body, binding, True, False):  # noqa: SLF001 - of its own class
                     yield literal.formula, literal.binding, literal.value, False
 
     @classmethod

@@ -97,12 +97,12 @@ class Execution:
         copy = Execution.__new__(Execution)
         copy.engine, copy.task, copy.letter, copy.blame = self.engine, self.task, self.letter, self.blame
         copy.state = State(self.task, list(self.state.facts), list(self.state.fluents))
-        copy._mine, self._mine = set(), set()
-        copy._pictures = dict(self._pictures)
-        copy.runtime, copy._before = self.runtime, self._before  # a step makes a new one
-        copy._indexes = self._indexes
+        copy._mine, self._mine = set(), set()  # noqa: SLF001 - of its own class
+        copy._pictures = dict(self._pictures)  # noqa: SLF001 - of its own class
+        copy.runtime, copy._before = self.runtime, self._before  # a step makes a new one  # noqa: SLF001 - of its own class
+        copy._indexes = self._indexes  # noqa: SLF001 - of its own class
         if self.runtime is None and self._indexes is not None:
-            copy._indexes = self._indexes.fork()
+            copy._indexes = self._indexes.fork()  # noqa: SLF001 - of its own class
         copy.history = []
         return copy
 

@@ -145,7 +145,7 @@ class Printer:
         inner = self.inside(effect.variables)
         changes = [_list("not", inner.formula(atom)) for atom in effect.deletes]
         changes += inner.formulas(effect.adds)
-        changes += [inner._assignment(assignment) for assignment in effect.assignments]
+        changes += [inner._assignment(assignment) for assignment in effect.assignments]  # noqa: SLF001 - of its own class
         text = changes[0] if len(changes) == 1 else _list("and", *changes)
         if effect.condition != Truth(True):
             text = _list("when", inner.formula(effect.condition), text)

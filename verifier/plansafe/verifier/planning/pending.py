@@ -45,7 +45,7 @@ def _of(automaton: Automaton, blame: bool) -> list[Demand]:
         (formula, tuple(zip(slots, binding, strict=True)))
         for binding, instance in instances
         if not (blame and instance.at_start)
-        for formula in _demanded(program, program._skeleton, program._states[instance.state][1])
+        for formula in _demanded(program, program.skeleton, program.states[instance.state][1])
     ]
 
 
@@ -55,7 +55,7 @@ def _demanded(program: Program, skeleton: Skeleton, components: tuple[object, ..
         return [f for part in content for f in _demanded(program, part, components)]  # type: ignore[attr-defined]
     if kind != "component" or not isinstance(content, int):
         return []
-    component, own = program._components[content], components[content]
+    component, own = program.components[content], components[content]
     values = component.values
     match component.kind:
         case "ltl" if isinstance(own, int):

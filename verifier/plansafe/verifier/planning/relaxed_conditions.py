@@ -105,15 +105,15 @@ class Conditions:
                     for objects in every
                 )
                 return all_of(parts) if formula.universal == positive else self.network.any(parts)
-            case Temporal() if isinstance(where, Where) and id(formula) in where.program._past_index:
+            case Temporal() if isinstance(where, Where) and id(formula) in where.program.past_index:
                 return self._past(formula, binding, positive, where)
             case Temporal() if isinstance(where, Asking):
-                asked = where.check._asked[id(formula)]
+                asked = where.check.asked[id(formula)]
                 latch = self.monitors[asked.monitor]
                 assert isinstance(latch, Automaton)
                 own = tuple([binding[slot] for slot in asked.slots])
                 there = Where(asked.monitor, latch.program, own, where.taken)
-                value = self.conjunction(latch.program._alive, binding, positive, there)
+                value = self.conjunction(latch.program.formula, binding, positive, there)
                 if latch.acting:
                     return value
                 # It has read the present letter already: what it stores is about the next ones.
@@ -148,7 +148,7 @@ class Conditions:
 
     def _memory(self, formula: Temporal, binding: Binding, value: bool, where: Where) -> int:
         """The proposition that a monitor remembers a value of a past formula."""
-        index = where.program._past_index[id(formula)]
+        index = where.program.past_index[id(formula)]
         key = (where.number, where.binding, index, value)
         known = self._memories.get(key)
         if known is None:
@@ -224,7 +224,7 @@ class Conditions:
                 yield number  # decided for good
                 continue
             state = automaton.default.state if instance is None else instance.state
-            stored, _, output = automaton.program._states[state]
+            stored, _, output = automaton.program.states[state]
             if (output if index == _OUTPUT else bool(stored >> index & 1)) == value:
                 yield number
 

@@ -83,7 +83,7 @@ class RuleDemands:
                 assert isinstance(monitor, Automaton)
                 objects = tuple([full[v.slot] for v in part.parameters])
                 own = Where(demand.number, monitor.program, objects, action_fact)
-                out.append(self.conditions.conjunction(monitor.program._alive, full, True, own))
+                out.append(self.conditions.conjunction(monitor.program.formula, full, True, own))
         return all_of(out)
 
     def _kept(

@@ -76,7 +76,7 @@ class UnifiedPlanner:
             return Solution(Answer.UNSUPPORTED, detail=f"{self.engine} does not plan with this", planner=self.name)
         with environment.factory.OneshotPlanner(name=engine, params=parameters) as planner:
             if self.engine in _PACKAGES:
-                planner._get_cmd = _own_folder(planner._get_cmd)
+                planner._get_cmd = _own_folder(planner._get_cmd)  # noqa: SLF001 - that port has no other way
             result = planner.solve(problem, timeout=query.time_limit_s)
         if result.plan is not None:
             plan = [

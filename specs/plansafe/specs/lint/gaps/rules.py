@@ -47,17 +47,17 @@ class Lifted:
     def __init__(self, words: Words) -> None:
         self.words = words
         self.task = words.task
-        self._names: dict[int, str] = {}
-        self._kinds: dict[int, str] = {}
+        self.names: dict[int, str] = {}
+        self.kinds: dict[int, str] = {}
 
     def variable(self, item: int) -> str:
         """The variable that stands for an object."""
-        if item not in self._names:
+        if item not in self.names:
             kind = self.task.type_names[self.words.kind_of(item)]
-            count = sum([1 for known in self._kinds.values() if known == kind])
-            self._kinds[item] = kind
-            self._names[item] = f"?{kind}" if not count else f"?{kind}{count + 1}"
-        return self._names[item]
+            count = sum([1 for known in self.kinds.values() if known == kind])
+            self.kinds[item] = kind
+            self.names[item] = f"?{kind}" if not count else f"?{kind}{count + 1}"
+        return self.names[item]
 
     def literal(self, literal: GroundLiteral) -> str:
         """A fact about variables."""
@@ -77,8 +77,8 @@ class Lifted:
 
     def parameters(self, items: Sequence[int] | None = None) -> str:
         """The typed list of the variables given (all that have been named, if none are)."""
-        chosen = list(self._names) if items is None else items
-        return " ".join([f"{self._names[o]} - {self._kinds[o]}" for o in chosen])
+        chosen = list(self.names) if items is None else items
+        return " ".join([f"{self.names[o]} - {self.kinds[o]}" for o in chosen])
 
 
 class Scoring:

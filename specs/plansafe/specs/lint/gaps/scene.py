@@ -51,7 +51,7 @@ class Shared:
         for predicate in static:
             for code in sorted(initial.facts[predicate]):
                 literal = self.literal(predicate, code)
-                self._connect(self.edges, literal)
+                self.connect(self.edges, literal)
                 item = Item(words.facts[predicate].weight, literal, literal.objects)
                 if item.weight > 0 and len(item.objects) != 1:
                     self.items.append(item)
@@ -78,7 +78,8 @@ class Shared:
             self._decoded[key] = self.task.decode(code, self.arity[predicate])
         return GroundLiteral(predicate, self._decoded[key])
 
-    def _connect(self, edges: dict[int, list[GroundLiteral]], literal: GroundLiteral) -> None:
+    def connect(self, edges: dict[int, list[GroundLiteral]], literal: GroundLiteral) -> None:
+        """Note a literal as an edge between each two of its objects."""
         if len(set(literal.objects)) > 1:
             for item in set(literal.objects):
                 edges.setdefault(item, []).append(literal)
@@ -128,7 +129,7 @@ class Scene:
         self.dynamic = [shared.literal(p, code) for p in shared.changing for code in sorted(state.facts[p])]
         self._edges: dict[int, list[GroundLiteral]] = {}
         for literal in self.dynamic:
-            shared._connect(self._edges, literal)
+            shared.connect(self._edges, literal)
         weights = shared.words.facts
         items = [Item(weights[f.predicate].weight, f, f.objects) for f in self.dynamic if weights[f.predicate].weight]
         items.sort(key=lambda item: (-item.weight, not shared.new(item.literal) if item.literal else False))

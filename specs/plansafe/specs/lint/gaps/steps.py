@@ -286,11 +286,11 @@ class StepPatterns:
         when = f" :when {lifted.literal(now[1])}" if now and now[1] else ""
         parameters = lifted.parameters()
         inner = Lifted(self.words)
-        inner._names, inner._kinds = dict(lifted._names), dict(lifted._kinds)
+        inner.names, inner.kinds = dict(lifted.names), dict(lifted.kinds)
         done = f"(action {inner.step(earlier, {tool, past[0]})})"
         if past[1] is not None:
             done = f"(and {inner.literal(past[1])} {done})"
-        if past[0] not in lifted._names:
+        if past[0] not in lifted.names:
             done = f"(exists ({inner.parameters([past[0]])}) {done})"
         wanted = _pattern(remedy, place, lifted.variable(tool))
         text = (

@@ -117,13 +117,13 @@ class Automaton:
         self.readers = InstanceIndex(patterns(emitter, locals_, self.parameters))
         self.global_readers = InstanceIndex(patterns(emitter, And(tuple([leaves[i] for i in self.global_leaves])), ()))
         self.everything = InstanceIndex(patterns(emitter, And(tuple(leaves)), self.parameters))
-        operator = self.program._alive.operator if isinstance(self.program._alive, Temporal) else ""
+        operator = self.program.formula.operator if isinstance(self.program.formula, Temporal) else ""
         self.response = (
             self.mode == "whole"
             and operator in ("sometime-after", "always-within")
-            and past_only(self.program._alive.operands[0])  # type: ignore[union-attr]
+            and past_only(self.program.formula.operands[0])  # type: ignore[union-attr]
         )
-        self._premise = Program(self.task, "always", self.program._alive.operands[0]) if self.response else None  # type: ignore[union-attr]
+        self._premise = Program(self.task, "always", self.program.formula.operands[0]) if self.response else None  # type: ignore[union-attr]
 
     def _fused(self, emitter: Emitter, leaves: list[int], slots: list[int]) -> Callable[..., int]:
         """All bits in one call."""
@@ -374,7 +374,7 @@ class Automaton:
             assert self._premise is not None
             own = 0
             for number, leaf in enumerate(self._premise.leaves):
-                own |= (letter >> self.program._leaf(leaf) & 1) << number
+                own |= (letter >> self.program.leaf(leaf) & 1) << number
             instance.at_start = self._premise.output(self._premise.step(self._premise.start, own, 0, moment))
         elif self.program.past_mode:
             instance.at_start = not self.program.output(instance.state)
@@ -502,11 +502,11 @@ class Automaton:
         copy.done = set(self.done)
         copy.default = self.default.copy()
         copy.readers = self.readers.fork()
-        copy._awake = set(self._awake)
-        copy._candidates = list(self._candidates)
-        copy._touched = set(self._touched)
+        copy._awake = set(self._awake)  # noqa: SLF001 - of its own class
+        copy._candidates = list(self._candidates)  # noqa: SLF001 - of its own class
+        copy._touched = set(self._touched)  # noqa: SLF001 - of its own class
         copy.touched_early = {n: set(k) for n, k in self.touched_early.items()}
-        copy._touched_now = {n: set(k) for n, k in self._touched_now.items()}
+        copy._touched_now = {n: set(k) for n, k in self._touched_now.items()}  # noqa: SLF001 - of its own class
         copy.tracked = dict(self.tracked)
         copy.undecided = set(self.undecided)
         copy.violations = list(self.violations)

@@ -57,8 +57,8 @@ class FactIndexes:
         """An independent copy for a state that is the same now. What neither changes is shared: constant time."""
         copy = FactIndexes.__new__(FactIndexes)
         copy.task, copy.size, copy.specs = self.task, self.size, self.specs
-        copy.tables, copy._by_predicate = list(self.tables), self._by_predicate
-        copy._mine, self._mine = {}, {}
+        copy.tables, copy._by_predicate = list(self.tables), self._by_predicate  # noqa: SLF001 - of its own class
+        copy._mine, self._mine = {}, {}  # noqa: SLF001 - of its own class
         return copy
 
     def _powers(self, predicate: int, positions: tuple[int, ...]) -> tuple[int, ...]:
@@ -165,8 +165,8 @@ class InstanceIndex:
     def fork(self) -> InstanceIndex:
         """An independent copy, at the cost of what has changed since the tables were first shared."""
         copy = InstanceIndex.__new__(InstanceIndex)
-        copy.patterns, copy.by_predicate, copy._tables = self.patterns, self.by_predicate, self._tables
+        copy.patterns, copy.by_predicate, copy._tables = self.patterns, self.by_predicate, self._tables  # noqa: SLF001 - of its own class
         if self._changed is None:
             self._changed = [{} for _ in self.patterns]
-        copy._changed = [{key: set(found) for key, found in changes.items()} for changes in self._changed]
+        copy._changed = [{key: set(found) for key, found in changes.items()} for changes in self._changed]  # noqa: SLF001 - of its own class
         return copy

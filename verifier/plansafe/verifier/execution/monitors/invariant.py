@@ -175,7 +175,7 @@ class Invariant:
         copy.undecided = set(self.undecided)
         copy.candidates = []
         copy.violations = list(self.violations)
-        copy._touched = set()
+        copy._touched = set()  # noqa: SLF001 - of its own class
         return copy
 
 

@@ -99,8 +99,8 @@ def _state(program: Program, state: int, letter: int) -> object:
     """A state of a program; where a clock runs, the time since it started instead of the time at which it did."""
     if not program.clocked:
         return state
-    past, components, output = program._states[state]
-    return past, tuple([_since(c, own, letter) for c, own in zip(program._components, components, strict=True)]), output
+    past, components, output = program.states[state]
+    return past, tuple([_since(c, own, letter) for c, own in zip(program.components, components, strict=True)]), output
 
 
 def _since(component: Component, own: object, letter: int) -> object:

@@ -101,7 +101,7 @@ class Latch(Automaton):
         copy = super().fork()
         assert isinstance(copy, Latch)
         copy.unknown = set(self.unknown)
-        copy._idle = []
+        copy._idle = []  # noqa: SLF001 - of its own class
         return copy
 
 
@@ -147,7 +147,7 @@ class LatchedCheck(StepCheck):
         super().__init__(part, emitter, parameters, step, guard, TRUE, after=True)
         self.after = False
         self.slots = [v.slot for v in parameters]
-        self._asked: dict[int, _Asked] = {}
+        self.asked: dict[int, _Asked] = {}
         self._truths: dict[int, tuple[Truth, tuple[int, ...]]] = {}
         self._body = body
         temporal: list[tuple[Temporal, tuple[Variable, ...]]] = []
@@ -157,7 +157,7 @@ class LatchedCheck(StepCheck):
             if key not in known:
                 monitors.append(Latch(part, emitter, own, formula, momentary))
                 known[key] = len(monitors) - 1
-            self._asked[id(formula)] = _Asked(known[key], tuple([v.slot for v in own]))
+            self.asked[id(formula)] = _Asked(known[key], tuple([v.slot for v in own]))
 
     def _prepare(
         self,
@@ -190,7 +190,7 @@ class LatchedCheck(StepCheck):
         return self._value(state, past, self._body, dict(zip(self.slots, binding, strict=True)))
 
     def _value(self, state: State, truth: TruthOf, formula: Formula, binding: dict[int, int]) -> bool | None:
-        asked = self._asked.get(id(formula))
+        asked = self.asked.get(id(formula))
         if asked is not None:
             return truth(asked.monitor, tuple([binding[s] for s in asked.slots]))
         known = self._truths.get(id(formula))

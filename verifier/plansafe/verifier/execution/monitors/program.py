@@ -77,20 +77,20 @@ class Program:
         self.leaves: list[Formula] = []
         self._leaf_index: dict[tuple[object, ...], int] = {}
         self._past: list[tuple[str, list[Value]]] = []
-        self._past_index: dict[int, int] = {}
-        self._components: list[Component] = []
+        self.past_index: dict[int, int] = {}
+        self.components: list[Component] = []
         self._bounds: list[tuple[Number, Number | None]] = []
         self.progression = Progression()
         formula = ground_temporal(task, formula, parameters)
-        self._alive = formula  # identities index past subformulas
+        self.formula = formula  # identities index past subformulas
         if self.past_mode:
             self._output: Value = self._value(formula)
-            self._skeleton: Skeleton = ("component", 0)
+            self.skeleton: Skeleton = ("component", 0)
         else:
-            self._skeleton = self._boolean(formula)
-        self.timed = any([c.kind in ("within", "hold-during", "hold-after", "always-within") for c in self._components])
-        self.clocked = any([c.kind == "always-within" for c in self._components])
-        self._states: list[tuple[int, tuple[object, ...], bool]] = []
+            self.skeleton = self._boolean(formula)
+        self.timed = any([c.kind in ("within", "hold-during", "hold-after", "always-within") for c in self.components])
+        self.clocked = any([c.kind == "always-within" for c in self.components])
+        self.states: list[tuple[int, tuple[object, ...], bool]] = []
         self._numbers: dict[tuple[int, tuple[object, ...], bool], int] = {}
         self._next: dict[tuple[int, int, int], int] = {}
         self._moves: dict[tuple[int, int, int], tuple[int, bool]] = {}
@@ -99,14 +99,14 @@ class Program:
         for number, (operator, _) in enumerate(self._past):
             if operator in ("historically", "weak-yesterday"):
                 initial_past |= 1 << number
-        self.start = self._number((initial_past, tuple([c.start for c in self._components]), True))
+        self.start = self._number((initial_past, tuple([c.start for c in self.components]), True))
 
     @cached_property
     def horizon(self) -> int:
         """The first letter of an untimed trace at which no bound of the formula makes a difference any more."""
         bounds = [
             bound
-            for component in self._components
+            for component in self.components
             if component.kind in ("within", "hold-during", "hold-after")
             for bound in component.bounds
         ]
@@ -114,7 +114,8 @@ class Program:
 
     # -- building -----------------------------------------------------------------------------------------------------
 
-    def _leaf(self, formula: Formula) -> int:
+    def leaf(self, formula: Formula) -> int:
+        """The number of a state formula among the leaves, where it gets one."""
         key = structure(formula)
         if key not in self._leaf_index:
             self._leaf_index[key] = len(self.leaves)
@@ -126,18 +127,18 @@ class Program:
         if isinstance(formula, Truth):
             return ("constant", formula.value)
         if not is_temporal(formula):
-            return ("leaf", self._leaf(formula))
+            return ("leaf", self.leaf(formula))
         match formula:
             case Not():
                 return ("not", self._value(formula.body))
             case And() | Or():
                 return ("and" if isinstance(formula, And) else "or", [self._value(p) for p in formula.parts])
             case Temporal():
-                if id(formula) not in self._past_index:
+                if id(formula) not in self.past_index:
                     operands = [self._value(p) for p in formula.operands]
-                    self._past_index[id(formula)] = len(self._past)
+                    self.past_index[id(formula)] = len(self._past)
                     self._past.append((formula.operator, operands))
-                return ("past", self._past_index[id(formula)])
+                return ("past", self.past_index[id(formula)])
             case Atom() | Equal() | Compare() | Quantified():
                 raise AssertionError("quantifiers over temporal formulas are ground")
             case _:
@@ -172,8 +173,8 @@ class Program:
                 assert_never(formula)
 
     def _component(self, component: Component) -> Skeleton:
-        self._components.append(component)
-        return ("component", len(self._components) - 1)
+        self.components.append(component)
+        return ("component", len(self.components) - 1)
 
     def _ltl(self, formula: Formula, positive: bool) -> int:
         """Negation normal form, as a node of the progression.
@@ -184,7 +185,7 @@ class Program:
         if isinstance(formula, Truth):
             return progression.TRUE if formula.value == positive else progression.FALSE
         if not is_temporal(formula):
-            return table.literal(2 * self._leaf(formula), positive)
+            return table.literal(2 * self.leaf(formula), positive)
         match formula:
             case Not():
                 return self._ltl(formula.body, not positive)
@@ -232,8 +233,8 @@ class Program:
     def _number(self, state: tuple[int, tuple[object, ...], bool]) -> int:
         found = self._numbers.get(state)
         if found is None:
-            found = self._numbers[state] = len(self._states)
-            self._states.append(state)
+            found = self._numbers[state] = len(self.states)
+            self.states.append(state)
         return found
 
     def time_bits(self, moment: LetterTime) -> int:
@@ -243,7 +244,7 @@ class Program:
         """
         bits = 0
         shift = 0
-        for component in self._components:
+        for component in self.components:
             if component.kind in ("within", "hold-during", "hold-after"):
                 low, high = component.bounds[0], component.bounds[-1]
                 flags = [moment.time <= low, moment.later_at_most(low), False, False]
@@ -277,7 +278,7 @@ class Program:
         return found
 
     def _step(self, state: int, letter: int, time_bits: int, moment: LetterTime) -> int:
-        stored, components, _ = self._states[state]
+        stored, components, _ = self.states[state]
         now, after = self._past_step(stored, letter)
         output = True
         out: list[object] = []
@@ -285,7 +286,7 @@ class Program:
             output = self._evaluate(self._output, letter, now)
         extended = -1
         shift = 0
-        for component, own in zip(self._components, components, strict=True):
+        for component, own in zip(self.components, components, strict=True):
             if component.kind == "ltl":
                 if extended < 0:
                     extended = self._interleave(letter, now)
@@ -345,7 +346,7 @@ class Program:
 
     def output(self, state: int) -> bool:
         """In a past formula: its value at the letter just read."""
-        return self._states[state][2]
+        return self.states[state][2]
 
     def verdict(self, state: int) -> int:
         """The verdict on the prefix just read (RV-LTL).
@@ -354,14 +355,14 @@ class Program:
         """
         found = self._verdicts.get(state)
         if found is None:
-            found = self._verdicts[state] = self._judge(self._skeleton, self._states[state][1])
+            found = self._verdicts[state] = self._judge(self.skeleton, self.states[state][1])
         return found
 
     def _judge(self, skeleton: Skeleton, components: tuple[object, ...]) -> int:
         kind, content = skeleton
         if kind == "component":
             assert isinstance(content, int)
-            component, own = self._components[content], components[content]
+            component, own = self.components[content], components[content]
             if component.kind != "ltl":
                 return judge(component, own)
             if own in (progression.TRUE, progression.FALSE):
@@ -377,7 +378,7 @@ class Program:
         return self.clocked and any(
             [
                 c.kind == "always-within" and own is not None and own is not _BAD
-                for c, own in zip(self._components, self._states[state][1], strict=True)
+                for c, own in zip(self.components, self.states[state][1], strict=True)
             ]
         )
 

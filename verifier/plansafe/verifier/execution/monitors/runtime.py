@@ -87,7 +87,7 @@ class Runtime:
 
     def _monitor(self, number: int, part: Part, emitter: Emitter) -> None:
         if not all([self.plan.task.domains[v.domain] for v in part.parameters]):
-            return  # nobody to be about
+            return  # some parameter has no object, so there are no instances
         momentary = self.plan.momentary
         formula = part.body
         if part.mode == "each":
@@ -361,22 +361,22 @@ class Runtime:
         copy = type(self).__new__(type(self))
         copy.plan, copy.indexes, copy.too_large = self.plan, self.indexes.fork(), self.too_large
         copy.monitors = list(self.monitors)
-        copy._owned, self._owned = set(), set()
+        copy._owned, self._owned = set(), set()  # noqa: SLF001 - of its own class
         # Most plans take few kinds of steps: checks are shared until a step reaches them.
         copy.checks = dict(self.checks)
-        copy._mine, self._mine = set(), set()
+        copy._mine, self._mine = set(), set()  # noqa: SLF001 - of its own class
         copy.memories = dict(self.memories)
         copy.matches = list(self.matches)
-        copy._match = self._match
-        copy._added, copy._deleted, copy._readers = self._added, self._deleted, self._readers
-        copy._awake, copy._acting_due = dict(self._awake), dict(self._acting_due)
-        copy._due_after = []
+        copy._match = self._match  # noqa: SLF001 - of its own class
+        copy._added, copy._deleted, copy._readers = self._added, self._deleted, self._readers  # noqa: SLF001 - of its own class
+        copy._awake, copy._acting_due = dict(self._awake), dict(self._acting_due)  # noqa: SLF001 - of its own class
+        copy._due_after = []  # noqa: SLF001 - of its own class
         if self._due_after:
             due = {check: check.fork() for check in self._due_after}
             for predicate in {check.predicate for check in due}:
                 copy.checks[predicate] = [due.get(check) or check.fork() for check in self.checks[predicate]]
-                copy._mine.add(predicate)
-            copy._due_after = list(due.values())
+                copy._mine.add(predicate)  # noqa: SLF001 - of its own class
+            copy._due_after = list(due.values())  # noqa: SLF001 - of its own class
         return copy
 
 

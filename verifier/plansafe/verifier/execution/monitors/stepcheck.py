@@ -119,7 +119,7 @@ class StepCheck:
     def fork(self) -> StepCheck:
         """An independent copy."""
         copy = shallow(self)
-        copy._due = list(self._due)
+        copy._due = list(self._due)  # noqa: SLF001 - of its own class
         copy.undecided = set(self.undecided)
         copy.violations = list(self.violations)
         return copy

@@ -15,16 +15,16 @@ from plansafe.verifier.symbolic.durations.affine import Trail
 
 
 class Patient(LetterTime):
-    """A moment that never rules out a later one: verdicts wait for the end, and need fewer comparisons for it."""
+    """A time that never rules out a later one: verdicts wait for the end, and need fewer comparisons for it."""
 
     __slots__ = ()
 
-    def later_at_most(self, bound: Number) -> bool:  # noqa: ARG002
-        """Perhaps."""
+    def later_at_most(self, bound: Number) -> bool:  # noqa: ARG002 - whatever the bound
+        """A later letter with a time <= ``bound`` is never ruled out."""
         return True
 
-    def later_before(self, bound: Number) -> bool:  # noqa: ARG002
-        """Perhaps."""
+    def later_before(self, bound: Number) -> bool:  # noqa: ARG002 - whatever the bound
+        """A later letter with a time < ``bound`` is never ruled out."""
         return True
 
 

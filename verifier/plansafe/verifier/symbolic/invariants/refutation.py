@@ -262,10 +262,10 @@ class Situation:
         self._splits.remove(smallest)
         for alternative in smallest:
             branch = self.copy()
-            branch._budget = self._budget
+            branch._budget = self._budget  # noqa: SLF001 - of its own class
             branch.know(alternative)
             refuted = branch.refuted(depth - 1)
-            self._budget = branch._budget - 1
+            self._budget = branch._budget - 1  # noqa: SLF001 - of its own class
             if not refuted:
                 return False
         return True
