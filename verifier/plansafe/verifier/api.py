@@ -49,7 +49,7 @@ class Checker:
     def of(cls, compiled: CompiledTask) -> Checker:
         """A checker for what is compiled already."""
         checker = cls.__new__(cls)
-        checker._keep(compiled)
+        checker._keep(compiled)  # noqa: SLF001 - of its own class
         return checker
 
     def _keep(self, made: CompiledTask | Rejected) -> None:
