@@ -16,7 +16,8 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.planning.kairos import executable
-from plansafe.verifier.planning.printing import Names, Printed, Unprintable, decimal, print_task
+from plansafe.verifier.planning.printed_names import Names, Unprintable, decimal
+from plansafe.verifier.planning.printing import Printed, print_task
 
 STREAMS = ("pddl3", "past", "mixed")
 SEED = 77

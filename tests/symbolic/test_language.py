@@ -27,7 +27,8 @@ from plansafe.verifier.model.nodes import Effect, InitialLiteral, Interval, Open
 from plansafe.verifier.planning.compile_rules import CannotCompile, compile_rules
 from plansafe.verifier.planning.own_search import OwnSearch
 from plansafe.verifier.planning.port import Answer, Query
-from plansafe.verifier.planning.printing import Unprintable, print_task
+from plansafe.verifier.planning.printed_names import Unprintable
+from plansafe.verifier.planning.printing import print_task
 from plansafe.verifier.repair.api import repair
 from plansafe.verifier.repair.model import RepairStatus
 from plansafe.verifier.reporting.report import Finding, FindingClass, Headline

@@ -24,8 +24,7 @@ from plansafe.verifier.model.operations import (
     substituted_atom,
 )
 from plansafe.verifier.planning.draft import Draft
-from plansafe.verifier.planning.printing import folded
-from plansafe.verifier.planning.rewriting import is_plain
+from plansafe.verifier.planning.rewriting import folded, is_plain
 
 
 def distribute(draft: Draft) -> None:

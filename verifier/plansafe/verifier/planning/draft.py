@@ -26,7 +26,7 @@ from plansafe.verifier.model.operations import (
     reads,
     substituted,
 )
-from plansafe.verifier.planning.printing import folded
+from plansafe.verifier.planning.rewriting import folded
 from plansafe.verifier.planning.trace_automata import MAX_TICKS, CannotCompile
 
 

@@ -24,8 +24,7 @@ from plansafe.verifier.model.operations import (
     substituted,
 )
 from plansafe.verifier.planning.draft import Draft
-from plansafe.verifier.planning.printing import folded
-from plansafe.verifier.planning.rewriting import is_conjunction
+from plansafe.verifier.planning.rewriting import folded, is_conjunction
 
 MAX_EXPANSION = 20_000
 

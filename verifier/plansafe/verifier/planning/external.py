@@ -15,7 +15,8 @@ from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.model.nodes import Action, Quantified, Task
 from plansafe.verifier.planning.compile_rules import Compiled, compile_rules
 from plansafe.verifier.planning.port import Answer, Query, Solution
-from plansafe.verifier.planning.printing import Printed, Unprintable, floats_suffice, print_task
+from plansafe.verifier.planning.printed_names import Unprintable
+from plansafe.verifier.planning.printing import Printed, floats_suffice, print_task
 from plansafe.verifier.planning.trace_automata import CannotCompile
 from plansafe.verifier.reporting.report import Headline, Worlds
 

@@ -28,8 +28,7 @@ from plansafe.verifier.model.operations import (
 from plansafe.verifier.planning.draft import ActionEffect, Draft, Reading
 from plansafe.verifier.planning.end_goal import require_at_end
 from plansafe.verifier.planning.past_bits import now, settled
-from plansafe.verifier.planning.printing import folded
-from plansafe.verifier.planning.rewriting import divides, is_plain
+from plansafe.verifier.planning.rewriting import divides, folded, is_plain
 from plansafe.verifier.planning.slicing import is_total
 from plansafe.verifier.planning.trace_automata import CannotCompile
 from plansafe.verifier.planning.trace_facts import holds_at_end

@@ -33,7 +33,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.elaborate.conditions import RESERVED
 from plansafe.verifier.elaborate.context import is_name
-from plansafe.verifier.planning.printing import Unprintable, decimal
+from plansafe.verifier.planning.printed_names import Unprintable, decimal
 from plansafe.verifier.reporting.report import Finding, FindingClass, Headline, Report
 
 NAME = "safecheck"
