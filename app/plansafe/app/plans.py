@@ -37,8 +37,8 @@ class Heading(NamedTuple):
 
 _COMMENT = re.compile(r";[^\r\n]*")
 _DEFINE = re.compile(r"\s*\(\s*define\s*\(\s*(domain|problem|plan|safety|mapping)\s+([^\s()]+)", re.IGNORECASE)
-_DOMAIN = re.compile(r"\(\s*:domain\s+([^\s()]+)", re.IGNORECASE)
-_PROBLEM = re.compile(r"\(\s*:problem\s+([^\s()]+)", re.IGNORECASE)
+_DOMAIN = r"(?i)\(\s*:domain\s+([^\s()]+)"
+_PROBLEM = r"(?i)\(\s*:problem\s+([^\s()]+)"
 # A whole step, and then the beginning of another or nothing: "(see above) for details" is prose.
 _STEP = re.compile(
     r"""\s*(?:[\d.]+\s*:\s*)?\(\s*(?!define\b)[^\s()?":][^\s()?"]*(?:\s+[^\s()?"]+)*+\s*\)\s*(?:\[[^\]\r\n]*\]\s*)?(?:\(|[\d.]+\s*:|\Z)""",
@@ -46,7 +46,8 @@ _STEP = re.compile(
 )
 _REMARK = re.compile(r"(?<!;);++[ \t]*+(domain|problem)[ \t]*:[ \t]*([^\r\n]+)", re.IGNORECASE)
 _LEADING_COMMENTS = re.compile(r"(?>\s+|;[^\r\n]*)*+")
-_PLAN_NAME = re.compile(r"(?:.*\.(?:plan|soln|solution|pddl)|(?:sas_)?plan)(?:\.\d+)?\Z", re.IGNORECASE)
+_PLAN_NAME = r"(?i)(?:.*\.(?:plan|soln|solution|pddl)|(?:sas_)?plan)(?:\.\d+)?\Z"
+# Patterns that most runs never use are texts: they are compiled at first use.
 
 
 def heading(text: str) -> Heading:
@@ -59,8 +60,8 @@ def _heading(head: str) -> Heading:
     clean = _COMMENT.sub(" ", head) if ";" in head else head
     defined = _DEFINE.match(clean)
     if defined is not None:
-        domain = _DOMAIN.search(clean, defined.end())
-        problem = _PROBLEM.search(clean, defined.end())
+        domain = re.search(_DOMAIN, clean[defined.end() :])
+        problem = re.search(_PROBLEM, clean[defined.end() :])
         return Heading(
             Kind(defined[1].lower()), defined[2].lower(), domain[1] if domain else None, problem[1] if problem else None
         )
@@ -100,7 +101,7 @@ def plans_below(folder: str) -> Iterator[str]:
         elif entry.is_file():
             kind = heading_of_file(entry.path).kind
             unclear = kind in (Kind.EMPTY, Kind.OTHER)
-            if kind in (Kind.PLAN, Kind.STEPS) or (unclear and _PLAN_NAME.match(entry.name)):
+            if kind in (Kind.PLAN, Kind.STEPS) or (unclear and re.match(_PLAN_NAME, entry.name)):
                 yield entry.path
     for place in below:
         yield from plans_below(place)

@@ -66,7 +66,7 @@ def read_all(source: Source) -> list[Node] | None:
     stack: list[list[Node]] = []
     for piece in pieces:
         parts = piece.split(")")
-        child: list[Node] = parts[0].split()  # type: ignore[assignment]  # a list of strings of its own
+        child: list[Node] = [*parts[0].split()]  # a copy: split leaves room for twelve
         current.append(child)
         if len(parts) == 1:
             stack.append(current)

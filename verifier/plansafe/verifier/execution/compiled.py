@@ -25,7 +25,6 @@ from plansafe.verifier.execution.steps import Tolerance, rounded
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import OpenPredicate, Task, WorldInvariant
 from plansafe.verifier.rules.elaborate import Rules
-from plansafe.verifier.rules.expand import Expander
 from plansafe.verifier.rules.expanded import Expanded
 from plansafe.verifier.rules.model import Rule
 
@@ -201,6 +200,8 @@ def _specified(
         if found is not None:
             sources[found.name] = found
         return found
+
+    from plansafe.verifier.rules.expand import Expander  # noqa: PLC0415 - for specifications alone
 
     try:
         expanded = Expander(context, task, remember).expand(list(specs))

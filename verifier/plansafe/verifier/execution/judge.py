@@ -9,7 +9,6 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.reading import ReadSteps, read_steps
 from plansafe.verifier.execution.replay import FORCE, HALT, SKIP, Outcome, Run
-from plansafe.verifier.execution.timed import TimedRun
 
 
 class Judged(NamedTuple):
@@ -61,6 +60,8 @@ def readings(
 def replay(compiled: CompiledTask, read: ReadSteps, reading: str, deadline: float | None = None) -> Outcome:
     """One reading of a plan that was read with places."""
     if read.timed is not None:
+        from plansafe.verifier.execution.timed import TimedRun  # noqa: PLC0415 - for timed plans alone
+
         timed = TimedRun(compiled.engine, reading, read.timed, compiled.tolerance(read), deadline)
         timed.run()
         return timed.outcome(len(read.steps))._replace(rounded=frozenset(timed.rounded))
