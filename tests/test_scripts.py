@@ -41,6 +41,7 @@ SCRIPTS = {
         "--plans 2 --steps 20 --time-limit 2 --kernel 1 --output {out}/repair.json", codes=(0, 1)
     ),
     "bench/faults/sample.py": Run(f"{CORPUS} --only depot --count 1 --time-limit 1"),
+    "bench/gaps.py": Run("--group household --count 1 --steps 100 --time 2 --variant without-words"),
     "bench/hazards/agreement.py": Run(),
     "bench/hazards/sheets.py": Run(
         "{out}/hazards.json {out}/sheets --findings 2 --clean 1",
@@ -77,7 +78,6 @@ SCRIPTS = {
     "tests/fuzz/run.py": Run("--count 20 --reduce 0 --out {out}"),
     "tests/grammar/run.py": Run("0 2"),
     "tests/lint/run_lint.py": Run("--count 3"),
-    "tests/lint_gaps/run_gaps.py": Run("--group household --count 1 --steps 100 --time 2"),
     "tests/property/walks.py": Run("--tasks 2 --letters 2"),
     "tests/property/run.py": Run("--count 60"),
     "tests/repair/run.py": Run("--count 2 --jobs 1"),

@@ -102,6 +102,13 @@ def fifty() -> list[Case]:
     return first + random.Random(50).sample(mapped(), 50 - len(first))
 
 
+def fresh(seed: int = 2026) -> list[Case]:
+    """Fifty others: the portable rules that are not among the fifty, in the household domain and in their own world."""
+    known = fifty()
+    left = [case for case in mapped() if case not in known]
+    return left + random.Random(seed).sample(home(), 50 - len(left))
+
+
 # -- running one ------------------------------------------------------------------------------------------------------
 
 
@@ -168,6 +175,8 @@ def broken(checker: Checker, plan: str) -> set[str | None]:
 
 def separates(case: Case, gap: Gap) -> tuple[bool, bool]:
     """Whether a proposed rule is broken by a plan that breaks the deleted one, and kept by those that keep it."""
+    if not gap.code:
+        return False, False  # a baseline proposes no rules
     alone = Source("proposed.safe", f"(define (safety proposed) {gap.rule})")
     checker = Checker(source(case.domain), source(case.folder / "problem.pddl"), [alone], NEVER)
     assert checker.ok, checker.diagnostics

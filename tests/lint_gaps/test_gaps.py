@@ -1,4 +1,4 @@
-"""Deleted rules are revealed, and what is reported of a gap is so; ``run_gaps.py`` measures all of them."""
+"""Deleted rules are revealed, and what is reported of a gap is so; ``bench/gaps.py`` measures all of them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def caused(checker: Checker, plan: tuple[str, ...]) -> set[str | None]:
 @pytest.mark.parametrize("rule", ["dry-hands-at-the-plug", "nothing-dangerous-in-hand", "one-dose-only"])
 def test_a_deleted_rule_is_revealed(rule: str) -> None:
     case = CASES[rule]
-    judged = judge(case, GapOptions(least=1.0, time_limit_s=60.0))
+    judged = judge(case, GapOptions(time_limit_s=60.0))
     assert judged.revealed is not None
     domain = Source("domain", case.domain.read_text(encoding="utf-8"))
     problem = Source("problem", (case.folder / "problem.pddl").read_text(encoding="utf-8"))

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
-from heapq import heappop, heappush
 from time import monotonic
 from typing import NamedTuple
 
-from plansafe.specs.lint.gaps.ends import EndPatterns
-from plansafe.specs.lint.gaps.rules import Proposal
+from plansafe.specs.lint.gaps.patterns import Patterns
+from plansafe.specs.lint.gaps.proposals import Proposal
 from plansafe.specs.lint.gaps.scene import Scene, Shared
-from plansafe.specs.lint.gaps.states import StatePatterns
-from plansafe.specs.lint.gaps.steps import StepPatterns
-from plansafe.specs.lint.gaps.trials import Path, Trial, Trials
-from plansafe.verifier.execution.execution import Execution, StateKey, changing
-from plansafe.verifier.execution.state import NumberTooLarge, State
+from plansafe.specs.lint.gaps.trials import Path, broken_at_end
+from plansafe.verifier.execution.execution import Execution
+from plansafe.verifier.execution.monitors.finding import TooManyInstances
+from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction
 
 WITNESSES = 4
-MAX_ENDS = 150
-SEVERAL = 4
-"""So many steps of a kind with the same proposal are no coincidence."""
+MAX_PLANS = 150
 
 
 class Witness(NamedTuple):
@@ -28,226 +25,102 @@ class Witness(NamedTuple):
 
     path: Path
     rest: Path
-    accepted: bool
+
+
+class Found(NamedTuple):
+    """A proposal with a few paths that break it."""
+
+    proposal: Proposal
+    witnesses: list[Witness]
 
 
 class Node(NamedTuple):
     """A state on the frontier: how it was reached, and the rest of the plan that it left."""
 
+    execution: Execution
+    scene: Scene
     path: Path
     rest: Path
-    state: State
-    before: StateKey | None = None
-    """The state before the last step."""
-    heat: float = 0.0
-    """How suspicious what the last step changed is: below 1, so that short detours come first in the long run."""
-
-
-class Found:
-    """A proposal with the paths that break it."""
-
-    def __init__(self, proposal: Proposal) -> None:
-        self.proposal = proposal
-        self.witnesses: list[Witness] = []
-
-    def add(self, witness: Witness) -> None:
-        """Keep a few witnesses, those that are plans already first."""
-        if witness.accepted and not any([w.accepted for w in self.witnesses]):
-            self.witnesses.insert(0, witness)
-        elif len(self.witnesses) < WITNESSES and all(w.rest != witness.rest for w in self.witnesses):
-            self.witnesses.append(witness)
-
-    @property
-    def full(self) -> bool:
-        """Whether more witnesses are of no use."""
-        return bool(self.witnesses) and (self.witnesses[0].accepted or len(self.witnesses) >= WITNESSES)
-
-
-_Kind = tuple[str, tuple[int, ...]]
-
-
-class _Counts:
-    """How often steps of a kind were taken, and how often a proposal came with them."""
-
-    def __init__(self) -> None:
-        self.taken: dict[_Kind, int] = {}
-        self.with_: dict[str, dict[_Kind, int]] = {}
-
-    def add(self, kind: _Kind, texts: set[str]) -> None:
-        """One step more."""
-        self.taken[kind] = self.taken.get(kind, 0) + 1
-        for text in texts:
-            counts = self.with_.setdefault(text, {})
-            counts[kind] = counts.get(kind, 0) + 1
-
-    def always(self) -> set[str]:
-        """The proposals that came with every one of several steps of a kind."""
-        taken = self.taken
-        return {
-            text
-            for text, counts in self.with_.items()
-            if any([count == taken[kind] >= SEVERAL for kind, count in counts.items()])
-        }
 
 
 class Explorer:
-    """Breadth-first detours from every state of the reference plans. ``watched[n]``: the proposal of rule ``n``."""
+    """Breadth-first detours from every state of the reference plans.
 
-    def __init__(
-        self, shared: Shared, trials: Trials, watched: dict[int, Proposal], limit: int, deadline: float
-    ) -> None:
+    Rules from number ``given`` on are proposals that are only watched; ``plans`` are the safe ones met on the way.
+    """
+
+    def __init__(self, shared: Shared, given: int, watched: Sequence[Proposal], limit: int, deadline: float) -> None:
         self.shared = shared
-        self.engine = shared.engine
-        self.trials = trials
+        self.given = given
+        self.watched = watched
         self.limit = limit
         self.deadline = deadline
-        self.states = StatePatterns(shared)
-        self.steps = StepPatterns(shared)
-        self.ends = EndPatterns(shared)
+        self.patterns = Patterns(shared)
         self.found: dict[str, Found] = {}
-        self.watched = {number: Found(proposal) for number, proposal in watched.items()}
         self.plans: list[Path] = []
-        """Safe plans to the goal that were met on the way."""
         self.explored = 0
-        self._seen: set[StateKey] = set()
-        self._steps_taken, self._states_reached = _Counts(), _Counts()
-        self._pairs: set[tuple[tuple[int, int], tuple[int, int]]] = set()
+        self._pairs: set[tuple[object, object]] = set()
 
     def run(self, references: Sequence[Path]) -> None:
         """Explore until nothing is new, or the time is over."""
-        queue: list[tuple[float, int, Node]] = []
+        queue: deque[Node] = deque()
         for reference in references:
-            for node in self._along(reference):
-                heappush(queue, (0.0, len(queue), node))
-        ties = len(queue)
-        while queue and not self._over():
-            cost, _, node = heappop(queue)
-            for child in self._expand(node):
-                ties += 1
-                heappush(queue, (cost + 1.0 - child.heat, ties, child))
-
-    def _over(self) -> bool:
-        return self.explored >= self.limit or monotonic() >= self.deadline
-
-    def _along(self, reference: Path) -> list[Node]:
-        """The states of a reference plan, each looked at."""
-        state = self.engine.initial()
-        nodes = [Node((), reference, state.fork())]
-        self._seen.add(changing(self.engine, state))
-        for number in range(len(reference)):
-            before = nodes[-1]
-            made = self._step(before, reference[number], reference[number + 1 :], True)
-            if made is None:
-                break
-            nodes.append(made)
-        return list(reversed(nodes))
-
-    def _expand(self, node: Node) -> list[Node]:
-        made = []
-        touched = {o for step in node.path for o in step.objects}
-        for step in list(Execution(self.engine, node.state).legal()):
-            if self._over():
-                break
-            if self._symmetric(step, touched):
-                continue
-            child = self._step(node, step, node.rest, False)
-            if child is not None:
-                made.append(child)
-        return made
-
-    def _symmetric(self, step: GroundAction, touched: set[int]) -> bool:
-        """Whether the step touches an object for the first time, and one just like it could have been taken instead."""
-        for item in step.objects:
-            first = self.shared.like[item]
-            others = [o for o in first if o < item]
-            if item not in touched and any([o not in touched and o not in step.objects for o in others]):
-                return True
-        return False
+            start = Execution.initial(self.shared.engine)
+            nodes = [Node(start, Scene(self.shared, start.state), (), reference)]
+            for number, step in enumerate(reference):
+                made = self._step(nodes[-1], step, reference[number + 1 :], True)
+                if made is None:
+                    break
+                nodes.append(made)
+            queue.extend(reversed(nodes))
+        while queue:
+            node = queue.popleft()
+            for step in list(node.execution.legal()):
+                if self.explored >= self.limit or monotonic() >= self.deadline:
+                    return
+                made = self._step(node, step, node.rest, False)
+                if made is not None:
+                    queue.append(made)
 
     def _step(self, node: Node, step: GroundAction, rest: Path, keep: bool) -> Node | None:
         """Take a step from a node, look at it, and return where it leads if that is worth going on from."""
-        now = Execution(self.engine, node.state)
-        try:
-            taken = now.take(step)
-        except NumberTooLarge:
-            return None
-        if not taken:
-            return None
-        log = now.changed
         self.explored += 1
-        after = node.state.fork() if log else node.state
-        now.undo()
+        try:
+            after = node.execution.after(step)
+            at_end = None if after is None else broken_at_end(after, self.given)
+        except (NumberTooLarge, TooManyInstances):
+            return None
+        if after is None:
+            return None
+        broken = {self.shared.engine.plan.parts[found.part].rule for found in after.news}
+        if any([rule < self.given for rule in broken]):
+            return None
+        scene = Scene(self.shared, after.state) if after.changed else node.scene
         path = (*node.path, step)
-        key = changing(self.engine, after)
-        new = key not in self._seen
-        before = Scene(self.shared, node.state)
-        scene = Scene(self.shared, after) if log else None
-        proposals = list(self.steps.of(path, before, scene))
-        self._count(self._steps_taken, step, proposals)
-        if scene is not None and (new or keep):
-            states = [*self.states.of(scene, after)]
-            gone = {p for p, _, value in log if value is False}
-            states += self.states.unattended(before, scene, gone)
-            self._count(self._states_reached, step, states)
-            proposals += states
-        wanted = [p for p in proposals if p.text not in self.found or not self.found[p.text].full]
-        if not wanted and not new and not keep:
-            return None
-        trial = self.trials.run(path)
-        if trial is None or trial.broken:
-            return None
-        self._note(wanted, path, rest, trial, scene or before)
-        if node.path and not new and scene is not None:
-            self._loop(node, step, key)
-        if not keep and (not new or not self._novel(scene)):
-            return None
-        self._seen.add(key)
-        weights = self.shared.words.facts
-        heat = sum([weights[p].weight for p, _, value in log if value is True and p < len(weights)])
-        heat += sum([self.shared.marks[o] for o in step.objects])
-        return Node(path, rest, after, changing(self.engine, node.state), heat / (1.0 + heat))
-
-    def _loop(self, node: Node, undoing: GroundAction, key: StateKey) -> None:
-        """A step that leads back to where the plan was before its last step: what if that is taken again?"""
-        if node.before != key:
-            return
-        path = (*node.path, undoing, node.path[-1])
-        proposals = [p for p in self.steps.loop(path) if p.text not in self.found or not self.found[p.text].full]
-        trial = self.trials.run(path) if proposals else None
-        if trial is not None and not trial.broken:
-            self._note(proposals, path, node.rest, trial, None)
-
-    def _count(self, counts: _Counts, step: GroundAction, proposals: Sequence[Proposal]) -> None:
-        kinds = tuple([self.shared.words.kind_of(o) for o in step.objects])
-        counts.add((step.action.name, kinds), {proposal.text for proposal in proposals})
-
-    def forbidding(self) -> set[str]:
-        """Proposals that come with every step of some action: they would forbid the action, not a combination."""
-        return self._steps_taken.always() | self._states_reached.always()
-
-    def _note(self, proposals: list[Proposal], path: Path, rest: Path, trial: Trial, scene: Scene | None) -> None:
-        if trial.accepted and scene is not None:
-            proposals = [*proposals, *self.ends.left(scene)]
-        if trial.accepted and len(self.plans) < MAX_ENDS:
-            self.plans.append(path)
-        witness = Witness(path, rest, trial.accepted)
+        proposals = list(self.patterns.meanwhile(step, node.scene))
+        new = bool(after.changed) and self._novel(scene)
+        if not after.changed and step in node.path:
+            proposals += self.patterns.again(step)
+        if new or keep:
+            proposals += [*self.patterns.together(scene), *self.patterns.beyond(after.state)]
+        if at_end is not None:
+            proposals += self.patterns.left(scene)
+            if len(self.plans) < MAX_PLANS:
+                self.plans.append(path)
+        proposals += [self.watched[rule - self.given] for rule in broken | (at_end or set())]
         for proposal in proposals:
-            self.found.setdefault(proposal.text, Found(proposal)).add(witness)
-        for number in trial.watched | trial.ended:
-            if number in self.watched:
-                self.watched[number].add(witness)
+            witnesses = self.found.setdefault(proposal.text, Found(proposal, [])).witnesses
+            if len(witnesses) < WITNESSES:
+                witnesses.append(Witness(path, rest))
+        return Node(after, scene, path, rest) if new or keep else None
 
-    def _novel(self, scene: Scene | None) -> bool:
-        """Whether some pair of facts holds together for the first time (Lipovetzky and Geffner 2012, width 2)."""
-        if scene is None:
-            return False
-        facts = [(f.predicate, self.shared.task.encode(f.objects)) for f in scene.dynamic]
-        facts += [(-1 - p, code) for p, code in self.shared.at_first if code not in scene.facts[p]]
-        fresh = False
-        pairs = self._pairs
-        for i, first in enumerate(facts):
-            for second in facts[i:]:
-                if (first, second) not in pairs:
-                    pairs.add((first, second))
-                    fresh = True
-        return fresh
+    def _novel(self, scene: Scene) -> bool:
+        """Whether some pair of facts holds together for the first time (Lipovetzky and Geffner 2012, width 2).
+
+        That a fact of S0 no longer holds is a fact, too.
+        """
+        now = set(scene.changing)
+        facts: list[object] = [*scene.changing, *[("not", fact) for fact in self.shared.at_first if fact not in now]]
+        before = len(self._pairs)
+        self._pairs.update([(first, second) for i, first in enumerate(facts) for second in facts[i:]])
+        return len(self._pairs) > before

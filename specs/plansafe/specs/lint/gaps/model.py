@@ -46,7 +46,7 @@ class GapOptions(NamedTuple):
     time_limit_s: float = 30.0
     steps: int = 1500
     limit: int = 10
-    least: float = 2.5
+    least: float = 0.5
     planners: bool = True
 
 

@@ -10,18 +10,18 @@ from plansafe.grammar.sexpr import write
 from plansafe.grammar.source import Source
 from plansafe.specs.lint.gaps.analogy import analogies
 from plansafe.specs.lint.gaps.explore import Explorer
-from plansafe.specs.lint.gaps.idle import lasting
 from plansafe.specs.lint.gaps.judge import GapRanking
 from plansafe.specs.lint.gaps.model import LIBRARY, Gap, GapOptions, GapsResult
-from plansafe.specs.lint.gaps.rules import NAME, Proposal
+from plansafe.specs.lint.gaps.proposals import NAME, Proposal, proposed
 from plansafe.specs.lint.gaps.scene import Shared
-from plansafe.specs.lint.gaps.trials import Path, Plans, Trials, own
-from plansafe.specs.lint.gaps.words import Words
+from plansafe.specs.lint.gaps.trials import Path, Plans, own
+from plansafe.specs.lint.gaps.words import Word, Words
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.repair.api import repair
 from plansafe.verifier.repair.model import RepairOptions
 
 PROPOSED = "<proposed>"
+LIBRARY_WEIGHT = 5.0
 Resolve = Callable[[str, Source], "Source | None"]
 
 
@@ -41,16 +41,16 @@ def find_gaps(
     a gap, and the repairs of the others are looked at. ``library``: specifications that other people wrote for this
     domain; a plan that breaks one of their rules is a gap, too. Time is bounded by ``options``.
     """
-    gaps: list[Gap] = []
+    gaps: list[tuple[int, Gap]] = []
     diagnostics: list[Diagnostic] = []
     explored = candidates = 0
     for problem in problems:
         run = _Run(domain, problem, specs, examples, library, options, resolve)
-        gaps += run.gaps()
+        gaps += enumerate(run.gaps())
         diagnostics += run.diagnostics
         explored, candidates = explored + run.explored, candidates + run.candidates
     best: dict[str, Gap] = {}
-    for gap in sorted(gaps, key=lambda gap: -gap.score):
+    for _, gap in sorted(gaps, key=lambda ranked: ranked[0]):
         best.setdefault(gap.rule, gap)
     named = [gap._replace(rule=gap.rule.replace(NAME, f"gap-{n}")) for n, gap in enumerate(best.values(), 1)]
     return GapsResult(tuple(named[: options.limit]), tuple(diagnostics), explored, candidates)
@@ -91,25 +91,17 @@ class _Run:
         if not references:
             self._say("no safe plan to the goal was found, so gaps were not looked for")
             return []
-        parents = _parents(given)
         nodes = [rule.node for rule in given.compiled.expanded.rules]
-        words = Words(given.engine.task, given.rules, nodes, given.engine.action_predicates, parents)
-        watched = [*analogies(words, nodes), *self._of_library(given)]
-        watching, proposals = self._compiled(watched)
-        first = len(given.rules)
-        numbered = {first + n: proposal for n, proposal in enumerate(proposals)}
+        words = Words(given.engine.task, given.rules, nodes, given.engine.action_predicates)
+        likely = [*analogies(words, nodes, given.compiled.symbols.types), *self._of_library(given)]
+        watching, watched = self._compiled(likely)
         shared = Shared(words, watching.engine)
-        budget = 0.6 * self.options.time_limit_s
-        explorer = Explorer(shared, Trials(watching.engine, first), numbered, self.options.steps, self.started + budget)
+        until = self.started + 0.6 * self.options.time_limit_s
+        explorer = Explorer(shared, len(given.rules), watched, self.options.steps, until)
         explorer.run([own(path, watching.engine) for path in references])
-        self.explored = explorer.explored
-        lasting(explorer, [own(path, watching.engine) for path in references])
-        useless = explorer.forbidding()
-        found = [f for text, f in explorer.found.items() if text not in useless]
-        found += [f for f in explorer.watched.values() if f.witnesses]
-        self.candidates = len(found)
-        judge = GapRanking(plans, kept, references, explorer.plans, self._compiled, self.options)
-        return judge.gaps(found, self.problem.name)
+        self.explored, self.candidates = explorer.explored, len(explorer.found)
+        judge = GapRanking(plans, kept, [*references, *explorer.plans], self._compiled, self.options)
+        return judge.gaps(list(explorer.found.values()), self.problem.name)
 
     # -- compiling ----------------------------------------------------------------------------------------------------
 
@@ -117,7 +109,7 @@ class _Run:
         """The specification with proposed rules beside it, named ``gap-0``, ``gap-1``, .."""
         specs = list(self.specs)
         if proposals:
-            rules = "\n".join([p.named(f"gap-{n}") for n, p in enumerate(proposals)])
+            rules = "\n".join([p.text.replace(NAME, f"gap-{n}") for n, p in enumerate(proposals)])
             specs.append(Source(PROPOSED, f"(define (safety proposed)\n{rules})"))
         return Checker(self.domain, self.problem, specs, Options(replay=replay), self.resolve)
 
@@ -148,8 +140,10 @@ class _Run:
         for rule in theirs.compiled.expanded.rules:
             text = write([rule.node[0], NAME, *rule.node[2:]])
             if text not in known and rule.node[1] in applicable:
-                reason = f"the library has a rule against it: `{rule.node[1]}` of {rule.specification}"
-                found.append(Proposal(LIBRARY, "library", text, 5.0, (reason,), {f"rule {rule.node[1]}": 5.0}))
+                word = Word(
+                    LIBRARY_WEIGHT, f"the library has a rule against it: `{rule.node[1]}` of {rule.specification}"
+                )
+                found.append(proposed("library", text, [word], LIBRARY))
         return found
 
     # -- plans to start from ------------------------------------------------------------------------------------------
@@ -182,12 +176,3 @@ class _Run:
     def _say(self, message: str) -> None:
         label = Label(self.problem.name, Span(0, 0), "for this problem")
         self.diagnostics.append(Diagnostic("SC759", message, (label,), severity=Severity.NOTE))
-
-
-def _parents(checker: Checker) -> dict[str, frozenset[str]]:
-    """The types right above each type."""
-    table = checker.compiled.symbols.types
-    return {
-        name: frozenset([table.names[p] for p in table.parents[number]] or (["object"] if number else []))
-        for number, name in enumerate(table.names)
-    }

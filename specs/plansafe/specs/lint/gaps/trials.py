@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from time import monotonic
-from typing import NamedTuple
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
-from plansafe.verifier.execution.monitors.invariant import Invariant
-from plansafe.verifier.execution.monitors.runtime import Runtime, StateMonitor
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
@@ -25,76 +22,37 @@ SAFE = (Headline.SAFE, Headline.VALID)
 Path = tuple[GroundAction, ...]
 
 
-class Trial(NamedTuple):
-    """What came of a path. ``broken``: a rule given is violated, whatever comes; ``watched``: rules only watched.
-
-    ``accepted``: the goal is reached, and every rule given is kept if the plan ends here (``ended``: what is watched
-    and violated then).
-    """
-
-    broken: bool
-    watched: frozenset[int]
-    accepted: bool
-    ended: frozenset[int]
-
-
 def own(path: Sequence[GroundAction], engine: Engine) -> Path:
     """A path in the actions of another compilation of the same task."""
     actions = engine.task.actions
     return tuple([step._replace(action=actions[step.action.name]) for step in path])
 
 
-class Trials:
-    """Replays of paths. Rules from number ``given`` on are watched alone."""
+def broken_at_end(execution: Execution, given: int) -> set[int] | None:
+    """The rules from number ``given`` on that an execution breaks that ends here (what was so from the start left out).
 
-    def __init__(self, engine: Engine, given: int) -> None:
-        self.engine = engine
-        self.given = given
+    ``None`` if it is no plan to the goal that keeps the rules before.
+    """
+    if execution.engine.goal(execution.state) is not True:
+        return None
+    end = execution.ended()
+    if end is None:
+        return set()
+    rules, parts = execution.engine.rules, execution.engine.plan.parts
+    found = {parts[v.part].rule for v in end.violations() if v.blame != "pre-existing"}
+    hard = {rule for rule in found if not rules[rule].preference}
+    return None if end.undecided() or any([rule < given for rule in hard]) else hard
 
-    def run(self, path: Sequence[GroundAction]) -> Trial | None:
-        """Replay a path from S0; ``None`` if it cannot be executed or judged."""
-        execution = Execution.initial(self.engine)
-        try:
-            for step in path:
-                if not execution.take(step):
-                    return None
-        except (NumberTooLarge, TooManyInstances):
-            return None
-        runtime = execution.runtime
-        goal = self.engine.goal(execution.state) is True
-        if runtime is None:
-            return Trial(False, frozenset(), goal, frozenset())
-        now = self._violated(runtime)
-        broken = any([rule < self.given for rule in now])
-        if broken or not goal:
-            return Trial(broken, now, False, frozenset())
-        ended = execution.ended()
-        assert ended is not None
-        end = self._violated(ended)
-        accepted = not any([rule < self.given for rule in end]) and not ended.undecided()
-        return Trial(False, now, accepted, end)
 
-    def _violated(self, runtime: Runtime) -> frozenset[int]:
-        parts = self.engine.plan.parts
-        found = set()
-        for monitor in runtime.monitors:
-            rule = parts[monitor.part].rule
-            if rule not in found and self._counts(rule, monitor):
-                found.add(rule)
-        for checks in runtime.checks.values():
-            for check in checks:
-                if check.violations:
-                    found.add(parts[check.part].rule)
-        return frozenset([rule for rule in found if not self.engine.rules[rule].preference])
-
-    def _counts(self, rule: int, monitor: StateMonitor) -> bool:
-        """Whether a rule is broken. Of one that is watched, what is there from the start is nobody's doing."""
-        open_now = isinstance(monitor, Invariant) and not monitor.final and bool(monitor.episodes)
-        if rule < self.given:
-            return open_now or bool(monitor.violations)
-        if isinstance(monitor, Invariant) and open_now:
-            return any([e.start or e.touched or monitor.of_actions for e in monitor.episodes.values()])
-        return any([v.blame != "pre-existing" for v in monitor.violations])
+def broken_by(path: Sequence[GroundAction], engine: Engine, given: int) -> set[int] | None:
+    """The rules that a plan breaks, as :func:`broken_at_end` says; ``None`` also if it cannot be executed."""
+    execution = Execution.initial(engine)
+    try:
+        if all(execution.take(step) for step in own(path, engine)):
+            return broken_at_end(execution, given)
+    except (NumberTooLarge, TooManyInstances):
+        pass
+    return None
 
 
 class Plans:

@@ -1,19 +1,32 @@
-"""Delete a rule, look for gaps, and see whether they reveal it: ``python tests/lint_gaps/run_gaps.py --group fifty``.
+"""Delete a rule, look for gaps, and see whether they reveal it: ``python -m bench.gaps --group fifty``.
 
-``--control`` looks for gaps of the whole specifications instead. ``--library home,home-household`` compares with other
-specifications, too. ``--count`` and ``--seed`` draw from the group. ``-v`` prints the gaps.
+``--variant`` is what is looked with: ``all`` of it, all but one of its parts (``without-together``, ``without-words``,
+..), or a baseline that proposes no rules: the first plans that detours lead to (``detours``), or some of them drawn at
+random (``random``). ``--control`` looks for gaps of the whole specifications instead. ``--library home,home-household``
+compares with other specifications, too. ``--count`` and ``--seed`` draw from the group. ``-v`` prints the gaps.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from time import process_time
 
+from plansafe.specs.lint.gaps import judge as judging
+from plansafe.specs.lint.gaps import search as searching
+from plansafe.specs.lint.gaps.explore import Found
+from plansafe.specs.lint.gaps.judge import GapRanking
+from plansafe.specs.lint.gaps.model import Gap, GapOptions
+from plansafe.specs.lint.gaps.patterns import Patterns
+from plansafe.specs.lint.gaps.proposals import Proposal
+from plansafe.specs.lint.gaps.words import NOTHING, Word, Words
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "lint_gaps"))
 import gaps_cases
 from gaps_cases import Case, judge, search
-
-from plansafe.specs.lint.gaps.model import Gap, GapOptions
 
 GROUPS = {
     "household": gaps_cases.household,
@@ -21,8 +34,73 @@ GROUPS = {
     "mapped": gaps_cases.mapped,
     "examples": gaps_cases.examples,
     "fifty": gaps_cases.fifty,
+    "fresh": gaps_cases.fresh,
 }
 FIRST = (1, 3, 5, 10)
+
+
+class Detours(GapRanking):
+    """A baseline: the first plans that detours lead to, whatever they do, without a proposed rule."""
+
+    def gaps(self, _: Sequence[Found], problem: str) -> list[Gap]:
+        """The plans as gaps."""
+        unique = list({self.plans.steps(path): path for path in self.met})
+        return [
+            Gap("", "detour", 0.0, problem, steps, (), (), (), f"(detour {number})", ())
+            for number, steps in enumerate(self.chosen(unique)[: self.options.limit])
+        ]
+
+    def chosen(self, plans: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+        """The plans in the order of the list."""
+        return plans
+
+
+class RandomDetours(Detours):
+    """A baseline: plans that detours lead to, drawn at random."""
+
+    def chosen(self, plans: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+        """The plans in an order of the list."""
+        return random.Random(len(plans)).sample(plans, len(plans))
+
+
+def nothing(*_: object) -> Iterator[Proposal]:
+    """No proposals."""
+    return iter(())
+
+
+def weigh(weight: float) -> None:
+    """Give every word that is suspicious at all this weight."""
+    made = Words.__init__
+
+    def flat(self: Words, *arguments: object) -> None:
+        made(self, *arguments)  # type: ignore[arg-type]
+        even = [word._replace(weight=weight) if word.weight * weight else NOTHING for word in self.facts]
+        self.facts, kinds = even, self.kinds
+        self.kinds = [word._replace(weight=weight) if word.weight * weight else NOTHING for word in kinds]
+        self.actions = {name: Word(weight * bool(word.weight), word.reason) for name, word in self.actions.items()}
+
+    Words.__init__ = flat  # type: ignore[method-assign, assignment]
+
+
+def vary(variant: str) -> None:
+    """Switch off what a variant is without."""
+    if variant in ("detours", "random"):
+        weigh(0.0)
+        searching.GapRanking = Detours if variant == "detours" else RandomDetours  # type: ignore[misc]
+    match variant:
+        case "without-together" | "without-meanwhile" | "without-left":
+            setattr(Patterns, variant.partition("-")[2], nothing)
+        case "without-siblings":
+            searching.analogies = lambda *_: []  # type: ignore[assignment]
+        case "without-words":
+            weigh(1.0)
+        case "without-turns":
+            judging.in_turn = lambda entries, _: list(entries)  # type: ignore[assignment]
+
+
+VARIANTS = (
+    "all detours random without-together without-meanwhile without-left without-siblings without-words without-turns"
+)
 
 
 def main() -> None:
@@ -30,6 +108,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("rules", nargs="*", help="only these")
     parser.add_argument("--group", choices=GROUPS, default="fifty")
+    parser.add_argument("--variant", choices=VARIANTS.split(), default="all")
     parser.add_argument("--count", type=int)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--control", action="store_true")
@@ -46,6 +125,7 @@ def main() -> None:
     options = GapOptions(
         limit=arguments.limit, least=arguments.least, steps=arguments.steps, time_limit_s=arguments.time
     )
+    vary(arguments.variant)
     library = tuple([name for name in arguments.library.split(",") if name])
     (control if arguments.control else deletions)(cases, options, library, arguments.verbose)
 

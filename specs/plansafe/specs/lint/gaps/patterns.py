@@ -1,0 +1,128 @@
+"""What is proposed: things that come together, a step taken meanwhile or again, what is left, a number too large."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import combinations
+
+from plansafe.specs.lint.gaps.model import LEFT
+from plansafe.specs.lint.gaps.proposals import NAME, Fact, Lifted, Proposal, proposed
+from plansafe.specs.lint.gaps.scene import Item, Scene, Shared
+from plansafe.specs.lint.gaps.words import FORBIDDEN, UNREAD, Word
+from plansafe.verifier.execution.state import State
+from plansafe.verifier.execution.steps import GroundAction
+from plansafe.verifier.model.nodes import Atom
+
+NEAR = 2
+"""How many facts may lie between a step and what makes it suspicious."""
+
+
+class Patterns:
+    """Proposals from states and steps. Equal ground cases are made once."""
+
+    def __init__(self, shared: Shared) -> None:
+        self.shared = shared
+        self.words = shared.words
+        self._made: dict[object, Proposal] = {}
+        self._wanted = {Fact(part.predicate, part.arguments) for part in shared.task.goal if isinstance(part, Atom)}
+
+    def _once(self, key: object, make: Callable[[], Proposal]) -> Proposal:
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
+
+    def _about(self, facts: tuple[Fact, ...], objects: set[int]) -> list[Word]:
+        words = self.words
+        return [words.facts[f.predicate] for f in facts] + [words.kinds[words.kind_of(o)] for o in objects]
+
+    def _joined(self, first: Item, chain: tuple[Fact, ...] | None, second: Item | None = None) -> tuple[Fact, ...]:
+        items = (first.fact, second.fact if second is not None else None)
+        found = {*(chain or ()), *[fact for fact in items if fact is not None]}
+        return tuple(sorted(found, key=lambda f: (-self.words.facts[f.predicate].weight, f)))
+
+    def together(self, scene: Scene) -> Iterator[Proposal]:
+        """Two suspicious things that a chain of facts connects, some of it the plan's doing."""
+        for first, second in combinations(scene.items, 2):
+            chain = scene.chain(first.objects, second.objects)
+            facts = self._joined(first, chain, second)
+            if chain is not None and any([self.shared.new(fact) for fact in facts]):
+                yield self._once(facts, lambda f=facts, c=chain: self._together(f, scene.links(c)))  # type: ignore[misc]
+
+    def _together(self, facts: tuple[Fact, ...], links: int) -> Proposal:
+        lifted = Lifted(self.words)
+        body = lifted.facts(facts)
+        text = f"(:process {NAME} :parameters ({lifted.parameters()}) :forbid {body})"
+        return proposed("together", text, self._about(facts, {o for f in facts for o in f.objects}), links=links)
+
+    def meanwhile(self, step: GroundAction, before: Scene) -> Iterator[Proposal]:
+        """A step taken while something suspicious holds near its objects, or with suspicious things."""
+        binding = step.binding
+        needed = {
+            Fact(part.predicate, tuple([a if a >= 0 else binding[-1 - a] for a in part.arguments]))
+            for part in step.action.start.condition
+            if isinstance(part, Atom)
+        }
+        yield self._once((step.action.name, step.objects), lambda: self._meanwhile(step, (), 0))
+        for item in before.items:
+            chain = before.chain(step.objects, item.objects)
+            if item.fact is None or item.fact in needed or chain is None or len(chain) > NEAR:
+                continue
+            facts = self._joined(item, chain)
+            key = (step.action.name, step.objects, facts)
+            yield self._once(key, lambda f=facts, c=chain: self._meanwhile(step, f, before.links(c)))  # type: ignore[misc]
+
+    def _meanwhile(self, step: GroundAction, facts: tuple[Fact, ...], links: int) -> Proposal:
+        kinds, words = self.words.kinds, self.words
+        used = {o for f in facts for o in f.objects}
+        used |= {o for o in step.objects if kinds[words.kind_of(o)].weight}
+        lifted = Lifted(words)
+        pattern = lifted.step(step, used)
+        body = lifted.facts(facts)
+        text = f"(:process {NAME} :parameters ({lifted.parameters()}) :on {pattern} :forbid {body})"
+        return proposed("while", text, [words.actions[step.action.name], *self._about(facts, used)], links=links)
+
+    def left(self, end: Scene) -> Iterator[Proposal]:
+        """Facts that hold when the goal is reached, did not at the start, and are not asked for."""
+        marks = [item for item in self.shared.items if item.fact is not None and len(item.objects) == 1]
+        for fact in end.changing:
+            if self.shared.new(fact) and fact not in self._wanted:
+                for mark in (None, *[m.fact for m in marks if m.objects[0] in fact.objects]):
+                    yield self._once(("left", fact, mark), lambda f=fact, m=mark: self._left(f, m))  # type: ignore[misc]
+
+    def _left(self, fact: Fact, mark: Fact | None) -> Proposal:
+        lifted = Lifted(self.words)
+        body = lifted.facts([fact])
+        when = f" :when {lifted.facts([mark])}" if mark is not None else ""
+        text = f"(:termination {NAME} :parameters ({lifted.parameters()}){when} :forbid {body})"
+        facts = (fact,) if mark is None else (fact, mark)
+        reason = f"`{self.shared.task.predicates[fact.predicate].name}` is left at the end"
+        return proposed("left", text, [*self._about(facts, set(fact.objects)), Word(0.5, reason)], LEFT)
+
+    def again(self, step: GroundAction) -> Iterator[Proposal]:
+        """A step that was taken before, and that changes nothing now."""
+        yield self._once(("again", step.action.name, step.objects), lambda: self._again(step))
+
+    def _again(self, step: GroundAction) -> Proposal:
+        lifted, name = Lifted(self.words), step.action.name
+        pattern = f"(action {lifted.step(step, set(step.objects))})"
+        text = (
+            f"(:trajectory {NAME} :parameters ({lifted.parameters()}) "
+            f":formula (always (imply {pattern} (weak-next (always (not {pattern}))))))"
+        )
+        twice = Word(FORBIDDEN, f"`{name}` is done twice, to no effect that the domain knows of")
+        return proposed("again", text, [self.words.actions[name], twice, *self._about((), set(step.objects))])
+
+    def beyond(self, state: State) -> Iterator[Proposal]:
+        """A number that changes, above one of the same things that does not, and that nobody reads."""
+        for changing, fixed in self.words.limits:
+            for code, value in state.fluents[changing].items():
+                if value > state.fluents[fixed].get(code, value):
+                    make = lambda f=changing, g=fixed, c=code: self._beyond(f, g, c)  # noqa: E731
+                    yield self._once(("beyond", changing, fixed), make)
+
+    def _beyond(self, changing: int, fixed: int, code: int) -> Proposal:
+        task, lifted = self.shared.task, Lifted(self.words)
+        arguments = [lifted.variable(o) for o in task.decode(code, len(task.functions[changing].types))]
+        small, large = [f"({' '.join([task.functions[f].name, *arguments])})" for f in (changing, fixed)]
+        text = f"(:process {NAME} :parameters ({lifted.parameters()}) :require (<= {small} {large}))"
+        return proposed("beyond", text, [Word(UNREAD, f"no rule and no action reads the number `{large}`, a limit")])
