@@ -9,13 +9,22 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.app.folders import Folders, Sibling, above, place
 from plansafe.app.plans import Heading, Kind, heading
 from plansafe.app.project import STEM
+from plansafe.app.shipped import (
+    STDIN,
+    as_read,
+    is_path,
+    named_in,
+    nearest_shipped,
+    shipped_domain,
+    shipped_or_file,
+    shipped_spec,
+)
 from plansafe.app.writing import strays
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
@@ -23,8 +32,6 @@ from plansafe.grammar.source import Source
 if TYPE_CHECKING:
     from plansafe.app.project import Project
 
-STDIN = "-"
-_LONGEST_NAME = 60
 _STDIN_NAME = "<stdin>"
 
 
@@ -224,7 +231,7 @@ class Discovery:
             if named is not None:
                 return named
         wanted = heading(problem.source.text).domain if problem is not None else None
-        if wanted is None and said.domain is not None and not _is_path(said.domain):
+        if wanted is None and said.domain is not None and not is_path(said.domain):
             wanted = said.domain
         found = [(at, self._folders.siblings(at, Kind.DOMAIN)) for at in self._searched(folder)]
         looked += [f"{place(at)}: {_count(len(candidates), 'domain')}" for at, candidates in found]
@@ -268,7 +275,7 @@ class Discovery:
             )
         if is_file:
             return self._must_read(os.path.join(folder, name), role, how)
-        if _is_path(name):
+        if is_path(name):
             label = _label(plan, name)
             raise _NotFound(
                 Diagnostic(
@@ -350,7 +357,7 @@ class Discovery:
         if shipped and name is not None:
             from plansafe.specs import default_specs, spec_path  # noqa: PLC0415 - not needed when flags decide
 
-            return [(_near(spec_path(spec)), "shipped with the domain") for spec in default_specs(name)]
+            return [(as_read(spec_path(spec)), "shipped with the domain") for spec in default_specs(name)]
         for at in self._searched(folder):
             fitting = self._specs_in(at, name)
             if fitting:
@@ -387,7 +394,7 @@ class Discovery:
 
     def _shipped_or_file(self, path: str) -> str:
         """Read ``--spec household`` as the shipped specification of that name, unless there is such a file."""
-        if path == STDIN or _is_path(path) or os.path.exists(path):
+        if path == STDIN or is_path(path) or os.path.exists(path):
             return path
         return shipped_spec(path) or path
 
@@ -396,7 +403,7 @@ class Discovery:
         folder = "" if extending.name == _STDIN_NAME else os.path.dirname(extending.name)
         path: str | None = os.path.join(folder, name)
         if path is None or "\0" in path or not os.path.isfile(path):
-            path = None if _is_path(name) else self._sibling_spec(folder, name.lower()) or shipped_spec(name)
+            path = None if is_path(name) else self._sibling_spec(folder, name.lower()) or shipped_spec(name)
         if path is None:
             return None
         spec = self.read(path, "specification", f"extended by {os.path.basename(extending.name)}")
@@ -406,51 +413,8 @@ class Discovery:
         return next((s.path for s in self._folders.siblings(folder, Kind.SAFETY) if s.heading.name == name), None)
 
 
-def named_in(project: Project, name: str, shipped: Callable[[str], str | None]) -> str:
-    """A file beside the project file, or what is shipped under that name if there is no such file."""
-    path = project.beside(name)
-    return path if _is_path(name) or os.path.exists(path) else shipped(name) or path
-
-
-def shipped_or_file(path: str) -> str:
-    """Read ``--domain household`` as the shipped domain of that name, unless there is such a file."""
-    if path == STDIN or _is_path(path) or os.path.exists(path):
-        return path
-    return shipped_domain(path) or path
-
-
-def shipped_domain(name: str) -> str | None:
-    """The path of the shipped domain of that name, if there is one."""
-    from plansafe.domains import domain_path  # noqa: PLC0415 - not needed when flags decide
-
-    try:
-        return _near(domain_path(name))
-    except KeyError:
-        return None
-
-
-def shipped_spec(name: str) -> str | None:
-    """The path of the shipped specification of that name, if there is one."""
-    from plansafe.specs import spec_path  # noqa: PLC0415 - not needed when flags decide
-
-    try:
-        return _near(spec_path(name))
-    except KeyError:
-        return None
-
-
-def _near(path: str) -> str:
-    """Write a path from the current folder if it lies below it: people read it."""
-    below = os.path.join(os.getcwd(), "")
-    return path.removeprefix(below)
-
-
 def _same_file(path: str, other: str | None) -> bool:
     return other is not None and os.path.realpath(path) == os.path.realpath(other)
-
-
-def _is_path(name: str) -> bool:
-    return "/" in name or os.sep in name or os.path.splitext(name)[1] in (".pddl", ".safe")
 
 
 def _stem(path: str) -> str:
@@ -484,23 +448,11 @@ def _label(plan: Input, name: str) -> Label | None:
 
 def _unreadable(path: str, role: str, error: OSError | ValueError) -> Diagnostic:
     if isinstance(error, FileNotFoundError):
-        near = _nearest_shipped(path, role) or _nearest_file(path)
+        near = nearest_shipped(path, role) or _nearest_file(path)
         return Diagnostic("SC601", f"{role} not found: {path}", help=f"did you mean `{near}`?" if near else None)
     reason = getattr(error, "strerror", None) or str(error)
     advice = "name a file in it" if isinstance(error, IsADirectoryError) else None
     return Diagnostic("SC001", f"cannot read the {role} {path}: {reason.lower()}", help=advice)
-
-
-def _nearest_shipped(path: str, role: str) -> str | None:
-    """The shipped domain or specification of nearly that name."""
-    import difflib  # noqa: PLC0415 - needed for mistakes alone
-
-    from plansafe.domains import domain_names  # noqa: PLC0415
-    from plansafe.specs import spec_names  # noqa: PLC0415
-
-    names = domain_names() if role in ("domain", "base") else spec_names() if role == "specification" else ()
-    near = difflib.get_close_matches(path.lower(), names, n=1, cutoff=0.75) if len(path) <= _LONGEST_NAME else []
-    return near[0] if near else None
 
 
 def _nearest_file(path: str) -> str | None:

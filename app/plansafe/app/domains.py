@@ -137,7 +137,7 @@ def _show(name: str) -> int:
 
 
 def _show_domain(name: str) -> int:
-    from plansafe.app.discovery import shipped_domain  # noqa: PLC0415
+    from plansafe.app.shipped import shipped_domain  # noqa: PLC0415
     from plansafe.specs import default_specs  # noqa: PLC0415
 
     path = shipped_domain(name)
@@ -189,8 +189,9 @@ def library(name: str) -> Checker | Diagnostic:
 
 def bare(name: str, specifications: Sequence[str]) -> Checker:
     """A shipped domain with shipped specifications, and a problem without objects."""
-    from plansafe.app.discovery import Choice, Discovery, shipped_domain  # noqa: PLC0415
+    from plansafe.app.discovery import Choice, Discovery  # noqa: PLC0415
     from plansafe.app.service import Settings, compiled  # noqa: PLC0415
+    from plansafe.app.shipped import shipped_domain  # noqa: PLC0415
     from plansafe.specs import spec_path  # noqa: PLC0415
 
     path = shipped_domain(name)

@@ -11,9 +11,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from plansafe.app.discovery import Discovery, Input, shipped_domain
+from plansafe.app.discovery import Discovery, Input
 from plansafe.app.project import STEM
 from plansafe.app.service import Result, Settings, compiled
+from plansafe.app.shipped import shipped_domain
 from plansafe.domains.world import Benchmark, Request, Scene
 from plansafe.domains.worlds import aliases, missing, world, world_names
 from plansafe.grammar.diagnostics import Diagnostic

@@ -48,7 +48,7 @@ def look(gathered: Gathered, examples: tuple[str, ...], seconds: float | None) -
 
 def _library(gathered: Gathered) -> list[Source]:
     """The shipped rules for this domain, where they are not what is looked at."""
-    from plansafe.app.discovery import shipped_domain  # noqa: PLC0415
+    from plansafe.app.shipped import shipped_domain  # noqa: PLC0415
     from plansafe.specs import default_specs, spec_path  # noqa: PLC0415
 
     assert gathered.domain is not None

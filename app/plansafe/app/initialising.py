@@ -8,11 +8,11 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from plansafe.app.discovery import shipped_domain
 from plansafe.app.plans import Heading, Kind, heading_of_file
 from plansafe.app.project import FILE, SHARED, STEM, BadProject, project_in
 from plansafe.app.render.text import brief, visible
 from plansafe.app.running import complain, guarded
+from plansafe.app.shipped import shipped_domain
 from plansafe.app.writing import NotWritten, create
 from plansafe.grammar.diagnostics import Diagnostic
 

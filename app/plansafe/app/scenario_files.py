@@ -11,8 +11,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from plansafe.app.discovery import Choice, Discovery, shipped_domain, shipped_spec
+from plansafe.app.discovery import Choice, Discovery
 from plansafe.app.plans import HEAD, Kind, heading
+from plansafe.app.shipped import shipped_domain, shipped_spec
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
 from plansafe.llm.scenario.model import Scenario
