@@ -18,6 +18,7 @@ from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.planning import own_search
 from plansafe.verifier.planning.own_search import OwnSearch, replayed
 from plansafe.verifier.planning.port import Answer, Query
+from plansafe.verifier.planning.recoverable import recoverable
 from plansafe.verifier.reporting.report import Headline
 
 STATES = 600
@@ -244,40 +245,40 @@ CARE = """
 
 
 def test_recoverable() -> None:
-    monitor = Monitor(checker_of(VASE, VASES))
-    found = monitor.recoverable("(dust a)")
+    monitor = Monitor(checker_of(VASE, VASES).compiled)
+    found = recoverable(monitor, "(dust a)")
     assert (found.answer, found.continuation) == (True, ("(walk a b)", "(dust b)"))
-    lost = monitor.recoverable("(drop)")
+    lost = recoverable(monitor, "(drop)")
     assert (lost.answer, lost.continuation) == (False, ())
     assert "visited" in lost.detail
-    assert monitor.recoverable("(dust c)").answer is False
-    assert monitor.recoverable("(dust c)").detail == "(at c) is not true"
-    assert monitor.recoverable("(jump)").answer is False
-    assert monitor.facts() == Monitor(checker_of(VASE, VASES)).facts()
+    assert recoverable(monitor, "(dust c)").answer is False
+    assert recoverable(monitor, "(dust c)").detail == "(at c) is not true"
+    assert recoverable(monitor, "(jump)").answer is False
+    assert monitor.facts() == Monitor(checker_of(VASE, VASES).compiled).facts()
 
 
 def test_recoverable_knows_the_rules_and_what_they_remember() -> None:
-    monitor = Monitor(checker_of(VASE, VASES, CARE))
-    assert monitor.recoverable("(dust a)").answer is False  # (once (at c)) needs c, and there is no way back from c
+    monitor = Monitor(checker_of(VASE, VASES, CARE).compiled)
+    assert recoverable(monitor, "(dust a)").answer is False  # (once (at c)) needs c, and there is no way back from c
     monitor.observe(["(next c b)"])
-    found = monitor.recoverable("(dust a)")
+    found = recoverable(monitor, "(dust a)")
     assert found.answer is True
     assert found.continuation == ("(walk a b)", "(walk b c)", "(walk c b)", "(dust b)")
 
 
 def test_recoverable_starts_from_what_was_seen() -> None:
-    monitor = Monitor(checker_of(VASE, VASES))
+    monitor = Monitor(checker_of(VASE, VASES).compiled)
     monitor.take("(dust a)")
     monitor.observe(["(not (whole))"])
-    assert monitor.recoverable("(walk a b)").answer is False
+    assert recoverable(monitor, "(walk a b)").answer is False
     monitor.observe(["(whole)", "(at b)", "(not (at a))"])
-    assert monitor.recoverable("(dust b)") == (True, (), "")
+    assert recoverable(monitor, "(dust b)") == (True, (), "")
 
 
 def test_recoverable_says_when_it_does_not_know() -> None:
-    monitor = Monitor(checker_of(COUNTER.format(target=-1), COUNTED))
-    found = monitor.recoverable("(up)", OwnSearch(max_nodes=20))
+    monitor = Monitor(checker_of(COUNTER.format(target=-1), COUNTED).compiled)
+    found = recoverable(monitor, "(up)", OwnSearch(max_nodes=20))
     assert found.answer is None
     assert "nothing found" in found.detail
     timed = COUNTED.replace("(= (x) 0)", "(= (x) 0) (at 5 (done))")
-    assert Monitor(checker_of(COUNTER.format(target=1), timed)).recoverable("(up)").answer is None
+    assert recoverable(Monitor(checker_of(COUNTER.format(target=1), timed).compiled), "(up)").answer is None

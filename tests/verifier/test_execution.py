@@ -190,7 +190,7 @@ def facts_after(plan: str, init: str = "") -> set[str]:
     """The derived facts after a plan, and whether a rule over them agrees with the state."""
     checked = checker(GRAPH, problem(objects=OBJECTS, init=init))
     assert checked.ok, checked.diagnostics
-    monitor = Monitor(checked)
+    monitor = Monitor(checked.compiled)
     for step in plan.split(";"):
         if step:
             assert monitor.take(step).executable

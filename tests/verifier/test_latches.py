@@ -293,7 +293,7 @@ def test_forks_do_not_share_what_is_undecided() -> None:
 def test_a_question_ahead_changes_nothing(case: int) -> None:
     """The online monitor forks its runtime for every question: many of them, then the plan."""
     rule, plan, expected = CASES[case]
-    watch, rng = Monitor(task(rule)), random.Random(case)
+    watch, rng = Monitor(task(rule).compiled), random.Random(case)
     broken: list[int] = []
     for number, step in enumerate(plan.replace(") (", ")|(").split("|"), 1):
         legal = watch.legal()
@@ -304,7 +304,7 @@ def test_a_question_ahead_changes_nothing(case: int) -> None:
 
 
 def test_verdicts_and_findings_online_are_of_the_rule_not_of_its_latches() -> None:
-    watch = Monitor(task(CLEANED))
+    watch = Monitor(task(CLEANED).compiled)
     assert watch.verdicts() == {"r": "presently satisfied"}
     assert watch.take("(put a)").breaks[0].binding == (("?x", "a"),)
     assert watch.verdicts() == {"r": "permanently violated"}

@@ -31,7 +31,7 @@ DOMAIN = domain(
 def monitor(*rules: str, init: str = "(= (g) 0)") -> Monitor:
     checked = checker(DOMAIN, problem(objects="l - thing", init=init), *([safety(*rules)] if rules else []))
     assert checked.ok, checked.diagnostics
-    return Monitor(checked)
+    return Monitor(checked.compiled)
 
 
 # -- allowed ----------------------------------------------------------------------------------------------------------
@@ -164,13 +164,13 @@ def test_a_static_fact_is_seen_by_its_own_monitor_alone() -> None:
     checked = checker(text, problem(objects="o - thing", goal="(used o)"), safety(rule))
     plan = Source("plan", "(use o)")
     before = checked.check(plan).headline
-    watch = Monitor(checked)
+    watch = Monitor(checked.compiled)
     assert watch.legal() == []
     assert watch.observe(["(open o)"]).unexpected == ("(open o)",)
     assert watch.legal() == ["(use o)"]
     assert [broken.rule for broken in watch.allowed("(use o)").breaks] == ["r"]
     assert checked.check(plan).headline is before is Headline.INVALID
-    assert Monitor(checked).facts() == Monitor(checked).legal() == []
+    assert Monitor(checked.compiled).facts() == Monitor(checked.compiled).legal() == []
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_an_observation_that_is_no_fact(fact: str, code: str, help: str | None) 
 
 def test_a_checker_with_errors_has_no_monitor() -> None:
     with pytest.raises(ValueError, match="unknown predicate `zzz`"):
-        Monitor(checker(DOMAIN, problem(goal="(zzz)")))
+        Monitor(checker(DOMAIN, problem(goal="(zzz)")).compiled)
 
 
 # -- verdicts ---------------------------------------------------------------------------------------------------------
@@ -261,7 +261,7 @@ def test_what_is_broken_online_is_what_the_checker_reports(root: Path, example: 
     assert checked.ok, checked.diagnostics
     seeds = random.Random(example)
     for _ in range(3):
-        watch = Monitor(checked)
+        watch = Monitor(checked.compiled)
         online: set[tuple[str, tuple[tuple[str, str], ...], int]] = set()
         plan: list[str] = []
         for number in range(1, 41):

@@ -80,7 +80,7 @@ def _run(checker: Checker, plan: str) -> list[_Moment] | None:
     read = read_plan(Source("reference", plan))
     if read.diagnostics or not read.steps:
         return None
-    monitor = Monitor(checker)
+    monitor = Monitor(checker.compiled)
     run = []
     for step in read.steps:
         run.append((step.tokens, frozenset(monitor.facts())))

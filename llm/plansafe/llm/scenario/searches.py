@@ -97,7 +97,7 @@ class Searches:
 
     def _broken(self) -> str:
         """The rule that the initial state breaks for good, in words."""
-        if unsupported(self.checker, True) or not Execution.initial(self.engine).broken:
+        if unsupported(self.checker.compiled, True) or not Execution.initial(self.engine).broken:
             return ""
         finding = next((f for f in self.report(()).findings if f.rule and not f.at_end), None)
         return "a rule is violated in the initial state" if finding is None else finding.message
@@ -118,7 +118,7 @@ class Searches:
                 return found
             if found.answer is Answer.SOLVED and self.report(found.steps).headline is Headline.UNSAFE:
                 return found._replace(optimal=False)
-        why = unsupported(self.checker, True)
+        why = unsupported(self.checker.compiled, True)
         if why:
             return Solution(Answer.UNSUPPORTED, detail=why)
         return ViolationSearch(self.engine, monotonic() + self.limits.time_s).run()
@@ -130,7 +130,7 @@ class Searches:
         return self._bound
 
     def _lower(self) -> int:
-        if unsupported(self.checker, self.guarded):
+        if unsupported(self.checker.compiled, self.guarded):
             return 0
         start = Execution.initial(self.engine, self.guarded)
         try:

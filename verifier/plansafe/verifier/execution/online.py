@@ -1,6 +1,6 @@
 """The online monitor: a robot asks before each action, and says afterwards what its sensors see.
 
-    monitor = Monitor(checker)
+    monitor = Monitor(checker.compiled)
     advice = monitor.allowed("(go robot kitchen hallway)")
     if advice.allowed:
         monitor.take("(go robot kitchen hallway)")
@@ -12,14 +12,14 @@ Verdicts on the prefix are those of RV-LTL over arbitrary continuations (docs/la
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.sexpr import Node, problems, read_all
 from plansafe.grammar.source import Source
-from plansafe.verifier.api import Checker
 from plansafe.verifier.elaborate.conditions import parse_number
 from plansafe.verifier.elaborate.context import did_you_mean
+from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.execution import Broken as Begun
 from plansafe.verifier.execution.execution import Execution, news
 from plansafe.verifier.execution.monitors.automaton import Automaton
@@ -38,9 +38,6 @@ from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import And, Number
 from plansafe.verifier.model.printing import formula_text
 from plansafe.verifier.rules.model import shown_names
-
-if TYPE_CHECKING:
-    from plansafe.verifier.planning.own_search import OwnSearch
 
 VERDICTS = ("permanently violated", "presently violated", "presently satisfied", "permanently satisfied")
 
@@ -80,18 +77,6 @@ class Difference(NamedTuple):
     breaks: tuple[Broken, ...]
 
 
-class Recoverable(NamedTuple):
-    """Whether the goal can still be reached safely: ``None`` if nobody knows.
-
-    If so, ``continuation`` is how (nothing, if all is done); ``detail`` says in words why not, or what limited the
-    search.
-    """
-
-    answer: bool | None
-    continuation: tuple[str, ...] = ()
-    detail: str = ""
-
-
 class ObservationError(ValueError):
     """An observation that is not a fact of the task; ``diagnostic`` says what is wrong."""
 
@@ -103,18 +88,14 @@ class ObservationError(ValueError):
 class Monitor:
     """Watches one execution.
 
-    Needs a checker that is ``ok`` and leaves nothing open; raises ``ValueError`` otherwise (where something is open,
-    :class:`~plansafe.verifier.execution.one_world.LeavesOpen`).
+    Needs a task that leaves nothing open; raises :class:`~plansafe.verifier.execution.one_world.LeavesOpen` otherwise.
     """
 
-    def __init__(self, checker: Checker) -> None:
-        if not checker.ok:
-            first = checker.diagnostics[0].message if checker.diagnostics else "no task"
-            raise ValueError(f"the domain, problem or specification has errors: {first}")
-        checker.compiled.require_one_world("a monitor")
-        self.checker = checker
-        self.engine = checker.engine
-        self.task = checker.engine.task
+    def __init__(self, compiled: CompiledTask) -> None:
+        compiled.require_one_world("a monitor")
+        self.compiled = compiled
+        self.engine = compiled.engine
+        self.task = compiled.task
         state = self.engine.initial()
         state.facts = [set(facts) for facts in state.facts]  # static facts too: what is observed may change them
         self.simulation = Execution(self.engine, state)
@@ -129,18 +110,18 @@ class Monitor:
     def allowed(self, action: str) -> Advice:
         """One step ahead: may ``action`` be taken in the present state? Nothing is changed."""
         self._settle()
-        step = self._step(action)
+        step = self.step(action)
         if isinstance(step, IllFormed):
             return Advice(False, False, (step.message + (f": {step.help}" if step.help else ""),))
-        ahead = self._now().after(step)
+        ahead = self.now().after(step)
         if ahead is None:
             return Advice(False, False, self._why_not(step))
         broken = self._named(ahead.news)
         return Advice(not broken, True, (), broken)
 
-    def _now(self) -> Execution:
+    def now(self) -> Execution:
         """The present state with the monitors that have read it."""
-        return Execution(self.engine, self.simulation.state, self.runtime, self.letter, self.checker.options.blame)
+        return Execution(self.engine, self.simulation.state, self.runtime, self.letter, self.compiled.options.blame)
 
     def _leave(self, step: GroundAction | None) -> None:
         """The present letter ends with a step, or with a change of the world by itself."""
@@ -150,7 +131,8 @@ class Monitor:
         self.runtime = self.runtime.fork()
         self.engine.depart(self.runtime, self.simulation.state, step, LetterTime(self.letter, self.letter, False))
 
-    def _step(self, action: str) -> GroundAction | IllFormed:
+    def step(self, action: str) -> GroundAction | IllFormed:
+        """The step that ``action`` is, or why it is none."""
         tokens = action.lower().replace("(", " ").replace(")", " ").split()
         if not tokens:
             return IllFormed("SC003", "an action is missing", 0)
@@ -173,31 +155,6 @@ class Monitor:
         ]
         return tuple(texts) or ("its effects cannot be computed: a number is undefined or two effects conflict",)
 
-    def recoverable(self, action: str, planner: OwnSearch | None = None, time_limit_s: float = 10.0) -> Recoverable:
-        """If ``action`` is taken in the present state, can the goal still be reached with every rule kept?
-
-        Starts from what was observed, not from what the steps so far should have led to. Nothing is changed. The search
-        ends with the time limit; hand in a ``planner`` to keep what it compiles from one question to the next.
-        """
-        from plansafe.verifier.execution.steps import step_text  # noqa: PLC0415
-        from plansafe.verifier.planning.own_search import OwnSearch, unsupported  # noqa: PLC0415
-        from plansafe.verifier.planning.port import Answer  # noqa: PLC0415
-
-        advice = self.allowed(action)
-        if not advice.executable:
-            return Recoverable(False, (), "; ".join(advice.reasons))
-        why = unsupported(self.checker, True)
-        if why:
-            return Recoverable(None, (), why)
-        step = self._step(action)
-        assert isinstance(step, GroundAction)
-        now = self._now().after(step)
-        assert now is not None
-        found = (planner or OwnSearch()).solve_from(now, time_limit_s=time_limit_s)
-        steps = tuple([step_text(taken, self.task.objects) for taken in found.steps])
-        known = {Answer.SOLVED: True, Answer.UNSOLVABLE: False}
-        return Recoverable(known.get(found.answer), steps, found.detail)
-
     # -- after it -----------------------------------------------------------------------------------------------------
 
     def take(self, action: str) -> Advice:
@@ -208,7 +165,7 @@ class Monitor:
         advice = self.allowed(action)
         if not advice.executable:
             return advice
-        step = self._step(action)
+        step = self.step(action)
         assert isinstance(step, GroundAction)
         self._leave(step)
         self.simulation.take(step)
@@ -288,7 +245,7 @@ class Monitor:
         for checks in self.runtime.checks.values():
             for check in checks:
                 worst[check.part] = PERMANENTLY_VIOLATED if check.violations else PRESENTLY_SATISFIED
-        for number, rule in enumerate(self.checker.rules):
+        for number, rule in enumerate(self.compiled.rules):
             verdicts = [worst[p] for p, part in enumerate(self.engine.plan.parts) if part.rule == number]
             out[rule.name] = VERDICTS[min(verdicts, default=PERMANENTLY_SATISFIED)]
         return out
@@ -318,7 +275,7 @@ class Monitor:
         out: dict[Broken, None] = {}
         for part_number, objects, undecided in found:
             part = self.engine.plan.parts[part_number]
-            rule = self.checker.rules[part.rule]
+            rule = self.compiled.rules[part.rule]
             names = shown_names([v.name for v in part.parameters])
             shown = objects if len(objects) == len(names) else ()
             binding = tuple(sorted(zip(names, self.task.names(shown), strict=False)))
@@ -400,7 +357,7 @@ class Monitor:
                 )
             place = len(objects)
             fits = number in self.task.domain_sets[declared.domains[place]]
-            if not fits and not self.checker.options.lenient_types:
+            if not fits and not self.compiled.options.lenient_types:
                 raise ObservationError(
                     Diagnostic("SC104", f"`{token}` has the wrong type for `{declared.name}` in `{text}`")
                 )

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from plansafe.grammar.source import Source
-from plansafe.verifier.api import Checker
+from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.monitors.program import structure
@@ -60,7 +60,8 @@ class OwnSearch:
         """
         started = monotonic()
         checker = query.checker
-        why = unsupported(checker, query.rules)
+        errors = "the domain, problem or specification has errors"
+        why = unsupported(checker.compiled, query.rules) if checker.ok else errors
         if why:
             return Solution(Answer.UNSUPPORTED, detail=why, planner=self.name)
         start = Execution.initial(checker.engine, query.rules, checker.options.blame)
@@ -102,11 +103,9 @@ class OwnSearch:
         return known[rules]
 
 
-def unsupported(checker: Checker, rules: bool) -> str:
+def unsupported(compiled: CompiledTask, rules: bool) -> str:
     """Why this planner does not take a task; empty if it does."""
-    if not checker.ok:
-        return "the domain, problem or specification has errors"
-    engine = checker.engine
+    engine = compiled.engine
     if engine.refused is not None:
         return engine.refused.message
     if any([action.end is not None for action in engine.task.actions.values()]):
@@ -117,7 +116,7 @@ def unsupported(checker: Checker, rules: bool) -> str:
         return ""
     if engine.limit is not None or (engine.prototype is not None and engine.prototype.too_large):
         return "a rule has more instances than the limit allows"
-    if set(checker.options.blame) == {"introduced", "pre-existing"}:
+    if set(compiled.options.blame) == {"introduced", "pre-existing"}:
         return "findings are counted by a blame that is known at the end alone"
     return ""
 
