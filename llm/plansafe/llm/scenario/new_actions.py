@@ -192,7 +192,7 @@ class Reach:
                 self.actions.add(schema.action.name)
             binding = bind(schema.parameters, objects)
             for atom in schema.adds:
-                code = self.task.encode(tuple([a if a >= 0 else binding[-1 - a] for a in atom.arguments]))
+                code = self.task.code_of(atom.arguments, binding)
                 self.facts[atom.predicate].add(code)
 
     def missing(self) -> list[Atom]:

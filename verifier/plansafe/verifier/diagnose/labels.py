@@ -7,7 +7,6 @@ docs/labels.md decides what the papers leave open.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import product
 from typing import NamedTuple, assert_never
 
 from plansafe.grammar.source import Source
@@ -298,10 +297,8 @@ def by_static_facts(evaluator: Evaluator, formula: Formula, binding: Binding) ->
         case Quantified():
             if not _has_static_part(evaluator.task, formula.body):
                 return None
-            slots = [v.slot for v in formula.variables]
-            tuples = product(*[evaluator.task.domains[v.domain] for v in formula.variables])
-            inner = (binding | dict(zip(slots, objects, strict=True)) for objects in tuples)
-            return _decided((by_static_facts(evaluator, formula.body, b) for b in inner), not formula.universal)
+            every = evaluator.task.bindings(formula.variables, binding)
+            return _decided((by_static_facts(evaluator, formula.body, one) for one in every), not formula.universal)
         case Compare() | Temporal():
             return None
         case _:

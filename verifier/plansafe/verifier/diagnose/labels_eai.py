@@ -44,6 +44,7 @@ from plansafe.verifier.model.nodes import (
     Task,
     Temporal,
     Truth,
+    ground,
 )
 
 PARSING = "parsing error"
@@ -238,7 +239,7 @@ def _kind(execution: LabelledRun, step: GroundAction, unmet: Reason) -> _Kind:
     if not isinstance(atom, Atom) or len(atom.arguments) > 1 or delta is None:
         return _Kind.OTHER
     task = execution.task
-    objects = execution.evaluator.arguments(atom.arguments, unmet.binding)
+    objects = ground(atom.arguments, unmet.binding)
     fact = (atom.predicate, task.encode(objects))
     added = [task.decode(code, len(task.predicates[p].types)) for p, code in delta.adds]
     relates = [arguments for arguments in added if len(arguments) > 1]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import product
 from typing import NamedTuple
 
 from plansafe.verifier.api import Checker
@@ -253,8 +252,7 @@ class Linker:
     def _outcomes(self, action: Action, binding: Binding) -> Iterator[_Outcome]:
         needs, base = self.needs, len(self.task.predicates)
         for effect in action.start.effects:
-            for objects in product(*[self.task.domains[v.domain] for v in effect.variables]):
-                inner = {**binding, **bind(effect.variables, objects)}
+            for inner in self.task.bindings(effect.variables, binding):
                 updates = {(base + a.function, needs.code(a.arguments, inner)): a for a in effect.assignments}
                 adds = frozenset([needs.key(atom, inner) for atom in effect.adds])
                 deletes = frozenset([needs.key(atom, inner) for atom in effect.deletes])
@@ -334,7 +332,7 @@ class Linker:
         """Note what to ask about a violation once its state is reached."""
         part = self.checker.engine.plan.parts[violation.part]
         consumer = self.goal_step if violation.at_end else violation.step
-        binding = {v.slot: o for v, o in zip(part.parameters, violation.binding, strict=True)}
+        binding = bind(part.parameters, violation.binding)
         rule = self.checker.rules[part.rule].name + whom(self.checker, part, violation.binding)
         letter = min(violation.letter, len(step_of_letter) - 1)
         guard = TRUE if part.guard is None else part.guard

@@ -7,7 +7,6 @@ what is allowed. Polynomial; gives up beyond :data:`MAX_ACTIONS` ground actions.
 
 from __future__ import annotations
 
-from itertools import product
 from typing import assert_never
 
 from plansafe.verifier.execution.replay import Engine
@@ -122,9 +121,9 @@ class Reachable:
         heads: list[tuple[Axiom, int, Binding]] = []
         for stratum in self.task.axioms:
             for axiom in stratum:
-                slots = [v.slot for v in axiom.parameters]
-                for objects in product(*[self.task.domains[v.domain] for v in axiom.parameters]):
-                    heads.append((axiom, self.task.encode(objects), dict(zip(slots, objects, strict=True))))
+                head = tuple([-1 - v.slot for v in axiom.parameters])
+                for binding in self.task.bindings(axiom.parameters, {}):
+                    heads.append((axiom, self.task.code_of(head, binding), binding))
                     if len(heads) > MAX_ACTIONS:
                         raise LimitReached(Limited.GROUND_TASK)
         for facts in self._never_false:
@@ -169,16 +168,15 @@ class Reachable:
                 assert_never(formula)
 
     def _quantified(self, formula: Quantified, binding: Binding, wanted: bool) -> bool:
-        slots = [v.slot for v in formula.variables]
         every = formula.universal is wanted
-        for objects in product(*[self.task.domains[v.domain] for v in formula.variables]):
-            if self._may(formula.body, {**binding, **dict(zip(slots, objects, strict=True))}, wanted) is not every:
+        for inner in self.task.bindings(formula.variables, binding):
+            if self._may(formula.body, inner, wanted) is not every:
                 return not every
         return every
 
     def _atom(self, atom: Atom, binding: Binding, wanted: bool) -> bool:
         predicate = atom.predicate
-        code = self.task.encode(self._evaluator.arguments(atom.arguments, binding))
+        code = self.task.code_of(atom.arguments, binding)
         if wanted:
             return code in self._true[predicate]
         if predicate in self._heads:

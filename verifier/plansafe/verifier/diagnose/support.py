@@ -7,7 +7,6 @@ keeps every derivation from coming about.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import product
 from typing import NamedTuple, assert_never
 
 from plansafe.verifier.execution.replay import Engine
@@ -99,7 +98,7 @@ class Support:
 
     def code(self, arguments: tuple[int, ...], binding: Binding) -> int:
         """The code of ground arguments."""
-        return self.task.encode(tuple([a if a >= 0 else binding[-1 - a] for a in arguments]))
+        return self.task.code_of(arguments, binding)
 
     def key(self, atom: Atom, binding: Binding) -> Key:
         """The fact that an atom is about."""
@@ -148,11 +147,7 @@ class Support:
                 parts = [(part, binding) for part in formula.parts]
                 yield from self._parts(parts, isinstance(formula, Or), value, sure)
             case Quantified():
-                slots = [v.slot for v in formula.variables]
-                parts = [
-                    (formula.body, {**binding, **dict(zip(slots, objects, strict=True))})
-                    for objects in product(*[self.task.domains[v.domain] for v in formula.variables])
-                ]
+                parts = [(formula.body, inner) for inner in self.task.bindings(formula.variables, binding)]
                 yield from self._parts(parts, not formula.universal, value, sure)
             case Truth() | Equal() | Temporal():
                 pass  # nothing that a step can bring about

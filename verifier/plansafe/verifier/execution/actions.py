@@ -358,21 +358,15 @@ def interpreted(
                 continue
             if started is None or holds is None:
                 raise Undefined(evaluator.undefined(effect.condition, inner) or "an effect condition is undefined")
-            happening.adds.extend(
-                [(a.predicate, task.encode(evaluator.arguments(a.arguments, inner))) for a in effect.adds]
-            )
-            happening.deletes.extend(
-                [(a.predicate, task.encode(evaluator.arguments(a.arguments, inner))) for a in effect.deletes]
-            )
+            happening.adds.extend([(a.predicate, task.code_of(a.arguments, inner)) for a in effect.adds])
+            happening.deletes.extend([(a.predicate, task.code_of(a.arguments, inner)) for a in effect.deletes])
             for a in effect.assignments:
                 value = evaluator.number(a.value, inner)
                 if a.operator != "assign":
                     evaluator.number(model.Fluent(a.function, a.arguments), inner)
                 if a.operator == "scale-down" and value == 0:
                     raise Undefined("division by zero")
-                happening.updates.append(
-                    Update(a.operator, a.function, task.encode(evaluator.arguments(a.arguments, inner)), value)
-                )
+                happening.updates.append(Update(a.operator, a.function, task.code_of(a.arguments, inner), value))
     return happening
 
 

@@ -18,15 +18,14 @@ from plansafe.verifier.execution.replay import HALT
 from plansafe.verifier.execution.state import NumberTooLarge, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep
 from plansafe.verifier.execution.timed import END, ILL_FORMED, START, Event, TimedRun
+from plansafe.verifier.model.footprints import Key, empty_footprint
 from plansafe.verifier.model.limits import Limited, LimitReached
-from plansafe.verifier.model.nodes import Action, Atom, Quantified, normal_number
-from plansafe.verifier.model.operations import reads, subformulas
+from plansafe.verifier.model.nodes import Action, Quantified, normal_number
+from plansafe.verifier.model.operations import subformulas
 
 MAX_TICKS = 10**18
 """The most ticks of a unit of time."""
 Holds = Callable[..., bool]
-Key = tuple[int, int]
-"""What changes, as in a log: a predicate (or a function, numbered after them) and a code."""
 
 
 class Lifted(NamedTuple):
@@ -275,14 +274,9 @@ class Apart:
         code = lifted[key]
         if code is None:
             return None
-        task, binding = self.run.task, taken.binding
-        keys: dict[Key, None] = {}
-        for part in action.over_all:
-            for read in reads(part):
-                objects = tuple([a if a >= 0 else binding[-1 - a] for a in read.arguments])
-                index = read.predicate if isinstance(read, Atom) else len(task.predicates) + read.function
-                keys[index, task.encode(objects)] = None
-        return Ground(code, taken.objects, tuple(keys))
+        found = empty_footprint()
+        self.run.engine.footprints.read(action.over_all, taken.binding, found)
+        return Ground(code, taken.objects, tuple(found.reads))
 
     def _lift(self, action: Action) -> Lifted | None:
         quantified = any([isinstance(f, Quantified) for part in action.over_all for f in subformulas(part)])

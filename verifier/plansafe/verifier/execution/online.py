@@ -201,12 +201,12 @@ class Monitor:
                     state.fluents[index - base][code] = value
                     log.append((index, code, before))
                     numbers.append(
-                        (self._text(index, code), "undefined" if before is None else str(before), str(value))
+                        (self.task.key_text(index, code), "undefined" if before is None else str(before), str(value))
                     )
             elif bool(value) != (code in state.facts[index]):
                 (state.facts[index].add if value else state.facts[index].discard)(code)
                 log.append((index, code, bool(value)))
-                (unexpected if value else missing).append(self._text(index, code))
+                (unexpected if value else missing).append(self.task.key_text(index, code))
         if self.engine.axioms is not None:
             self.engine.axioms.update(state.facts, state.fluents, log)
         self.simulation.observed(log)
@@ -286,13 +286,6 @@ class Monitor:
                 message = f"rule {rule.name} cannot be decided: it reads an undefined number"
             out[Broken(rule.name, binding, message, rule.hazard, rule.severity)] = None
         return tuple(out)
-
-    def _text(self, index: int, code: int) -> str:
-        base = len(self.task.predicates)
-        if index < base:
-            return self.task.fact_text(index, code)
-        declared = self.task.functions[index - base]
-        return "(" + " ".join([declared.name, *self.task.names(self.task.decode(code, len(declared.types)))]) + ")"
 
     def _read(self, facts: Mapping[str, bool | Number] | Iterable[str]) -> dict[tuple[int, int], bool | Number]:
         out: dict[tuple[int, int], bool | Number] = {}

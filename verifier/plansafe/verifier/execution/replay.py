@@ -26,7 +26,7 @@ from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator, Reason, Undefined
 from plansafe.verifier.model.footprints import Footprints
 from plansafe.verifier.model.limits import Limited, LimitReached
-from plansafe.verifier.model.nodes import Atom, Binding, Formula, Number, Task, bind
+from plansafe.verifier.model.nodes import Atom, Binding, Formula, Number, Task
 from plansafe.verifier.rules.model import Rule
 
 if TYPE_CHECKING:
@@ -503,7 +503,7 @@ class Run:
             return self._failed(taken, number, Failure(number, "SC302", problem.text))
         except Conflict as conflict:
             return self._failed(
-                taken, number, Failure(number, "SC303", self.fluent_text(conflict.function, conflict.code))
+                taken, number, Failure(number, "SC303", self.task.fluent_text(conflict.function, conflict.code))
             )
         if taken.action.preferences:
             self._preferences(taken)
@@ -538,11 +538,6 @@ class Run:
                 return combine(state.fluents, [interpreted(evaluator, taken.action.start, binding)])
             except (Undefined, Conflict, KeyError, ZeroDivisionError):
                 return None
-
-    def fluent_text(self, function: int, code: int) -> str:
-        """A ground fluent as PDDL."""
-        declared = self.task.functions[function]
-        return "(" + " ".join([declared.name, *self.task.names(self.task.decode(code, len(declared.types)))]) + ")"
 
     def _preferences(self, taken: GroundAction) -> None:
         """Count the violated preferences of a precondition (PDDL3: once for each step)."""
@@ -612,12 +607,9 @@ def count_preferences(
     task: Task, state: State, preferences: Iterable[model.Preference], binding: dict[int, int], soft: dict[str, int]
 ) -> None:
     """Add the violated instances of preferences in a state to ``soft``."""
-    from itertools import product  # noqa: PLC0415 - few plans have any
-
     for preference in preferences:
         evaluator = Evaluator(task, state.facts, state.fluents)
         soft.setdefault(preference.name, 0)
-        for objects in product(*[task.domains[v.domain] for v in preference.variables]):
-            inner = {**binding, **bind(preference.variables, objects)}
+        for inner in task.bindings(preference.variables, binding):
             if evaluator.holds(preference.body, inner) is not True:
                 soft[preference.name] += 1

@@ -20,7 +20,7 @@ from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator, Undefined
 from plansafe.verifier.model.footprints import Footprint, interference
 from plansafe.verifier.model.limits import Limited, LimitReached
-from plansafe.verifier.model.nodes import Atom, Number, Snap, TimedLiteral
+from plansafe.verifier.model.nodes import Atom, Number, Snap, TimedLiteral, bind
 
 if TYPE_CHECKING:
     from plansafe.verifier.execution.apart import Ticks
@@ -304,7 +304,7 @@ class TimedRun(Run):
         except Undefined as problem:
             return Failure(number, "SC302", problem.text)
         except Conflict as conflict:
-            return Failure(number, "SC303", self.fluent_text(conflict.function, conflict.code))
+            return Failure(number, "SC303", self.task.fluent_text(conflict.function, conflict.code))
         return found
 
     def _over_all(self, running: list[TimedStep]) -> list[Failure]:
@@ -373,10 +373,7 @@ class TimedRun(Run):
     def _clash(self, a: Footprint, b: Footprint) -> str | None:
         """A fact or fluent over which two events interfere, as PDDL."""
         key = interference(a, b)
-        if key is None:
-            return None
-        base = len(self.task.predicates)
-        return self.task.fact_text(*key) if key[0] < base else self.fluent_text(key[0] - base, key[1])
+        return None if key is None else self.task.key_text(*key)
 
     def _footprint(self, event: Event, effects: Happening) -> Footprint:
         """What an event reads, and what it writes in the present state."""
@@ -438,7 +435,7 @@ class TimedRun(Run):
             return []
         atom = part.step.body if isinstance(part.step, model.Quantified) else part.step
         assert isinstance(atom, Atom)
-        values = {v.slot: o for v, o in zip(part.parameters, violation.binding, strict=True)}
+        values = bind(part.parameters, violation.binding)
         letter = violation.letter - 1 if part.after else violation.letter
         out = []
         for (predicate, code), number in self._action_facts.get(letter, ()):

@@ -29,7 +29,9 @@ from plansafe.verifier.model.nodes import (
     Task,
     Temporal,
     Truth,
+    bind,
     divide,
+    ground,
 )
 
 # Instances of a quantifier that are told one by one where each of them is a reason.
@@ -66,21 +68,15 @@ class Evaluator:
         self.fluents = fluents
         self.duration = duration
 
-    def arguments(self, arguments: tuple[int, ...], binding: Binding) -> tuple[int, ...]:
-        """Ground arguments."""
-        return tuple([a if a >= 0 else binding[-1 - a] for a in arguments])
-
     def number(self, expression: Expression, binding: Binding) -> Number:
         """The value of an expression; raises :class:`Undefined`."""
         match expression:
             case model.Constant():
                 return expression.value
             case model.Fluent():
-                ground = self.arguments(expression.arguments, binding)
-                code = self.task.encode(ground)
+                code = self.task.code_of(expression.arguments, binding)
                 if code not in self.fluents[expression.function]:
-                    name = self.task.functions[expression.function].name
-                    raise Undefined(f"`({' '.join([name, *self.task.names(ground)])})` has no value")
+                    raise Undefined(f"`{self.task.fluent_text(expression.function, code)}` has no value")
                 return self.fluents[expression.function][code]
             case Arithmetic():
                 values = [self.number(operand, binding) for operand in expression.operands]
@@ -100,9 +96,9 @@ class Evaluator:
             case Truth():
                 return formula.value
             case Atom():
-                return self.task.encode(self.arguments(formula.arguments, binding)) in self.facts[formula.predicate]
+                return self.task.code_of(formula.arguments, binding) in self.facts[formula.predicate]
             case Equal():
-                left, right = self.arguments(tuple(formula), binding)
+                left, right = ground(formula, binding)
                 return left == right
             case Compare():
                 try:
@@ -138,9 +134,7 @@ class Evaluator:
         deciding = not formula.universal
         result: bool | None = not deciding
         for objects in self._instances(formula, binding):
-            inner = dict(binding)
-            inner.update(zip([v.slot for v in formula.variables], objects, strict=True))
-            value = self.holds(formula.body, inner)
+            value = self.holds(formula.body, {**binding, **bind(formula.variables, objects)})
             if value is deciding:
                 return deciding
             if value is None:
@@ -264,8 +258,7 @@ class Evaluator:
                 objects_of = [self.task.domains[v.domain] for v in formula.variables]
                 one_by_one = value is not None and formula.universal is wanted
                 for objects in sorted(self._instances(formula, binding)) if one_by_one else product(*objects_of):
-                    inner = dict(binding)
-                    inner.update(zip([v.slot for v in formula.variables], objects, strict=True))
+                    inner = {**binding, **bind(formula.variables, objects)}
                     out += self.reasons(formula.body, inner, wanted, limit - len(out))
                     if len(out) >= limit:
                         break

@@ -155,10 +155,11 @@ class Footprints:
             self._one(self.subject(fluent), fluent.arguments, binding, out)
 
     def _one(self, subject: int, arguments: ARGUMENTS, binding: Binding, out: Footprint) -> None:
-        try:
-            out.reads.add((subject, self.task.code_of(arguments, binding)))
-        except KeyError:  # a variable is open
+        code = self.task.known_code(arguments, binding)
+        if code is None:
             out.behind.add(subject)
+        else:
+            out.reads.add((subject, code))
 
     # -- effects and actions ------------------------------------------------------------------------------------------
 

@@ -160,7 +160,7 @@ def bind(variables: Sequence[Variable], objects: Sequence[int]) -> Binding:
     return dict(zip([v.slot for v in variables], objects, strict=True))
 
 
-def ground(arguments: ARGUMENTS, binding: Mapping[int, int]) -> ARGUMENTS:
+def ground(arguments: Sequence[int], binding: Mapping[int, int]) -> ARGUMENTS:
     """The objects that arguments stand for; raises ``KeyError`` if a variable is not bound."""
     return tuple([a if a >= 0 else binding[-1 - a] for a in arguments])
 
@@ -395,7 +395,18 @@ class Task(NamedTuple):
 
     def code_of(self, arguments: ARGUMENTS, binding: Mapping[int, int]) -> int:
         """The code of arguments whose variables are bound; raises ``KeyError`` if one is not."""
-        return self.encode(ground(arguments, binding))
+        size = len(self.objects)
+        code = 0
+        for argument in arguments:
+            code = code * size + (argument if argument >= 0 else binding[-1 - argument])
+        return code
+
+    def known_code(self, arguments: ARGUMENTS, binding: Mapping[int, int]) -> int | None:
+        """The code of arguments; ``None`` if a variable is not bound."""
+        try:
+            return self.code_of(arguments, binding)
+        except KeyError:
+            return None
 
     def bindings(self, variables: Sequence[Variable], binding: Binding) -> Iterator[Binding]:
         """The binding with the variables bound in all ways."""
@@ -415,6 +426,16 @@ class Task(NamedTuple):
         """A fact as PDDL."""
         declared = self.predicates[predicate]
         return "(" + " ".join([declared.name, *self.names(self.decode(code, len(declared.types)))]) + ")"
+
+    def fluent_text(self, function: int, code: int) -> str:
+        """A ground fluent as PDDL."""
+        declared = self.functions[function]
+        return "(" + " ".join([declared.name, *self.names(self.decode(code, len(declared.types)))]) + ")"
+
+    def key_text(self, subject: int, code: int) -> str:
+        """A fact, or a fluent of a function numbered after the predicates, as PDDL."""
+        base = len(self.predicates)
+        return self.fact_text(subject, code) if subject < base else self.fluent_text(subject - base, code)
 
     def names(self, arguments: ARGUMENTS) -> list[str]:
         """The names of objects."""

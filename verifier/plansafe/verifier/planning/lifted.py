@@ -28,6 +28,7 @@ from plansafe.verifier.model.nodes import (
     Truth,
     Variable,
     bind,
+    ground,
 )
 from plansafe.verifier.model.operations import pushed
 from plansafe.verifier.rules.model import Part, step_predicate
@@ -181,4 +182,4 @@ def _head(predicate: int, parameters: tuple[Variable, ...]) -> Atom:
 
 def grounded(arguments: tuple[int, ...], binding: dict[int, int]) -> tuple[int, ...]:
     """Arguments with their variables replaced."""
-    return tuple([binding[-1 - a] if a < 0 else a for a in arguments])
+    return ground(arguments, binding)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from itertools import product
 from typing import assert_never
 
 from plansafe.verifier.execution.monitors import progression
@@ -159,11 +158,8 @@ class Ltl(Automaton):
                 parts = [self._node(part, positive) for part in formula.parts]
                 return table.conjunction(parts) if isinstance(formula, And) == positive else table.disjunction(parts)
             case Quantified():
-                slots = [v.slot for v in formula.variables]
-                parts = [
-                    self._node(substituted(formula.body, dict(zip(slots, objects, strict=True))), positive)
-                    for objects in product(*[self._task.domains[v.domain] for v in formula.variables])
-                ]
+                every = self._task.bindings(formula.variables, {})
+                parts = [self._node(substituted(formula.body, values), positive) for values in every]
                 return table.conjunction(parts) if formula.universal == positive else table.disjunction(parts)
             case Temporal():
                 return self._future(formula, positive)

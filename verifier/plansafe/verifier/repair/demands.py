@@ -7,14 +7,26 @@ conjunction one false part is enough, since all of them must become true; for a 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import product
 from typing import NamedTuple, assert_never
 
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator
-from plansafe.verifier.model.nodes import And, Atom, Compare, Equal, Formula, Not, Or, Quantified, Temporal, Truth
-from plansafe.verifier.model.operations import expression_fluents, reads
+from plansafe.verifier.model.footprints import empty_footprint
+from plansafe.verifier.model.nodes import (
+    And,
+    Atom,
+    Binding,
+    Compare,
+    Equal,
+    Formula,
+    Not,
+    Or,
+    Quantified,
+    Temporal,
+    Truth,
+)
+from plansafe.verifier.model.operations import reads
 
 MAX_SPELT_OUT = 500
 """Facts of one condition that are listed; beyond it whole predicates are demanded."""
@@ -79,24 +91,19 @@ class Demander:
             case Atom():
                 if evaluator.holds(formula, binding) is wanted:
                     return None
-                code = self.task.encode(evaluator.arguments(formula.arguments, binding))
+                code = self.task.code_of(formula.arguments, binding)
                 return self._changing([Demand(formula.predicate, code, wanted)])
             case Compare():
                 if evaluator.holds(formula, binding) is wanted:
                     return None
-                return self._changing(self._fluents(evaluator, formula, binding))
+                return self.numbers(binding, formula.left, formula.right)
             case Not():
                 return self._flips(evaluator, formula.body, binding, not wanted)
             case And() | Or():
                 parts: Iterable[tuple[Formula, dict[int, int]]] = [(part, binding) for part in formula.parts]
                 return self._junction(evaluator, parts, wanted, isinstance(formula, And) is wanted)
             case Quantified():
-                slots = [v.slot for v in formula.variables]
-                domains = [self.task.domains[v.domain] for v in formula.variables]
-                instances = (
-                    (formula.body, {**binding, **dict(zip(slots, objects, strict=True))})
-                    for objects in product(*domains)
-                )
+                instances = ((formula.body, inner) for inner in self.task.bindings(formula.variables, binding))
                 return self._junction(evaluator, instances, wanted, formula.universal is wanted)
             case Temporal():
                 raise AssertionError("a temporal formula is no condition of a state")
@@ -127,13 +134,13 @@ class Demander:
                     raise _TooMany
         return best if all_needed else frozenset(union)
 
-    def _fluents(self, evaluator: Evaluator, formula: Compare, binding: dict[int, int]) -> list[Demand]:
-        out = []
-        for side in (formula.left, formula.right):
-            for fluent in expression_fluents(side):
-                code = self.task.encode(evaluator.arguments(fluent.arguments, binding))
-                out.append(Demand(self.base + fluent.function, code, None))
-        return out
+    def numbers(self, binding: Binding, *expressions: model.Expression) -> frozenset[Demand]:
+        """The fluents that expressions read."""
+        found = empty_footprint()
+        for expression in expressions:
+            self.engine.footprints.numbers(expression, binding, found)
+        whole = [Demand(subject, None, None) for subject in found.behind]
+        return self._changing([*whole, *[Demand(subject, code, None) for subject, code in found.reads]])
 
     def _changing(self, demands: Iterable[Demand]) -> frozenset[Demand]:
         return frozenset([d for d in demands if d.subject in self._changeable])
@@ -157,16 +164,5 @@ class Demander:
         out = set()
         for read in reads(formula):
             index = read.predicate if isinstance(read, Atom) else self.base + read.function
-            ground = [a if a >= 0 else binding.get(-1 - a, -1) for a in read.arguments]
-            code = None if min(ground, default=0) < 0 else self.task.encode(tuple(ground))
-            out.add(Demand(index, code, None))
+            out.add(Demand(index, self.task.known_code(read.arguments, binding), None))
         return self._changing(out)
-
-    def value(self, expression: model.Expression, evaluator: Evaluator, binding: dict[int, int]) -> frozenset[Demand]:
-        """The fluents that an expression reads."""
-        return self._changing(
-            [
-                Demand(self.base + f.function, self.task.encode(evaluator.arguments(f.arguments, binding)), None)
-                for f in expression_fluents(expression)
-            ]
-        )

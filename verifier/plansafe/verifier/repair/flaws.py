@@ -45,7 +45,7 @@ class Flaws:
         if evaluator.holds(condition, taken.binding) is not True:
             return self.task.demander.flips(evaluator, condition, taken.binding, True)
         # Its effects conflict, or one of their numbers is undefined.
-        reads = [self._effect_reads(evaluator, taken, e.binding) for e in self.task.effects.of(taken).may]
+        reads = [self._effect_reads(taken, e.binding) for e in self.task.effects.of(taken).may]
         return frozenset().union(*reads)
 
     def goal(self, node: Node) -> Iterable[Demand]:
@@ -125,17 +125,17 @@ class Flaws:
         """What would have to differ before a step for an effect to bring about, or not to prevent, what is wanted."""
         evaluator = evaluator_at(node)
         if effect.value is None:
-            return self._effect_reads(evaluator, taken, effect.binding)
+            return self._effect_reads(taken, effect.binding)
         if wanted is None:
             return self.task.demander.basic(self.task.demander.patterns(effect.condition, effect.binding))
         return self.task.demander.flips(evaluator, effect.condition, effect.binding, effect.value is wanted)
 
-    def _effect_reads(self, evaluator: Evaluator, taken: GroundAction, binding: dict[int, int]) -> frozenset[Demand]:
+    def _effect_reads(self, taken: GroundAction, binding: dict[int, int]) -> frozenset[Demand]:
         out: frozenset[Demand] = frozenset()
         for effect in taken.action.start.effects:
             out |= self.task.demander.patterns(effect.condition, binding)
             for assignment in effect.assignments:
-                out |= self.task.demander.value(assignment.value, evaluator, binding)
+                out |= self.task.demander.numbers(binding, assignment.value)
         return self.task.demander.basic(out)
 
 

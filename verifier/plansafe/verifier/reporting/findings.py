@@ -257,7 +257,7 @@ class Writer:
                 continue
             fact = (
                 reason.formula.predicate,
-                self.task.encode(tuple([a if a >= 0 else reason.binding[-1 - a] for a in reason.formula.arguments])),
+                self.task.code_of(reason.formula.arguments, reason.binding),
             )
             able = self.compiled.engine.changers.get((fact[0], reason.wanted), ())
             for later in range(step + 1, min(len(self.read.steps), step + 10_000) + 1):
@@ -294,7 +294,7 @@ class Writer:
     # -- violated rules -----------------------------------------------------------------------------------------------
 
     def _violation_question(self, v: Violated) -> Question:
-        binding = {p.slot: o for p, o in zip(v.part.parameters, v.violation.binding, strict=True)}
+        binding = bind(v.part.parameters, v.violation.binding)
         formula = v.part.body
         if v.part.mode == "each" and v.part.guard is not None:
             formula = model.Or((model.Not(v.part.guard), formula))
@@ -373,7 +373,7 @@ class Writer:
     def _earlier_steps(self, v: Violated) -> list[Label]:
         """For a formula about actions: the last step before the violation that each of its action atoms matches."""
         action_predicates = {predicate: key for key, predicate in self.compiled.engine.action_predicates.items()}
-        values = {p.slot: o for p, o in zip(v.part.parameters, v.violation.binding, strict=True)}
+        values = bind(v.part.parameters, v.violation.binding)
         history = self.histories[v.readings[0]]
         matched = v.violation.step if v.part.mode == "each" else 0
         out: dict[int, Label] = {}
@@ -484,7 +484,7 @@ class Writer:
                 _, steps, value = earlier[-1]
                 word = "true" if value is True else "false" if value is False else str(value)
                 for step in steps:
-                    by_step.setdefault(step, []).append(f"`{self.histories['halt'].fact_text(fact)}` becomes {word}")
+                    by_step.setdefault(step, []).append(f"`{self.task.key_text(*fact)}` becomes {word}")
         out = []
         for step, texts in sorted(by_step.items()):
             span = self.span(step)

@@ -170,9 +170,8 @@ class History:
             if p not in action_predicates
             for c in codes
         ]
-        base = len(self.task.predicates)
         numbers = [
-            f"(= {self.fact_text((base + f, c))} {v})" for f, vs in enumerate(state.fluents) for c, v in vs.items()
+            f"(= {self.task.fluent_text(f, c)} {v})" for f, vs in enumerate(state.fluents) for c, v in vs.items()
         ]
         return (*sorted(facts), *sorted(numbers))
 
@@ -188,12 +187,10 @@ class History:
         out: dict[Fact, None] = {}
         action_predicates = set(self.engine.action_predicates.values())
         for read in reads(formula):
-            arguments = [a if a >= 0 else binding.get(-1 - a, -1) for a in read.arguments]
-            if min(arguments, default=0) < 0:
-                continue
+            code = self.task.known_code(read.arguments, binding)
             index = read.predicate if isinstance(read, Atom) else len(self.task.predicates) + read.function
-            if index not in action_predicates:
-                out[index, self.task.encode(tuple(arguments))] = None
+            if code is not None and index not in action_predicates:
+                out[index, code] = None
         return list(out)
 
     def past(self, facts: set[Fact]) -> dict[Fact, Past]:
@@ -210,14 +207,6 @@ class History:
                     changes[fact].append((letter, steps, now[fact]))
                 now[fact] = before[fact]
         return {fact: Past(now[fact], changes[fact][::-1]) for fact in facts}
-
-    def fact_text(self, fact: Fact) -> str:
-        """A fact or fluent as PDDL."""
-        base = len(self.task.predicates)
-        if fact[0] < base:
-            return self.task.fact_text(*fact)
-        declared = self.task.functions[fact[0] - base]
-        return "(" + " ".join([declared.name, *self.task.names(self.task.decode(fact[1], len(declared.types)))]) + ")"
 
     def action_text(self, step: int) -> str:
         """A step as ``action object ..``."""
@@ -270,7 +259,7 @@ class History:
             last = number == len(rows)
             text = " and ".join([self.action_text(n) if n else "timed literal" for n in steps]) or "initial state"
             out.append(Row(max(steps, default=0), text, cells, status if last else "", changed or last))
-        return Table(tuple([self.fact_text(fact) for fact in facts]), tuple(out))
+        return Table(tuple([self.task.key_text(*fact) for fact in facts]), tuple(out))
 
 
 def _by_steps(

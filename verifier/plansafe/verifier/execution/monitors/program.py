@@ -10,7 +10,6 @@ are automata of two to four states (Gerevini et al. 2009). Only ``always-within`
 from __future__ import annotations
 
 from functools import cached_property
-from itertools import product
 from typing import NamedTuple, assert_never
 
 from plansafe.verifier.compile.triggers import generatable
@@ -31,7 +30,6 @@ from plansafe.verifier.model.nodes import (
     Temporal,
     Truth,
     Variable,
-    bind,
 )
 from plansafe.verifier.model.operations import free_slots, is_temporal, subformulas, substituted
 from plansafe.verifier.rules.split import PAST_OPERATORS
@@ -507,11 +505,8 @@ def ground_temporal(task: Task, formula: Formula, parameters: tuple[Variable, ..
             case Temporal():
                 return Temporal(part.operator, tuple([walk(p, values) for p in part.operands]), part.bounds)
             case Quantified():
-                parts = []
-                for objects in product(*[task.domains[v.domain] for v in part.variables]):
-                    inner = {**values, **bind(part.variables, objects)}
-                    parts.append(walk(part.body, inner))
-                return And(tuple(parts)) if part.universal else Or(tuple(parts))
+                parts = tuple([walk(part.body, inner) for inner in task.bindings(part.variables, values)])
+                return And(parts) if part.universal else Or(parts)
             case Truth() | Atom() | Equal() | Compare():
                 return part
             case _:

@@ -40,7 +40,7 @@ def conjunctions(task: Task, formula: Formula, binding: Binding, wanted: bool, c
                 return {frozenset((FactLiteral(formula.predicate, code, wanted),))}
             return {frozenset()} if known is wanted else set()
         case model.Equal():
-            left, right = ground(tuple(formula), binding)
+            left, right = ground(formula, binding)
             return {frozenset()} if (left == right) is wanted else set()
         case model.Not():
             return conjunctions(task, formula.body, binding, not wanted, constant)

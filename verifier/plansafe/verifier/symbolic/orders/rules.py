@@ -9,7 +9,7 @@ from plansafe.verifier.compile.normal import dnf, generated_slots
 from plansafe.verifier.execution.monitors.program import ground_temporal
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import TRUE as ALWAYS
-from plansafe.verifier.model.nodes import And, Formula, Variable
+from plansafe.verifier.model.nodes import And, Formula, Variable, bind
 from plansafe.verifier.model.operations import children, is_temporal
 from plansafe.verifier.rules.model import Part
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
@@ -66,7 +66,7 @@ class RuleEncoding:
             ready = self._ready(part)
             known: dict[tuple[Literal, ...], Literal] = {}  # instances that read alike are violated alike
             for binding in self._bindings(part, everything=preference):
-                slots = {v.slot: value for v, value in zip(part.parameters, binding, strict=True)}
+                slots = bind(part.parameters, binding)
                 leaves = {id(leaf): self._leaf(leaf, slots) for leaf in ready.leaves}
                 step = FALSE if part.step is None else self._leaf(part.step, slots)
                 if preference:

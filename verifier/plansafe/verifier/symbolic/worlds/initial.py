@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import product
 from typing import NamedTuple
 
 from plansafe.verifier.model.limits import Limited, LimitReached
@@ -203,9 +202,6 @@ def invariants(
     for invariant in declared:
         if invariant.kind != "holds":
             continue
-        slots = [v.slot for v in invariant.parameters]
         holds = evaluation.true(invariant.formula)
-        for objects in product(*[task.domains[v.domain] for v in invariant.parameters]):
-            binding = dict(zip(slots, objects, strict=True))
-            out.append(holds(state, binding))
+        out += [holds(state, binding) for binding in task.bindings(invariant.parameters, {})]
     return [literal for literal in dict.fromkeys(out) if literal != TRUE]

@@ -12,7 +12,6 @@ from plansafe.verifier.symbolic.worlds.completions import Completions
 from plansafe.verifier.symbolic.worlds.decision import Opens, Partial, decision_of
 from plansafe.verifier.symbolic.worlds.model import Encoding
 from plansafe.verifier.symbolic.worlds.question import question
-from plansafe.verifier.symbolic.worlds.texts import fluent_text
 
 MOST_ASKED = 20
 """Facts that people can be asked for: where more are seen to be needed, no question is looked for."""
@@ -55,9 +54,9 @@ def _partial(task: Task, values: Partial) -> tuple[ShownValue, ...]:
     facts = [
         ShownValue(task.fact_text(key.predicate, key.code), "true" if value else "false") for key, value in values.facts
     ]
-    return (*facts, *[ShownValue(fluent_text(task, *key), str(value)) for key, value in values.numbers])
+    return (*facts, *[ShownValue(task.fluent_text(*key), str(value)) for key, value in values.numbers])
 
 
 def _opens(task: Task, opens: Opens) -> tuple[str, ...]:
     facts = [task.fact_text(key.predicate, key.code) for key in opens.facts]
-    return (*facts, *[fluent_text(task, *key) for key in opens.numbers])
+    return (*facts, *[task.fluent_text(*key) for key in opens.numbers])

@@ -15,12 +15,6 @@ Key = tuple[int, int]
 ChoiceKey = tuple[int, int, tuple[int, ...]]
 
 
-def fluent_text(task: Task, function: int, code: int) -> str:
-    """A ground fluent as PDDL."""
-    declared = task.functions[function]
-    return "(" + " ".join([declared.name, *task.names(task.decode(code, len(declared.types)))]) + ")"
-
-
 def facts_said(task: Task, world: Completion, facts: Iterable[Key], values: Iterable[Key]) -> tuple[ShownValue, ...]:
     """The values that some facts and numbers have in a world; true facts first."""
     known = [
@@ -28,7 +22,7 @@ def facts_said(task: Task, world: Completion, facts: Iterable[Key], values: Iter
         for predicate, code in facts
     ]
     known.sort(key=lambda said: (said.value != "true", said.what))
-    numbers = [ShownValue(fluent_text(task, *key), str(world.values[key])) for key in sorted(values)]
+    numbers = [ShownValue(task.fluent_text(*key), str(world.values[key])) for key in sorted(values)]
     return tuple([*numbers, *known][:MAX_FACTS])
 
 
