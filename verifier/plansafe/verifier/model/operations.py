@@ -33,6 +33,10 @@ from plansafe.verifier.model.nodes import (
     Variable,
 )
 
+SHIFTS = frozenset(("next", "weak-next", "yesterday", "weak-yesterday"))
+"""The temporal operators that look at a neighbouring letter."""
+PAST_OPERATORS = frozenset(("yesterday", "weak-yesterday", "once", "historically", "since"))
+
 # ---- parts ----------------------------------------------------------------------------------------------------------
 
 

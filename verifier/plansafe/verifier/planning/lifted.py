@@ -28,7 +28,6 @@ from plansafe.verifier.model.nodes import (
     Truth,
     Variable,
     bind,
-    ground,
 )
 from plansafe.verifier.model.operations import pushed
 from plansafe.verifier.rules.model import Part, step_predicate
@@ -164,7 +163,7 @@ class Lifted:
                     yield schema, objects
                     binding = bind(schema.parameters, objects)
                     for atom in schema.adds:
-                        code = task.encode(grounded(atom.arguments, binding))
+                        code = task.code_of(atom.arguments, binding)
                         if code not in facts[atom.predicate]:
                             facts[atom.predicate].add(code)
                             indexes.update([(atom.predicate, code, True)])
@@ -178,8 +177,3 @@ def is_static(engine: Engine, predicate: int) -> bool:
 
 def _head(predicate: int, parameters: tuple[Variable, ...]) -> Atom:
     return Atom(predicate, tuple([-1 - v.slot for v in parameters]))
-
-
-def grounded(arguments: tuple[int, ...], binding: dict[int, int]) -> tuple[int, ...]:
-    """Arguments with their variables replaced."""
-    return ground(arguments, binding)

@@ -20,7 +20,7 @@ from plansafe.verifier.model.nodes import (
     And,
     bind,
 )
-from plansafe.verifier.planning.lifted import Lifted, Schema, grounded
+from plansafe.verifier.planning.lifted import Lifted, Schema
 from plansafe.verifier.planning.network import Conjunction, Fact, Network, all_of
 from plansafe.verifier.planning.relaxed_conditions import Conditions
 from plansafe.verifier.planning.rule_demands import RuleDemands
@@ -55,9 +55,9 @@ class Relaxed:
             if len(found) % 256 == 0:
                 check()
             binding = bind(schema.parameters, objects)
-            encode = self.task.encode
-            facts = [(a.predicate, encode(grounded(a.arguments, binding)), True) for a in schema.adds]
-            facts += [(a.predicate, encode(grounded(a.arguments, binding)), False) for a in schema.deletes]
+            code_of = self.task.code_of
+            facts = [(a.predicate, code_of(a.arguments, binding), True) for a in schema.adds]
+            facts += [(a.predicate, code_of(a.arguments, binding), False) for a in schema.deletes]
             label = -1
             if schema.action is not None:
                 own = objects[: len(schema.action.parameters)]

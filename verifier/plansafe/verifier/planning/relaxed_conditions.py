@@ -25,8 +25,9 @@ from plansafe.verifier.model.nodes import (
     Temporal,
     Truth,
     bind,
+    ground,
 )
-from plansafe.verifier.planning.lifted import grounded, is_static
+from plansafe.verifier.planning.lifted import is_static
 from plansafe.verifier.planning.network import Conjunction, Network, all_of
 
 Binding = dict[int, int]
@@ -88,7 +89,7 @@ class Conditions:
             case Not():
                 return self.conjunction(formula.body, binding, not positive, where)
             case Equal():
-                left, right = grounded((formula.left, formula.right), binding)
+                left, right = ground((formula.left, formula.right), binding)
                 return () if (left == right) == positive else None
             case Atom():
                 return self._literal(formula, binding, positive, where)
@@ -175,7 +176,7 @@ class Conditions:
         self, atom: Atom, binding: Binding, positive: bool, where: Where | Asking | After | None
     ) -> Conjunction | None:
         predicate = atom.predicate
-        code = self.task.encode(grounded(atom.arguments, binding))
+        code = self.task.code_of(atom.arguments, binding)
         if is_static(self.engine, predicate):
             return () if (code in self.facts[predicate]) == positive else None
         if predicate in self._action_predicates:
@@ -193,7 +194,7 @@ class Conditions:
         """What makes a literal true after a step."""
         if self.engine.axioms is not None and atom.predicate in self.engine.axioms.derived:
             return ()
-        arguments = grounded(atom.arguments, binding)
+        arguments = ground(atom.arguments, binding)
         adds: list[Conjunction | None] = []
         deletes: list[Conjunction | None] = []
         parameters = step.binding

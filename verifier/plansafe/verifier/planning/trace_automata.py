@@ -33,15 +33,14 @@ from plansafe.verifier.model.nodes import (
     Temporal,
     Truth,
 )
-from plansafe.verifier.model.operations import subformulas, substituted
+from plansafe.verifier.model.operations import SHIFTS, subformulas, substituted
 from plansafe.verifier.rules.split import past_only
 
 MAX_LEAVES = 10
 MAX_STATES = 400
 MAX_TICKS = 1000
 MAX_EXPANSION = 20_000
-STEPWISE = frozenset(("yesterday", "weak-yesterday", "next", "weak-next", "within", "always-within"))
-STEPWISE |= {"hold-during", "hold-after"}
+STEPWISE = SHIFTS | {"within", "always-within", "hold-during", "hold-after"}
 """Operators that count letters."""
 
 

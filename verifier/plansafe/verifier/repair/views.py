@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from plansafe.verifier.model.nodes import And, Atom, Equal, Formula, Not, Or, Quantified, Temporal, Truth
-from plansafe.verifier.model.operations import mentions, signed, subformulas
+from plansafe.verifier.model.operations import SHIFTS, mentions, signed, subformulas
 from plansafe.verifier.rules.model import Part
 
 _DEADLINES = frozenset(("within", "always-within"))
 """Operators that only lose by further steps."""
-_LETTER_OPERATORS = frozenset(("next", "weak-next", "yesterday", "weak-yesterday", "hold-during", "hold-after"))
+_LETTER_OPERATORS = SHIFTS | {"hold-during", "hold-after"}
 """Operators by which a rule counts letters: any inserted or removed step may change its verdict."""
 STATE, TRACE, DEADLINE, LETTERS = range(4)
 """What a part of a rule looks at: single states, the trace but for repetitions, numbers of steps up to a deadline, or

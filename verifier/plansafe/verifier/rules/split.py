@@ -18,9 +18,7 @@ from plansafe.verifier.model.nodes import (
     Truth,
     Variable,
 )
-from plansafe.verifier.model.operations import negate, pushed, subformulas
-
-PAST_OPERATORS = frozenset(("yesterday", "weak-yesterday", "once", "historically", "since"))
+from plansafe.verifier.model.operations import PAST_OPERATORS, negate, pushed, subformulas
 
 
 def required(

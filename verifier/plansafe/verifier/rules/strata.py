@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from plansafe.verifier.elaborate.context import At, Context
 from plansafe.verifier.model.nodes import Formula, Temporal
-from plansafe.verifier.model.operations import children
-from plansafe.verifier.rules.split import PAST_OPERATORS
+from plansafe.verifier.model.operations import PAST_OPERATORS, children
 
 MAX_TEMPORAL_DEPTH = 200
 TOP_OPERATORS = frozenset(

@@ -31,8 +31,7 @@ from plansafe.verifier.model.nodes import (
     Truth,
     Variable,
 )
-from plansafe.verifier.model.operations import free_slots, is_temporal, subformulas, substituted
-from plansafe.verifier.rules.split import PAST_OPERATORS
+from plansafe.verifier.model.operations import PAST_OPERATORS, free_slots, is_temporal, subformulas, substituted
 
 PERMANENTLY_VIOLATED, PRESENTLY_VIOLATED, PRESENTLY_SATISFIED, PERMANENTLY_SATISFIED = range(4)
 MAX_EXPANSION = 20_000

@@ -14,10 +14,9 @@ from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.execution.timed import END, START, Event
 from plansafe.verifier.model.footprints import Footprint, Footprints, Key
 from plansafe.verifier.model.nodes import Atom, Formula, Temporal
-from plansafe.verifier.model.operations import is_temporal, mentions, reads, subformulas
+from plansafe.verifier.model.operations import SHIFTS, is_temporal, mentions, reads, subformulas
 from plansafe.verifier.rules.model import Part, step_predicate
 
-COUNTING = frozenset(("next", "weak-next", "yesterday", "weak-yesterday"))
 Instances = frozenset[tuple[int, int]]
 """The instances that have these objects for parameters, by slot."""
 
@@ -105,7 +104,7 @@ def _counts(formulas: list[Formula], momentary: frozenset[int]) -> bool:
     return any(
         [
             mentions(formula, momentary)
-            or any([isinstance(p, Temporal) and p.operator in COUNTING for p in subformulas(formula)])
+            or any([isinstance(p, Temporal) and p.operator in SHIFTS for p in subformulas(formula)])
             for formula in formulas
         ]
     )

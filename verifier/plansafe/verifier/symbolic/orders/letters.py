@@ -27,13 +27,11 @@ from plansafe.verifier.model.nodes import (
     Temporal,
     Truth,
 )
-from plansafe.verifier.model.operations import is_temporal, mapped, subformulas
+from plansafe.verifier.model.operations import SHIFTS, is_temporal, subformulas
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.orders.moments import Moments, TimePoint
 from plansafe.verifier.symbolic.orders.template import TooHard
 from plansafe.verifier.symbolic.orders.threats import END
-
-SHIFTS = frozenset(("next", "weak-next", "yesterday", "weak-yesterday"))
 
 
 def repeats(formula: Formula) -> bool:
@@ -41,18 +39,6 @@ def repeats(formula: Formula) -> bool:
     return not any(
         [isinstance(part, Temporal) and (part.operator in SHIFTS or part.bounds) for part in subformulas(formula)]
     )
-
-
-def rewritten(formula: Formula) -> Formula:
-    """A ground formula with ``sometime-after`` spelt out; leaves stay the objects they are."""
-    if not is_temporal(formula):
-        return formula
-    if not is_temporal(formula):
-        return formula
-    if isinstance(formula, Temporal) and formula.operator == "sometime-after":
-        trigger, answer = [rewritten(operand) for operand in formula.operands]
-        return Temporal("always", (Or((Not(trigger), Temporal("sometime", (answer,)))),))
-    return mapped(formula, rewritten)
 
 
 class Letters:

@@ -13,14 +13,19 @@ from plansafe.verifier.model.nodes import And, Formula, Variable, bind
 from plansafe.verifier.model.operations import children, is_temporal
 from plansafe.verifier.rules.model import Part
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
-from plansafe.verifier.symbolic.orders.letters import Letters, repeats, rewritten
+from plansafe.verifier.symbolic.orders.letters import Letters, repeats
 from plansafe.verifier.symbolic.orders.moments import Moments, TimePoint
 from plansafe.verifier.symbolic.orders.partial import members
 from plansafe.verifier.symbolic.orders.template import TooHard
 from plansafe.verifier.symbolic.orders.threats import END
+from plansafe.verifier.symbolic.worlds.truth_vectors import rewritten
 
 MAX_INSTANCES = 200_000
 """Bindings of one part of a rule that are looked at, beyond which the rule is given up."""
+
+
+SPELT_OUT = frozenset(("sometime-after",))
+"""Operators that letters do not know."""
 
 
 class Violated(NamedTuple):
@@ -85,8 +90,8 @@ class RuleEncoding:
     def _ready(self, part: Part) -> _Ready:
         task = self.engine.task
         try:
-            body = rewritten(ground_temporal(task, part.body))
-            guard = ALWAYS if part.guard is None else rewritten(ground_temporal(task, part.guard))
+            body = rewritten(ground_temporal(task, part.body), SPELT_OUT)
+            guard = ALWAYS if part.guard is None else rewritten(ground_temporal(task, part.guard), SPELT_OUT)
         except LimitReached:
             raise TooHard("a quantifier over temporal formulas has too many instances") from None
         leaves = tuple({id(leaf): leaf for formula in (body, guard) for leaf in _leaves(formula)}.values())

@@ -17,7 +17,7 @@ from plansafe.verifier.execution.monitors.program import ground_temporal
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import Atom, Formula, Or, Quantified, Temporal, Truth
-from plansafe.verifier.model.operations import is_temporal, mapped, negate
+from plansafe.verifier.model.operations import SHIFTS, is_temporal, mapped, negate
 from plansafe.verifier.rules.model import Part, step_predicate
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.worlds.evaluation import Binding, Evaluation, Truths
@@ -25,7 +25,7 @@ from plansafe.verifier.symbolic.worlds.model import InstanceLiteral
 from plansafe.verifier.symbolic.worlds.state import SymbolicState
 from plansafe.verifier.symbolic.worlds.staterules import Found, Objects, matcher
 from plansafe.verifier.symbolic.worlds.trace import SymbolicTrace
-from plansafe.verifier.symbolic.worlds.truth_vectors import SHIFTS, LeafValues, TruthVectors, bounds, depth, rewritten
+from plansafe.verifier.symbolic.worlds.truth_vectors import LeafValues, TruthVectors, bounds, depth, rewritten
 
 MAX_INSTANCES = 50_000
 """Up to here all instances of a rule are kept."""

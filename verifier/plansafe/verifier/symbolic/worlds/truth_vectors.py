@@ -13,21 +13,25 @@ from math import floor
 from typing import assert_never
 
 from plansafe.verifier.model.nodes import And, Atom, Compare, Equal, Formula, Not, Or, Quantified, Temporal, Truth
-from plansafe.verifier.model.operations import children, is_temporal, mapped, negate, subformulas
+from plansafe.verifier.model.operations import SHIFTS, children, is_temporal, mapped, negate, subformulas
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 
 TruthVector = list[Literal]
 LeafValues = Mapping[int, list[tuple[int, Literal, Literal]]]
 """``id`` of a formula without temporal operators -> (letter, true, false) from that letter on, ascending."""
-SHIFTS = frozenset(("next", "weak-next", "yesterday", "weak-yesterday"))
+SHORT = frozenset(("sometime-after", "sometime-before", "at-most-once", "always-within"))
+"""Operators that :func:`rewritten` takes out, or whose premise it negates."""
 
 
-def rewritten(formula: Formula) -> Formula:
-    """The operators that are short for others, spelt out; ``always-within`` gets its premise negated."""
+def rewritten(formula: Formula, short: frozenset[str] = SHORT) -> Formula:
+    """Operators that are ``short`` for others, spelt out; ``always-within`` gets its premise negated.
+
+    Formulas without temporal operators stay the objects they are.
+    """
     if not is_temporal(formula):
         return formula
-    formula = mapped(formula, rewritten)
-    if not isinstance(formula, Temporal):
+    formula = mapped(formula, lambda part: rewritten(part, short))
+    if not isinstance(formula, Temporal) or formula.operator not in short:
         return formula
     operands = formula.operands
     match formula.operator:
