@@ -94,7 +94,6 @@ def test_heavy_libraries_are_not_loaded_by_an_audit(root: Path) -> None:
 KNOWN_CIRCLES = (
     {"grammar.plan_order", "grammar.plan_text"},
     {"app.foreign", "app.service"},
-    {"app.gaps", "app.linting", "app.render.lint"},
     {"domains.virtualhome.binding", "domains.virtualhome.script"},
     {"verifier.elaborate.problem", "verifier.elaborate.unknowns"},
     {"verifier.symbolic.orders.moments", "verifier.symbolic.orders.numbers"},

@@ -13,7 +13,7 @@ from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
 
 if TYPE_CHECKING:
-    from plansafe.app.linting import Gathered
+    from plansafe.app.gathered import Gathered
     from plansafe.specs.lint.gaps.model import Gap, GapsResult
 
 SCHEMA = 1

@@ -13,6 +13,7 @@ import typer
 
 from plansafe.app.configuration import Asked, configure
 from plansafe.app.discovery import Choice, Discovery, Input
+from plansafe.app.gathered import Gathered
 from plansafe.app.options import (
     Color,
     ColorChoice,
@@ -143,27 +144,6 @@ class _Wanted(NamedTuple):
     task: str | None
     lenient_types: bool
     project: Project | None = None
-
-
-class Gathered(NamedTuple):
-    """The files, read. With an error among ``notes`` they are of no use."""
-
-    domain: Input | None
-    problems: tuple[Source, ...]
-    specs: tuple[Input, ...]
-    notes: tuple[Diagnostic, ...]
-    discovery: Discovery
-    texts: tuple[Source, ...] = ()
-
-    @property
-    def failed(self) -> bool:
-        """Whether something could not be read."""
-        return self.domain is None or any([note.severity is Severity.ERROR for note in self.notes])
-
-    def resolve(self, name: str, extending: Source) -> Source | None:
-        """The specification that another one extends."""
-        found = self.discovery.extended(name, extending)
-        return None if found is None else found.source
 
 
 def gather(wanted: _Wanted) -> Gathered:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from plansafe.app.linting import Gathered
+from plansafe.app.gathered import Gathered
 from plansafe.app.render.excerpt import excerpt, gutter, place
 from plansafe.app.render.text import Style, pad, visible
 from plansafe.grammar.diagnostics import Diagnostic, Severity
