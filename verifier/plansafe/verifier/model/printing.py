@@ -50,19 +50,23 @@ _ACTIONS = {"start": "action", "end": "action-end", "during": "action-during"}
 
 def formula_text(task: Task, formula: Formula, binding: Mapping[int, int]) -> str:
     """A formula as PDDL, with bound variables replaced by their objects."""
-    return Printer(task, {slot: task.objects[number] for slot, number in binding.items()}).formula(formula)
+    return Printer(task, {slot: task.objects[number] for slot, number in binding.items()}, typed=False).formula(formula)
 
 
 class Printer:
-    """Writes what stands in the scope of some variables: ``names`` says what each of them is called (slot -> name)."""
+    """Writes what stands in the scope of some variables: ``names`` says what each of them is called (slot -> name).
 
-    def __init__(self, task: Task, names: Mapping[int, str] | None = None) -> None:
+    ``typed``: quantifiers say the types of their variables.
+    """
+
+    def __init__(self, task: Task, names: Mapping[int, str] | None = None, *, typed: bool = True) -> None:
         self.task = task
         self.names = dict(names or {})
+        self.typed = typed
 
     def inside(self, variables: Iterable[Variable]) -> Printer:
         """The printer of what these variables are in scope of."""
-        inner = Printer(self.task, self.names)
+        inner = Printer(self.task, self.names, typed=self.typed)
         for v in variables:  # macros number their own (``?x~17``), shown only to tell two apart
             plain = v.name.partition("~")[0]
             same = [name for name in inner.names.values() if name.partition("~")[0] == plain]
@@ -129,7 +133,8 @@ class Printer:
             case Quantified():
                 inner = self.inside(formula.variables)
                 names = " ".join([inner.names[v.slot] for v in formula.variables])
-                return _list("forall" if formula.universal else "exists", f"({names})", inner.formula(formula.body))
+                bound = inner.variables(formula.variables) if self.typed else names
+                return _list("forall" if formula.universal else "exists", f"({bound})", inner.formula(formula.body))
             case Temporal():
                 bounds = [str(bound) for bound in formula.bounds]
                 return _list(formula.operator, *bounds, *self.formulas(formula.operands))

@@ -1,0 +1,138 @@
+"""What every pass may rely on: variables are bound, predicates exist and have their arguments, objects have the types.
+
+Types of objects are no law (an effect on a variable of a wider type is legal), those of domains are: each domain is a
+set of objects that exist, in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import assert_never
+
+from plansafe.verifier.model.nodes import (
+    Action,
+    And,
+    Arithmetic,
+    Atom,
+    Compare,
+    Constant,
+    Duration,
+    Effect,
+    Equal,
+    Expression,
+    Fluent,
+    Formula,
+    IsViolated,
+    Not,
+    Or,
+    Predicate,
+    Quantified,
+    Task,
+    Temporal,
+    TotalTime,
+    Truth,
+    Variable,
+)
+from plansafe.verifier.model.operations import binders, subexpressions, subformulas
+from plansafe.verifier.rules.model import Rule
+
+OPERANDS = {
+    **dict.fromkeys(("yesterday", "weak-yesterday", "once", "historically", "next", "weak-next", "always"), 1),
+    **dict.fromkeys(("sometime", "at-end", "within", "at-most-once", "hold-during", "hold-after"), 1),
+    **dict.fromkeys(("since", "until", "release", "sometime-after", "sometime-before", "always-within"), 2),
+}
+BOUNDS = {"within": 1, "always-within": 1, "hold-during": 2, "hold-after": 1}
+
+
+def mistakes(task: Task, rules: Sequence[Rule] = ()) -> Iterator[str]:
+    """What is not well-formed in a task and its rules."""
+    for number, members in enumerate(task.domains):
+        if list(members) != sorted(set(members)) or not all([0 <= o < len(task.objects) for o in members]):
+            yield f"domain {number} is no ordered set of objects"
+        if task.domain_sets[number] != frozenset(members):
+            yield f"domain {number} has another set"
+    if not len(task.domains) == len(task.domain_sets) == len(task.domain_types):
+        yield "domains, their sets and their types are not as many"
+    for action in task.actions.values():
+        yield from [f"action {action.name}: {text}" for text in _action(task, action)]
+    for axiom in [axiom for group in task.axioms for axiom in group]:
+        yield from _formula(task, axiom.body, axiom.parameters)
+        if len(axiom.parameters) != len(task.predicates[axiom.predicate].types):
+            yield f"a rule for {task.predicates[axiom.predicate].name} has other parameters"
+    for formula in task.goal:
+        yield from [f"goal: {text}" for text in _formula(task, formula, ())]
+    for rule in rules:
+        for part in rule.parts:
+            formulas = [f for f in (part.body, part.step, part.guard) if f is not None]
+            for text in [text for f in formulas for text in _formula(task, f, part.parameters)]:
+                yield f"rule {rule.name}: {text}"
+
+
+def _action(task: Task, action: Action) -> Iterator[str]:
+    for snap in (action.start, action.end):
+        if snap is not None:
+            for formula in snap.condition:
+                yield from _formula(task, formula, action.parameters)
+            for effect in snap.effects:
+                yield from _effect(task, effect, action.parameters)
+    for formula in action.over_all:
+        yield from _formula(task, formula, action.parameters)
+
+
+def _effect(task: Task, effect: Effect, around: Sequence[Variable]) -> Iterator[str]:
+    variables = (*around, *effect.variables)
+    for formula in (effect.condition, effect.at_start, *effect.adds, *effect.deletes):
+        yield from _formula(task, formula, variables)
+    for assignment in effect.assignments:
+        yield from _read(task.functions, assignment.function, assignment.arguments, {v.slot for v in variables})
+        yield from _expression(task, assignment.value, {v.slot for v in variables})
+
+
+def _formula(task: Task, formula: Formula, variables: Sequence[Variable]) -> Iterator[str]:
+    inner = binders(formula)
+    slots = {v.slot for v in (*variables, *inner)}
+    if len({v.slot for v in variables}) != len(variables) or {v.slot for v in variables} & {v.slot for v in inner}:
+        yield "a slot is bound twice"
+    for part in subformulas(formula):
+        match part:
+            case Atom():
+                yield from _read(task.predicates, part.predicate, part.arguments, slots)
+            case Equal():
+                yield from [f"slot {-1 - a} is not bound" for a in part if a < 0 and -1 - a not in slots]
+            case Compare():
+                for side in (part.left, part.right):
+                    yield from _expression(task, side, slots)
+            case Quantified():
+                if not all([0 <= v.domain < len(task.domains) for v in part.variables]):
+                    yield "a variable ranges over no domain"
+            case Temporal():
+                if len(part.operands) != OPERANDS.get(part.operator):
+                    yield f"`{part.operator}` with {len(part.operands)} operands"
+                if len(part.bounds) != BOUNDS.get(part.operator, 0):
+                    yield f"`{part.operator}` with {len(part.bounds)} bounds"
+            case Truth() | Not() | And() | Or():
+                pass
+            case _:
+                assert_never(part)
+
+
+def _expression(task: Task, expression: Expression, slots: set[int]) -> Iterator[str]:
+    for part in subexpressions(expression):
+        match part:
+            case Fluent():
+                yield from _read(task.functions, part.function, part.arguments, slots)
+            case Arithmetic():
+                if not part.operands:
+                    yield f"`{part.operator}` of nothing"
+            case Constant() | Duration() | TotalTime() | IsViolated():
+                pass
+            case _:
+                assert_never(part)
+
+
+def _read(declared: Sequence[Predicate], number: int, arguments: Sequence[int], slots: set[int]) -> Iterator[str]:
+    if not 0 <= number < len(declared):
+        yield f"nothing has the number {number}"
+    elif len(declared[number].types) != len(arguments):
+        yield f"`{declared[number].name}` with {len(arguments)} arguments"
+    yield from [f"slot {-1 - a} is not bound" for a in arguments if a < 0 and -1 - a not in slots]

@@ -1,0 +1,111 @@
+"""A compiled task as text: the typed model, the rules with their parts, and what each part is watched by.
+
+For people who look for a mistake in a domain, a specification or the engine: what is printed is what runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from plansafe.verifier.compile.normal import Disjunct, dnf, without_impossible
+from plansafe.verifier.execution.monitors.automaton import Automaton
+from plansafe.verifier.execution.monitors.invariant import Invariant
+from plansafe.verifier.execution.monitors.latch import Latch, LatchedCheck
+from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.model.nodes import Task
+from plansafe.verifier.model.operations import is_temporal
+from plansafe.verifier.model.printing import Printer, task_text
+from plansafe.verifier.rules.model import Part
+from plansafe.verifier.rules.printing import match_texts, part_text, rule_text
+
+_SIGNS = {True: "+", False: "-", None: "+-"}
+
+
+def model_text(engine: Engine) -> str:
+    """What a domain, a problem and their rules came to, as lines. Linear in what is printed; nothing is run."""
+    return task_text(engine.task) + rules_text(engine)
+
+
+def rules_text(engine: Engine) -> str:
+    """The rules, their parts, and below each part where it breaks and who watches it."""
+    lines: list[str] = []
+    number = 0
+    for rule in engine.rules:
+        lines.append(rule_text(engine.task, rule))
+        lines += [f"  {text}" for text in match_texts(engine.task, rule)]
+        for part in rule.parts:
+            lines.append(f"  {part_text(engine.task, part)}")
+            lines += [f"    {text}" for text in (*_broken(engine.task, part), *_watched(engine, number))]
+            number += 1
+    return "".join([line + "\n" for line in lines])
+
+
+def _broken(task: Task, part: Part) -> Iterator[str]:
+    """Where a part about single states is violated: its negation in disjunctive normal form."""
+    if is_temporal(part.body) or part.mode == "whole":
+        return
+    body = without_impossible(part.body, {v.slot: v.domain for v in part.parameters}, task.domains)
+    found = dnf(body, False)
+    if found is None:
+        yield "breaks in too many ways to list"
+        return
+    printer = Printer(task).inside(part.parameters)
+    for disjunct in found:
+        yield f"breaks where {_disjunct(printer, disjunct)}"
+
+
+def _disjunct(printer: Printer, disjunct: Disjunct) -> str:
+    inner = printer.inside(disjunct.variables)
+    shown = [("" if literal.positive else "not ") + inner.formula(literal.formula) for literal in disjunct.literals]
+    some = f"for some {inner.variables(disjunct.variables)}, " if disjunct.variables else ""
+    return some + (" and ".join(shown) or "anything")
+
+
+def _watched(engine: Engine, number: int) -> Iterator[str]:
+    """Who watches a part, and on which changes."""
+    runtime = engine.prototype
+    if runtime is None:
+        yield "watched by nothing: there are too many instances"
+        return
+    part = engine.plan.parts[number]
+    if not all([engine.task.domains[v.domain] for v in part.parameters]):
+        yield "watched by nothing: it has no instance"
+        return
+    found = False
+    for monitor in runtime.monitors:
+        if monitor.part == number:
+            found = True
+            yield f"watched by {_monitor(engine, part, monitor)}, on {_triggers(engine.task, monitor)}"
+    for checks in runtime.checks.values():
+        for check in checks:
+            if check.part == number:
+                found = True
+                latched = ", with latches for the past" if isinstance(check, LatchedCheck) else ""
+                when = "after" if check.after else "before"
+                name = engine.task.predicates[check.predicate].name
+                yield f"watched by a check {when} each `{name}`{latched}"
+    if not found:
+        yield "watched by nothing: there are too many instances"
+
+
+def _monitor(engine: Engine, part: Part, monitor: Invariant | Automaton) -> str:
+    if isinstance(monitor, Invariant):
+        return "the bindings that break it"
+    kind = "a latch" if isinstance(monitor, Latch) else "an automaton"
+    printer = Printer(engine.task).inside(part.parameters)
+    return f"{kind} that reads {', '.join(printer.formulas(monitor.program.leaves)) or 'nothing'}"
+
+
+def _triggers(task: Task, monitor: Invariant | Automaton) -> str:
+    """The changes that may give a binding another value (of facts that become true, ``+``, or false, ``-``)."""
+    changes = [(predicate, added) for predicate, added, _ in monitor.triggers()]
+    if isinstance(monitor, Automaton):  # what is the same for all bindings is woken, not searched for
+        searched = {predicate for predicate, _ in changes}
+        changes += [(predicate, None) for predicate in monitor.everything.by_predicate if predicate not in searched]
+    return " ".join([f"{_SIGNS[added]}`{_name(task, predicate)}`" for predicate, added in dict.fromkeys(changes)])
+
+
+def _name(task: Task, number: int) -> str:
+    """A predicate, or a function, which are numbered after the predicates."""
+    count = len(task.predicates)
+    return (task.predicates[number] if number < count else task.functions[number - count]).name
