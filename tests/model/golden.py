@@ -70,9 +70,8 @@ def write(case: Case, found: dict[str, str]) -> None:
 
 def _task(case: Case, checker: Checker, *words: str) -> str:
     """The typed model after elaboration; with words, only entries that begin with one of them."""
-    assert checker.elaborated is not None
     out, shown = [], True
-    for line in task_text(checker.elaborated.task).splitlines(keepends=True):
+    for line in task_text(checker.compiled.task).splitlines(keepends=True):
         if not line.startswith(" "):
             shown = not words or line.split()[0].rstrip(",") in words
         if shown:
@@ -82,22 +81,22 @@ def _task(case: Case, checker: Checker, *words: str) -> str:
 
 def _expanded(case: Case, checker: Checker) -> str:
     """The rules after templates, macros and mappings: plain trees."""
-    return "".join([_tree(rule.node) + "\n" for rule in (*checker.expanded.rules, *checker.expanded.invariants)])
+    return "".join(
+        [_tree(rule.node) + "\n" for rule in (*checker.compiled.expanded.rules, *checker.compiled.expanded.invariants)]
+    )
 
 
 def _rules(case: Case, checker: Checker) -> str:
     """The rules with their parts, where each breaks, and what watches it."""
-    assert checker.engine is not None
     return rules_text(checker.engine)
 
 
 def _open(case: Case, checker: Checker) -> str:
     """What a specification leaves open, and what it says of every world; then the invariants that restrict those."""
-    assert checker.elaborated is not None
-    task = checker.elaborated.task
-    lines = [opening_text(task, opening) for opening in checker.openings]
-    lines += [invariant_text(task, invariant) for invariant in checker.invariants]
-    lines += [f"so {text}" for text in restrictions(task, checker.openings, checker.invariants).texts]
+    made = checker.compiled
+    lines = [opening_text(made.task, opening) for opening in made.openings]
+    lines += [invariant_text(made.task, invariant) for invariant in made.invariants]
+    lines += [f"so {text}" for text in restrictions(made.task, made.openings, made.invariants).texts]
     return "".join([line + "\n" for line in lines])
 
 
