@@ -133,16 +133,14 @@ def upward(files: Mapping[str, Module]) -> list[tuple[str, str]]:
 
 
 def complexity(function: ast.AST) -> int:
-    """McCabe's number: one more than the branches of a function, nested functions left to themselves."""
+    """One more than the branches of a function (McCabe 1976), nested functions left to themselves."""
     count, todo = 1, list(ast.iter_child_nodes(function))
     while todo:
         node = todo.pop()
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             continue
-        if isinstance(node, ast.If | ast.For | ast.While | ast.IfExp | ast.ExceptHandler | ast.comprehension):
+        if isinstance(node, ast.If | ast.For | ast.While | ast.ExceptHandler):
             count += 1
-        elif isinstance(node, ast.BoolOp):
-            count += len(node.values) - 1
         elif isinstance(node, ast.Match):
             count += len(node.cases) - 1
         todo += ast.iter_child_nodes(node)
