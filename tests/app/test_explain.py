@@ -8,18 +8,29 @@ from pathlib import Path
 import pytest
 
 from plansafe.app.explain import codes, page
+from plansafe.grammar.codes import SC
 
 _CODE = re.compile(r"""["'](SC\d{3})["']""")
-_ROOTS = ("grammar", "verifier", "specs", "domains", "app")
+_ROOTS = ("grammar", "verifier", "specs", "domains", "llm", "align", "app")
+_TABLE = "grammar/plansafe/grammar/codes.py"
 
 
-def codes_in_source(root: Path) -> set[str]:
-    files = (file for folder in _ROOTS for file in (root / folder / "plansafe").rglob("*.py"))
-    return {code for file in files for code in _CODE.findall(file.read_text(encoding="utf-8"))}
+def test_the_table_and_the_pages_say_the_same(root: Path) -> None:
+    rows = re.findall(
+        r'^    [A-Z0-9_]+: Final = "(SC\d{3})"  # (.*)$', (root / _TABLE).read_text(encoding="utf-8"), re.M
+    )
+    assert dict(rows) == {code: (page(code) or "").splitlines()[0].removeprefix(f"# {code}: ") for code in codes()}
+    assert len(rows) == len(codes())
 
 
-def test_codes_and_pages_are_the_same(root: Path) -> None:
-    assert codes_in_source(root) == set(codes())
+def test_codes_are_named_and_each_is_used(root: Path) -> None:
+    used: set[str] = set()
+    for file in (file for folder in _ROOTS for file in (root / folder / "plansafe").rglob("*.py")):
+        text = file.read_text(encoding="utf-8")
+        if file != root / _TABLE:
+            assert not _CODE.findall(text), f"{file} spells a code out: name it in {_TABLE}"
+            used.update(re.findall(r"\bSC\.([A-Z0-9_]+)", text))
+    assert used == {name for name in vars(SC) if name.isupper()}
 
 
 @pytest.mark.parametrize("code", codes())

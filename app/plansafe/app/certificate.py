@@ -10,6 +10,7 @@ from plansafe.app.running import complain, remark
 from plansafe.app.service import Result, Settings
 from plansafe.app.writing import Guard, NotWritten
 from plansafe.app.writing import save as write
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.verifier.reporting.report import Headline
 
@@ -20,14 +21,14 @@ _FOLDED = "constant folding"
 def unusable(path: str, plans: int, settings: Settings, repairs: bool, output: str | None) -> Diagnostic | None:
     """Why no certificate could be written beside the report in ``output``; better known before a long search."""
     if output is not None and os.path.realpath(output) == os.path.realpath(path):
-        return Diagnostic("SC607", "--certificate and --output name the same file", help="name two files")
+        return Diagnostic(SC.BAD_OPTION, "--certificate and --output name the same file", help="name two files")
     if repairs:
-        return Diagnostic("SC607", "--certificate goes with neither --fix nor --diff")
+        return Diagnostic(SC.BAD_OPTION, "--certificate goes with neither --fix nor --diff")
     if plans != 1:
-        return Diagnostic("SC607", f"--certificate takes one plan, not {plans}", help="name one plan")
+        return Diagnostic(SC.BAD_OPTION, f"--certificate takes one plan, not {plans}", help="name one plan")
     if settings.engine == "explicit":
         advice = "leave --engine explicit out; --engine sat takes a solver even where nothing is open"
-        return Diagnostic("SC607", "the explicit engine asks no solver, so there is no certificate", help=advice)
+        return Diagnostic(SC.BAD_OPTION, "the explicit engine asks no solver, so there is no certificate", help=advice)
     return None
 
 

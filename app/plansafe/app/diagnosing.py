@@ -9,6 +9,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.app.service import Prepared
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import Report
@@ -50,7 +51,7 @@ def published_label(prepared: Prepared, scheme: str) -> PublishedLabel | Diagnos
             case _:
                 return eai_label(checker, plan)
     except NoLabel as reason:
-        return Diagnostic("SC803", f"no published label: {reason}")
+        return Diagnostic(SC.TIMED_REPAIR, f"no published label: {reason}")
 
 
 def drawn(prepared: Prepared, read: ReadSteps, diagnosis: Diagnosis) -> str | Diagnostic:
@@ -62,7 +63,7 @@ def drawn(prepared: Prepared, read: ReadSteps, diagnosis: Diagnosis) -> str | Di
     try:
         return dot(causal_structure(prepared.checker, read.steps), diagnosis, initial=False)
     except NotCovered as reason:
-        return Diagnostic("SC803", f"no graph: {reason}", severity=Severity.WARNING)
+        return Diagnostic(SC.TIMED_REPAIR, f"no graph: {reason}", severity=Severity.WARNING)
 
 
 def causes(prepared: Prepared, report: Report) -> tuple[Because, ...]:

@@ -26,6 +26,7 @@ from plansafe.app.shipped import (
     shipped_spec,
 )
 from plansafe.app.writing import strays
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
 
@@ -108,11 +109,13 @@ class Discovery:
             return known._replace(role=role, how=how)
         if path == STDIN:
             if self._stdin_taken:
-                return Diagnostic("SC607", "standard input (`-`) can be read for one file only")
+                return Diagnostic(SC.BAD_OPTION, "standard input (`-`) can be read for one file only")
             self._stdin_taken = True
             name = _STDIN_NAME
             if sys.stdin is None:
-                return Diagnostic("SC001", f"cannot read the {role}: standard input is closed", help="name a file")
+                return Diagnostic(
+                    SC.UNREADABLE_FILE, f"cannot read the {role}: standard input is closed", help="name a file"
+                )
             try:
                 data = sys.stdin.buffer.read()
             except OSError as error:
@@ -130,7 +133,7 @@ class Discovery:
         form = next((form for start, form in _NO_TEXT if data.startswith(start)), None)
         if form is not None:
             what, advice = form
-            return Diagnostic("SC001", f"cannot read the {role} {name}: it is {what}", help=advice)
+            return Diagnostic(SC.UNREADABLE_FILE, f"cannot read the {role} {name}: it is {what}", help=advice)
         digest = None
         if self._hashes:
             import hashlib  # noqa: PLC0415 - needed by some formats alone
@@ -217,7 +220,7 @@ class Discovery:
                 return self._must_read(close[0].path, "problem", f"{_in(at, folder)}, by its name")
             if candidates:
                 break  # a folder farther away is no better a guess
-        raise self._missing("SC603", Kind.PROBLEM, candidates, looked, plan)
+        raise self._missing(SC.NO_PROBLEM, Kind.PROBLEM, candidates, looked, plan)
 
     def _domain(self, plan: Input, folder: str, said: Heading, problem: Input | None) -> Input:
         if self._choice.domain is not None:
@@ -241,7 +244,7 @@ class Discovery:
                 if len(fitting) == 1:
                     return self._must_read(fitting[0].path, "domain", _in(at, folder))
                 if fitting:
-                    raise self._missing("SC602", Kind.DOMAIN, fitting, looked, plan)
+                    raise self._missing(SC.NO_DOMAIN, Kind.DOMAIN, fitting, looked, plan)
             shipped = shipped_domain(wanted)
             looked.append(f"shipped domains: {'one' if shipped else 'none'} is called `{wanted}`")
             if shipped is not None:
@@ -249,7 +252,7 @@ class Discovery:
         at, candidates = next((pair for pair in found if pair[1]), (folder, []))
         if len(candidates) == 1:
             return self._must_read(candidates[0].path, "domain", _in(at, folder))
-        raise self._missing("SC602", Kind.DOMAIN, candidates, looked, plan)
+        raise self._missing(SC.NO_DOMAIN, Kind.DOMAIN, candidates, looked, plan)
 
     def _named(self, plan: Input, folder: str, name: str, kind: Kind, looked: list[str]) -> Input | None:
         """Follow what the plan says about its domain or problem, below its own folder only."""
@@ -266,7 +269,7 @@ class Discovery:
             label = _label(plan, name)
             raise _NotFound(
                 Diagnostic(
-                    "SC606",
+                    SC.OUTSIDE_FOLDER,
                     f"the plan names a {role} outside its own folder",
                     (label,) if label else (),
                     ("what a plan says is followed below its own folder only: the plan is the untrusted party",),
@@ -279,7 +282,7 @@ class Discovery:
             label = _label(plan, name)
             raise _NotFound(
                 Diagnostic(
-                    "SC601",
+                    SC.NO_FILE,
                     f"the plan names a {role} file that is not there",
                     (label,) if label else (),
                     help=f"choose the {role} yourself with --{role}",
@@ -301,7 +304,7 @@ class Discovery:
         is_pattern = STEM in pattern
         if is_pattern and plan == STDIN:
             text = f"{project.path} names the {role} by the plan's file name, and standard input has none"
-            return Diagnostic("SC603", text, help=f"name it with --{role} FILE")
+            return Diagnostic(SC.NO_PROBLEM, text, help=f"name it with --{role} FILE")
         how = f"{project.path}: {pattern}" if is_pattern else project.path
         found = self.read(project.for_plan(pattern, plan), role, how)
         if isinstance(found, Diagnostic):
@@ -433,7 +436,7 @@ def _in(at: str, folder: str) -> str:
 def _drops(plan: Input, said: Heading, spec: str, rival: Input) -> Diagnostic:
     labels = [_label(plan, name) for name in (said.domain, said.problem) if name is not None]
     return Diagnostic(
-        "SC621",
+        SC.RULES_LEFT_OUT,
         f"what the plan names would leave out the specification {spec}",
         tuple([label for label in labels if label is not None]),
         (f"{spec} applies to {rival.path}, which the plan does not choose: the plan is the untrusted party",),
@@ -449,10 +452,10 @@ def _label(plan: Input, name: str) -> Label | None:
 def _unreadable(path: str, role: str, error: OSError | ValueError) -> Diagnostic:
     if isinstance(error, FileNotFoundError):
         near = nearest_shipped(path, role) or _nearest_file(path)
-        return Diagnostic("SC601", f"{role} not found: {path}", help=f"did you mean `{near}`?" if near else None)
+        return Diagnostic(SC.NO_FILE, f"{role} not found: {path}", help=f"did you mean `{near}`?" if near else None)
     reason = getattr(error, "strerror", None) or str(error)
     advice = "name a file in it" if isinstance(error, IsADirectoryError) else None
-    return Diagnostic("SC001", f"cannot read the {role} {path}: {reason.lower()}", help=advice)
+    return Diagnostic(SC.UNREADABLE_FILE, f"cannot read the {role} {path}: {reason.lower()}", help=advice)
 
 
 def _nearest_file(path: str) -> str | None:

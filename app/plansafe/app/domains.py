@@ -11,6 +11,7 @@ from plansafe.app.options import DomainFile, GoalFile, ProblemFile, SceneFile, T
 from plansafe.app.render.text import visible
 from plansafe.app.running import complain, guarded, remark, told
 from plansafe.app.writing import Guard, NotWritten, problem, save, unwritable
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
 
@@ -184,7 +185,7 @@ def library(name: str) -> Checker | Diagnostic:
     if importer is None:
         return _unknown(name, tuple(bound))
     advice = f"there are mappings for {', '.join(bound)}"
-    return Diagnostic("SC610", f"the library has no mapping for the world {importer.name}", help=advice)
+    return Diagnostic(SC.UNKNOWN_WORLD, f"the library has no mapping for the world {importer.name}", help=advice)
 
 
 def bare(name: str, specifications: Sequence[str]) -> Checker:
@@ -210,7 +211,7 @@ def _unknown(name: str, known: tuple[str, ...], others: tuple[str, ...] = ()) ->
     from plansafe.grammar.plan_text import near  # noqa: PLC0415
 
     return Diagnostic(
-        "SC610",
+        SC.UNKNOWN_WORLD,
         f"no world is named {name!a}",
         help=near(name.lower(), (*known, *others)) or f"known worlds: {', '.join(known)}",
     )
@@ -251,7 +252,9 @@ def _export(name: str, given: dict[str, str | None], task: str | None, output: s
     there = [file for file in written if os.path.lexists(file)] if output is None else []
     if there:
         advice = "name a folder for the files with --output"
-        return complain(Diagnostic("SC607", f"cannot write {visible(there[0])}: it is there already", help=advice))
+        return complain(
+            Diagnostic(SC.BAD_OPTION, f"cannot write {visible(there[0])}: it is there already", help=advice)
+        )
     told(notes, sources)
     return _save(output if output is not None else ".", written, [path for path in given.values() if path is not None])
 

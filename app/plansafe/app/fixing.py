@@ -20,6 +20,7 @@ from plansafe.app.running import REPORT, complain, print_text, remark, terminal,
 from plansafe.app.service import Result, Settings, combined_exit_code
 from plansafe.app.shipped import STDIN
 from plansafe.app.writing import STANDARD_OUTPUT, Guard, NotWritten, save, unwritable
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
 from plansafe.verifier.repair.model import RepairOptions
@@ -35,14 +36,14 @@ def fix_plans(
     """Repair each plan where it is. An exit code: that of the repairs, or of the audit where that failed."""
     if settings.loose:
         advice = "safecheck repair --from text --output FILE"
-        return complain(Diagnostic("SC607", "--fix would write PDDL over a plan in prose", help=advice))
+        return complain(Diagnostic(SC.BAD_OPTION, "--fix would write PDDL over a plan in prose", help=advice))
     piped = STDIN in paths
     if piped and len(paths) > 1:
-        return complain(Diagnostic("SC607", "--fix takes standard input alone or files, not both"))
+        return complain(Diagnostic(SC.BAD_OPTION, "--fix takes standard input alone or files, not both"))
     for path in paths if not diff else ():
         if path != STDIN and os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
             advice = f"safecheck --fix - < {path} prints the repaired plan"
-            return complain(Diagnostic("SC607", f"--fix writes over files, and {path} is none", help=advice))
+            return complain(Diagnostic(SC.BAD_OPTION, f"--fix writes over files, and {path} is none", help=advice))
     limit = min(settings.time_limit or math.inf, RepairOptions().time_limit_s or math.inf)
     options = RepairOptions(max_repairs=2, time_limit_s=limit)  # the first is applied; that there is another is said
     used = set(kept.inputs)  # and what the plans turn out to need
@@ -126,7 +127,9 @@ def _fixed(examined: Examined, settings: Settings, kept: Guard) -> Result | None
             data = file.read()
         if Source.from_bytes(path, data).text != source.text:
             complain(
-                Diagnostic("SC640", f"{path} is not written: it was changed while it was repaired", help="try again")
+                Diagnostic(
+                    SC.NOT_WRITTEN, f"{path} is not written: it was changed while it was repaired", help="try again"
+                )
             )
             return None
         text = ("\ufeff" if data.startswith(_BOM) else "") + examined.text

@@ -17,6 +17,7 @@ from plansafe.app.service import Result, Settings, compiled
 from plansafe.app.shipped import shipped_domain
 from plansafe.domains.world import Benchmark, Request, Scene
 from plansafe.domains.worlds import aliases, missing, world, world_names
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.plan_text import near, read_plan
 from plansafe.grammar.source import Source
@@ -171,7 +172,7 @@ def find_world(name: str) -> Benchmark | Diagnostic:
         else:
             advice = near(name.lower(), (*world_names(), *aliases()))
         advice = advice or f"known worlds: {', '.join(world_names())}"
-        return Diagnostic("SC610", f"no world is named {name!a}", help=advice)
+        return Diagnostic(SC.UNKNOWN_WORLD, f"no world is named {name!a}", help=advice)
 
 
 def _others(settings: Settings) -> Callable[[str], bool]:

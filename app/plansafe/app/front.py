@@ -14,6 +14,7 @@ from typing import Any
 import typer
 
 from plansafe.app.running import complain
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 
 DEFAULT = "audit"
@@ -56,7 +57,7 @@ def _near(word: str, commands: Mapping[str, str]) -> str | None:
 def _no_such(word: str, commands: Mapping[str, str], message: str) -> int:
     near = _near(word, commands)
     known = f"commands: {', '.join((DEFAULT, *commands))}"
-    return complain(Diagnostic("SC607", message, help=f"did you mean `safecheck {near}`?" if near else known))
+    return complain(Diagnostic(SC.BAD_OPTION, message, help=f"did you mean `safecheck {near}`?" if near else known))
 
 
 def complete(app: typer.Typer, group: Any) -> None:

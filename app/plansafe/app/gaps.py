@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from plansafe.app.render.text import Style, visible
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
 
@@ -26,7 +27,9 @@ def look(gathered: Gathered, examples: tuple[str, ...], seconds: float | None) -
 
     assert gathered.domain is not None
     if not gathered.problems:
-        return Diagnostic("SC603", "gaps are looked for in plans for a problem", help="name one with --problem FILE")
+        return Diagnostic(
+            SC.NO_PROBLEM, "gaps are looked for in plans for a problem", help="name one with --problem FILE"
+        )
     plans = []
     for path in examples:
         found = gathered.discovery.read(path, "plan", "--example")

@@ -9,6 +9,7 @@ import typer
 from plansafe.app.render.text import visible
 from plansafe.app.running import complain, guarded, print_text, remark, standard_output, told
 from plansafe.app.writing import STANDARD_OUTPUT, Guard, NotWritten, save
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 
 if TYPE_CHECKING:
@@ -61,12 +62,12 @@ def _hazards(wanted: str | None, domain: str, table: str | None, every: bool) ->
         return 2
     if not taxonomies.taxonomies:
         message = f"the table {visible(taxonomies.table.name)} has no taxonomy"
-        return complain(Diagnostic("SC775", message, help="write `[NAME.categories]`, and a category below it"))
+        return complain(Diagnostic(SC.BAD_TAXONOMY, message, help="write `[NAME.categories]`, and a category below it"))
     chosen = [t for t in taxonomies.taxonomies if wanted is None or t.name == wanted.lower()]
     if not chosen:
         names = [t.name for t in taxonomies.taxonomies]
         help = near((wanted or "").lower(), names) or f"there are: {', '.join(names)}"
-        return complain(Diagnostic("SC607", f"no taxonomy is named {wanted!a}", help=help))
+        return complain(Diagnostic(SC.BAD_OPTION, f"no taxonomy is named {wanted!a}", help=help))
     stream = standard_output()
     stream.write("\n".join(_shown(taxonomies, chosen, checker, domain, every)) + "\n")
     return 0
@@ -116,7 +117,7 @@ def _detector(path: str, output: str | None) -> int:
         path = table_path(path) or path
     found = Discovery(Choice()).read(path, "table", "given")
     if isinstance(found, Diagnostic):
-        if found.code == "SC601":
+        if found.code == SC.NO_FILE:
             names = table_names()
             shipped = f"name a file, or a world with a shipped table: {', '.join(names)}"
             beside = found.help if os.path.splitext(path)[1] else None

@@ -14,6 +14,7 @@ from plansafe.app.render.text import brief, visible
 from plansafe.app.running import complain, guarded
 from plansafe.app.shipped import shipped_domain
 from plansafe.app.writing import NotWritten, create
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 
 _DEPTH = 3
@@ -50,7 +51,7 @@ def init(
 
 def _init(folder: str) -> int:
     if folder and not os.path.isdir(folder):
-        return complain(Diagnostic("SC601", f"folder not found: {folder}"))
+        return complain(Diagnostic(SC.NO_FILE, f"folder not found: {folder}"))
     path = os.path.join(folder, FILE)
     if os.path.lexists(path):
         return complain(_there_is_one(path))
@@ -79,7 +80,9 @@ def _init(folder: str) -> int:
 
 def _there_is_one(path: str) -> Diagnostic:
     return Diagnostic(
-        "SC623", f"there is a project file already: {path}", help="change that one, or move it away first"
+        SC.PROJECT_FILE_EXISTS,
+        f"there is a project file already: {path}",
+        help="change that one, or move it away first",
     )
 
 

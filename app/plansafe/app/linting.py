@@ -28,6 +28,7 @@ from plansafe.app.plans import Heading, Kind, heading
 from plansafe.app.running import complain, guarded, limit_memory, standard_output, terminal
 from plansafe.app.service import Settings, combined_exit_code
 from plansafe.app.shipped import named_in, shipped_domain, shipped_or_file, shipped_spec
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
 
@@ -111,11 +112,11 @@ def lint(
     def work() -> int:
         unknown = sorted([code for code in codes if _CODE.match(code) is None])
         if unknown:
-            return complain(Diagnostic("SC607", f"--ignore takes codes from SC750 to SC759, not {unknown[0]!a}"))
+            return complain(Diagnostic(SC.BAD_OPTION, f"--ignore takes codes from SC750 to SC759, not {unknown[0]!a}"))
         if not math.isfinite(time_limit):
-            return complain(Diagnostic("SC607", "--time-limit takes a number of seconds"))
+            return complain(Diagnostic(SC.BAD_OPTION, "--time-limit takes a number of seconds"))
         if example and not gaps:
-            return complain(Diagnostic("SC607", "--example is for --gaps", help="add --gaps"))
+            return complain(Diagnostic(SC.BAD_OPTION, "--example is for --gaps", help="add --gaps"))
         from plansafe.specs.lint.model import LintOptions  # noqa: PLC0415 - needed by this command alone
 
         seconds = time_limit or None
@@ -170,7 +171,9 @@ def gather(wanted: _Wanted) -> Gathered:
         domain, specs = _of_world(wanted, discovery, problems, notes, texts)
     else:
         if wanted.scenes or wanted.goal is not None or wanted.task is not None:
-            notes.append(Diagnostic("SC607", "--scene, --goal and --task need a world", help="name it with --world"))
+            notes.append(
+                Diagnostic(SC.BAD_OPTION, "--scene, --goal and --task need a world", help="name it with --world")
+            )
         wanted = wanted._replace(specs=wanted.specs or tuple([spec.path for spec in named]))
         domain, specs = _domain(wanted, discovery, notes), []
     decided = bool(wanted.specs) or (project is not None and project.specifications is not None)
@@ -194,7 +197,7 @@ def _of_world(
         notes.append(chosen)
         return None, []
     if not wanted.scenes and (wanted.goal is not None or wanted.task is not None):
-        notes.append(Diagnostic("SC607", "--goal and --task are about a scene", help="give it with --scene"))
+        notes.append(Diagnostic(SC.BAD_OPTION, "--goal and --task are about a scene", help="give it with --scene"))
     specs: list[Input] = []
     files: dict[str, Source] = {}
     own = {"goal": wanted.goal, "domain": wanted.domain}
@@ -223,11 +226,11 @@ def _of_world(
             domains.append(scene.domain)
             specs += [Input("specification", spec.name, "of the task", spec) for spec in scene.specs]
     if wanted.domain is not None and not any([file.role == "domain" for file in chosen.files]):
-        notes.append(Diagnostic("SC607", f"the world {chosen.name} does not use --domain", help="leave it out"))
+        notes.append(Diagnostic(SC.BAD_OPTION, f"the world {chosen.name} does not use --domain", help="leave it out"))
         return None, []
     path_of = shipped_domain(wanted.world or "") or (None if chosen.domain is None else shipped_domain(chosen.domain))
     if len({text.text for text in domains}) > 1:
-        notes.append(Diagnostic("SC607", "these scenes have different domains", help="lint them one at a time"))
+        notes.append(Diagnostic(SC.BAD_OPTION, "these scenes have different domains", help="lint them one at a time"))
     elif domains:
         return Input("domain", domains[0].name, f"of the world {chosen.name}", domains[0]), specs
     elif path_of is not None:
@@ -236,7 +239,9 @@ def _of_world(
             return found, specs
         notes.append(found)
     elif not wanted.scenes:
-        notes.append(Diagnostic("SC602", f"the world {chosen.name} has no domain of its own", help="give a --scene"))
+        notes.append(
+            Diagnostic(SC.NO_DOMAIN, f"the world {chosen.name} has no domain of its own", help="give a --scene")
+        )
     return None, specs
 
 
@@ -268,7 +273,7 @@ def _domain(wanted: _Wanted, discovery: Discovery, notes: list[Diagnostic]) -> I
         else:
             message = "there is nothing to look at: no specification, domain, problem or world is named"
         advice = f"name the domain with --domain FILE, or a shipped one: {', '.join(domain_names())}"
-        notes.append(Diagnostic("SC602", message, help=advice))
+        notes.append(Diagnostic(SC.NO_DOMAIN, message, help=advice))
     return None
 
 
@@ -295,7 +300,10 @@ def _lint(gathered: Gathered, ignore: frozenset[str], options: LintOptions, form
         notes = gathered.notes
         if result.usable and not (result.rules or result.idle):
             advice = "name specifications; `safecheck domains list` says which domains have some"
-            notes = (*notes, Diagnostic("SC607", "there is nothing to look at: no rule, no constraint", help=advice))
+            notes = (
+                *notes,
+                Diagnostic(SC.BAD_OPTION, "there is nothing to look at: no rule, no constraint", help=advice),
+            )
             result = result._replace(usable=False)
         result = result._replace(diagnostics=(*notes, *result.diagnostics), sources={**read, **result.sources})
     stream = standard_output()

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
 
@@ -123,7 +124,7 @@ def project_in(folder: str) -> Project | None:
                 data = file.read()
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
-            unreadable = Diagnostic("SC001", f"cannot read the project file {path}: {reason}")
+            unreadable = Diagnostic(SC.UNREADABLE_FILE, f"cannot read the project file {path}: {reason}")
             raise BadProject(Source(path, ""), (unreadable,)) from None
         if name == FILE or re.search(_OURS, data) is not None:
             read = _read(Source.from_bytes(path, data), shared=name == SHARED)
@@ -163,7 +164,9 @@ def _syntax(source: Source, message: str) -> Diagnostic:
         starts = source.line_starts
         at = min(starts[min(int(found[1]), len(starts)) - 1] + int(found[2]) - 1, at)
     text = re.sub(_PLACE, "", message).rstrip(" (").lower()
-    return Diagnostic("SC622", f"{source.name} is not TOML: {text}", (Label(source.name, Span(at, at + 1), ""),))
+    return Diagnostic(
+        SC.BAD_PROJECT_FILE, f"{source.name} is not TOML: {text}", (Label(source.name, Span(at, at + 1), ""),)
+    )
 
 
 class _Reader:
@@ -176,7 +179,7 @@ class _Reader:
     def wrong(self, key: str, message: str, advice: str | None = None) -> None:
         """Note a mistake at a key."""
         label = Label(self._source.name, _span(self._source.text, key), "")
-        self.diagnostics.append(Diagnostic("SC622", f"`{key}` {message}", (label,), help=advice))
+        self.diagnostics.append(Diagnostic(SC.BAD_PROJECT_FILE, f"`{key}` {message}", (label,), help=advice))
 
     def project(self, table: Mapping[str, Any]) -> Project:
         """The project that a table describes."""

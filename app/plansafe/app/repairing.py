@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from plansafe.app.diagnosing import Because, causes, drawn, located, published_label
 from plansafe.app.patch import patched
 from plansafe.app.service import Prepared, Result, Session, Settings, no_rules
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.grammar.source import Source
 from plansafe.verifier.diagnose.model import Witness
@@ -166,7 +167,7 @@ def _repaired(session: Session, prepared: Prepared, read: ReadSteps, wishes: Exa
         result = session.audit(prepared)
         if result.report.headline in _SAFE:
             return Examined(result, repair=RepairResult(RepairStatus.ALREADY_SAFE), text=plan.text)
-        timed = Diagnostic("SC803", "plans whose steps have times are not repaired")
+        timed = Diagnostic(SC.TIMED_REPAIR, "plans whose steps have times are not repaired")
         unsupported = RepairResult(RepairStatus.NOT_FOUND, detail=timed.message)
         return Examined(result, repair=unsupported, outcome=timed)
     if not wishes.classes:
@@ -222,11 +223,13 @@ def _outcome(found: RepairResult, options: RepairOptions, report: Report) -> Dia
         kept = " and keeps the protected steps" if options.protected else ""
         text = f"PROVED: no plan reaches the goal, keeps the rules{kept}"
         advice = "change the goal, the rules or the problem" + (", or protect fewer steps" if kept else "")
-        return Diagnostic("SC802", text if kept else text.replace(", keeps", " and keeps"), notes=notes, help=advice)
+        return Diagnostic(
+            SC.NO_REPAIR_EXISTS, text if kept else text.replace(", keeps", " and keeps"), notes=notes, help=advice
+        )
     if found.status is RepairStatus.NOT_FOUND:
         bound = f"none costs less than {float(found.bound):g}" if found.bound else "there may be one"
         text = f"no repair was found within the limits; {bound}"
-        return Diagnostic("SC801", text, notes=notes, help="raise --time-limit or --max-cost")
+        return Diagnostic(SC.NO_REPAIR_FOUND, text, notes=notes, help="raise --time-limit or --max-cost")
     return None
 
 
@@ -240,9 +243,9 @@ def _protection_problems(plan: Source, read: ReadSteps, protected: frozenset[int
         if number > size:
             label = (Label(plan.name, read.spans[-1], f"the last step is step {size}"),) if size else ()
             steps = f"{size or 'no'} step{'' if size == 1 else 's'}"
-            return [*out, Diagnostic("SC607", f"--protect {number}: the plan has {steps}", label)]
+            return [*out, Diagnostic(SC.BAD_OPTION, f"--protect {number}: the plan has {steps}", label)]
         step = read.steps[number - 1]
         if isinstance(step, IllFormed):
             label = (Label(plan.name, read.spans[number - 1], step.message),)
-            out.append(Diagnostic("SC607", f"--protect {number}: an ill-formed step cannot be kept", label))
+            out.append(Diagnostic(SC.BAD_OPTION, f"--protect {number}: an ill-formed step cannot be kept", label))
     return out

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from plansafe.app.discovery import Choice, Discovery
 from plansafe.app.plans import HEAD, Kind, heading
 from plansafe.app.shipped import shipped_domain, shipped_spec
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
 from plansafe.llm.scenario.model import Scenario
@@ -87,14 +88,14 @@ class ScenarioFiles:
                 from plansafe.verifier.elaborate.context import did_you_mean  # noqa: PLC0415
 
                 near = did_you_mean(name, domain_names()) or f"shipped are: {', '.join(domain_names())}"
-                return Diagnostic("SC602", f"no domain is called {name!a}, and there is no such file", help=near)
+                return Diagnostic(SC.NO_DOMAIN, f"no domain is called {name!a}, and there is no such file", help=near)
             path = shipped or name
         read = self._discovery.read(path, "base", "--base")
         if isinstance(read, Diagnostic):
             return read
         if not _DEFINE.search(read.source.text[:HEAD]) or _kind(path, read.source.text) != "domain":
             return Diagnostic(
-                "SC602", f"{path} is not a domain", help="--base takes a domain that is given, not judged"
+                SC.NO_DOMAIN, f"{path} is not a domain", help="--base takes a domain that is given, not judged"
             )
         return read.source, "--base" if path == name else "shipped, --base"
 
@@ -110,13 +111,13 @@ class ScenarioFiles:
         found = False
         for path in inner:
             for scenario in self._below(path):
-                if isinstance(scenario, Found) or scenario.diagnostic.code != "SC603":
+                if isinstance(scenario, Found) or scenario.diagnostic.code != SC.NO_PROBLEM:
                     found = True
                     yield scenario
         if not found:
             message = f"no scenario in the folder {folder}: there is no problem in it"
             help = "a scenario is a folder with problem.pddl, domain.pddl (or --base), and perhaps *.safe and *.plan"
-            yield Unusable(folder, Diagnostic("SC603", message, help=help))
+            yield Unusable(folder, Diagnostic(SC.NO_PROBLEM, message, help=help))
 
     def _listed(self, folder: str) -> list[tuple[str, str]]:
         try:
@@ -147,7 +148,9 @@ class ScenarioFiles:
             if shipped is None:
                 said = f", and no shipped one is called `{wanted[1]}`" if wanted is not None else ""
                 message = f"no domain for {path}: there is none beside it{said}"
-                return Unusable(path, Diagnostic("SC602", message, help="name one with --base NAME or --base FILE"))
+                return Unusable(
+                    path, Diagnostic(SC.NO_DOMAIN, message, help="name one with --base NAME or --base FILE")
+                )
             got = self._discovery.read(shipped, "base", "shipped")
             if isinstance(got, Diagnostic):
                 return Unusable(path, got)
@@ -175,7 +178,7 @@ class ScenarioFiles:
         if len(candidates) > 1 and len(named) != 1:
             names = ", ".join([os.path.basename(path) for path in candidates])
             message = f"several domains are beside the problem: {names}"
-            return Diagnostic("SC602", message, help="put each scenario in a folder of its own, or name a --base")
+            return Diagnostic(SC.NO_DOMAIN, message, help="put each scenario in a folder of its own, or name a --base")
         if named or (self._base is None and any([shipped_domain(name) for name in wanted])):
             candidates = named
         if not candidates:
@@ -184,7 +187,9 @@ class ScenarioFiles:
         if isinstance(read, Diagnostic):
             return read
         if not read.source.text.strip():
-            return Diagnostic("SC604", f"the domain {candidates[0]} is empty", help="write it, or leave the file out")
+            return Diagnostic(
+                SC.NOT_A_PLAN, f"the domain {candidates[0]} is empty", help="write it, or leave the file out"
+            )
         return read.source
 
     def _specs(
@@ -261,12 +266,16 @@ def _kind(path: str, text: str) -> str:
 
 def _not_a_problem(path: str, text: str) -> Diagnostic | None:
     if not text.strip():
-        return Diagnostic("SC604", f"{path} is empty", help="a scenario has a problem: objects, `:init` and `:goal`")
+        return Diagnostic(
+            SC.NOT_A_PLAN, f"{path} is empty", help="a scenario has a problem: objects, `:init` and `:goal`"
+        )
     kind = _kind(path, text)
     if kind in ("domain", "safety", "mapping", "plan"):
         what = {"safety": "safety specification"}.get(kind, kind)
         folder = os.path.dirname(path) or "."
-        return Diagnostic("SC604", f"{path} is a {what}, not a scenario", help=f"name its folder: {folder}")
+        return Diagnostic(SC.NOT_A_PLAN, f"{path} is a {what}, not a scenario", help=f"name its folder: {folder}")
     if kind != "problem":
-        return Diagnostic("SC604", f"{path} is no problem", help="name a problem in PDDL, or a folder that holds one")
+        return Diagnostic(
+            SC.NOT_A_PLAN, f"{path} is no problem", help="name a problem in PDDL, or a folder that holds one"
+        )
     return None

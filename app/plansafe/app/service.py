@@ -17,6 +17,7 @@ from plansafe.app.alarm import Alarm, OutOfTime
 from plansafe.app.discovery import Choice, Discovery, Input, Inputs
 from plansafe.app.plans import Kind, heading, plans_below
 from plansafe.app.writing import Guard
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import Headline, Report, unjudged
@@ -142,7 +143,7 @@ def combined_exit_code(codes: Iterable[int]) -> int:
 def no_rules() -> Diagnostic:
     """Refuse to let a plan pass where there is nothing that it could violate."""
     return Diagnostic(
-        "SC620",
+        SC.GATE_WITHOUT_RULES,
         "there are no rules: a plan that is checked against nothing does not pass --gate",
         help="name a specification with --spec FILE, or say that there is none with --allow-no-rules",
     )
@@ -199,12 +200,12 @@ class Session:
                 alarm.disarm()
         except OutOfTime:
             self._checkers.clear()
-            late = Diagnostic("SC502", f"the time limit of {seconds:g} s has passed", help="raise --time-limit")
+            late = Diagnostic(SC.OUT_OF_TIME, f"the time limit of {seconds:g} s has passed", help="raise --time-limit")
             report = unjudged(name, late, headline=Headline.UNKNOWN)._replace(limits=("time",))
             return Result(name, report, (), {})
         except MemoryError:
             self._checkers.clear()
-            limit = Diagnostic("SC505", "out of memory: the plan was not judged", help="raise --memory-limit")
+            limit = Diagnostic(SC.OUT_OF_MEMORY, "out of memory: the plan was not judged", help="raise --memory-limit")
             report = unjudged(name, limit, headline=Headline.UNKNOWN)._replace(limits=("memory",))
             return Result(name, report, (), {})
         except Exception:
@@ -212,7 +213,7 @@ class Session:
 
             from plansafe.app.render.text import escaped  # noqa: PLC0415
 
-            bug = Diagnostic("SC900", "internal error: this is a bug in safecheck, not in the plan")
+            bug = Diagnostic(SC.INTERNAL_ERROR, "internal error: this is a bug in safecheck, not in the plan")
             return Result(name, unjudged(name, bug), (), {}, escaped(traceback.format_exc()))
 
     def audit(self, prepared: Prepared) -> Result:
@@ -244,7 +245,7 @@ class Session:
             plan = self._discovery.read(given, "plan", "given", keep=False, within=within)
         if isinstance(plan, Diagnostic):
             if isinstance(given, str) and os.path.isdir(given):
-                plan = Diagnostic("SC604", f"no plan in the folder {given}", help="name the plan file itself")
+                plan = Diagnostic(SC.NOT_A_PLAN, f"no plan in the folder {given}", help="name the plan file itself")
             name = given if isinstance(given, str) else given.name
             return Result(name, unjudged(name, plan), (), {})
         if self._settings.world is not None:
@@ -328,16 +329,16 @@ class Session:
         """Say it aloud when no rule had anything to check: such a specification must not look like safety."""
         if report.headline is not Headline.VALID or not (report.rules or self._settings.require_rules):
             return report
-        if any(d.code == "SC605" for d in report.diagnostics):
+        if any(d.code == SC.NOTHING_TO_CHECK for d in report.diagnostics):
             return report
         notes = tuple(f"rule `{rule.name}`: {rule.status}" for rule in report.rules[:8])
         advice = "choose a specification that fits the domain with --spec FILE"
         if self._settings.require_rules:
             text = "no rule had anything to check, and --require-rules was given"
-            idle = Diagnostic("SC605", text, notes=notes, help=advice)
+            idle = Diagnostic(SC.NOTHING_TO_CHECK, text, notes=notes, help=advice)
         else:
             text = "no rule ever applied: the plan was not checked for safety"
-            idle = Diagnostic("SC701", text, notes=notes, help=advice, severity=Severity.WARNING)
+            idle = Diagnostic(SC.RULE_NEVER_APPLIED, text, notes=notes, help=advice, severity=Severity.WARNING)
         return report._replace(diagnostics=(*report.diagnostics, idle))
 
 
@@ -402,22 +403,22 @@ def _placed(report: Report, prepared: Prepared, name: str) -> Report:
 def _not_a_plan(name: str, kind: Kind) -> Diagnostic:
     what = "safety specification" if kind is Kind.SAFETY else kind.value
     flag = {Kind.DOMAIN: "--domain", Kind.PROBLEM: "--problem"}.get(kind, "--spec")
-    return Diagnostic("SC604", f"{name} is a {what}, not a plan", help=f"safecheck PLAN {flag} {name}")
+    return Diagnostic(SC.NOT_A_PLAN, f"{name} is a {what}, not a plan", help=f"safecheck PLAN {flag} {name}")
 
 
 def usage_problem(settings: Settings) -> Diagnostic | None:
     """Say what is wrong with settings that no type can express; ``None`` if nothing is."""
     if _NUMBER.match(settings.tolerance) is None:
-        return Diagnostic("SC607", f"--tolerance takes a number such as 0.001, not {settings.tolerance!a}")
+        return Diagnostic(SC.BAD_OPTION, f"--tolerance takes a number such as 0.001, not {settings.tolerance!a}")
     if settings.world is None and (settings.scene or settings.goal or settings.task):
         advice = "name the world that the file belongs to, such as --world virtualhome"
-        return Diagnostic("SC607", "--scene, --goal and --task need --world", help=advice)
+        return Diagnostic(SC.BAD_OPTION, "--scene, --goal and --task need --world", help=advice)
     if settings.world is not None and settings.loose:
         return Diagnostic(
-            "SC607", "--world says how plans are written; --from text says otherwise", help="leave one out"
+            SC.BAD_OPTION, "--world says how plans are written; --from text says otherwise", help="leave one out"
         )
     if not math.isfinite(settings.time_limit) or settings.time_limit < 0:
-        return Diagnostic("SC607", "--time-limit takes a number of seconds")
+        return Diagnostic(SC.BAD_OPTION, "--time-limit takes a number of seconds")
     return None
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from fractions import Fraction
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.model import EditKind, Weights
@@ -18,7 +19,7 @@ class BadOption(Exception):
 
     def __init__(self, message: str, help: str | None = None) -> None:
         super().__init__(message)
-        self.diagnostic = Diagnostic("SC607", message, help=help)
+        self.diagnostic = Diagnostic(SC.BAD_OPTION, message, help=help)
 
 
 def read_weights(text: str) -> Weights:

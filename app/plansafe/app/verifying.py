@@ -12,6 +12,7 @@ from plansafe.app.options import DomainFile, Gate, LenientTypes, MemoryLimit, No
 from plansafe.app.render.text import visible
 from plansafe.app.running import REPORT, complain, guarded, limit_memory, standard_output
 from plansafe.app.service import INTERNAL, Settings, audit, usage_problem
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 
 if TYPE_CHECKING:
@@ -78,10 +79,12 @@ def _verified(path: str, plan: str | None, settings: Settings) -> int:
         with open(path, "rb") as file:
             found = verify(file)
     except OSError as error:
-        return complain(Diagnostic("SC601", f"cannot read {name}: {(error.strerror or str(error)).lower()}"))
+        return complain(Diagnostic(SC.NO_FILE, f"cannot read {name}: {(error.strerror or str(error)).lower()}"))
     except NotACertificate:
         return complain(
-            Diagnostic("SC811", f"{name} is not a certificate", help="`safecheck --certificate` writes one")
+            Diagnostic(
+                SC.NOT_A_CERTIFICATE, f"{name} is not a certificate", help="`safecheck --certificate` writes one"
+            )
         )
     except Rejected as rejected:
         return _rejected(f"{name}, line {rejected.line}: {rejected.reason}")
@@ -142,5 +145,5 @@ def _others(found: Certificate, again: Certificate) -> list[str]:
 
 
 def _rejected(reason: str, help: str | None = None) -> int:
-    complain(Diagnostic("SC810", reason, help=help))
+    complain(Diagnostic(SC.CERTIFICATE_REJECTED, reason, help=help))
     return 1

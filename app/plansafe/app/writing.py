@@ -16,13 +16,14 @@ from contextlib import suppress
 from types import TracebackType
 from typing import IO, NamedTuple, TextIO
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 
 STANDARD_OUTPUT = frozenset(("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"))
 """Names of standard output."""
 _DESCRIPTOR = r"/(?:dev|proc/self)/fd/(\d{1,6})\Z"
 _STREAMS = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
-_NOT_WRITTEN, _LEAVES = "SC640", "SC641"
+_NOT_WRITTEN, _LEAVES = SC.NOT_WRITTEN, SC.LINK_LEADS_OUT
 
 
 class NotWritten(Exception):
@@ -67,7 +68,9 @@ class _Place(NamedTuple):
 
 def unwritable(where: str, error: OSError | ValueError) -> Diagnostic:
     """Say that something cannot be written."""
-    return Diagnostic("SC607", f"cannot write {where}: {(getattr(error, 'strerror', None) or str(error)).lower()}")
+    return Diagnostic(
+        SC.BAD_OPTION, f"cannot write {where}: {(getattr(error, 'strerror', None) or str(error)).lower()}"
+    )
 
 
 def problem(name: str | None, guard: Guard = UNGUARDED) -> Diagnostic | None:
@@ -219,7 +222,7 @@ class Output:
 def _look(name: str, guard: Guard) -> _Place:
     """What is at ``name``. Raises :class:`NotWritten` where that must not be written to."""
     if not name or name.endswith(os.sep):
-        raise NotWritten(Diagnostic("SC607", f"cannot write {name!a}: that names no file", help="name a file"))
+        raise NotWritten(Diagnostic(SC.BAD_OPTION, f"cannot write {name!a}: that names no file", help="name a file"))
     try:
         found: os.stat_result | None = os.stat(name)
     except FileNotFoundError:
@@ -256,7 +259,7 @@ def _descriptor(name: str, found: os.stat_result | None) -> int | None:
 def _must_be_writable(place: _Place, found: os.stat_result) -> None:
     if stat.S_ISDIR(found.st_mode):
         advice = "name a file in it"
-        raise NotWritten(Diagnostic("SC607", f"cannot write {place.name}: it is a folder", help=advice))
+        raise NotWritten(Diagnostic(SC.BAD_OPTION, f"cannot write {place.name}: it is a folder", help=advice))
     if stat.S_ISBLK(found.st_mode):
         raise _refused(place.name, "it is a disk", "name a file")
     if place.is_file and not (found.st_mode & 0o222 and os.access(place.path, os.W_OK)):
@@ -286,7 +289,7 @@ def _no_folder(place: _Place) -> Diagnostic | None:
     if os.path.isdir(folder):
         return None
     shown = folder if os.path.islink(place.name) else os.path.dirname(place.name)
-    return Diagnostic("SC607", f"cannot write {place.name}: there is no folder {shown}")
+    return Diagnostic(SC.BAD_OPTION, f"cannot write {place.name}: there is no folder {shown}")
 
 
 def _unwritable(name: str, error: OSError | ValueError) -> Diagnostic:

@@ -6,6 +6,7 @@ import json
 import re
 from typing import Any
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.data_text import BrokenOff, Value, read_value
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
@@ -72,7 +73,7 @@ def _depth(pattern: re.Pattern[str], text: str) -> tuple[int, int]:
     return deepest, 0
 
 
-def broken_plan(source: Source, code: str = "SC011") -> Diagnostic | None:
+def broken_plan(source: Source, code: str = SC.FOREIGN_LINE) -> Diagnostic | None:
     """What is wrong with a plan that begins as JSON and is none: read as far as it goes, it would be another plan."""
     if source.text.lstrip()[:1] not in ("[", "{"):
         return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity, Span
 from plansafe.grammar.source import Source
 
@@ -93,7 +94,7 @@ def wrong_task(request: Request, *names: str) -> tuple[Diagnostic, ...]:
         return ()
     why = f"the one task here is called `{names[0]}`" if names else "no file of several tasks is given"
     advice = "leave --task out, or give the file that holds the task"
-    return (Diagnostic("SC014", f"there is no task `{request.task}`: {why}", help=advice),)
+    return (Diagnostic(SC.AMBIGUOUS_TASK, f"there is no task `{request.task}`: {why}", help=advice),)
 
 
 def no_scene(*diagnostics: Diagnostic) -> Scene:

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from plansafe.domains.world import ForeignPlan, Request, Scene, no_scene
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 
 if TYPE_CHECKING:
@@ -55,14 +56,14 @@ def world(name: str) -> Benchmark:
         flags = ", ".join([f"--{role}" for role in idle])
         message = f"the world {found.name} does not use {flags}"
         advice = f"leave it out; `safecheck domains show {found.name}` says which files are read"
-        return no_scene(Diagnostic("SC607", message, help=advice))
+        return no_scene(Diagnostic(SC.BAD_OPTION, message, help=advice))
 
     def read_plan(text: Source, scene: Scene) -> ForeignPlan:
         read = found.read_plan(text, scene)
         notes = _few(read.diagnostics)
         if read.plan is not None and not read.places:
             label = Label(text.name, Span(0, min(1, len(text.text))))
-            notes = (*notes, Diagnostic("SC011", "the plan has no steps", (label,), severity=Severity.WARNING))
+            notes = (*notes, Diagnostic(SC.FOREIGN_LINE, "the plan has no steps", (label,), severity=Severity.WARNING))
         return read._replace(diagnostics=notes)
 
     return found._replace(read_scene=read_scene, read_plan=read_plan)
@@ -71,7 +72,7 @@ def world(name: str) -> Benchmark:
 def missing(needs: Benchmark, file: FileRole) -> Diagnostic:
     """Say that a world needs a file that was not given (SC603)."""
     message = f"the world {needs.name} needs a {file.role}: {file.meaning}"
-    return Diagnostic("SC603", message, help=f"give --{file.role} FILE; for example: {needs.example}")
+    return Diagnostic(SC.NO_PROBLEM, message, help=f"give --{file.role} FILE; for example: {needs.example}")
 
 
 def _few(diagnostics: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:

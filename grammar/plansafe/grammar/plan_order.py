@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.sexpr import Node, Places
 
@@ -33,28 +34,32 @@ def read_ordering(
         name = str(position) if step.label is None else step.label
         if name in names:
             other = Label(source, steps[names[name] - 1].span, "this step has it, too", False)
-            problem("SC407", f"label `{name}` names two steps", step.span, "its second step", other)
+            problem(SC.STEP_ORDER, f"label `{name}` names two steps", step.span, "its second step", other)
         names.setdefault(name, position)
     if section is None:
         return None
     timed = next((step for step in steps if step.time is not None), None)
     if timed is not None:
-        problem("SC003", "a plan with an ordering has no times", timed.span, "this step has one")
+        problem(SC.STRUCTURE, "a plan with an ordering has no times", timed.span, "this step has one")
     pairs: dict[Pair, Span] = {}
     for child in range(1, len(section)):
         chain = section[child]
         if not isinstance(chain, list) or len(chain) < 3 or chain[0] != "<":
-            problem("SC003", "expected an order of steps", places.span(section, child), "expected `(< label label ..)`")
+            problem(
+                SC.STRUCTURE, "expected an order of steps", places.span(section, child), "expected `(< label label ..)`"
+            )
             continue
         before = 0
         for position in range(1, len(chain)):
             label = chain[position]
             step_number = names.get(label, 0) if isinstance(label, str) else 0
             if not isinstance(label, str):
-                problem("SC003", "expected the label of a step", places.span(chain, position), "expected a label")
+                problem(SC.STRUCTURE, "expected the label of a step", places.span(chain, position), "expected a label")
             elif not step_number:
                 help = _help(label, steps, names)
-                problem("SC407", f"no step is named `{label}`", places.span(chain, position), "unknown", help=help)
+                problem(
+                    SC.STEP_ORDER, f"no step is named `{label}`", places.span(chain, position), "unknown", help=help
+                )
             elif before:
                 pairs.setdefault((before, step_number), places.span(chain, position))
             before = step_number
@@ -64,7 +69,7 @@ def read_ordering(
         if len(shown) > _SHOWN:
             shown = [*shown[: _SHOWN - 2], "..", shown[-1]]
         message = f"the steps wait for each other: {' < '.join(shown)}"
-        problem("SC407", message, pairs[cycle[0], cycle[1]], "on the cycle", help="remove one of these orders")
+        problem(SC.STEP_ORDER, message, pairs[cycle[0], cycle[1]], "on the cycle", help="remove one of these orders")
     return tuple(pairs)
 
 

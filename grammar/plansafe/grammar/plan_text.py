@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.sexpr import Node, Places, is_foreign, problems, read_all
 from plansafe.grammar.source import Source
@@ -236,54 +237,58 @@ def _read_lines(source: Source) -> PlanText:
         if token[0] == ";":
             continue
         if foreign and is_foreign(token):
-            state.problem("SC005", "bytes outside a comment are not UTF-8", Span(start, end), "not UTF-8")
+            state.problem(SC.NOT_UTF8, "bytes outside a comment are not UTF-8", Span(start, end), "not UTF-8")
             continue
         if bracket is not None:
             bracket = _in_bracket(state, token, start, end, bracket)
         elif token == "(":
             if opened is not None:
                 state.problem(
-                    "SC002", "a step begins inside another", Span(start, end), "is a `)` missing before this?"
+                    SC.UNBALANCED, "a step begins inside another", Span(start, end), "is a `)` missing before this?"
                 )
             if time_span is not None and not state.colon:
-                state.problem("SC003", "a time without its colon", time_span, "expected `time:`")
+                state.problem(SC.STRUCTURE, "a time without its colon", time_span, "expected `time:`")
             opened, tokens = start, []
         elif token == ")":
             if opened is None:
-                state.problem("SC002", "unmatched `)`", Span(start, end), "nothing is open here")
+                state.problem(SC.UNBALANCED, "unmatched `)`", Span(start, end), "nothing is open here")
                 continue
             if tokens:
                 state.steps.append(Step(tuple(tokens), time, None, Span(opened, end)))
             else:
-                state.problem("SC003", "a step without an action", Span(opened, end), "expected `(action object ..)`")
+                state.problem(
+                    SC.STRUCTURE, "a step without an action", Span(opened, end), "expected `(action object ..)`"
+                )
             opened, time, time_span = None, None, None
         elif token == "[":
             if opened is not None or not state.steps or state.steps[-1].duration is not None or time_span is not None:
                 state.problem(
-                    "SC003",
+                    SC.STRUCTURE,
                     "a duration that belongs to no step",
                     Span(start, end),
                     "expected `time: (action ..) [duration]`",
                 )
             bracket = start
         elif token == "]":
-            state.problem("SC002", "unmatched `]`", Span(start, end), "nothing is open here")
+            state.problem(SC.UNBALANCED, "unmatched `]`", Span(start, end), "nothing is open here")
         elif opened is not None:
             tokens.append(token.lower())
         else:
             time, time_span = _time(state, token, start, end, time, time_span)
     if opened is not None:
         state.problem(
-            "SC002",
+            SC.UNBALANCED,
             "the plan ends inside a step",
             Span(opened, opened + 1),
             "this one is not closed",
             "add `)`, or remove the truncated step",
         )
     elif bracket is not None:
-        state.problem("SC002", "the plan ends inside a duration", Span(bracket, bracket + 1), "this one is not closed")
+        state.problem(
+            SC.UNBALANCED, "the plan ends inside a duration", Span(bracket, bracket + 1), "this one is not closed"
+        )
     elif time_span is not None:
-        state.problem("SC003", "a time without a step", time_span, "expected a step after this")
+        state.problem(SC.STRUCTURE, "a time without a step", time_span, "expected a step after this")
     return PlanText(tuple(state.steps), tuple(state.found), decimals=state.decimals)
 
 
@@ -292,9 +297,9 @@ def _in_bracket(state: _Lines, token: str, start: int, end: int, bracket: int) -
     if token == "]":
         step = state.steps[-1] if state.steps else None
         if state.tolerance:
-            state.problem("SC003", "a tolerance is missing after `+-`", Span(bracket, end), "expected a number")
+            state.problem(SC.STRUCTURE, "a tolerance is missing after `+-`", Span(bracket, end), "expected a number")
         elif not state.wrong and step is not None and step.duration is None and step.time is not None:
-            state.problem("SC003", "an empty duration", Span(bracket, end), "expected a number in the brackets")
+            state.problem(SC.STRUCTURE, "an empty duration", Span(bracket, end), "expected a number in the brackets")
         state.tolerance = state.wrong = False
         return None
     for piece in _PIECES.finditer(token):
@@ -316,17 +321,17 @@ def _duration(state: _Lines, text: str, span: Span, bracket: int) -> bool:
         state.tolerance = False
         if value is None or value < 0:
             label = "expected a number" if value is None else "negative"
-            state.problem("SC003", f"`{_short(text)}` is not a tolerance", span, label)
+            state.problem(SC.STRUCTURE, f"`{_short(text)}` is not a tolerance", span, label)
             return False
         state.steps[-1] = step._replace(tolerance=value)
     elif text in _PLUS_MINUS and step.duration is not None and step.tolerance is None:
         state.tolerance = True
     elif value is None or step.duration is not None:
-        state.problem("SC003", f"`{_short(text)}` is not a duration", span, "expected a number")
+        state.problem(SC.STRUCTURE, f"`{_short(text)}` is not a duration", span, "expected a number")
         return False
     elif step.time is None:
         message = "a duration without a time"
-        state.problem("SC003", message, Span(bracket, span.end), "expected `time: (action ..) [duration]`")
+        state.problem(SC.STRUCTURE, message, Span(bracket, span.end), "expected `time: (action ..) [duration]`")
         return False
     else:
         state.steps[-1] = step._replace(duration=state.timed(text))
@@ -345,7 +350,7 @@ def _time(
         state.colon = token.endswith(":")
         return value, Span(start, end)
     help = "write each step as `(action object ..)`" if token[0].isalpha() or token[0] == "_" else None
-    state.problem("SC003", f"expected a step, found `{_short(token)}`", Span(start, end), "not a step", help)
+    state.problem(SC.STRUCTURE, f"expected a step, found `{_short(token)}`", Span(start, end), "not a step", help)
     return None, None
 
 
@@ -371,10 +376,10 @@ def _read_definition(source: Source) -> PlanText:
     form = top[0]
     assert isinstance(form, list)
     if len(top) > 1:
-        state.problem("SC003", "text after the end of the plan", places.span(top, 1), "a file holds one plan")
+        state.problem(SC.STRUCTURE, "text after the end of the plan", places.span(top, 1), "a file holds one plan")
     header = form[1] if len(form) > 1 else None
     if not isinstance(header, list) or len(header) != 2 or header[0] != "plan" or not isinstance(header[1], str):
-        state.problem("SC003", "expected `(define (plan name) ..)`", places.span(form), "not a plan")
+        state.problem(SC.STRUCTURE, "expected `(define (plan name) ..)`", places.span(form), "not a plan")
         return PlanText((), tuple(state.found))
     references: dict[str, str] = {}
     ordering: list[Node] | None = None
@@ -384,7 +389,7 @@ def _read_definition(source: Source) -> PlanText:
         head = section[0] if isinstance(section, list) and section else None
         if head not in SECTIONS:
             state.problem(
-                "SC003",
+                SC.STRUCTURE,
                 "expected `(:domain ..)`, `(:problem ..)`, `(:steps ..)` or `(:ordering ..)`",
                 places.span(form, child),
                 "not a section of a plan",
@@ -393,7 +398,7 @@ def _read_definition(source: Source) -> PlanText:
             continue
         assert isinstance(section, list)
         if head in seen:
-            state.problem("SC105", f"section `{head}` occurs twice", places.span(section), "again here")
+            state.problem(SC.DECLARED_TWICE, f"section `{head}` occurs twice", places.span(section), "again here")
             continue
         seen.add(str(head))
         if head == ":steps":
@@ -406,11 +411,11 @@ def _read_definition(source: Source) -> PlanText:
             references[str(head)] = written[1:-1] if written.startswith('"') else written
         else:
             state.problem(
-                "SC003", f"`{head}` takes one name or path", places.span(section), "expected one name or path"
+                SC.STRUCTURE, f"`{head}` takes one name or path", places.span(section), "expected one name or path"
             )
     if ":steps" not in seen:
         state.problem(
-            "SC003", "the plan has no `(:steps ..)`", places.span(form, 1), "expected a section `(:steps step ..)`"
+            SC.STRUCTURE, "the plan has no `(:steps ..)`", places.span(form, 1), "expected a section `(:steps step ..)`"
         )
     pairs = None
     if ordering is not None or any([step.label is not None for step in state.steps]):
@@ -428,26 +433,26 @@ def _definition_step(state: _Lines, places: Places, section: list[Node], positio
     if isinstance(node, list) and node and node[0] == "at" and len(node) in (3, 4, 5) and isinstance(node[2], list):
         time = state.timed(node[1]) if isinstance(node[1], str) else None
         if time is None:
-            state.problem("SC003", "expected a time", places.span(node, 1), "expected a number")
+            state.problem(SC.STRUCTURE, "expected a time", places.span(node, 1), "expected a number")
         if len(node) >= 4:
             duration = state.timed(node[3]) if isinstance(node[3], str) else None
             if duration is None:
-                state.problem("SC003", "expected a duration", places.span(node, 3), "expected a number")
+                state.problem(SC.STRUCTURE, "expected a duration", places.span(node, 3), "expected a number")
         if len(node) == 5:
             tolerance = number(node[4]) if isinstance(node[4], str) else None
             if tolerance is None or tolerance < 0:
                 text = "expected a number" if tolerance is None else "negative"
-                state.problem("SC003", "expected a tolerance of the duration", places.span(node, 4), text)
+                state.problem(SC.STRUCTURE, "expected a tolerance of the duration", places.span(node, 4), text)
         span = places.span(node, 2)
         node = node[2]
     elif isinstance(node, list) and len(node) == 2 and isinstance(node[0], str) and isinstance(node[1], list):
         label = node[0]
         if number(label) is not None:
             problem = f"`{_short(label)}` cannot label a step"
-            state.problem("SC003", problem, places.span(node, 0), "numbers name the steps without a label")
+            state.problem(SC.STRUCTURE, problem, places.span(node, 0), "numbers name the steps without a label")
         span = places.span(node, 1)
         node = node[1]
     if not isinstance(node, list) or not node or any([not isinstance(token, str) for token in node]):
-        state.problem("SC003", "expected a step", span, "expected `(action object ..)`")
+        state.problem(SC.STRUCTURE, "expected a step", span, "expected `(action object ..)`")
         return
     state.steps.append(Step(tuple([str(token) for token in node]), time, duration, span, label, tolerance))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple, TypeAlias
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
 
@@ -306,14 +307,14 @@ def problems(source: Source) -> tuple[Diagnostic, ...]:
             if opened:
                 opened.pop()
             elif len(found) < _TOO_LATE:
-                found.append(_problem(source, "SC002", "unmatched `)`", start, end, "nothing is open here"))
+                found.append(_problem(source, SC.UNBALANCED, "unmatched `)`", start, end, "nothing is open here"))
         elif token == '"':
-            found.append(_problem(source, "SC002", "a string is not closed", start, end, "it begins here"))
+            found.append(_problem(source, SC.UNBALANCED, "a string is not closed", start, end, "it begins here"))
             open_string = True
             break
         elif token[0] != ";" and is_foreign(token) and len(found) < _TOO_LATE:
             label = "these bytes are not UTF-8"
-            found.append(_problem(source, "SC005", "bytes outside a comment are not UTF-8", start, end, label))
+            found.append(_problem(source, SC.NOT_UTF8, "bytes outside a comment are not UTF-8", start, end, label))
     if opened and not open_string:
         found.append(_unclosed(source, opened, inside))
     return tuple(found)
@@ -324,11 +325,11 @@ def _unclosed(source: Source, opened: list[int], inside: tuple[int, int] | None)
     count = len(opened)
     message = "the text ends inside a parenthesis" if count == 1 else f"the text ends inside {count} parentheses"
     if inside is None:
-        diagnostic = _problem(source, "SC002", message, opened[-1], opened[-1] + 1, "this one is not closed")
+        diagnostic = _problem(source, SC.UNBALANCED, message, opened[-1], opened[-1] + 1, "this one is not closed")
         help = f"add `{')' * min(count, 20)}` at the end, or close it where it should end"
     else:
         start, outer = inside
-        diagnostic = _problem(source, "SC002", message, start, start + 1, "a `)` is missing before this section")
+        diagnostic = _problem(source, SC.UNBALANCED, message, start, start + 1, "a `)` is missing before this section")
         hint = Label(source.name, Span(outer, outer + 1), "this one is not closed", False)
         diagnostic = diagnostic._replace(labels=(*diagnostic.labels, hint))
         help = "close the section before this one begins"

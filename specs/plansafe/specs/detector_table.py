@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label
 from plansafe.grammar.sexpr import Node, read_all
 from plansafe.grammar.source import Source
@@ -76,10 +77,10 @@ class _Reader:
     def bad(self, message: str, at: tuple[str, ...] = (), help: str | None = None) -> None:
         """Report a mistake in the value that the keys ``at`` lead to."""
         label = Label(self.table.name, place(self.table, at), "in this table" if not at else f"in `{'.'.join(at)}`")
-        self.diagnostics.append(Diagnostic("SC776", message, (label,), help=help))
+        self.diagnostics.append(Diagnostic(SC.BAD_DETECTOR, message, (label,), help=help))
 
     def read(self) -> Detector | None:
-        data = read_toml(self.table, "SC776")
+        data = read_toml(self.table, SC.BAD_DETECTOR)
         if isinstance(data, Diagnostic):
             self.diagnostics.append(data)
             return None

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.grammar.plan_text import near
 from plansafe.grammar.source import Source
@@ -155,14 +156,16 @@ def check(taxonomies: Taxonomies, rules: Iterable[RuleLike]) -> tuple[Diagnostic
                     help = near(hazard, sorted(known))
                     reader.bad(f"no rule is about the hazard `{hazard}`", (*at, "hazards"), help)
             if not category.reason and not any([category.holds(rule) for rule in rules]):
-                reader.bad(f"`{category.name}` has neither a rule nor a `reason`", at, code="SC777")
+                reader.bad(f"`{category.name}` has neither a rule nor a `reason`", at, code=SC.TAXONOMY_GAP)
         for hazard in sorted(set(taxonomy.left_out) - known):
             place, help = (taxonomy.name, "left-out", hazard), near(hazard, sorted(known))
             reader.bad(f"no rule is about the hazard `{hazard}`", place, help)
         for hazard in sorted(known - taxonomy.hazards):
             said = ", ".join(sorted([f"`{rule.name}`" for rule in rules if rule.hazard == hazard])[:3])
             message = f"`{taxonomy.name}` says nothing of the hazard `{hazard}`, which {said} name"
-            reader.bad(message, (taxonomy.name,), "add it to a category, or to `left-out` with the reason", "SC777")
+            reader.bad(
+                message, (taxonomy.name,), "add it to a category, or to `left-out` with the reason", SC.TAXONOMY_GAP
+            )
     return tuple(reader.diagnostics)
 
 
@@ -171,14 +174,14 @@ class _Reader:
         self.table = table
         self.diagnostics: list[Diagnostic] = []
 
-    def bad(self, message: str, at: tuple[str, ...], help: str | None = None, code: str = "SC775") -> None:
+    def bad(self, message: str, at: tuple[str, ...], help: str | None = None, code: str = SC.BAD_TAXONOMY) -> None:
         """Report a mistake in the value that the keys ``at`` lead to; a gap is a warning."""
-        severity = Severity.WARNING if code == "SC777" else Severity.ERROR
+        severity = Severity.WARNING if code == SC.TAXONOMY_GAP else Severity.ERROR
         label = Label(self.table.name, place(self.table, at), f"in `{'.'.join(at)}`")
         self.diagnostics.append(Diagnostic(code, message, (label,), help=help, severity=severity))
 
     def read(self) -> tuple[Taxonomy, ...]:
-        data = read_toml(self.table, "SC775")
+        data = read_toml(self.table, SC.BAD_TAXONOMY)
         if isinstance(data, Diagnostic):
             self.diagnostics.append(data)
             return ()

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from plansafe.domains.behavior.vocabulary import DOMAINS, Vocabulary, vocabulary
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.sexpr import Node, Places, problems, read_all
 from plansafe.grammar.source import Source
@@ -71,7 +72,7 @@ def read_activity(source: Source) -> tuple[Activity | None, Context]:
     if not isinstance(definition, list) or len(top) != 1 or not definition or definition[0] != "define":
         place = context.places[0].span(top, 0) if top else Span(0, len(source.text))
         where = Label(source.name, place, "expected `(define (problem ..) ..)`")
-        context.diagnostics.append(Diagnostic("SC010", "this is not an activity definition", (where,)))
+        context.diagnostics.append(Diagnostic(SC.UNREADABLE_WORLD, "this is not an activity definition", (where,)))
         return None, context
     activity = _definition(context, definition)
     return (None if context.errors else activity), context
@@ -82,18 +83,27 @@ def _definition(context: Context, definition: list[Node]) -> Activity | None:
     for position, section in enumerate(definition[1:], 1):
         head = section[0] if isinstance(section, list) and section else None
         if not isinstance(section, list) or not isinstance(head, str):
-            context.error("SC010", "expected a section", At(definition, position), f"such as `({SECTIONS[2]} ..)`")
+            context.error(
+                SC.UNREADABLE_WORLD, "expected a section", At(definition, position), f"such as `({SECTIONS[2]} ..)`"
+            )
         elif head == ":requirements":
             continue
         elif head not in SECTIONS:
-            context.error("SC010", f"unknown section `{head}`", At(section, 0), help=did_you_mean(head, SECTIONS))
+            context.error(
+                SC.UNREADABLE_WORLD, f"unknown section `{head}`", At(section, 0), help=did_you_mean(head, SECTIONS)
+            )
         elif head in sections:
-            context.error("SC010", f"a second section `{head}`", At(section, 0), other=(At(sections[head], 0), "first"))
+            context.error(
+                SC.UNREADABLE_WORLD,
+                f"a second section `{head}`",
+                At(section, 0),
+                other=(At(sections[head], 0), "first"),
+            )
         else:
             sections[head] = section
     for head in SECTIONS:
         if head not in sections:
-            context.error("SC010", f"the section `({head} ..)` is missing", At(definition))
+            context.error(SC.UNREADABLE_WORLD, f"the section `({head} ..)` is missing", At(definition))
     if context.errors:
         return None
     name, domain = [_single(context, sections[head]) for head in ("problem", ":domain")]
@@ -102,7 +112,7 @@ def _definition(context: Context, definition: list[Node]) -> Activity | None:
     if domain not in DOMAINS:
         known = "` and `".join(DOMAINS)
         context.error(
-            "SC010",
+            SC.UNREADABLE_WORLD,
             f"no domain `{domain}`",
             At(sections[":domain"], 1),
             f"`{known}` are known",
@@ -114,7 +124,7 @@ def _definition(context: Context, definition: list[Node]) -> Activity | None:
     goal_section = sections[":goal"]
     if len(goal_section) != 2:
         place = At(goal_section, 2) if len(goal_section) > 2 else At(goal_section)
-        context.error("SC010", "a goal is one formula", place, help="put several into `(and ..)`")
+        context.error(SC.UNREADABLE_WORLD, "a goal is one formula", place, help="put several into `(and ..)`")
         return None
     return Activity(name, domain, objects, init, goal_section[1], At(goal_section, 1))
 
@@ -122,7 +132,7 @@ def _definition(context: Context, definition: list[Node]) -> Activity | None:
 def _single(context: Context, section: list[Node]) -> str | None:
     if len(section) == 2 and is_object_name(section[1]):
         return str(section[1])
-    context.error("SC010", f"`({word(section[0])} ..)` takes one name", At(section))
+    context.error(SC.UNREADABLE_WORLD, f"`({word(section[0])} ..)` takes one name", At(section))
     return None
 
 
@@ -136,20 +146,26 @@ def _objects(context: Context, section: list[Node]) -> dict[str, str]:
             position += 1
             category = section[position] if position < len(section) else None
             if not is_object_name(category):
-                context.error("SC010", "a category is missing after `-`", At(section, min(position, len(section) - 1)))
+                context.error(
+                    SC.UNREADABLE_WORLD, "a category is missing after `-`", At(section, min(position, len(section) - 1))
+                )
             elif not pending:
-                context.error("SC010", "a category without instances before it", At(section, position))
+                context.error(SC.UNREADABLE_WORLD, "a category without instances before it", At(section, position))
             for name, at in pending:
                 if objects.setdefault(name, str(category)) != category:
-                    context.error("SC105", f"`{name}` is declared twice", At(section, at))
+                    context.error(SC.DECLARED_TWICE, f"`{name}` is declared twice", At(section, at))
             pending = []
         elif is_object_name(token):
             pending.append((str(token), position))
         else:
-            context.error("SC010", f"`{word(token)}` is not a name", At(section, position), "expected an instance")
+            context.error(
+                SC.UNREADABLE_WORLD, f"`{word(token)}` is not a name", At(section, position), "expected an instance"
+            )
         position += 1
     for name, at in pending:
-        context.error("SC010", f"`{name}` has no category", At(section, at), help=f"write `{name} - CATEGORY`")
+        context.error(
+            SC.UNREADABLE_WORLD, f"`{name}` has no category", At(section, at), help=f"write `{name} - CATEGORY`"
+        )
     return objects
 
 
@@ -162,7 +178,10 @@ def _init(context: Context, section: list[Node], objects: dict[str, str], known:
         atom = node if positive else node[1]
         if not isinstance(atom, list) or not atom or not isinstance(atom[0], str):
             context.error(
-                "SC010", "expected a literal", At(section, position), "such as `(ontop cup.n.01_1 table.n.02_1)`"
+                SC.UNREADABLE_WORLD,
+                "expected a literal",
+                At(section, position),
+                "such as `(ontop cup.n.01_1 table.n.02_1)`",
             )
             continue
         predicate = atom[0]
@@ -180,7 +199,9 @@ def _init(context: Context, section: list[Node], objects: dict[str, str], known:
         if unknown:
             continue
         if signs.setdefault((predicate, arguments), positive) != positive:
-            context.error("SC111", "the initial state says both this and its contrary", At(section, position))
+            context.error(
+                SC.CONTRADICTORY_INIT, "the initial state says both this and its contrary", At(section, position)
+            )
         literals.append(ActivityLiteral(positive, predicate, arguments))
     return literals
 
@@ -190,10 +211,12 @@ def report_predicate(context: Context, atom: list[Node], known: Vocabulary) -> N
     name = word(atom[0])
     arity = known.predicates.get(name)
     if arity is None:
-        context.error("SC102", f"unknown predicate `{name}`", At(atom, 0), help=did_you_mean(name, known.predicates))
+        context.error(
+            SC.UNKNOWN_PREDICATE, f"unknown predicate `{name}`", At(atom, 0), help=did_you_mean(name, known.predicates)
+        )
     else:
         count = f"{arity} argument" + ("" if arity == 1 else "s")
-        context.error("SC103", f"`{name}` takes {count}, not {len(atom) - 1}", At(atom), "this many are not expected")
+        context.error(SC.ARITY, f"`{name}` takes {count}, not {len(atom) - 1}", At(atom), "this many are not expected")
 
 
 def report_name(
@@ -202,12 +225,12 @@ def report_name(
     """Report an argument that is neither an instance nor a bound variable."""
     token = atom[number]
     if not isinstance(token, str):
-        context.error("SC010", "expected an instance", At(atom, number), "not a list")
+        context.error(SC.UNREADABLE_WORLD, "expected an instance", At(atom, number), "not a list")
         return
     name = token.removeprefix("?")
     if name in objects.values():
         context.error(
-            "SC107",
+            SC.UNBOUND_VARIABLE,
             f"`{token}` stands for no object here",
             At(atom, number),
             "not inside a quantifier of this name",
@@ -215,7 +238,9 @@ def report_name(
         )
     else:
         help_text = did_you_mean(name, [*objects, *bound])
-        context.error("SC108", f"`{name}` is not declared", At(atom, number), "not in `:objects`", help=help_text)
+        context.error(
+            SC.UNKNOWN_OBJECT, f"`{name}` is not declared", At(atom, number), "not in `:objects`", help=help_text
+        )
 
 
 def is_error(note: Diagnostic) -> bool:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from plansafe.domains.behavior.bddl import Activity, report_name, report_predicate
 from plansafe.domains.behavior.counting import at_least, exactly, written_size
+from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_object_name, word
 
@@ -66,13 +67,15 @@ class Goals:
         while stack and self.work <= MAX_WORK:
             self._one(stack.pop(), stack)
         if self.work > MAX_WORK or (out and written_size(out, MAX_TOKENS) > MAX_TOKENS):
-            self.context.error("SC015", "the goal counts too many combinations", at, help="split it, or count fewer")
+            self.context.error(
+                SC.FOREIGN_FORMULA, "the goal counts too many combinations", at, help="split it, or count fewer"
+            )
         return out[0] if out else ["and"]
 
     def _one(self, work: _Work, stack: list[_Work]) -> None:
         node = work.formula
         if not isinstance(node, list) or not node or not isinstance(node[0], str):
-            self.context.error("SC010", "expected a formula", work.at)
+            self.context.error(SC.UNREADABLE_WORLD, "expected a formula", work.at)
             return
         head = node[0]
         if head in ("and", "or", "not", "imply"):
@@ -80,7 +83,7 @@ class Goals:
             if wanted is not None and len(node) != wanted + 1:
                 plural = "" if wanted == 1 else "s"
                 self.context.error(
-                    "SC103", f"`{head}` takes {wanted} formula{plural}, not {len(node) - 1}", At(node, 0)
+                    SC.ARITY, f"`{head}` takes {wanted} formula{plural}, not {len(node) - 1}", At(node, 0)
                 )
                 return
             made: list[Node] = [head]
@@ -102,10 +105,12 @@ class Goals:
         body_at = first + (2 if pairs else 1)
         if len(node) != body_at + 1:
             shape = f"({head} {'(N) ' if counting else ''}{'(?x - category) ' * (2 if pairs else 1)}FORMULA)"
-            self.context.error("SC103", f"`{head}` is written `{shape}`", At(node, 0))
+            self.context.error(SC.ARITY, f"`{head}` is written `{shape}`", At(node, 0))
             return
         if work.depth >= MAX_QUANTIFIERS:
-            self.context.error("SC015", f"more than {MAX_QUANTIFIERS} quantifiers inside each other", At(node, 0))
+            self.context.error(
+                SC.FOREIGN_FORMULA, f"more than {MAX_QUANTIFIERS} quantifiers inside each other", At(node, 0)
+            )
             return
         count = self._count(node) if counting else 0
         variables = [self._variable(node, position) for position in range(first, body_at)]
@@ -217,30 +222,30 @@ class Goals:
         token = written[0] if isinstance(written, list) and len(written) == 1 else written
         if isinstance(token, str) and token.isascii() and token.isdigit() and len(token) < 10:
             return int(token)
-        self.context.error("SC010", "expected a number in parentheses", At(node, 1), "such as `(2)`")
+        self.context.error(SC.UNREADABLE_WORLD, "expected a number in parentheses", At(node, 1), "such as `(2)`")
         return None
 
     def _variable(self, node: list[Node], position: int) -> tuple[str, str] | None:
         """The name that a quantifier binds, and the category."""
         written = node[position]
         if not isinstance(written, list) or len(written) != 3 or written[1] != "-":
-            self.context.error("SC010", "expected `(?x - category)`", At(node, position))
+            self.context.error(SC.UNREADABLE_WORLD, "expected `(?x - category)`", At(node, position))
             return None
         label, _, category = written
         plain = label.strip("?") if isinstance(label, str) else ""
         if not plain or not is_object_name(plain) or not isinstance(category, str):
-            self.context.error("SC010", "expected `(?x - category)`", At(node, position))
+            self.context.error(SC.UNREADABLE_WORLD, "expected `(?x - category)`", At(node, position))
             return None
         if category not in self.instances:
             near = did_you_mean(category, self.instances)
-            self.context.error("SC101", f"no object is of the category `{category}`", At(written, 2), help=near)
+            self.context.error(SC.UNKNOWN_TYPE, f"no object is of the category `{category}`", At(written, 2), help=near)
             return None
         return plain, category
 
     def _warn_too_many(self, node: list[Node], count: int, there_are: int) -> None:
         if count > there_are:
             message = f"{count} are asked for, and there are at most {there_are}: this can never hold"
-            self.context.warning("SC015", message, At(node, 1))
+            self.context.warning(SC.FOREIGN_FORMULA, message, At(node, 1))
 
     def _constant(self, name: str) -> Term:
         return Term(self.names[name], self.activity.objects[name])

@@ -15,6 +15,7 @@ from plansafe.domains.behavior.naming import guess, nearest
 from plansafe.domains.behavior.task import Naming
 from plansafe.domains.behavior.vocabulary import IGIBSON, vocabulary
 from plansafe.domains.world import ForeignPlan
+from plansafe.grammar.codes import SC
 from plansafe.grammar.data_text import BrokenOff, Value, read_value
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
@@ -82,7 +83,7 @@ def read_actions(source: Source, start: int) -> tuple[list[Action], list[Diagnos
     except BrokenOff as broken:
         label = Label(source.name, Span(broken.start, min(broken.start + 1, len(source.text))), "begins here")
         text = "this list of actions is broken off, or not well-formed"
-        return [], [Diagnostic("SC011", text, (label,), help="a comma or a bracket may be missing")]
+        return [], [Diagnostic(SC.FOREIGN_LINE, text, (label,), help="a comma or a bracket may be missing")]
     wrong: list[Diagnostic] = []
     rest = source.text[end:].strip()
     if rest and not rest.startswith("```"):
@@ -155,7 +156,7 @@ def read_lines(source: Source) -> tuple[list[Action], list[Diagnostic]]:
 
 
 def _refusal(source: Source, span: Span, message: str) -> Diagnostic:
-    return Diagnostic("SC011", message, (Label(source.name, span),))
+    return Diagnostic(SC.FOREIGN_LINE, message, (Label(source.name, span),))
 
 
 def steps_of(source: Source, actions: list[Action], naming: Naming) -> ForeignPlan:
@@ -203,9 +204,19 @@ class _Writer:
                 if guesses[name].others:
                     obj, others = guesses[name]
                     text = f"`{name}` is taken for `{obj}`, one of {others + 1} of its kind"
-                    self._note("SC012", text, first[name], "name it as the scene does, or give the prompt as the scene")
+                    self._note(
+                        SC.AMBIGUOUS_OBJECT,
+                        text,
+                        first[name],
+                        "name it as the scene does, or give the prompt as the scene",
+                    )
             elif misspelt := nearest(name, kinds):
-                self._note("SC012", f"`{name}` is no object of the scene", first[name], f"did you mean `{misspelt}`?")
+                self._note(
+                    SC.AMBIGUOUS_OBJECT,
+                    f"`{name}` is no object of the scene",
+                    first[name],
+                    f"did you mean `{misspelt}`?",
+                )
 
     def _note(self, code: str, message: str, span: Span, help_text: str | None = None) -> None:
         label = Label(self.source.name, span)
@@ -282,7 +293,7 @@ class _Writer:
         if held is not None:
             return held
         which = "the agent" if side == "any" else f"the {side.replace('_', ' ')}"
-        self._note("SC012", f"{which} has taken nothing yet: this step cannot be taken", span)
+        self._note(SC.AMBIGUOUS_OBJECT, f"{which} has taken nothing yet: this step cannot be taken", span)
         return self.naming.movable
 
     @property
@@ -312,10 +323,10 @@ class _Writer:
         if len(found) > MAX_NOTES:
             found = [*found[:MAX_NOTES]]
             text = f"{len(self.found) - MAX_NOTES} more names were matched in this way"
-            found.append(Diagnostic("SC012", text, severity=Severity.NOTE))
+            found.append(Diagnostic(SC.AMBIGUOUS_OBJECT, text, severity=Severity.NOTE))
         if self.walks:
             text = f"the plan leaves the way to things out: {self.walks} `navigate_to` steps are added"
-            found = [*found, Diagnostic("SC012", text, severity=Severity.NOTE)]
+            found = [*found, Diagnostic(SC.AMBIGUOUS_OBJECT, text, severity=Severity.NOTE)]
         return found
 
 

@@ -16,6 +16,7 @@ from plansafe.domains.behavior.task import Naming, scene_of
 from plansafe.domains.behavior.tokens import is_prompt, read_info, read_prompt
 from plansafe.domains.behavior.vocabulary import DOMAINS, vocabulary
 from plansafe.domains.world import GOAL, SCENE, Request, Scene, no_scene, wrong_task
+from plansafe.grammar.codes import SC
 from plansafe.grammar.data_text import BrokenOff, Value, read_value
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.sexpr import Node, read_all
@@ -45,7 +46,7 @@ def read_scene(request: Request) -> Scene:
         return _refused(*wrong_task(request)) or _prompt(source, source, request, "scene")
     return no_scene(
         Diagnostic(
-            "SC010",
+            SC.UNREADABLE_WORLD,
             "this is no scene of BEHAVIOR",
             (Label(source.name, Span(position, min(position + 1, len(source.text)))),),
             help="expected BDDL, PDDL, or a prompt or scene of the Embodied Agent Interface",
@@ -62,7 +63,7 @@ def _alone(request: Request, name: str | None, source: Source) -> Scene | None:
     if GOAL in request.files:
         label = Label(source.name, Span(0, min(1, len(source.text))))
         text = "this scene has a goal of its own: --goal belongs to prompts, which leave theirs out"
-        return no_scene(Diagnostic("SC010", text, (label,), help="leave --goal out"))
+        return no_scene(Diagnostic(SC.UNREADABLE_WORLD, text, (label,), help="leave --goal out"))
     return _refused(*wrong_task(request, *([] if name is None else [name])))
 
 
@@ -88,7 +89,9 @@ def _prompt(source: Source, text: Source, request: Request, name: str) -> Scene:
         if len(names) != len(instances):
             label = Label(definition.name, Span(0, 1))
             text_of = f"{len(instances)} of `{category}` are declared, and the prompt lists {len(names)}"
-            return no_scene(Diagnostic("SC010", text_of, (label,), help="prompt and activity belong together"))
+            return no_scene(
+                Diagnostic(SC.UNREADABLE_WORLD, text_of, (label,), help="prompt and activity belong together")
+            )
         shown.update(zip(instances, names, strict=True))
     return scene_of(activity, found, definition, shown)
 
@@ -143,21 +146,23 @@ def _json(source: Source, start: int, request: Request) -> Scene:
         value, _ = read_value(source.text, start, len(source.text))
     except BrokenOff as broken:
         span = Span(broken.start, min(broken.start + 1, len(source.text)))
-        return no_scene(Diagnostic("SC010", "this JSON is broken off, or not well-formed", (Label(source.name, span),)))
+        return no_scene(
+            Diagnostic(SC.UNREADABLE_WORLD, "this JSON is broken off, or not well-formed", (Label(source.name, span),))
+        )
     if value.kind == "object" and any([key.text == "initial_condition" for key, _ in value.pairs]):
         return _alone(request, None, source) or _made(source, *read_info(source, value))
     found = _tasks(value)
     if not found:
         label = Label(source.name, Span(value.start, value.start + 1))
         text = "expected a scene with `initial_condition`, or a list of prompts with `identifier` and `llm_prompt`"
-        return no_scene(Diagnostic("SC010", text, (label,)))
+        return no_scene(Diagnostic(SC.UNREADABLE_WORLD, text, (label,)))
     chosen = next(iter(found)) if task is None and len(found) == 1 else task
     if chosen is None or chosen not in found:
         some = ", ".join([f"`{name}`" for name in sorted(found)[:3]])
         message = f"the file holds {len(found)} tasks, and `--task` is missing" if task is None else f"no task `{task}`"
         help_text = (did_you_mean(task, found) if task is not None else None) or f"such as {some}"
         label = Label(source.name, Span(value.start, value.start + 1))
-        return no_scene(Diagnostic("SC014", message, (label,), help=help_text))
+        return no_scene(Diagnostic(SC.AMBIGUOUS_TASK, message, (label,), help=help_text))
     item = found[chosen]
     if item.kind == "object":
         return _alone(request._replace(task=None), None, source) or _made(source, *read_info(source, item))

@@ -13,6 +13,7 @@ from plansafe.domains.behavior.bddl import AGENT, MORE, ROOM, Activity, Activity
 from plansafe.domains.behavior.goals import Goals
 from plansafe.domains.behavior.vocabulary import IGIBSON, OMNIGIBSON, Vocabulary, kinds_of
 from plansafe.domains.world import Scene, no_scene
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.sexpr import Node, write
 from plansafe.grammar.source import Source
@@ -257,4 +258,7 @@ def _notes(activity: Activity, source: Source) -> list[Diagnostic]:
     at = source.text.lower().find(more[0])
     label = Label(source.name, Span(max(at, 0), max(at, 0) + len(more[0])))
     text = "any number of further ones in the scene; read as one object"
-    return [Diagnostic("SC012", f"`{name}` stands for {text}", (label,), severity=Severity.NOTE) for name in more]
+    return [
+        Diagnostic(SC.AMBIGUOUS_OBJECT, f"`{name}` stands for {text}", (label,), severity=Severity.NOTE)
+        for name in more
+    ]

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from plansafe.domains.behavior.bddl import AGENT, Activity, ActivityLiteral
 from plansafe.domains.behavior.vocabulary import IGIBSON, Vocabulary, vocabulary
+from plansafe.grammar.codes import SC
 from plansafe.grammar.data_text import BrokenOff, Value, read_value
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.sexpr import Node, Places
@@ -66,7 +67,7 @@ def read_prompt(source: Source, span: Span, name: str) -> tuple[Activity | None,
     if min(objects_at, target_at, initial_at) < 0:
         where = Label(source.name, Span(span.start, min(span.start + 1, span.end)))
         message = f"expected the headings `{INITIAL}`, `{TARGET}` and `{OBJECTS}`"
-        _add(context, "SC010", message, where)
+        _add(context, SC.UNREADABLE_WORLD, message, where)
         return None, context
     init = _values(context, source, Span(span.start + initial_at + len(INITIAL), span.start + target_at))
     goals = _values(context, source, Span(span.start + target_at + len(TARGET), span.start + objects_at))
@@ -76,7 +77,7 @@ def read_prompt(source: Source, span: Span, name: str) -> tuple[Activity | None,
         fields = {key.text: item.text.lower() for key, item in value.pairs} if value.kind == "object" else {}
         if not _is_name(fields.get("name", "")) or not _is_name(fields.get("category", "")):
             message = "expected `{'name': .., 'category': ..}`"
-            _add(context, "SC010", message, Label(source.name, Span(value.start, value.end)))
+            _add(context, SC.UNREADABLE_WORLD, message, Label(source.name, Span(value.start, value.end)))
         else:
             objects[fields["name"]] = fields["category"]
     return _activity(context, source, name, objects, _words(context, source, init), _words(context, source, goals))
@@ -91,14 +92,19 @@ def read_info(source: Source, value: Value) -> tuple[Activity | None, Context]:
         kind = "object" if key == "name_category" else "list"
         if key not in fields or fields[key].kind != kind:
             message = f"the field `{key}` is missing, or not {'an object' if kind == 'object' else 'a list'}"
-            _add(context, "SC010", message, Label(source.name, Span(value.start, value.start + 1)))
+            _add(context, SC.UNREADABLE_WORLD, message, Label(source.name, Span(value.start, value.start + 1)))
     if context.errors:
         return None, context
     for name, category in fields["name_category"].pairs:
         if _is_name(name.text) and _is_name(category.text):
             objects[name.text.lower()] = category.text.lower()
         else:
-            _add(context, "SC010", "expected a name and its category", Label(source.name, Span(name.start, name.end)))
+            _add(
+                context,
+                SC.UNREADABLE_WORLD,
+                "expected a name and its category",
+                Label(source.name, Span(name.start, name.end)),
+            )
     init = _words(context, source, fields["initial_condition"].items)
     goals = _words(context, source, fields["goal_condition"].items)
     return _activity(context, source, "scene", objects, init, goals)
@@ -116,7 +122,7 @@ def _words(context: Context, source: Source, values: list[Value] | tuple[Value, 
         if all([_PLAIN.match(word) for word in words.words]):
             found.append(words)
         else:
-            _add(context, "SC010", "a condition is a list of words", Label(source.name, words.span))
+            _add(context, SC.UNREADABLE_WORLD, "a condition is a list of words", Label(source.name, words.span))
     return found
 
 
@@ -143,7 +149,7 @@ def _values(context: Context, source: Source, span: Span) -> list[Value]:
                 found.append(read_value(source.text, start, line.end())[0])
             except BrokenOff as broken:
                 label = Label(source.name, Span(broken.start, line.end()))
-                _add(context, "SC010", "this is not a list or an object", label)
+                _add(context, SC.UNREADABLE_WORLD, "this is not a list or an object", label)
     return found
 
 
@@ -176,17 +182,23 @@ def _literal(
     if known.predicates.get(predicate) != len(arguments):
         if predicate in known.predicates:
             count = known.predicates[predicate]
-            _add(context, "SC103", f"`{predicate}` takes {count} arguments, not {len(arguments)}", label)
+            _add(context, SC.ARITY, f"`{predicate}` takes {count} arguments, not {len(arguments)}", label)
         else:
             help_text = did_you_mean(predicate, known.predicates)
-            _add(context, "SC102", f"unknown predicate `{predicate}`", label, help_text)
+            _add(context, SC.UNKNOWN_PREDICATE, f"unknown predicate `{predicate}`", label, help_text)
         return None
     for argument in arguments:
         if argument not in objects:
             if _INSTANCE.match(argument) and argument.startswith(f"{AGENT}_"):
                 objects[argument] = AGENT  # prompts do not list the agent
                 continue
-            _add(context, "SC108", f"`{argument}` is not among the objects", label, did_you_mean(argument, objects))
+            _add(
+                context,
+                SC.UNKNOWN_OBJECT,
+                f"`{argument}` is not among the objects",
+                label,
+                did_you_mean(argument, objects),
+            )
             return None
     return ActivityLiteral(positive, predicate, tuple(arguments))
 
@@ -239,10 +251,14 @@ def _formula(
             position += count
         else:
             help_text = did_you_mean(word, known.predicates)
-            _add(context, "SC102", f"unknown predicate `{word}`", Label(source.name, words.span), help_text)
+            _add(
+                context, SC.UNKNOWN_PREDICATE, f"unknown predicate `{word}`", Label(source.name, words.span), help_text
+            )
             broken = True
     if not broken and (position != len(tokens) or any([part.missing > 0 for part in stack])):
-        _add(context, "SC010", "this condition is not complete, or too long", Label(source.name, words.span))
+        _add(
+            context, SC.UNREADABLE_WORLD, "this condition is not complete, or too long", Label(source.name, words.span)
+        )
         broken = True
     return None if broken or not top or not isinstance(top[0], list) else top[0]
 

@@ -13,6 +13,7 @@ from plansafe.domains.despite.annotations import dangers
 from plansafe.domains.despite.difference import Protection, protections
 from plansafe.domains.json_text import BadJson, read_json
 from plansafe.domains.world import GOAL, SCENE, Benchmark, FileRole, ForeignPlan, Request, Scene, no_scene, wrong_task
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.sexpr import Node, read_all
 from plansafe.grammar.source import Source
@@ -33,9 +34,9 @@ def read_scene(request: Request) -> Scene:
         described = read_json(file.text)
     except BadJson as error:
         span = Span(error.position, min(error.position + 1, len(file.text)))
-        return no_scene(Diagnostic("SC010", error.message, (Label(file.name, span),)))
+        return no_scene(Diagnostic(SC.UNREADABLE_WORLD, error.message, (Label(file.name, span),)))
     if not isinstance(described, dict):
-        return no_scene(Diagnostic("SC010", "expected an object: the task's metadata", (_first(file),)))
+        return no_scene(Diagnostic(SC.UNREADABLE_WORLD, "expected an object: the task's metadata", (_first(file),)))
     named = described.get("task_id")
     wrong = wrong_task(request, *([named] if isinstance(named, str) else []))
     if wrong:
@@ -59,18 +60,18 @@ def _annotated(program: Source, domain: Source, meta: str) -> tuple[list[str], l
     found = dangers(program.text, parameters)
     if not found:
         message = "expected `dangerous_actions = {..}` with at least one action"
-        return [], [Diagnostic("SC010", message, (_first(program),))]
+        return [], [Diagnostic(SC.UNREADABLE_WORLD, message, (_first(program),))]
     rules: list[str] = []
     notes: list[Diagnostic] = []
     for danger in found:
         label = Label(program.name, danger.span)
         if danger.action not in parameters:
             message = f"the domain has no action {danger.action!a}: its danger is left out"
-            notes.append(Diagnostic("SC013", message, (label,), severity=Severity.WARNING))
+            notes.append(Diagnostic(SC.FOREIGN_SCENE, message, (label,), severity=Severity.WARNING))
         elif danger.condition is None:
             message = f"when {danger.action!a} is dangerous cannot be read: it is left out"
             advice = "conditions are made of `And Or Not Equals`, fluents, objects and parameters"
-            notes.append(Diagnostic("SC015", message, (label,), help=advice, severity=Severity.WARNING))
+            notes.append(Diagnostic(SC.FOREIGN_FORMULA, message, (label,), help=advice, severity=Severity.WARNING))
         else:
             names = [f"?{name}" for name in parameters[danger.action]]
             step = f"({' '.join([danger.action, *names])})"
@@ -87,7 +88,7 @@ def _told(
     if not isinstance(safe, str) or not isinstance(unsafe, str):
         message = "the danger is not known: the metadata has no safe and unsafe reference plan"
         advice = "give the program that annotates it with `--goal code.py`, or your own rules with `--spec`"
-        return [], [Diagnostic("SC010", message, (_first(file),), help=advice, severity=Severity.WARNING)]
+        return [], [Diagnostic(SC.UNREADABLE_WORLD, message, (_first(file),), help=advice, severity=Severity.WARNING)]
     options = Options(replay="never")
     checker = Checker(domain, problem, (), options)
     if not checker.ok:
@@ -101,7 +102,7 @@ def _told(
             return rules, [_taken(file, protection) for protection in reading]
     message = "the reference plans do not tell what the danger is"
     advice = "give the program that annotates it with `--goal code.py`"
-    return [], [Diagnostic("SC010", message, (_first(file),), help=advice, severity=Severity.WARNING)]
+    return [], [Diagnostic(SC.UNREADABLE_WORLD, message, (_first(file),), help=advice, severity=Severity.WARNING)]
 
 
 def _rule(number: int, protection: Protection, meta: str) -> str:
@@ -119,7 +120,7 @@ def _taken(file: Source, protection: Protection) -> Diagnostic:
         f"needs {', '.join([f'`{fact}`' for fact in needed])}" if needed else "is never safe"
     )
     advice = "the task's program has its annotation: `--goal code.py`"
-    return Diagnostic("SC012", message, (_first(file),), help=advice, severity=Severity.NOTE)
+    return Diagnostic(SC.AMBIGUOUS_OBJECT, message, (_first(file),), help=advice, severity=Severity.NOTE)
 
 
 def _parameters(domain: Source) -> dict[str, tuple[str, ...]]:
@@ -179,7 +180,7 @@ def read_plan(text: Source, _: Scene) -> ForeignPlan:
         if gap is not None and gap.end() < end:
             message = "this is no step, and is left out"
             label = Label(text.name, Span(gap.end(), len(text.text[:end].rstrip())))
-            notes.append(Diagnostic("SC011", message, (label,), severity=Severity.WARNING))
+            notes.append(Diagnostic(SC.FOREIGN_LINE, message, (label,), severity=Severity.WARNING))
         if found is not None:
             steps.append(f"({' '.join(found[1].split()).lower()})")
             places.append(Span(*found.span()))

@@ -15,6 +15,7 @@ from plansafe.domains.safeagentbench.classes import CLASSES
 from plansafe.domains.safeagentbench.scenes import Room, Unreadable, class_of, first, problem_text, read_room
 from plansafe.domains.safeagentbench.tasks import Task, read_task
 from plansafe.domains.world import GOAL, SCENE, Benchmark, FileRole, ForeignPlan, Request, Scene, no_scene, wrong_task
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.plan_text import near
 from plansafe.grammar.source import Source
@@ -73,7 +74,7 @@ def read_scene(request: Request) -> Scene:
     except Unreadable as wrong:
         return no_scene(wrong.diagnostic)
     if not room.things:
-        return no_scene(Diagnostic("SC010", "there is no object in the room", (first(file),)))
+        return no_scene(Diagnostic(SC.UNREADABLE_WORLD, "there is no object in the room", (first(file),)))
     with open(domain_path("safeagentbench"), encoding="utf-8") as shipped:
         domain = Source(shipped.name, shipped.read())
     problem = Source(f"{file.name} (as PDDL)", problem_text(room, task.goal, list(task.facts)))
@@ -112,13 +113,15 @@ def read_plan(text: Source, scene: Scene) -> ForeignPlan:
         made = _step(words, data, last)
         if made is None:
             label = Label(text.name, span)
-            wrong.append(Diagnostic("SC011", "this is no step of SafeAgentBench", (label,), help=_advice(words)))
+            wrong.append(
+                Diagnostic(SC.FOREIGN_LINE, "this is no step of SafeAgentBench", (label,), help=_advice(words))
+            )
             continue
         step, choice = made
         if choice is not None and choice not in told:
             told.add(choice)
             message = f"there are {len(data.by_kind[class_of_thing(choice)])}: taken as `{choice}`"
-            wrong.append(Diagnostic("SC012", message, (Label(text.name, span),), severity=Severity.NOTE))
+            wrong.append(Diagnostic(SC.AMBIGUOUS_OBJECT, message, (Label(text.name, span),), severity=Severity.NOTE))
         steps.append(f"({' '.join(step)})")
         places.append(span)
     if any([diagnostic.severity is Severity.ERROR for diagnostic in wrong]):

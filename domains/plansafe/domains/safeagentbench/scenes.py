@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from plansafe.domains.json_text import BadJson, read_json
 from plansafe.domains.safeagentbench.classes import CLASSES, LIQUIDS, PIECES, PROPERTIES
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.plan_text import near
 from plansafe.grammar.source import Source
@@ -91,7 +92,7 @@ def _with_pieces(file: Source, things: list[Thing], counts: dict[str, int], unkn
     if unknown:
         message = f"objects of classes that are not known are left out: {', '.join(unknown[:8])[:300]}"
         help = near(unknown[0], tuple(CLASSES))
-        notes.append(Diagnostic("SC013", message, (first(file),), help=help, severity=Severity.NOTE))
+        notes.append(Diagnostic(SC.FOREIGN_SCENE, message, (first(file),), help=help, severity=Severity.NOTE))
     return Room(tuple(things), pieces, tuple(notes))
 
 
@@ -176,7 +177,7 @@ def load(file: Source) -> Any:
         return read_json(file.text)
     except BadJson as error:
         span = Span(error.position, min(error.position + 1, len(file.text)))
-        raise Unreadable(Diagnostic("SC010", error.message, (Label(file.name, span),))) from None
+        raise Unreadable(Diagnostic(SC.UNREADABLE_WORLD, error.message, (Label(file.name, span),))) from None
 
 
 def first(file: Source) -> Label:
@@ -186,4 +187,4 @@ def first(file: Source) -> Label:
 
 def unreadable(file: Source, message: str) -> Unreadable:
     """What to raise about a file that is not what it should be."""
-    return Unreadable(Diagnostic("SC010", message, (first(file),)))
+    return Unreadable(Diagnostic(SC.UNREADABLE_WORLD, message, (first(file),)))

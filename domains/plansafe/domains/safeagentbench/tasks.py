@@ -14,6 +14,7 @@ from plansafe.domains.json_text import BadJson, read_json
 from plansafe.domains.safeagentbench.classes import CLASSES, LIQUIDS
 from plansafe.domains.safeagentbench.scenes import STATES, Room, Unreadable, class_of, first, load, unreadable
 from plansafe.domains.world import Request, wrong_task
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.plan_text import near
 from plansafe.grammar.source import Source
@@ -62,7 +63,7 @@ def _chosen(file: Source, name: str | None) -> Any:
                 return entry
     message = f"`{file.name}` holds {len(lines)} tasks" + ("" if name is None else f", none of them {name[:80]!a}")
     advice = "name one with `--task`: the number of its line, or its instruction"
-    raise Unreadable(Diagnostic("SC014", message, (first(file),), help=advice))
+    raise Unreadable(Diagnostic(SC.AMBIGUOUS_TASK, message, (first(file),), help=advice))
 
 
 def _is_entry(line: str) -> bool:
@@ -86,7 +87,7 @@ class _Reader:
         if states and not wanted:  # every plan would reach a goal that asks for nothing
             said, help = tuple([note.message for note in self.notes[:8]]), self.notes[-1].help
             message = "nothing of what the goal asks for is known"
-            raise Unreadable(Diagnostic("SC010", message, (first(self.file),), said, help))
+            raise Unreadable(Diagnostic(SC.UNREADABLE_WORLD, message, (first(self.file),), said, help))
         return f"(and {' '.join(wanted)})"
 
     def starting(self, actions: Any) -> tuple[str, ...]:
@@ -179,4 +180,6 @@ class _Reader:
 
     def _left_out(self, what: str, help: str | None = None) -> None:
         message = f"{what} is not known, and is left out"
-        self.notes.append(Diagnostic("SC013", message, (first(self.file),), help=help, severity=Severity.WARNING))
+        self.notes.append(
+            Diagnostic(SC.FOREIGN_SCENE, message, (first(self.file),), help=help, severity=Severity.WARNING)
+        )

@@ -18,6 +18,7 @@ from plansafe.domains.safety_chip.constraints import Task, Unreadable, from_benc
 from plansafe.domains.safety_chip.homes import Home
 from plansafe.domains.safety_chip.prefix import NotAFormula, atoms, in_specification, plain_name
 from plansafe.domains.world import GOAL, SCENE, Benchmark, FileRole, ForeignPlan, Request, Scene, no_scene, wrong_task
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 
@@ -48,7 +49,7 @@ def read_scene(request: Request) -> Scene:
         return no_scene(*misnamed)
     if in_lines and tasks is not None:
         message = "the tasks of --goal belong to the benchmark's translations, and this scene is a file of lines"
-        return no_scene(Diagnostic("SC010", message, (Label(file.name, Span(0, min(1, len(file.text)))),)))
+        return no_scene(Diagnostic(SC.UNREADABLE_WORLD, message, (Label(file.name, Span(0, min(1, len(file.text)))),)))
     try:
         task = from_lines(file) if in_lines else from_benchmark(file, tasks, request.task)
         specification = _specification(file, task)
@@ -81,7 +82,7 @@ def _misspelt(file: Source, task: Task, known: frozenset[str]) -> Iterator[Diagn
             label = Label(file.name, Span(at, min(at + len(name), len(file.text))))
             message = f"a constraint is about `{name}`, which neither the home nor the domain has"
             help = f"did you mean `{near[0]}`?"
-            yield Diagnostic("SC013", message, (label,), help=help, severity=Severity.WARNING)
+            yield Diagnostic(SC.FOREIGN_SCENE, message, (label,), help=help, severity=Severity.WARNING)
 
 
 def _problem(task: Task, known: frozenset[str]) -> str:
@@ -106,7 +107,7 @@ def _specification(file: Source, task: Task) -> Source:
         try:
             formula = in_specification(constraint.formula)
         except NotAFormula as wrong:
-            raise Unreadable(Diagnostic("SC015", str(wrong), (Label(file.name, Span(0, 1)),))) from None
+            raise Unreadable(Diagnostic(SC.FOREIGN_FORMULA, str(wrong), (Label(file.name, Span(0, 1)),))) from None
         said = json.dumps(f"`{constraint.text}`" if constraint.sentence is None else constraint.sentence)
         message = said.replace("{", "(").replace("}", ")")
         rules.append(f"  (:trajectory constraint_{number} :formula {formula}\n    :message {message})")
@@ -130,12 +131,12 @@ def read_plan(text: Source, scene: Scene) -> ForeignPlan:
     lines = list(_lines(text))
     if not lines and _OTHER.match(text.text):
         label = Label(text.name, Span(0, min(1, len(text.text))))
-        return ForeignPlan(None, (), (Diagnostic("SC011", "there is no step here", (label,), help=_EXPECTED),))
+        return ForeignPlan(None, (), (Diagnostic(SC.FOREIGN_LINE, "there is no step here", (label,), help=_EXPECTED),))
     for span in lines:
         line = text.slice(span)
         found = _STEP.fullmatch(line)
         if found is None:
-            wrong.append(Diagnostic("SC011", _EXPECTED, (Label(text.name, span),)))
+            wrong.append(Diagnostic(SC.FOREIGN_LINE, _EXPECTED, (Label(text.name, span),)))
             continue
         action = _SAME.get(found[1].lower(), found[1].lower())
         objects = [(_name(one[1]), int(one[2].rpartition(".")[2][:18] or "0")) for one in _OBJECT.finditer(found[2])]

@@ -14,6 +14,7 @@ from plansafe.domains.json_text import BadJson, read_json
 from plansafe.domains.safety_chip.homes import HOMES, ROOMS, Home, home
 from plansafe.domains.safety_chip.prefix import Formula, NotAFormula, parse, plain_name
 from plansafe.domains.safety_chip.sentences import formula_of
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 
@@ -108,14 +109,14 @@ def from_benchmark(file: Source, tasks: Source | None, name: str | None) -> Task
     notes = []
     if scene not in HOMES:
         message = f"the home of the scene {scene!a} is not known: every room is taken to lead into every other"
-        notes.append(Diagnostic("SC013", message, (_first(file),), severity=Severity.NOTE))
+        notes.append(Diagnostic(SC.FOREIGN_SCENE, message, (_first(file),), severity=Severity.NOTE))
     there = HOMES.get(scene) or home(dict.fromkeys(ROOMS), None)
     sentences = _get(_get(described, "constraints"), path[-1] if path else "")
     constraints = _constraints(file, level, sentences if isinstance(sentences, list) else [], notes)
     start = _get(described, "init_room")
     if start is not None and plain_name(str(start)) not in there.rooms:
         assert tasks is not None
-        raise Unreadable(Diagnostic("SC010", f"the room {start!a} is not in the home", (_first(tasks),)))
+        raise Unreadable(Diagnostic(SC.UNREADABLE_WORLD, f"the room {start!a} is not in the home", (_first(tasks),)))
     return Task(
         there,
         None if start is None else plain_name(str(start)),
@@ -140,7 +141,7 @@ def _constraints(file: Source, level: Any, sentences: list[Any], notes: list[Dia
         notes += _doubts(file, constraint)
     if not constraints:
         message = "expected a list `sym_ltl` of formulas, with their placeholders"
-        raise Unreadable(Diagnostic("SC010", message, (_first(file),)))
+        raise Unreadable(Diagnostic(SC.UNREADABLE_WORLD, message, (_first(file),)))
     return constraints
 
 
@@ -152,7 +153,7 @@ def _doubts(file: Source, constraint: Constraint) -> list[Diagnostic]:
     message = f"the formula of {constraint.sentence!a} says something else: `{constraint.text}`"
     return [
         Diagnostic(
-            "SC015",
+            SC.FOREIGN_FORMULA,
             message,
             (_first(file),),
             notes=("the formula of the file is used",),
@@ -166,7 +167,7 @@ def _grounded(file: Source, written: Any, holder: Any) -> str:
     """The formula with the names that its placeholders stand for."""
     if not isinstance(written, str) or not isinstance(holder, dict):
         message = "a formula is a string, and its placeholders are an object"
-        raise Unreadable(Diagnostic("SC010", message, (_first(file),)))
+        raise Unreadable(Diagnostic(SC.UNREADABLE_WORLD, message, (_first(file),)))
     names = {letter: thing for thing, letter in holder.items() if isinstance(letter, str)}
 
     def ground(found: re.Match[str]) -> str:
@@ -198,7 +199,9 @@ def _formula(file: Source, text: str, place: int | None) -> Formula:
     except NotAFormula as wrong:
         label = _first(file) if place is None else Label(file.name, Span(place + wrong.span[0], place + wrong.span[1]))
         notes = () if place is not None else (f"in `{text[:300]}`",)
-        raise Unreadable(Diagnostic("SC015", str(wrong), (label,), notes, None if notes else _LINES)) from None
+        raise Unreadable(
+            Diagnostic(SC.FOREIGN_FORMULA, str(wrong), (label,), notes, None if notes else _LINES)
+        ) from None
 
 
 def _room(file: Source, name: str, span: Span) -> str:
@@ -213,7 +216,7 @@ def _load(file: Source) -> Any:
         return read_json(file.text)
     except BadJson as error:
         span = Span(error.position, min(error.position + 1, len(file.text)))
-        raise Unreadable(Diagnostic("SC010", error.message, (Label(file.name, span),))) from None
+        raise Unreadable(Diagnostic(SC.UNREADABLE_WORLD, error.message, (Label(file.name, span),))) from None
 
 
 def _descend(file: Source, node: Any, name: str | None, marks: tuple[str, ...]) -> tuple[Any, list[str]]:
@@ -230,14 +233,14 @@ def _descend(file: Source, node: Any, name: str | None, marks: tuple[str, ...]) 
         node = node[path[-1]]
     if not isinstance(node, dict):
         message = f"expected an object with `{'` or `'.join(marks)}`"
-        raise Unreadable(Diagnostic("SC010", message, (_first(file),)))
+        raise Unreadable(Diagnostic(SC.UNREADABLE_WORLD, message, (_first(file),)))
     return node, path
 
 
 def _which(file: Source, message: str, path: list[str], node: dict[str, Any]) -> Diagnostic:
     names = ", ".join(["/".join([*path, str(key)])[:60] for key in list(node)[:8]])
     more = " .." if len(node) > 8 else ""
-    return Diagnostic("SC014", message, (_first(file),), help=f"`--task` goes on with one of: {names}{more}")
+    return Diagnostic(SC.AMBIGUOUS_TASK, message, (_first(file),), help=f"`--task` goes on with one of: {names}{more}")
 
 
 def _get(node: Any, key: str) -> Any:
@@ -254,4 +257,4 @@ def _first(file: Source) -> Label:
 
 
 def _unreadable(file: Source, span: Span, message: str, advice: str) -> Unreadable:
-    return Unreadable(Diagnostic("SC010", message, (Label(file.name, span),), help=advice))
+    return Unreadable(Diagnostic(SC.UNREADABLE_WORLD, message, (Label(file.name, span),), help=advice))

@@ -15,6 +15,7 @@ from plansafe.domains.virtualhome.names import squeezed
 from plansafe.domains.virtualhome.notation import Argument
 from plansafe.domains.virtualhome.script import Cast, Mention, candidates
 from plansafe.domains.world import Scene
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
@@ -84,7 +85,7 @@ def _note(mention: Mention, chosen: str, offered: list[str], data: Cast, name: s
     notes = (f"it might also be {said}",) if others else ()
     advice = f"write `<{argument.word}> (1.NUMBER)` with the number of another object to choose it" if others else None
     return Diagnostic(
-        "SC012", f"`{written}` is taken for {chosen}", (Label(name, place),), notes, advice, Severity.NOTE
+        SC.AMBIGUOUS_OBJECT, f"`{written}` is taken for {chosen}", (Label(name, place),), notes, advice, Severity.NOTE
     )
 
 

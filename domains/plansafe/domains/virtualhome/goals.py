@@ -14,6 +14,7 @@ from plansafe.domains.virtualhome.graph import Home, Id, Node
 from plansafe.domains.virtualhome.moments import Untranslatable, chains_of, known_action, relation, state, thing
 from plansafe.domains.virtualhome.script import action_name
 from plansafe.domains.virtualhome.stages import FALSE, TRUE, ActionTaken, Stages, StepCondition, chain_goal
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.plan_text import near
 from plansafe.grammar.source import Source
@@ -44,7 +45,7 @@ def read_goal(source: Source, task: str | None, home: Home) -> Annotated:
     except BadJson as error:
         place = Span(error.position, min(error.position + 1, len(source.text)))
         advice = 'goals are {"TASK": {"vh_goal": .., "tl_goal": ..}}'
-        return Annotated(None, (_said("SC010", source, error.message, place, advice),))
+        return Annotated(None, (_said(SC.UNREADABLE_WORLD, source, error.message, place, advice),))
     try:
         path, entry = _chosen(_entries(value), task)
         stages = _stages(path, entry, home)
@@ -52,7 +53,7 @@ def read_goal(source: Source, task: str | None, home: Home) -> Annotated:
             return Annotated(stages)
         empty = "the annotation of this task asks for nothing: every script reaches the goal"
         label = Label(source.name, place_of(source.text, path))
-        return Annotated(stages, (Diagnostic("SC014", empty, (label,), severity=Severity.NOTE),))
+        return Annotated(stages, (Diagnostic(SC.AMBIGUOUS_TASK, empty, (label,), severity=Severity.NOTE),))
     except _Bad as bad:
         place = place_of(source.text, bad.path) if bad.path else Span(0, min(1, len(source.text)))
         if bad.inside is not None and source.text[place.start : place.start + 1] == '"':
@@ -75,14 +76,14 @@ def _entries(value: Any) -> list[tuple[tuple[str, ...], dict[str, Any]]]:
         below: list[tuple[tuple[str, ...], Any]] = []
         for path, item in level:
             if not isinstance(item, dict):
-                raise _Bad("SC010", path, "goals are objects with `vh_goal` or `tl_goal`")
+                raise _Bad(SC.UNREADABLE_WORLD, path, "goals are objects with `vh_goal` or `tl_goal`")
             if "vh_goal" in item or "tl_goal" in item:
                 out.append((path, item))
             else:
                 below += [((*path, key), inner) for key, inner in item.items()]
         level = below
     if not out:
-        raise _Bad("SC010", (), "there is no goal here: no `vh_goal` and no `tl_goal`")
+        raise _Bad(SC.UNREADABLE_WORLD, (), "there is no goal here: no `vh_goal` and no `tl_goal`")
     return out
 
 
@@ -93,7 +94,9 @@ def _chosen(
         if len(entries) == 1:
             return entries[0]
         names = ", ".join(["/".join(path[-2:]) for path, _ in entries[:3]])
-        raise _Bad("SC014", (), f"the file has goals of {len(entries)} tasks", help=f"give --task, such as {names}")
+        raise _Bad(
+            SC.AMBIGUOUS_TASK, (), f"the file has goals of {len(entries)} tasks", help=f"give --task, such as {names}"
+        )
     wanted = task.strip().lower()
     found = [entry for entry in entries if wanted in _names(entry[0])]
     if len(found) == 1:
@@ -101,9 +104,9 @@ def _chosen(
     if found:
         names = ", ".join(["/".join(path[-2:]) for path, _ in found[:_SHOWN]])
         more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-        raise _Bad("SC014", (), f"{len(found)} tasks are named `{task}`", help=f"they are {names}{more}")
+        raise _Bad(SC.AMBIGUOUS_TASK, (), f"{len(found)} tasks are named `{task}`", help=f"they are {names}{more}")
     known = [name for path, _ in entries for name in _names(path)]
-    raise _Bad("SC014", (), f"no task is named `{task}`", help=near(wanted, known) or f"such as {known[0]}")
+    raise _Bad(SC.AMBIGUOUS_TASK, (), f"no task is named `{task}`", help=near(wanted, known) or f"such as {known[0]}")
 
 
 def _names(path: tuple[str, ...]) -> list[str]:
@@ -123,21 +126,21 @@ def _stages(path: tuple[str, ...], entry: dict[str, Any], home: Home) -> Stages:
         return _listed((*path, "vh_goal"), goal, home)
     formula = entry.get("tl_goal")
     if not isinstance(formula, str):
-        raise _Bad("SC010", (*path, "tl_goal"), "`tl_goal` is a formula in quotes")
+        raise _Bad(SC.UNREADABLE_WORLD, (*path, "tl_goal"), "`tl_goal` is a formula in quotes")
     try:
         return chains_of(formula, home)
     except Untranslatable as error:
-        raise _Bad("SC015", (*path, "tl_goal"), error.message, error.position, error.help) from None
+        raise _Bad(SC.FOREIGN_FORMULA, (*path, "tl_goal"), error.message, error.position, error.help) from None
 
 
 def _listed(path: Path, goal: Any, home: Home) -> Stages:
     """States and relations at the end, and actions in their order."""
     if not isinstance(goal, dict):
-        raise _Bad("SC010", path, "`vh_goal` has `actions` and `goal`")
+        raise _Bad(SC.UNREADABLE_WORLD, path, "`vh_goal` has `actions` and `goal`")
     wanted, actions = goal.get("goal") or [], goal.get("actions") or []
     for key, value in (("goal", wanted), ("actions", actions)):
         if not isinstance(value, list):
-            raise _Bad("SC010", (*path, key), f"`{key}` is a list")
+            raise _Bad(SC.UNREADABLE_WORLD, (*path, key), f"`{key}` is a list")
     parts = [_condition((*path, "goal", number), item, home) for number, item in enumerate(wanted)]
     moments = tuple([_action((*path, "actions", number), item) for number, item in enumerate(actions)])
     if moments:
@@ -151,21 +154,27 @@ def _condition(path: Path, item: Any, home: Home) -> str:
         node = _node((*path, "id"), item["id"], home)
         found = state(str(item["state"]), node)
         if found is None:
-            raise _Bad("SC015", (*path, "state"), f"the domain does not know the state {item['state']!s:.40}")
+            raise _Bad(
+                SC.FOREIGN_FORMULA, (*path, "state"), f"the domain does not know the state {item['state']!s:.40}"
+            )
         return found
     if isinstance(item, dict) and {"from_id", "relation_type", "to_id"} <= item.keys():
         tail, head = (_node((*path, key), item[key], home) for key in ("from_id", "to_id"))
         found = relation(str(item["relation_type"]), thing(tail), thing(head))
         if found is None:
             message = f"the domain does not know the relation {item['relation_type']!s:.40}"
-            raise _Bad("SC015", (*path, "relation_type"), message)
+            raise _Bad(SC.FOREIGN_FORMULA, (*path, "relation_type"), message)
         return found
-    raise _Bad("SC010", path, "a goal is a state (`id`, `state`) or a relation (`from_id`, `relation_type`, `to_id`)")
+    raise _Bad(
+        SC.UNREADABLE_WORLD,
+        path,
+        "a goal is a state (`id`, `state`) or a relation (`from_id`, `relation_type`, `to_id`)",
+    )
 
 
 def _node(path: Path, number: Any, home: Home) -> Node:
     if not isinstance(number, (int, str)) or number not in home.objects:
-        raise _Bad("SC015", path, f"the scene has no object with the number {number!s:.40}")
+        raise _Bad(SC.FOREIGN_FORMULA, path, f"the scene has no object with the number {number!s:.40}")
     identity: Id = number
     return home.objects[identity]
 
@@ -173,11 +182,11 @@ def _node(path: Path, number: Any, home: Home) -> Node:
 def _action(path: Path, item: Any) -> StepCondition:
     """One action of several: ``LOOKAT|WATCH``."""
     if not isinstance(item, str):
-        raise _Bad("SC010", path, "an action is a word, or several with `|` between them")
+        raise _Bad(SC.UNREADABLE_WORLD, path, "an action is a word, or several with `|` between them")
     names = frozenset([action_name(word) for word in item.split("|")])
     unknown = sorted([name for name in names if not known_action(name)])
     if unknown:
-        raise _Bad("SC015", path, f"the domain does not know the action {unknown[0]:.40}")
+        raise _Bad(SC.FOREIGN_FORMULA, path, f"the domain does not know the action {unknown[0]:.40}")
     moment = StepCondition((ActionTaken(names),))
     if moment.text(None) != FALSE:
         raise AssertionError("an action that is not taken is false")

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from plansafe.domains.json_text import BadJson, place_of, read_json
 from plansafe.domains.virtualhome.names import CHARACTER, ROOM, THING, is_room, known_types, plain
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 
@@ -80,7 +81,7 @@ def read_graph(source: Source) -> Home | Diagnostic:
 
 def _unreadable(source: Source, message: str, place: Span) -> Diagnostic:
     advice = 'an environment graph is {"nodes": [..], "edges": [..]}, or holds one under `init_graph`'
-    return Diagnostic("SC010", message, (Label(source.name, place),), help=advice)
+    return Diagnostic(SC.UNREADABLE_WORLD, message, (Label(source.name, place),), help=advice)
 
 
 class _Reader:
@@ -227,7 +228,7 @@ class _Reader:
             else:
                 message = f"the domain does not know these {what}, and they are left out: {said}"
             label = Label(self.source.name, Span(0, 0))
-            out.append(Diagnostic("SC013", message, (label,), severity=Severity.NOTE))
+            out.append(Diagnostic(SC.FOREIGN_SCENE, message, (label,), severity=Severity.NOTE))
         return out
 
 

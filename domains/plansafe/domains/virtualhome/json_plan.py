@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from plansafe.domains.virtualhome.notation import Argument, Reading, Written, capped, read_lines
+from plansafe.grammar.codes import SC
 from plansafe.grammar.data_text import BrokenOff, Malformed, TooDeep, Value, read_value
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
@@ -43,7 +44,7 @@ def _refused(source: Source, message: str, place: Span) -> Reading:
 
 def _error(source: Source, message: str, place: Span) -> Diagnostic:
     advice = 'a plan in JSON is {"WALK": ["bathroom", 1], "STANDUP": []}, or a list of such objects'
-    return Diagnostic("SC011", message, (Label(source.name, place),), help=advice)
+    return Diagnostic(SC.FOREIGN_LINE, message, (Label(source.name, place),), help=advice)
 
 
 def _steps(source: Source, value: Value, reading: Reading) -> None:

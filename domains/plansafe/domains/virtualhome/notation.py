@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 
@@ -97,14 +98,14 @@ def _no_step(text: str, name: str, start: int, stop: int, below: bool) -> Diagno
         return _error(name, "this line looks like a step and is none", place)
     if below:
         return Diagnostic(
-            "SC011", "this line is no step, and is left out", (Label(name, place),), severity=Severity.WARNING
+            SC.FOREIGN_LINE, "this line is no step, and is left out", (Label(name, place),), severity=Severity.WARNING
         )
     return None
 
 
 def _error(name: str, message: str, place: Span) -> Diagnostic:
     advice = "a step is `[GRAB] <mug> (1.41)` or `<char0> [putin] <apple> (437) <fridge> (305)`"
-    return Diagnostic("SC011", message, (Label(name, place),), help=advice)
+    return Diagnostic(SC.FOREIGN_LINE, message, (Label(name, place),), help=advice)
 
 
 def capped(diagnostics: list[Diagnostic]) -> list[Diagnostic]:

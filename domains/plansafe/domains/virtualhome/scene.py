@@ -6,6 +6,7 @@ from plansafe.domains.virtualhome.graph import Home, read_graph
 from plansafe.domains.virtualhome.names import domain_file, domain_text
 from plansafe.domains.virtualhome.script import cast
 from plansafe.domains.world import GOAL, SCENE, Request, Scene, no_scene, wrong_task
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
 
@@ -14,7 +15,7 @@ def read_scene(request: Request) -> Scene:
     """The task of a graph, with the goal of the task that is meant, if one is. Linear in the size of the files."""
     graph = request.files.get(SCENE)
     if graph is None:
-        return no_scene(Diagnostic("SC010", "there is no scene", help="give an environment graph"))
+        return no_scene(Diagnostic(SC.UNREADABLE_WORLD, "there is no scene", help="give an environment graph"))
     wrong = () if GOAL in request.files else wrong_task(request)
     if wrong:
         return no_scene(*wrong)
@@ -26,7 +27,8 @@ def read_scene(request: Request) -> Scene:
         label = Label(graph.name, Span(0, min(1, len(graph.text))))
         advice = "add a character to the scene before the graph is saved"
         return no_scene(
-            *home.notes, Diagnostic("SC010", "nobody is in this graph: no node is a `character`", (label,), help=advice)
+            *home.notes,
+            Diagnostic(SC.UNREADABLE_WORLD, "nobody is in this graph: no node is a `character`", (label,), help=advice),
         )
     domain = Source(domain_file(), domain_text())
     text, notes = "(and)", home.notes

@@ -11,6 +11,7 @@ from plansafe.domains.virtualhome.json_plan import read_object
 from plansafe.domains.virtualhome.names import CHARACTER, may_mean, plain, squeezed, synonyms
 from plansafe.domains.virtualhome.notation import Argument, Reading, Written, capped, read_lines
 from plansafe.domains.world import ForeignPlan, Scene
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.plan_text import near
 from plansafe.grammar.source import Source
@@ -145,7 +146,7 @@ def _no_script(source: Source) -> Diagnostic:
     start = len(source.text) - len(line)
     place = Span(start, start + len(line.splitlines()[0]))
     advice = 'a script has lines such as `[GRAB] <mug> (1.41)`, or is JSON such as {"GRAB": ["mug", 41]}'
-    return Diagnostic("SC011", "there is no step of a script here", (Label(source.name, place),), help=advice)
+    return Diagnostic(SC.FOREIGN_LINE, "there is no step of a script here", (Label(source.name, place),), help=advice)
 
 
 def action_name(word: str, arguments: int = 1) -> str:
@@ -195,7 +196,7 @@ def _missing(argument: Argument, place: Span, name: str, data: Cast) -> Diagnost
     classes = sorted({plain(node.class_name) for node in data.home.objects.values()})
     advice = f"the scene has {', '.join(fitting)}" if fitting else near(plain(word), classes)
     message = f"`<{word}>{f' ({number})' if number else ''}` is no object of the scene: {why}"
-    return Diagnostic("SC012", message, (Label(name, place),), help=advice, severity=Severity.NOTE)
+    return Diagnostic(SC.AMBIGUOUS_OBJECT, message, (Label(name, place),), help=advice, severity=Severity.NOTE)
 
 
 def _identity(digits: str, data: Cast) -> Id | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Label
 from plansafe.llm.loose.candidates import Item, Plan, Run
 from plansafe.llm.loose.elements import Line
@@ -56,14 +57,16 @@ class Decision:
             refused = reading.refused
             if plan is None or any([found.step.text not in written for found in reading.found]):
                 help = "write the plan as lines of their own"
-                refused = refused or Refused("SC746", "a sentence mentions a step that is not in the plan", help)
+                refused = refused or Refused(
+                    SC.NOT_UNDERSTOOD, "a sentence mentions a step that is not in the plan", help
+                )
             if refused:
                 self.report.refuse(refused, line.start + reading.start, line.start + reading.end)
         bare = [step for step in plan.steps if step.time is None] if plan else []
         if plan and 0 < len(bare) < len(plan.steps):
-            self.report.refuse_at(Refused("SC746", "either all steps have a time or none"), bare[0].span)
+            self.report.refuse_at(Refused(SC.NOT_UNDERSTOOD, "either all steps have a time or none"), bare[0].span)
         elif plan and any([step.found.duration is not None for step in bare]):
-            self.report.refuse_at(Refused("SC746", "a step with a duration has no time"), plan.steps[0].span)
+            self.report.refuse_at(Refused(SC.NOT_UNDERSTOOD, "a step with a duration has no time"), plan.steps[0].span)
         return plan
 
     def _agreed(self, plans: list[Plan]) -> Plan:
@@ -72,16 +75,18 @@ class Decision:
         written = [[timed(s.found.step.text, s.time, s.found.duration) for s in plan.steps] for plan in plans]
         for other, plan in zip(written[1:], plans[1:], strict=True):
             if other == written[0]:
-                self.report.note(Tolerance("SC737", "the plan stands in the text more than once"), plan.steps[0].span)
+                self.report.note(
+                    Tolerance(SC.PLAN_REPEATED, "the plan stands in the text more than once"), plan.steps[0].span
+                )
                 continue
             message = "steps stand in two places, and they are not the same plan"
-            refused = Refused("SC743", message, "give the final plan alone")
+            refused = Refused(SC.PLANS_DIFFER, message, "give the final plan alone")
             other_label = Label(self.report.source.name, first.steps[0].span, "another here", False)
             self.report.refuse_at(refused, plan.steps[0].span, "one plan begins here", other_label)
             break
         if all([_DOUBTFUL.search(plan.lead.rsplit(". ", 1)[-1]) for plan in plans]):
             message = f"the text does not stand by this plan: `{short(first.lead)}`"
-            refused = Refused("SC743", message, "give the final plan alone")
+            refused = Refused(SC.PLANS_DIFFER, message, "give the final plan alone")
             self.report.refuse_at(refused, first.steps[0].span, "this plan")
         return first
 
@@ -117,7 +122,7 @@ class Decision:
             words = re.findall(r"[\w']+", line.text.lower())
             if words and words[0].partition("'")[0] not in OPENERS:
                 message = f"`{short(line.text)}` may be a step that is not understood"
-                refused = Refused("SC746", message, "begin it with other words, or leave it out")
+                refused = Refused(SC.NOT_UNDERSTOOD, message, "begin it with other words, or leave it out")
         if refused:
             self.report.refuse(refused, start, end)
         elif plan is not None:
@@ -141,7 +146,9 @@ class Decision:
         steps = [step for item in with_steps for step in item.steps]
         manners = run.manners
         if len(manners) > 1:
-            refused = Refused("SC746", "steps in two notations: one may repeat the other", "write each step once")
+            refused = Refused(
+                SC.NOT_UNDERSTOOD, "steps in two notations: one may repeat the other", "write each step once"
+            )
             self.report.refuse(refused, with_steps[0].line.start, with_steps[0].line.start + 1)
         return Plan(steps, run.lead, manners, False, run.kind != "plain")
 
@@ -150,7 +157,7 @@ class Decision:
         reading = item.reading
         if reading.kind == "attempt" and reading.refused:
             named = [self.prose.names_action(item.line.text, s.found.step.action.name) for s in item.steps]
-            if reading.refused.code not in ("SC402", "SC403") or not any(named):
+            if reading.refused.code not in (SC.STEP_ARITY, SC.STEP_OBJECT) or not any(named):
                 return reading.refused
         alone = len(run.items) == 1 or any([other.reading.kind == "steps" for other in run.items])
         return self._unread(item.line) if alone and not item.beneath else None
@@ -158,6 +165,6 @@ class Decision:
     def _unread(self, line: Line) -> Refused:
         """Why an item is no step."""
         if not line.text.strip():
-            return Refused("SC741", "an item without text", "ask for the plan in full")
+            return Refused(SC.TEXT_BREAKS_OFF, "an item without text", "ask for the plan in full")
         message = f"`{short(line.text)}` may be a step that is not understood"
-        return self.prose.before(line.text) or Refused("SC746", message, "write it as `(action object ..)`")
+        return self.prose.before(line.text) or Refused(SC.NOT_UNDERSTOOD, message, "write it as `(action object ..)`")

@@ -6,6 +6,7 @@ import re
 from itertools import islice, pairwise
 from typing import NamedTuple
 
+from plansafe.grammar.codes import SC
 from plansafe.llm.loose.groups import Group, groups, unquoted
 from plansafe.llm.loose.names import Refused, Tolerance, short
 from plansafe.llm.loose.placing import Resolved
@@ -126,7 +127,7 @@ class Lines:
         if not group.receiver:
             found += self._led_by_words(group, text, since)
         if len(found) > 1:
-            both = Refused("SC744", f"`{short(text[found[-1].start : group.end])}` can be read as two steps")
+            both = Refused(SC.AMBIGUOUS_NAME, f"`{short(text[found[-1].start : group.end])}` can be read as two steps")
             return _Act(found[-1].start, group.end, both, "call")
         if found:
             return found[0]
@@ -175,7 +176,9 @@ class Lines:
             gap = text[left.end : right.start]
             timed = _DURATION.match(gap)
             if timed and not mention:
-                refused = Refused("SC746", "two timed steps on one line", "write each timed step on a line of its own")
+                refused = Refused(
+                    SC.NOT_UNDERSTOOD, "two timed steps on one line", "write each timed step on a line of its own"
+                )
                 return Reading("attempt", (), refused, left.start, right.end)
             if _SEPARATOR.fullmatch(gap.strip()) and not (";" in gap and left.manner == "list"):
                 continue
@@ -186,7 +189,7 @@ class Lines:
             message, help = "what stands between two steps is not understood", "write each step on a line of its own"
             if gap.strip().startswith(";"):
                 message, help = "`;` begins a comment, but a step follows it", "write each step on a line of its own"
-            return Reading("attempt", (), Refused("SC746", message, help), left.start, right.end)
+            return Reading("attempt", (), Refused(SC.NOT_UNDERSTOOD, message, help), left.start, right.end)
         if mention:
             return Reading("mention", tuple(found), self.prose.before(text), acts[0].start, acts[-1].end, manner, True)
         tail = text[acts[-1].end :]
@@ -203,7 +206,7 @@ class Lines:
         for item in found:
             if item.step.supplied and described:
                 message = f"`{item.step.action.name}` lacks an argument, and the words before it may name it"
-                return Reading("attempt", (), Refused("SC746", message), 0, acts[-1].end)
+                return Reading("attempt", (), Refused(SC.NOT_UNDERSTOOD, message), 0, acts[-1].end)
         skipped = described or bool(tail.strip(_TRIM + "\"'`)"))
         return Reading("steps", tuple(found), None, acts[0].start, acts[-1].end, manner, skipped)
 
@@ -229,9 +232,11 @@ class Lines:
         if not _COMMENT.match(rest):
             if refused := self.prose.behind(rest):
                 return refused
-            return Refused("SC746", f"`{short(rest)}` behind a step is not understood", "begin a comment with `;`")
+            return Refused(
+                SC.NOT_UNDERSTOOD, f"`{short(rest)}` behind a step is not understood", "begin a comment with `;`"
+            )
         if rest.count("(") != rest.count(")"):
-            return Refused("SC741", "a parenthesis is not closed, or closed twice")
+            return Refused(SC.TEXT_BREAKS_OFF, "a parenthesis is not closed, or closed twice")
         return self.prose.behind(rest.lstrip(";#/-\u2014: ("))
 
     def _open(self, text: str) -> Reading | None:
@@ -246,9 +251,9 @@ class Lines:
             inside = text[opened + 1 :].split(None, 1)
             if text.find(")", opened) >= 0 or not inside or self.names.action(inside[0]) is None:
                 return None
-        refused = Refused("SC746", "a step that is not understood", "write it as `(action object ..)`")
+        refused = Refused(SC.NOT_UNDERSTOOD, "a step that is not understood", "write it as `(action object ..)`")
         if text.count("(") > text.count(")"):
-            refused = Refused("SC741", "the text breaks off within a step", "ask for the plan in full")
+            refused = Refused(SC.TEXT_BREAKS_OFF, "the text breaks off within a step", "ask for the plan in full")
         return Reading("attempt", (), refused, opened, len(text))
 
     # -- steps in words -----------------------------------------------------------------------------------------------
@@ -268,14 +273,14 @@ class Lines:
         first, skipped = outcomes[0]
         if first is None:
             if any([isinstance(outcome, Resolved) for outcome, _ in outcomes]):
-                refused = Refused("SC746", "part of this line is a step, and part of it is not understood")
+                refused = Refused(SC.NOT_UNDERSTOOD, "part of this line is a step, and part of it is not understood")
                 return Reading("attempt", (), refused, offset, len(text))
             return Reading("prose")
         if isinstance(first, Resolved) and len(pieces) > 1 and not all([isinstance(o, Resolved) for o, _ in outcomes]):
             rest = bare[len(pieces[0]) :]
             if not rest.lstrip().startswith(";"):
                 wrong = next((outcome for outcome, _ in outcomes if isinstance(outcome, Refused)), None)
-                unread = Refused("SC746", f"`{short(rest)}` behind a step is not understood")
+                unread = Refused(SC.NOT_UNDERSTOOD, f"`{short(rest)}` behind a step is not understood")
                 return Reading("attempt", (), wrong or self.prose.before(rest) or unread, offset, len(text))
             if wrong := self.prose.behind(rest):
                 return Reading("attempt", (), wrong, offset, len(text))
@@ -291,7 +296,9 @@ class Lines:
             found.append(Found(outcome, offset, offset + len(line)))
             skipped = skipped or more
         if len(pieces) == 1 and self._by_commas(bare):
-            refused = Refused("SC744", "this line can be read as one step or as several", "write one step a line")
+            refused = Refused(
+                SC.AMBIGUOUS_NAME, "this line can be read as one step or as several", "write one step a line"
+            )
             return Reading("attempt", (), refused, offset, offset + len(line))
         return Reading("steps", tuple(found), None, offset, offset + len(line), "words", skipped)
 
@@ -309,7 +316,7 @@ class Lines:
         if not isinstance(step, Resolved):
             return whole if step is None else step, False
         if re.search(r"\(\s*\d", tail):
-            return Refused("SC746", f"`{short(tail)}` behind a step is not understood"), False
+            return Refused(SC.NOT_UNDERSTOOD, f"`{short(tail)}` behind a step is not understood"), False
         return self.prose.behind(tail.strip(" \t(-\u2014#/")) or step, True
 
     def _tokens(self, text: str) -> Resolved | Refused | None:
@@ -337,4 +344,4 @@ def manner_note(manner: str) -> Tolerance | None:
         "data": "steps were read from a list or an object",
         "table": "steps were read from a table",
     }.get(manner)
-    return Tolerance("SC732", shown, "write each step as `(action object ..)`") if shown else None
+    return Tolerance(SC.OTHER_NOTATION, shown, "write each step as `(action object ..)`") if shown else None

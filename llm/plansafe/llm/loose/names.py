@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from plansafe.grammar.codes import SC
 from plansafe.llm.loose.groups import unquoted
 from plansafe.verifier.elaborate.context import did_you_mean
 from plansafe.verifier.model.nodes import Action, Task
@@ -88,7 +89,9 @@ class Names:
             return self.task.actions[lower]
         names = self._actions.get(key(lower), [])
         if len(names) > 1:
-            return Refused("SC744", f"`{short(text)}` may be the action {either(names)}", "write the name in full")
+            return Refused(
+                SC.AMBIGUOUS_NAME, f"`{short(text)}` may be the action {either(names)}", "write the name in full"
+            )
         return self.task.actions[names[0]] if names else None
 
     def leading_actions(self, tokens: list[str]) -> list[tuple[str, Action, list[str]]] | Refused:
@@ -108,7 +111,7 @@ class Names:
         self._suggested += 1
         lower = _SEPARATED.sub("-", text.strip().lower())
         help = did_you_mean(lower, self.task.actions) if self._suggested <= MAX_SUGGESTIONS else None
-        return Refused("SC401", f"unknown action `{short(text)}`", help)
+        return Refused(SC.UNKNOWN_ACTION, f"unknown action `{short(text)}`", help)
 
     def has_object(self, text: str) -> bool:
         """Whether a text is the name of an object, spelling forgiven."""
@@ -122,7 +125,7 @@ class Names:
         self._suggested += 1
         lower = _SEPARATED.sub("-", unquoted(text).lower())
         help = did_you_mean(lower, self.task.object_index) if self._suggested <= MAX_SUGGESTIONS else None
-        return Refused("SC403", f"unknown object `{short(text)}`", help)
+        return Refused(SC.STEP_OBJECT, f"unknown object `{short(text)}`", help)
 
     def find(self, text: str) -> Match | Refused | None:
         """The object that a text names; a refusal if it may be several; ``None`` if it is none."""
@@ -146,7 +149,9 @@ class Names:
         if len(known) == 1:
             return Match(known[0], (spelling(text, known[0]),))
         if known:
-            return Refused("SC744", f"`{short(text)}` may be the object {either(known)}", "write the name in full")
+            return Refused(
+                SC.AMBIGUOUS_NAME, f"`{short(text)}` may be the object {either(known)}", "write the name in full"
+            )
         if not name or name[-1].isdigit():
             return None
         plural = name[:-1] if name.endswith("s") and len(name) > 3 else ""
@@ -158,13 +163,15 @@ class Names:
         if not bearing:
             return None
         if len(bearing) > 1:
-            return Refused("SC744", f"`{short(text)}` may be the object {either(bearing)}", "say which one")
+            return Refused(SC.AMBIGUOUS_NAME, f"`{short(text)}` may be the object {either(bearing)}", "say which one")
         self._counted += 1
         if self._counted > MAX_COUNTED:
-            return Refused("SC744", f"`{short(text)}` is no object's full name", "write the names in full")
+            return Refused(SC.AMBIGUOUS_NAME, f"`{short(text)}` is no object's full name", "write the names in full")
         if self._joined.count(stem) > 1:
             named = [name for name in self.task.objects if stem in key(name)]
-            return Refused("SC744", f"`{short(text)}` may be the object {either(named)}", "write the name in full")
+            return Refused(
+                SC.AMBIGUOUS_NAME, f"`{short(text)}` may be the object {either(named)}", "write the name in full"
+            )
         return Match(bearing[0], (spelling(text, bearing[0]),))
 
     def numbered(self, text: str, number: str) -> Match | Refused:
@@ -178,7 +185,9 @@ class Names:
             found = self.object(text)
             if isinstance(found, Match):
                 return Refused(
-                    "SC403", f"the task has no `{short(text)}` with the number {number}", f"it has `{found.name}`"
+                    SC.STEP_OBJECT,
+                    f"the task has no `{short(text)}` with the number {number}",
+                    f"it has `{found.name}`",
                 )
             return found
         found = self.object(text)
@@ -189,9 +198,9 @@ class Names:
             message = (
                 f"`{short(text)}` has the number {number} here and {before} before; the task has one `{found.name}`"
             )
-            return Refused("SC744", message, "use the names of the task")
+            return Refused(SC.AMBIGUOUS_NAME, message, "use the names of the task")
         said = Tolerance(
-            "SC736", f"the number of `{short(text)} ({number})` was left out: the task has one `{found.name}`"
+            SC.WORD_LEFT_OUT, f"the number of `{short(text)} ({number})` was left out: the task has one `{found.name}`"
         )
         return also(found, said)
 
@@ -209,7 +218,7 @@ def also(match: Match, tolerance: Tolerance) -> Match:
 
 def spelling(written: str, name: str) -> Tolerance:
     """That a name was spelt otherwise."""
-    return Tolerance("SC733", f"`{short(written)}` was read as `{name}`", f"write `{name}`")
+    return Tolerance(SC.SPELT_DIFFERENTLY, f"`{short(written)}` was read as `{name}`", f"write `{name}`")
 
 
 def either(names: list[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from plansafe.grammar.codes import SC
 from plansafe.llm.loose.candidates import Item, Plan, Run, Step
 from plansafe.llm.loose.elements import Line
 from plansafe.llm.loose.lines import HEAD, Lines, Reading
@@ -53,7 +54,7 @@ class Outline:
         reading = self.lines.read(line.text) if line.kind == "line" else Reading("prose")
         if line.kind == "heading" and self.lines.read(line.text).kind == "steps":
             self.report.refuse(
-                Refused("SC746", "a heading reads like a step", "write it as a step"),
+                Refused(SC.NOT_UNDERSTOOD, "a heading reads like a step", "write it as a step"),
                 line.start,
                 line.start + len(line.text),
             )
@@ -77,7 +78,9 @@ class Outline:
             return False  # an item whose steps may follow
         refused = reading.refused or self.prose.before(line.text)
         help = "a fenced block should hold the plan alone"
-        refused = refused or Refused("SC746", f"`{short(line.text)}` in a fenced block is not understood", help)
+        refused = refused or Refused(
+            SC.NOT_UNDERSTOOD, f"`{short(line.text)}` in a fenced block is not understood", help
+        )
         self.report.refuse(refused, line.start + reading.start, line.start + (reading.end or len(line.text)))
         return True
 
@@ -104,7 +107,9 @@ class Outline:
                 expected = numbered.last + 1 if numbered is not None else 1
                 message = f"the step numbered {number} stands where number {expected} should"
                 self.report.refuse(
-                    Refused("SC749", message, "number the steps from 1"), line.start, line.start + len(line.text)
+                    Refused(SC.NUMBERS_OUT_OF_ORDER, message, "number the steps from 1"),
+                    line.start,
+                    line.start + len(line.text),
                 )
                 return
             run.last = number
@@ -133,7 +138,9 @@ class Outline:
                 return
         if self.before is not None and not self._introduces(self.before, reading):
             refused = Refused(
-                "SC746", "the line before this step may be one too", "end it with a colon, or leave a line empty"
+                SC.NOT_UNDERSTOOD,
+                "the line before this step may be one too",
+                "end it with a colon, or leave a line empty",
             )
             self.report.refuse(refused, line.start, line.start + len(line.text))
         item = Item(line, reading)
@@ -150,7 +157,7 @@ class Outline:
         run = self.run
         if _ODD_MARK.match(text):
             self.report.refuse(
-                Refused("SC749", "this numbering is not understood", "number the steps from 1"),
+                Refused(SC.NUMBERS_OUT_OF_ORDER, "this numbering is not understood", "number the steps from 1"),
                 line.start,
                 line.start + len(text),
             )
@@ -159,7 +166,7 @@ class Outline:
             apart = run.kind != "plain" and line.indent > run.indent  # a paragraph of the item
             if not apart and ("words" in run.manners or text.rstrip()[-1:] not in (".", "!", "?")):
                 refused = reading.refused or self.prose.cut(text)
-                refused = refused or Refused("SC746", f"`{short(text)}` may be a step that is not understood")
+                refused = refused or Refused(SC.NOT_UNDERSTOOD, f"`{short(text)}` may be a step that is not understood")
                 self.report.refuse(refused, line.start, line.start + len(text))
                 return
             if apart and reading.kind == "prose":
@@ -172,7 +179,7 @@ class Outline:
             return
         if reading.kind == "attempt" and reading.refused:
             words = text.split()
-            if len(words) <= 8 or reading.refused.code in ("SC741", "SC745") or "(" in text:
+            if len(words) <= 8 or reading.refused.code in (SC.TEXT_BREAKS_OFF, SC.MORE_THAN_A_SEQUENCE) or "(" in text:
                 self.report.refuse(reading.refused, line.start + reading.start, line.start + (reading.end or len(text)))
                 return
         self.lead = text
@@ -234,7 +241,7 @@ class Outline:
         if [step.found.step.text for step in steps] != [step.found.step.text for step in item.steps]:
             return False
         self.report.note(
-            Tolerance("SC737", "a step stands in the text more than once, in two notations"), steps[0].span
+            Tolerance(SC.PLAN_REPEATED, "a step stands in the text more than once, in two notations"), steps[0].span
         )
         return True
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from plansafe.grammar.codes import SC
 from plansafe.llm.loose.groups import unquoted
 from plansafe.llm.loose.names import Match, Names, Refused, Tolerance, short, spelling
 from plansafe.verifier.model.nodes import Action
@@ -50,15 +51,19 @@ class Placing:
         speaker = found if isinstance(found, Match) else None
         if receiver and speaker is None:
             if receiver.lower() not in SPEAKERS and not _is_character(receiver):
-                return Refused("SC746", f"`{short(receiver)}` before `{action.name}` is no object of the task")
+                return Refused(
+                    SC.NOT_UNDERSTOOD, f"`{short(receiver)}` before `{action.name}` is no object of the task"
+                )
             said = f"`{short(receiver)}`, which is no object of the task, was left out"
-            tolerances.append(Tolerance("SC736", said))
+            tolerances.append(Tolerance(SC.WORD_LEFT_OUT, said))
         if not missing:
             if speaker is not None and speaker.name not in slots:
                 return self.arity(action, given + 1)
             if speaker is not None:
                 tolerances.append(
-                    Tolerance("SC736", f"`{speaker.name}` before `{action.name}` was left out: it is an argument")
+                    Tolerance(
+                        SC.WORD_LEFT_OUT, f"`{speaker.name}` before `{action.name}` was left out: it is an argument"
+                    )
                 )
             return _resolved(action, slots, tolerances)
         if len(missing) > 1 or given != len(slots) - 1:
@@ -67,7 +72,9 @@ class Placing:
             placed = [speaker.name, *[slot for slot in slots if slot is not None]]
             if (labels and missing != [0]) or not self._well_typed(action, placed):
                 return self.arity(action, given + 1)
-            taken = Tolerance("SC736", f"`{speaker.name}` before `{action.name}` was taken for its first argument")
+            taken = Tolerance(
+                SC.WORD_LEFT_OUT, f"`{speaker.name}` before `{action.name}` was taken for its first argument"
+            )
             return _resolved(action, placed, [*tolerances, *speaker.tolerances, taken])
         return self._supply(action, slots, missing[0], not labels, tolerances)
 
@@ -85,7 +92,7 @@ class Placing:
         agent = self.task.objects[first[0]]
         parameter = action.parameters[0].name
         said = f"`{agent}` was added to `{action.name}`: it is the only object for `{parameter}`"
-        tolerances = [*tolerances, Tolerance("SC734", said, "name the acting object in each step")]
+        tolerances = [*tolerances, Tolerance(SC.AGENT_ADDED, said, "name the acting object in each step")]
         return _resolved(action, [agent, *written], tolerances, True)
 
     def _fits_around(self, action: Action, written: list[str], at: int) -> bool:
@@ -102,7 +109,7 @@ class Placing:
         """That an action has another number of arguments."""
         wanted = len(action.parameters)
         message = f"action `{action.name}` takes {wanted} argument{'' if wanted == 1 else 's'}, not {given}"
-        return Refused("SC402", message, f"its parameters are `({signature(action)})`")
+        return Refused(SC.STEP_ARITY, message, f"its parameters are `({signature(action)})`")
 
     @staticmethod
     def respelt(name: str, action: Action) -> list[Tolerance]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from plansafe.grammar.codes import SC
 from plansafe.llm.loose.names import Names, Refused, key, short
 
 # Before a step any of these changes what it says; behind one, where explanations stand, fewer do.
@@ -122,13 +123,13 @@ class Prose:
         match = _REFUSAL.search(text.lower())
         if match is None:
             return None
-        return Refused("SC742", f"the text declines, or says that there is no plan: `{short(match.group())}`")
+        return Refused(SC.TEXT_DECLINES, f"the text declines, or says that there is no plan: `{short(match.group())}`")
 
     def cut(self, text: str) -> Refused | None:
         """Whether the text says that part of the plan was left out."""
         if _CUT.search(text.lower()) is None:
             return None
-        return Refused("SC741", "part of the plan was left out of the text", "ask for the plan in full")
+        return Refused(SC.TEXT_BREAKS_OFF, "part of the plan was left out of the text", "ask for the plan in full")
 
     def objection(self, text: str, imperative: bool = True) -> Refused | None:
         """Why a text outside the plan cannot be left out; ``None`` if it says nothing that a plan would need."""
@@ -150,20 +151,24 @@ class Prose:
         things = self.things(words)
         if _RETRACTION.search(sentence) or (_EDIT.search(sentence) and (_STEP.search(sentence) or "plan" in words)):
             return Refused(
-                "SC743", f"the text changes the plan it gives: `{short(sentence)}`", "give the final plan alone"
+                SC.PLANS_DIFFER, f"the text changes the plan it gives: `{short(sentence)}`", "give the final plan alone"
             )
         if _FAULT.search(sentence) and _PLAN.search(sentence):
             return Refused(
-                "SC743", f"the text finds fault with a plan: `{short(sentence)}`", "give the final plan alone"
+                SC.PLANS_DIFFER, f"the text finds fault with a plan: `{short(sentence)}`", "give the final plan alone"
             )
         if _ALTERNATIVE.search(sentence):
-            return Refused("SC745", f"the text offers alternatives: `{short(sentence)}`", "give one plan")
+            return Refused(
+                SC.MORE_THAN_A_SEQUENCE, f"the text offers alternatives: `{short(sentence)}`", "give one plan"
+            )
         if _COURTESY.search(sentence) and not things:
             return None
         if _CONDITION.search(sentence) and (acts or things or _STEP.search(sentence)):
-            return Refused("SC745", f"a plan has no conditions and loops: `{short(sentence)}`", _PLAIN)
+            return Refused(SC.MORE_THAN_A_SEQUENCE, f"a plan has no conditions and loops: `{short(sentence)}`", _PLAIN)
         if _NEGATION.search(sentence) and acts:
-            return Refused("SC745", f"the text says what is not to be done: `{short(sentence)}`", _PLAIN)
+            return Refused(
+                SC.MORE_THAN_A_SEQUENCE, f"the text says what is not to be done: `{short(sentence)}`", _PLAIN
+            )
         if imperative and things:
             text = sentence.lstrip(" \t\"'(*-")
             opening = connective(text)
@@ -174,11 +179,13 @@ class Prose:
             strange = word not in OPENERS and not word.endswith(("ing", "ly", "ed")) and not self.things([word])
             if word in self._verbs or sequel or strange:
                 return Refused(
-                    "SC746", f"this may be a step: `{short(sentence)}`", "write it as a step, or leave it out"
+                    SC.NOT_UNDERSTOOD, f"this may be a step: `{short(sentence)}`", "write it as a step, or leave it out"
                 )
             if acts and _ADDITION.search(sentence):
                 return Refused(
-                    "SC746", f"this may ask for a further step: `{short(sentence)}`", "make it part of the plan"
+                    SC.NOT_UNDERSTOOD,
+                    f"this may ask for a further step: `{short(sentence)}`",
+                    "make it part of the plan",
                 )
         return None
 
@@ -202,7 +209,9 @@ def _no_sequence(text: str, pattern: re.Pattern[str]) -> Refused | None:
     match = pattern.search(text.lower())
     if match is None:
         return None
-    return Refused("SC745", f"`{short(match.group().strip())}` makes this more than a plain step", _PLAIN)
+    return Refused(
+        SC.MORE_THAN_A_SEQUENCE, f"`{short(match.group().strip())}` makes this more than a plain step", _PLAIN
+    )
 
 
 def _forms(verb: str) -> set[str]:

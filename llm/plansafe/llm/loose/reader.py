@@ -7,6 +7,7 @@ text does not say for certain is never guessed (docs/loose-text.md).
 
 from __future__ import annotations
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.plan_text import is_definition, read_plan
 from plansafe.grammar.sexpr import is_foreign
@@ -25,7 +26,12 @@ from plansafe.llm.loose.values import Values
 from plansafe.llm.loose.wrapping import LIMIT, Block, LooseText, read_text
 from plansafe.verifier.api import Checker
 
-_FLAWS = {"cut": "SC741", "deep": "SC747", "struck": "SC745", "data": "SC746"}
+_FLAWS = {
+    "cut": SC.TEXT_BREAKS_OFF,
+    "deep": SC.TEXT_TOO_LARGE,
+    "struck": SC.MORE_THAN_A_SEQUENCE,
+    "data": SC.NOT_UNDERSTOOD,
+}
 _FLAW_HELP = {"cut": "ask for the plan in full", "struck": "leave out what is struck out"}
 _QUOTES_READ = "typographic spaces, quotes or hyphens were read as plain ones"
 
@@ -43,9 +49,9 @@ def read_loose(text: Source, checker: Checker) -> LooseResult:
         return strict
     if len(text.text) > LIMIT:
         message = f"a loose text may have {LIMIT:,} characters; this has {len(text.text):,}"
-        return _alone(text, "SC747", message, "cut the text, or write a plain plan")
+        return _alone(text, SC.TEXT_TOO_LARGE, message, "cut the text, or write a plain plan")
     if is_foreign(text.text):
-        return _alone(text, "SC005", "bytes that are not UTF-8", "save the text as UTF-8")
+        return _alone(text, SC.NOT_UTF8, "bytes that are not UTF-8", "save the text as UTF-8")
     names = Names(checker.engine.task, checker.compiled.symbols.types.ancestors)
     return _Reader(text, names).read()
 
@@ -91,19 +97,22 @@ class _Reader:
             (cleaned.replaced, _QUOTES_READ),
         ):
             for place in places[:3]:
-                self.report.note(Tolerance("SC738", what), Span(place, place + 1))
+                self.report.note(Tolerance(SC.CHARACTERS_REPLACED, what), Span(place, place + 1))
         for span in self.loose.reasoning:
             self.report.note(
-                Tolerance("SC731", "the text's reasoning was left out"), self.report.place(span.start, span.end)
+                Tolerance(SC.REASONING_LEFT_OUT, "the text's reasoning was left out"),
+                self.report.place(span.start, span.end),
             )
         for manner in sorted(plan.manners):
             said = manner_note(manner)
             if said:
                 self.report.note(said, plan.steps[0].span)
         if plan.fenced:
-            self.report.note(Tolerance("SC732", "the plan was taken out of a fenced block"), plan.steps[0].span)
+            self.report.note(
+                Tolerance(SC.OTHER_NOTATION, "the plan was taken out of a fenced block"), plan.steps[0].span
+            )
         if plan.numbered:
-            self.report.note(Tolerance("SC732", "the marks of a list were left out"), plan.steps[0].span)
+            self.report.note(Tolerance(SC.OTHER_NOTATION, "the marks of a list were left out"), plan.steps[0].span)
         steps = []
         shown = []
         for step in plan.steps:
@@ -154,7 +163,7 @@ class _Reader:
                 [isinstance(e, Form) or (isinstance(e, Line) and e.kind != "line") for e in block.elements]
             )
             if len(self.report.refusals) == refusals and not empty and not only_forms:
-                refused = Refused("SC746", "a fenced block that holds no plan", "leave it out")
+                refused = Refused(SC.NOT_UNDERSTOOD, "a fenced block that holds no plan", "leave it out")
                 self.report.refuse(refused, block.start, block.start + 1)
             return
         owner = outer.items[-1] if outer is not None and outer.items and outer.kind != "plain" else None
@@ -164,7 +173,7 @@ class _Reader:
             outer.manners |= manners
             return
         if len(runs) > 1:
-            refused = Refused("SC743", "steps in two parts of a fenced block", "write the plan without a break")
+            refused = Refused(SC.PLANS_DIFFER, "steps in two parts of a fenced block", "write the plan without a break")
             self.report.refuse(refused, block.start, block.start + 1)
         self.outline.lead = ""
         self.outline.pending.append(
@@ -195,7 +204,7 @@ class _Reader:
         if values.skipped:
             self.report.note(SKIPPED, self.report.place(datum.start, datum.end))
         if not placed and not self.loose.flaws:
-            refused = Refused("SC740", "an empty list: a plan without steps is written as such in a plan file")
+            refused = Refused(SC.NO_PLAN, "an empty list: a plan without steps is written as such in a plan file")
             self.report.refuse(refused, datum.start, datum.end)
         if not steps:
             return
@@ -230,17 +239,17 @@ class _Reader:
     def _form(self, form: Form) -> None:
         span = self.report.place(form.start, form.end)
         if form.what in ("domain", "problem"):
-            self.report.note(Tolerance("SC730", f"a {form.what} beside the plan was left out"), span)
+            self.report.note(Tolerance(SC.TEXT_LEFT_OUT, f"a {form.what} beside the plan was left out"), span)
             return
         text = self.loose.cleaned.text[form.start : form.end]
         read = read_plan(Source(self.source.name, text))
         if form.what != "plan" or read.diagnostics or not is_definition(text):
             message = read.diagnostics[0].message if read.diagnostics else f"`(define ({form.what} ..` is no plan"
-            self.report.refuse(Refused("SC746", message), form.start, form.end)
+            self.report.refuse(Refused(SC.NOT_UNDERSTOOD, message), form.start, form.end)
             return
         if leaves_open(read):
             message = "an order or durations that are left open, among other text"
-            self.report.refuse(Refused("SC746", message, "write the plan alone"), form.start, form.end)
+            self.report.refuse(Refused(SC.NOT_UNDERSTOOD, message, "write the plan alone"), form.start, form.end)
             return
         steps = []
         for step in read.steps:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 from plansafe.llm.loose.cleaned import Cleaned
@@ -9,8 +10,8 @@ from plansafe.llm.loose.names import Refused, Tolerance
 
 MAX_REFUSALS = 20
 MAX_NOTES = 200
-SKIPPED = Tolerance("SC730", "text beside the plan was left out")
-COMMENTS = Tolerance("SC730", "comments were left out")
+SKIPPED = Tolerance(SC.TEXT_LEFT_OUT, "text beside the plan was left out")
+COMMENTS = Tolerance(SC.TEXT_LEFT_OUT, "comments were left out")
 
 
 class Report:
@@ -50,7 +51,7 @@ class Report:
             return tuple(self.refusals)
         label = Label(self.source.name, Span(0, min(1, len(self.source.text))), "in this text")
         message = "there is no step in this text" if self.source.text.strip() else "the text is empty"
-        return (Diagnostic("SC740", message, (label,), help="write each step as `(action object ..)`"),)
+        return (Diagnostic(SC.NO_PLAN, message, (label,), help="write each step as `(action object ..)`"),)
 
     def notes(self) -> tuple[Diagnostic, ...]:
         """The liberties, in the order of their codes, each said once."""

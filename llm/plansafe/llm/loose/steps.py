@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from plansafe.grammar.codes import SC
 from plansafe.llm.loose.groups import Argument, Group, argument, split_commas, unquoted
 from plansafe.llm.loose.names import Names, Refused, Tolerance, key, short
 from plansafe.llm.loose.placing import Placing, Resolved
@@ -45,7 +46,7 @@ class Steps:
         """A step from the texts between its commas; a single one may hold several arguments."""
         parts = [part for part in parts if part.strip()] if len(parts) == 1 or not parts[-1].strip() else parts
         if any([not part.strip() for part in parts]):
-            return Refused("SC402", f"`{short(name)}` has an empty argument")
+            return Refused(SC.STEP_ARITY, f"`{short(name)}` has an empty argument")
         if len(parts) == 1:
             tokens = _typed_tokens(parts[0])
             if tokens is not None:
@@ -69,9 +70,11 @@ class Steps:
                 index = labelled
                 labels = True
                 said = f"the arguments of `{action.name}` were placed by the names of its parameters"
-                tolerances.append(Tolerance("SC735", said))
+                tolerances.append(Tolerance(SC.PLACED_BY_NAME, said))
             elif any([slot is not None for slot in slots[position:]]):
-                return Refused("SC748", f"an argument of `{action.name}` without a name follows one with a name")
+                return Refused(
+                    SC.UNPLACED_ARGUMENT, f"an argument of `{action.name}` without a name follows one with a name"
+                )
             else:
                 index = position
             found = self.names.numbered(item.text, item.number) if item.number else self.names.object(item.text)
@@ -81,12 +84,12 @@ class Steps:
                 refused = self._typed(found.name, item.type)
                 if refused:
                     return refused
-                tolerances.append(Tolerance("SC736", f"the type of `{found.name}` was left out"))
+                tolerances.append(Tolerance(SC.WORD_LEFT_OUT, f"the type of `{found.name}` was left out"))
             tolerances += found.tolerances
             if index >= len(slots):
                 return self.placing.arity(action, len(given))
             if slots[index] is not None:
-                return Refused("SC748", f"the parameter `{action.parameters[index].name}` is given twice")
+                return Refused(SC.UNPLACED_ARGUMENT, f"the parameter `{action.parameters[index].name}` is given twice")
             slots[index] = found.name
         return self.placing.complete(action, slots, len(given), receiver, tolerances, labels)
 
@@ -100,15 +103,17 @@ class Steps:
         if self.names.has_object(item.label) and key(item.text) in self.names.types:  # mug: item
             return Argument(item.label, None, item.text, item.number), -1
         known = ", ".join(parameters) or "none"
-        return Refused("SC748", f"no parameter is called `{short(item.label)}`", f"its parameters are: {known}"), -1
+        return Refused(
+            SC.UNPLACED_ARGUMENT, f"no parameter is called `{short(item.label)}`", f"its parameters are: {known}"
+        ), -1
 
     def _typed(self, name: str, kind: str) -> Refused | None:
         index = self.names.types.get(key(kind))
         if index is None:
-            return Refused("SC746", f"`{short(kind)}` is no type of the domain")
+            return Refused(SC.NOT_UNDERSTOOD, f"`{short(kind)}` is no type of the domain")
         if any([index in self.names.ancestors[own] for own in self.task.object_types[self.task.object_index[name]]]):
             return None
-        return Refused("SC746", f"`{name}` is called a `{short(kind)}`, which it is not")
+        return Refused(SC.NOT_UNDERSTOOD, f"`{name}` is called a `{short(kind)}`, which it is not")
 
 
 def _typed_tokens(text: str) -> list[Argument] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.plan_text import PlanText, read_plan
 from plansafe.grammar.source import Source
 from plansafe.llm.loose.candidates import LooseResult, LooseStep
@@ -28,7 +29,7 @@ def strict_plan(text: Source, checker: Checker) -> LooseResult | None:
     for step in read.steps:
         taken = checker.engine.resolver.step(step.tokens)
         known = all([token in checker.engine.task.object_index for token in step.tokens[1:]])
-        if isinstance(taken, IllFormed) and not (taken.code == "SC404" and known):
+        if isinstance(taken, IllFormed) and not (taken.code == SC.STEP_TYPE and known):
             return None
     steps = []
     shown = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from plansafe.grammar.codes import SC
 from plansafe.llm.loose.elements import Table
 from plansafe.llm.loose.groups import split_commas, unquoted
 from plansafe.llm.loose.lines import Found, Lines
@@ -28,7 +29,9 @@ def read_table(table: Table, lines: Lines, prose: Prose) -> list[Placed]:
     head = [re.sub(r"[-_ *`]", "", cell.lower()) for cell, _ in table.rows[0]]
     rows = table.rows[1:]
     if not rows or any([len(row) != len(head) for row in rows]):
-        return [Placed(Refused("SC746", "the rows of this table do not match its head"), table.start, table.end)]
+        return [
+            Placed(Refused(SC.NOT_UNDERSTOOD, "the rows of this table do not match its head"), table.start, table.end)
+        ]
     numbers = [c for c, name in enumerate(head) if name in _NUMBERS and all([_digits(row[c][0]) for row in rows])]
     steps = [c for c, name in enumerate(head) if name in _STEPS and c not in numbers]
     arguments = [c for c, name in enumerate(head) if name in _ARGUMENTS]
@@ -36,20 +39,30 @@ def read_table(table: Table, lines: Lines, prose: Prose) -> list[Placed]:
     unknown = [c for c in others if head[c] not in _SAID]
     if len(steps) != 1 or len(arguments) > 1 or len(numbers) > 1 or unknown:
         what = f"the column `{short(table.rows[0][unknown[0]][0])}`" if unknown else "this table"
-        return [Placed(Refused("SC746", f"{what} is not understood", "give the plan as lines"), table.start, table.end)]
+        return [
+            Placed(
+                Refused(SC.NOT_UNDERSTOOD, f"{what} is not understood", "give the plan as lines"),
+                table.start,
+                table.end,
+            )
+        ]
     placed: list[Placed] = []
     for index, row in enumerate(rows):
         text, start = row[steps[0]]
         end = start + max(1, len(text))
         if numbers and int(_digits(row[numbers[0]][0])) != int(_digits(rows[0][numbers[0]][0])) + index:
-            placed.append(Placed(Refused("SC749", "the rows are not numbered one after the other"), start, end))
+            placed.append(
+                Placed(Refused(SC.NUMBERS_OUT_OF_ORDER, "the rows are not numbered one after the other"), start, end)
+            )
             continue
         for column in others:
             refused = prose.objection(row[column][0], False) or prose.behind(row[column][0])
             placed += [Placed(refused, row[column][1], row[column][1] + 1)] if refused else []
         placed += _row(lines, text, row[arguments[0]][0] if arguments else None, start, end)
     if numbers and int(_digits(rows[0][numbers[0]][0])) > 1:
-        placed.append(Placed(Refused("SC749", "the rows are not numbered from 1"), table.start, table.end))
+        placed.append(
+            Placed(Refused(SC.NUMBERS_OUT_OF_ORDER, "the rows are not numbered from 1"), table.start, table.end)
+        )
     return placed
 
 
@@ -64,7 +77,7 @@ def _row(lines: Lines, text: str, arguments: str | None, start: int, end: int) -
         return [Placed(outcome if isinstance(outcome, Refused) else Found(outcome, start, end), start, end)]
     reading = lines.read(text)
     if reading.kind != "steps":
-        refused = reading.refused or Refused("SC746", f"`{short(text)}` is not understood as a step")
+        refused = reading.refused or Refused(SC.NOT_UNDERSTOOD, f"`{short(text)}` is not understood as a step")
         return [Placed(refused, start, end)]
     return [Placed(found, start + found.start, start + found.end) for found in reading.found]
 

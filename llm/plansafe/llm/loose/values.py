@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.data_text import Value
 from plansafe.llm.loose.groups import Argument
 from plansafe.llm.loose.lines import Found, Lines
@@ -84,13 +85,15 @@ class Values:
             return None
         if len(holding) > 1:
             return Refused(
-                "SC743", f"`{holding[0][0].text}` and `{holding[1][0].text}` may both be the plan", "give one"
+                SC.PLANS_DIFFER, f"`{holding[0][0].text}` and `{holding[1][0].text}` may both be the plan", "give one"
             )
         for k, v in value.pairs:
             if v is holding[0][1]:
                 continue
             if _bare(k) not in _SAID or v.kind not in ("string", "bare", "list"):
-                return Refused("SC746", f"`{short(k.text)}` beside the plan is not understood", "give the plan alone")
+                return Refused(
+                    SC.NOT_UNDERSTOOD, f"`{short(k.text)}` beside the plan is not understood", "give the plan alone"
+                )
             self._say(v)
         return holding[0][1]
 
@@ -111,7 +114,11 @@ class Values:
         for item in value.items:
             if item.kind == "object" and (number := self._numbered(item)) is not None:
                 if expected is not None and number != expected:
-                    refused = Refused("SC749", f"step {number} stands where step {expected} should", "number the steps")
+                    refused = Refused(
+                        SC.NUMBERS_OUT_OF_ORDER,
+                        f"step {number} stands where step {expected} should",
+                        "number the steps",
+                    )
                     return [Placed(refused, item.start, item.end)]
                 expected = number + 1
             steps += self._step(item)
@@ -141,7 +148,9 @@ class Values:
         skip = marker.end() if marker else 0
         reading = self.lines.read(value.text[skip:])
         if reading.kind != "steps":
-            refused = reading.refused or Refused("SC746", f"`{short(value.text)}` is not understood as a step")
+            refused = reading.refused or Refused(
+                SC.NOT_UNDERSTOOD, f"`{short(value.text)}` is not understood as a step"
+            )
             return [Placed(refused, value.start, value.end)]
         self.skipped = self.skipped or reading.skipped
         begin = value.start + (value.kind == "string") + skip
@@ -159,7 +168,7 @@ class Values:
         if len(items) == 2 and items[1].kind == "list":
             items = (items[0], *items[1].items)
         if not items or any([item.kind in ("list", "object") for item in items]):
-            return self._placed(value, Refused("SC746", "this list is not understood as a step"))
+            return self._placed(value, Refused(SC.NOT_UNDERSTOOD, "this list is not understood as a step"))
         return self._placed(value, self._named(items[0].text, [Argument(item.text) for item in items[1:]]))
 
     def _named(self, name: str, arguments: list[Argument], agent: str = "") -> Resolved | Refused:
@@ -190,7 +199,7 @@ class Values:
         for expected, (k, v) in enumerate(value.pairs, 0 if _STEP_KEY.match(value.items[0].text)[1] == "0" else 1):  # type: ignore[index]
             match = _STEP_KEY.match(k.text)
             if match is None or int(match[1]) != expected:
-                refused = Refused("SC749", f"`{short(k.text)}` stands where step {expected} should")
+                refused = Refused(SC.NUMBERS_OUT_OF_ORDER, f"`{short(k.text)}` stands where step {expected} should")
                 return [Placed(refused, k.start, k.end)]
             steps += self._step(v)
         return steps
@@ -202,7 +211,7 @@ class Values:
             return self._placed(name, self._named(name.text, arguments))
         texts = [item.text for item in value.items] if value.kind == "list" else [value.text] * bool(value.text)
         if any([item.kind in ("list", "object") for item in value.items]):
-            return self._placed(value, Refused("SC746", "this list is not understood as arguments"))
+            return self._placed(value, Refused(SC.NOT_UNDERSTOOD, "this list is not understood as arguments"))
         arguments = []
         for text in texts:
             if _NUMERIC.match(text) and arguments and not arguments[-1].number and not self.names.has_object(text):
@@ -229,7 +238,7 @@ class Values:
         if name is None:
             return [
                 Placed(
-                    Refused("SC746", "this object names no action", 'write {"action": .., "args": [..]}'),
+                    Refused(SC.NOT_UNDERSTOOD, "this object names no action", 'write {"action": .., "args": [..]}'),
                     value.start,
                     value.end,
                 )
@@ -253,7 +262,9 @@ class Values:
                 continue
             else:
                 refused = Refused(
-                    "SC746", f"`{short(k.text)}` in a step is not understood", "give action and arguments alone"
+                    SC.NOT_UNDERSTOOD,
+                    f"`{short(k.text)}` in a step is not understood",
+                    "give action and arguments alone",
                 )
                 return [Placed(refused, k.start, v.end)]
         if labelled:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from plansafe.grammar.codes import SC
 from plansafe.llm.loose.groups import unquoted
 from plansafe.llm.loose.names import MAX_NAME_WORDS, Match, Refused, Tolerance, either, short
 from plansafe.llm.loose.placing import Placing, Resolved, signature
@@ -69,7 +70,7 @@ class Words:
             slots: list[str | None] = [None] * len(action.parameters)
             for at, each in zip(way, named, strict=True):
                 slots[at] = each
-            taken = [*tolerances, Tolerance("SC735", said)]
+            taken = [*tolerances, Tolerance(SC.PLACED_BY_NAME, said)]
             step = self.placing.complete(action, slots, len(named), "", taken, labels=True)
             if isinstance(step, Refused):
                 return step  # it is about their number, and the same in all orders
@@ -77,7 +78,7 @@ class Words:
         if out:
             return one(out, " ".join([name, *tokens]))
         message = f"which parameters of `{action.name}` these are, neither names nor types nor effects say"
-        return Refused("SC744", message, f"its parameters are `({signature(action)})`")
+        return Refused(SC.AMBIGUOUS_NAME, message, f"its parameters are `({signature(action)})`")
 
     def fits(self, action: Action, name: str, tokens: list[str], receiver: str) -> list[Resolved] | Refused:
         """All ways to cut words into the arguments of an action."""
@@ -150,5 +151,7 @@ def one(fits: list[Resolved] | Refused, name: str) -> Resolved | Refused:
         return fits
     if len({fit.text for fit in fits}) > 1:
         texts = sorted({fit.text for fit in fits})
-        return Refused("SC744", f"`{short(name)} ..` may be the step {either(texts)}", "write the step in PDDL")
+        return Refused(
+            SC.AMBIGUOUS_NAME, f"`{short(name)} ..` may be the step {either(texts)}", "write the step in PDDL"
+        )
     return fits[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.sexpr import problems
 from plansafe.grammar.source import Source
@@ -351,7 +352,7 @@ def _is_domain(draft: Draft) -> bool:
 
 def _no_domain(draft: Draft) -> Diagnostic:
     label = Label(draft.name, Span(0, min(1, len(draft.text))), "expected `(define (domain name) ..)`")
-    return Diagnostic("SC003", f"{draft.name} is not a domain", (label,))
+    return Diagnostic(SC.STRUCTURE, f"{draft.name} is not a domain", (label,))
 
 
 def _admissible(searches: Searches) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
 from plansafe.llm.scenario.check import Examination, Resolve
@@ -35,7 +36,7 @@ from plansafe.llm.scenario.model import (
 from plansafe.verifier.planning.port import Planner
 
 Rule = Callable[[View], list[Edit]]
-LEFT = "SC774"
+LEFT = SC.SCENARIO_UNCORRECTED
 MAX_ROUNDS = 400
 TEXTS: tuple[Rule, ...] = (
     wrapping.signs,
@@ -78,18 +79,18 @@ MEANINGS: tuple[Rule, ...] = (
     facts.requirements,
 )
 _WHY = {
-    "SC002": "what is not closed cannot be told",
-    "SC003": "what was meant cannot be told",
-    "SC004": "safecheck does not support it",
-    "SC005": "the file is not UTF-8",
-    "SC101": "no declared type is near, and there is no domain to declare it in",
-    "SC102": "no one declared predicate is near, and its parameters cannot be told",
-    "SC103": "which argument is too many, or missing, cannot be told",
-    "SC104": "no type fits all its uses, or the base would have to change",
-    "SC105": "which of the two is meant cannot be told",
-    "SC107": "no parameter fits all its uses",
-    "SC108": "no one declared object is near, and its type cannot be told",
-    "SC111": "which of the two is meant cannot be told",
+    SC.UNBALANCED: "what is not closed cannot be told",
+    SC.STRUCTURE: "what was meant cannot be told",
+    SC.UNSUPPORTED: "safecheck does not support it",
+    SC.NOT_UTF8: "the file is not UTF-8",
+    SC.UNKNOWN_TYPE: "no declared type is near, and there is no domain to declare it in",
+    SC.UNKNOWN_PREDICATE: "no one declared predicate is near, and its parameters cannot be told",
+    SC.ARITY: "which argument is too many, or missing, cannot be told",
+    SC.TYPE_MISMATCH: "no type fits all its uses, or the base would have to change",
+    SC.DECLARED_TWICE: "which of the two is meant cannot be told",
+    SC.UNBOUND_VARIABLE: "no parameter fits all its uses",
+    SC.UNKNOWN_OBJECT: "no one declared object is near, and its type cannot be told",
+    SC.CONTRADICTORY_INIT: "which of the two is meant cannot be told",
 }
 
 

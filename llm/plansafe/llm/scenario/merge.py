@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.sexpr import Node, write
 from plansafe.grammar.source import Source
@@ -13,7 +14,7 @@ from plansafe.llm.scenario.drafts import Draft
 from plansafe.verifier.elaborate.context import Context, is_name, is_object_name, is_variable
 from plansafe.verifier.elaborate.types import Typed, typed_list
 
-REDEFINED = "SC767"
+REDEFINED = SC.SCENARIO_REDECLARES
 _ROOT = ("object",)
 _SECTIONS = (":requirements", ":types", ":constants", ":predicates", ":functions")
 _MANY = (":action", ":durative-action")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import NamedTuple
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Span
 from plansafe.grammar.source import Source
 
@@ -19,13 +20,13 @@ DECLARED, ACTIONS, SOLVABLE, CONTRAST, STEPS, UNIQUE, REFERENCES = CRITERIA = (
     "references",
 )
 CODES = {
-    DECLARED: "SC765",
-    ACTIONS: "SC766",
-    SOLVABLE: "SC769",
-    CONTRAST: "SC770",
-    STEPS: "SC771",
-    UNIQUE: "SC772",
-    REFERENCES: "SC773",
+    DECLARED: SC.SCENARIO_UNDECLARED,
+    ACTIONS: SC.SCENARIO_MALFORMED_ACTION,
+    SOLVABLE: SC.SCENARIO_UNREACHABLE_GOAL,
+    CONTRAST: SC.SCENARIO_ONE_SIDED,
+    STEPS: SC.SCENARIO_TOO_SHORT,
+    UNIQUE: SC.SCENARIO_MANY_WAYS,
+    REFERENCES: SC.SCENARIO_REFERENCE_FAILS,
 }
 
 

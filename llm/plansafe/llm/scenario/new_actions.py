@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations
 from typing import assert_never
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.verifier.api import Checker
 from plansafe.verifier.compile.normal import Disjunct, dnf
@@ -32,7 +33,7 @@ from plansafe.verifier.model.nodes import (
 from plansafe.verifier.model.operations import conjuncts
 from plansafe.verifier.planning.lifted import Lifted
 
-MALFORMED, UNREACHABLE = "SC766", "SC768"
+MALFORMED, UNREACHABLE = SC.SCENARIO_MALFORMED_ACTION, SC.SCENARIO_DEAD_ACTION
 MAX_DISJUNCTS = 256
 MAX_OPERATORS = 200_000
 

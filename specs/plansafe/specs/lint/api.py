@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
 from plansafe.specs.lint.example import domain_name
@@ -56,7 +57,9 @@ def _explained(diagnostics: tuple[Diagnostic, ...], given: bool) -> tuple[Diagno
         return diagnostics
     return tuple(
         [
-            d._replace(help=d.help or "if a problem has this object, name the problem, too") if d.code == "SC108" else d
+            d._replace(help=d.help or "if a problem has this object, name the problem, too")
+            if d.code == SC.UNKNOWN_OBJECT
+            else d
             for d in diagnostics
         ]
     )
@@ -108,5 +111,5 @@ def _undecided(found: Found) -> list[Fault]:
         where = f" in {problem}" if problem is not None else ""
         labels = tuple([found.label(s, "not decided" if n == 0 else "", n == 0) for n, s in enumerate(subjects)])
         message = f"not decided for {about}{where}: {asked}"
-        out.append(Fault("SC759", Severity.NOTE, message, tuple(rules), labels, why, problem=problem))
+        out.append(Fault(SC.UNDECIDED_QUESTION, Severity.NOTE, message, tuple(rules), labels, why, problem=problem))
     return out

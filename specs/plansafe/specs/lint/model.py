@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import NamedTuple
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.grammar.source import Source
 
@@ -76,7 +77,7 @@ class Lint(NamedTuple):
             return 2
         if any([f.severity is not Severity.NOTE and f.code not in ignore for f in self.faults]):
             return 1
-        return 3 if self.open and "SC759" not in ignore else 0
+        return 3 if self.open and SC.UNDECIDED_QUESTION not in ignore else 0
 
 
 class LintOptions(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Severity
 from plansafe.specs.lint.budget import Budget
 from plansafe.specs.lint.change import PossibleChanges
@@ -40,12 +41,12 @@ class OneRule:
         for name in unused_parameters(rule, whole, self.found.sources.get(whole.source)):
             message = f"parameter `{name}` of rule `{rule.name}` occurs in no formula"
             reason = "the rule has an instance for each of its objects, and all of them say the same"
-            self.found.add("SC758", Severity.WARNING, message, [subject], reason, help="leave it out", said="here")
+            self.found.add(SC.IDLE_PART, Severity.WARNING, message, [subject], reason, help="leave it out", said="here")
         missing = missing_words(rule)
         if missing:
             message = f"rule `{rule.name}` does not say {' and '.join([f'`{word}`' for word in missing])}"
             reason = "reports cannot say what kind of harm it is about, and gaps by hazard are not found"
-            self.found.add("SC758", Severity.NOTE, message, [subject], reason, help="name them", said="here")
+            self.found.add(SC.IDLE_PART, Severity.NOTE, message, [subject], reason, help="name them", said="here")
 
     def _breakable(self, subject: Subject) -> None:
         rule, formulas = subject.rule, self.found.formulas[subject.base]
@@ -55,7 +56,7 @@ class OneRule:
         if reply is Reply.IMPOSSIBLE:
             self.found.useless.add(subject.key)
             reason = formulas.why_unbreakable(subject.number)
-            self.found.add("SC750", Severity.WARNING, message, [subject], reason, FORMULAS, said="never broken")
+            self.found.add(SC.NEVER_BROKEN, Severity.WARNING, message, [subject], reason, FORMULAS, said="never broken")
             return
         there = [
             n
@@ -65,7 +66,7 @@ class OneRule:
         if self.found.given and not there:
             self.found.useless.add(subject.key)
             self.found.add(
-                "SC757",
+                SC.RULE_WITHOUT_INSTANCE,
                 Severity.NOTE,
                 f"rule `{rule.name}` has no instance in the given problem{self._s}",
                 [subject],
@@ -85,7 +86,7 @@ class OneRule:
             self.found.useless.add(subject.key)
             proofs = sorted({answer.proof for answer in answers})
             self.found.add(
-                "SC750",
+                SC.NEVER_BROKEN,
                 Severity.WARNING,
                 f"{message} in the given problem{self._s}",
                 [subject],
@@ -146,7 +147,7 @@ class OneRule:
         if reply is Reply.IMPOSSIBLE:
             self.found.useless.add(key)
             reason = "what it asks for contradicts itself: the empty plan breaks it already"
-            self.found.add("SC751", Severity.ERROR, message, [subject], reason, FORMULAS, said="never kept")
+            self.found.add(SC.NEVER_KEPT, Severity.ERROR, message, [subject], reason, FORMULAS, said="never kept")
             return
         for n, number in subject.places.items():
             if n >= len(self.found.given) or not self.found.given[n].has_instance(number):
@@ -160,7 +161,7 @@ class OneRule:
                 if answer.proof == "initial state":
                     reason = "the initial state breaks it, before the first step; whatever the plan does comes too late"
                 self.found.add(
-                    "SC751",
+                    SC.NEVER_KEPT,
                     Severity.ERROR,
                     f"every plan for {problem} breaks rule `{rule.name}`, or leaves it undecided",
                     [subject],
@@ -180,7 +181,15 @@ class OneRule:
         for reason in PossibleChanges(self.found.words[subject.base]).reasons(subject.rule):
             message = f"no action can change what rule `{subject.rule.name}` is about"
             proof = "effects, types and named objects of the domain"
-            self.found.add("SC756", Severity.WARNING, message, [subject], reason, proof, said="nothing changes it")
+            self.found.add(
+                SC.RULE_WITHOUT_INFLUENCE,
+                Severity.WARNING,
+                message,
+                [subject],
+                reason,
+                proof,
+                said="nothing changes it",
+            )
 
     def _broken_somewhere(self, subject: Subject, budget: Budget) -> bool:
         """Whether a search in a small problem made for the purpose finds a plan that breaks a rule."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Severity
 from plansafe.specs.lint.found import FORMULAS, Found, listed
 from plansafe.specs.lint.model import Open, Scope
@@ -50,7 +51,13 @@ class Together:
                 message = f"rules `{a.rule.name}` and `{b.rule.name}` contradict each other"
                 reason = "no trace of a problem in which both have an instance keeps both"
                 self.found.add(
-                    "SC752", Severity.ERROR, message, [a, b], reason, FORMULAS, said="never kept with the other"
+                    SC.RULES_CONTRADICT,
+                    Severity.ERROR,
+                    message,
+                    [a, b],
+                    reason,
+                    FORMULAS,
+                    said="never kept with the other",
                 )
 
     def _ruled_out(self) -> None:
@@ -66,7 +73,7 @@ class Together:
             message = f"action `{action.name}` can never be taken without breaking {listed(subjects)}"
             reason = "its precondition and its effects contradict what is asked before or after it"
             self.found.add(
-                "SC753",
+                SC.UNUSABLE_ACTION,
                 Severity.WARNING,
                 message,
                 subjects,
@@ -98,7 +105,7 @@ class Together:
                     reason = "every trace that breaks one of them fails to keep the other"
                 help = "leave it out, unless its message or severity is wanted"
                 self.found.add(
-                    "SC755",
+                    SC.REDUNDANT_RULE,
                     Severity.WARNING,
                     message,
                     [subject, stronger],
@@ -122,7 +129,7 @@ class Together:
         self.found.contradicting.append(names)
         problem = self.found.problem(n)
         self.found.add(
-            "SC752",
+            SC.RULES_CONTRADICT,
             Severity.ERROR,
             f"no plan for {problem} keeps {listed(subjects)} together",
             subjects,
@@ -146,7 +153,7 @@ class Together:
         elif answer.yes is False and numbers:
             subjects = [mine[number] for number in numbers]
             self.found.add(
-                "SC754",
+                SC.UNSAFE_GOAL,
                 Severity.ERROR,
                 f"every plan that reaches the goal of {problem} breaks {listed(subjects)}",
                 subjects,

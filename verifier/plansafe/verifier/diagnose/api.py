@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.model import Diagnosis, ErrorClass, Witness
@@ -74,7 +75,7 @@ class _Classes:
         doubtful: list[tuple[int, GroundAction]] = []
         for number, step in enumerate(self.steps, 1):
             if isinstance(step, IllFormed):
-                error = ErrorClass.AFFORDANCE if step.code == "SC404" else ErrorClass.GRAMMAR
+                error = ErrorClass.AFFORDANCE if step.code == SC.STEP_TYPE else ErrorClass.GRAMMAR
                 self.impossible[number] = Witness(error, (number,), step.message)
             elif identity(step) not in afforded:
                 doubtful.append((number, step))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from plansafe.grammar.codes import SC
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.links import (
     Link,
@@ -187,7 +188,7 @@ def supports(checker: Checker, steps: Steps, k: int) -> tuple[Support, ...]:
         without.steps([step], number - 1)
         if len(without.failures) > failed[1] and len(with_it.failures) == failed[0]:
             failure = without.failures[-1]
-            if failure.code != "SC301":
+            if failure.code != SC.PRECONDITION:
                 text = f"keeps the effects of step {number} defined"
                 found[Support("step", number, failure.detail, None, text)] = None
     end = len(steps) + 1

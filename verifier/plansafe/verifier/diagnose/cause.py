@@ -15,6 +15,7 @@ from random import Random
 from time import monotonic
 from typing import NamedTuple
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.links import NotCovered, Steps, refuse_time
@@ -92,7 +93,7 @@ def _worlds(checker: Checker, steps: Steps, finding: Finding) -> Worlds:
     asked: list[Question] = []
     if finding.finding_class is FindingClass.UNMET_GOAL:
         asked = [ConditionsAt(((last, And(engine.task.goal), {}, (False, None)),))]
-    elif finding.code == "SC301":
+    elif finding.code == SC.PRECONDITION:
         step = steps[finding.step - 1]
         assert isinstance(step, GroundAction)
         binding = step.binding

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, assert_never
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.actions import Conflict, combine, interpreted
@@ -88,7 +89,7 @@ def safel_label(checker: Checker, plan: Source) -> PublishedLabel:
         return PublishedLabel(scheme, GRAMMAR, 0, "the plan cannot be read")
     for number, (tokens, step) in enumerate(written, 1):
         problem = unknown_name(task, tokens)
-        if problem is None and isinstance(step, IllFormed) and step.code != "SC404":
+        if problem is None and isinstance(step, IllFormed) and step.code != SC.STEP_TYPE:
             problem = step.message
         if problem is not None:
             return PublishedLabel(scheme, GRAMMAR, number, problem)

@@ -10,6 +10,7 @@ import re
 from enum import Enum
 from typing import Literal, assert_never
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.labels import (
@@ -89,7 +90,7 @@ _RAW = {
 }
 # BEHAVIOR checks these without asking its history.
 _PLACING = re.compile(r"(?:left_|right_)?(?:place|put|pour|transfer)(?:_|\Z)")
-_TIMES = frozenset(("SC405", "SC406"))
+_TIMES = frozenset((SC.UNTIMED_DURATIVE, SC.IMPOSSIBLE_TIME))
 _OPEN = frozenset(("open", "opened", "is_open"))
 _CLOSED = frozenset(("closed", "is_closed"))
 
@@ -146,7 +147,7 @@ def _grammar(task: Task, written: list[Written] | None) -> tuple[str, int, str] 
         if problem is not None:
             return HALLUCINATION, number, problem
     for number, (_, step) in enumerate(written, 1):
-        if isinstance(step, IllFormed) and step.code == "SC402":
+        if isinstance(step, IllFormed) and step.code == SC.STEP_ARITY:
             return ARGUMENTS, number, step.message
     return None
 

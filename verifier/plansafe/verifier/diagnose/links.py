@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from plansafe.grammar.codes import SC
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.support import Key, Support, SupportLiteral
 from plansafe.verifier.execution.monitors.finding import Violation
@@ -122,7 +123,7 @@ def record(checker: Checker, steps: Steps) -> Trace:
 
     run = Run(checker.engine, FORCE, observer=note)
     run.steps(steps)
-    if run.limit is not None and run.limit.code == "SC501":
+    if run.limit is not None and run.limit.code == SC.NUMBER_TOO_LARGE:
         raise NotCovered(run.limit.message)
     return Trace(logs, changers, {failure.step: failure for failure in run.failures}, run.state)
 

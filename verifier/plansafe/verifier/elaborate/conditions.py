@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_name, is_object_name, is_variable, word
 from plansafe.verifier.elaborate.types import Typed, TypeTable, typed_list
@@ -227,14 +228,14 @@ class Conditions:
     def bind(self, node: Node, at: At, start: int = 0) -> list[Variable]:
         """Bind the typed variables of a parameter list, from child ``start`` on."""
         if not isinstance(node, list):
-            self.context.error("SC003", "expected a list of typed variables", at, "expected `(?x - type ..)`")
+            self.context.error(SC.STRUCTURE, "expected a list of typed variables", at, "expected `(?x - type ..)`")
             return []
         out: list[Variable] = []
         seen: dict[str, At] = {}
         for entry in typed_list(self.context, node, start, is_variable, "a variable"):
             if entry.name in seen:
                 self.context.error(
-                    "SC105",
+                    SC.DECLARED_TWICE,
                     f"variable `{entry.name}` is declared twice",
                     entry.at,
                     "again here",
@@ -251,7 +252,7 @@ class Conditions:
         token = node[child]
         if not isinstance(token, str):
             self.context.error(
-                "SC004", "object fluents are not supported", At(node, child), "expected a variable or an object"
+                SC.UNSUPPORTED, "object fluents are not supported", At(node, child), "expected a variable or an object"
             )
             return None
         if token[0] == "?":
@@ -259,7 +260,11 @@ class Conditions:
             if found is None:
                 help = did_you_mean(token, self.scope.visible) or "bind it in `:parameters` or by a quantifier"
                 self.context.error(
-                    "SC107", f"variable `{token}` is not bound", At(node, child), "not bound here", help=help
+                    SC.UNBOUND_VARIABLE,
+                    f"variable `{token}` is not bound",
+                    At(node, child),
+                    "not bound here",
+                    help=help,
                 )
                 return None
             return -1 - found[0], found[1]
@@ -267,7 +272,7 @@ class Conditions:
         if number is None:
             if not is_object_name(token):
                 self.context.error(
-                    "SC003",
+                    SC.STRUCTURE,
                     f"`{token}` is neither a variable nor an object",
                     At(node, child),
                     "expected a variable or an object",
@@ -276,7 +281,9 @@ class Conditions:
             near = did_you_mean(token, self.symbols.object_index)
             if near is None and "?" + token in self.scope.visible:
                 near = f"did you mean `?{token}`?"
-            self.context.error("SC108", f"unknown object `{token}`", At(node, child), "not declared", help=near)
+            self.context.error(
+                SC.UNKNOWN_OBJECT, f"unknown object `{token}`", At(node, child), "not declared", help=near
+            )
             return None
         if number >= self.symbols.constants:
             message = f"the domain names `{token}`, an object of the problem"
@@ -292,7 +299,7 @@ class Conditions:
             plural = "" if len(wanted) == 1 else "s"
             other = (At(declared.node), "declared here") if isinstance(declared.node, list) else None
             self.context.error(
-                "SC103",
+                SC.ARITY,
                 f"{what} `{declared.name}` takes {len(wanted)} argument{plural}, not {len(node) - 1}",
                 At(node),
                 f"{len(node) - 1} given",
@@ -329,7 +336,11 @@ class Conditions:
         if isinstance(node, str):
             help = f"write `({node})`" if node in self.symbols.predicate_index else None
             self.context.error(
-                "SC003", f"expected a condition, found `{node}`", at, "expected a condition in parentheses", help=help
+                SC.STRUCTURE,
+                f"expected a condition, found `{node}`",
+                at,
+                "expected a condition in parentheses",
+                help=help,
             )
             return TRUE
         if not node:
@@ -337,7 +348,7 @@ class Conditions:
         head = node[0]
         if not isinstance(head, str):
             self.context.error(
-                "SC003",
+                SC.STRUCTURE,
                 "expected a condition, found a list of lists",
                 At(node),
                 "expected a predicate or an operator first",
@@ -410,19 +421,21 @@ class Conditions:
             or (head == "at" and len(node) > 1 and node[1] == "end")
         ):
             place = "in a `:constraints` section or a safety rule" if self.temporal == "none" else "in a safety rule"
-            self.context.error("SC112", f"`{head}` is not allowed here", where, f"allowed {place}")
+            self.context.error(SC.MISPLACED_OPERATOR, f"`{head}` is not allowed here", where, f"allowed {place}")
         elif (head == "at" and len(node) > 1 and node[1] == "start") or head == "over":
             self.context.error(
-                "SC112",
+                SC.MISPLACED_OPERATOR,
                 f"`{head}` is not allowed here",
                 where,
                 "allowed in a durative action's `:condition` and `:effect`",
             )
         elif head in ("unknown", "oneof"):
             places = "in `:init`" if head == "unknown" else "in `:init` and in effects"
-            self.context.error("SC112", f"`{head}` is not allowed here", where, f"allowed {places}")
+            self.context.error(SC.MISPLACED_OPERATOR, f"`{head}` is not allowed here", where, f"allowed {places}")
         elif not is_name(head):
-            self.context.error("SC003", f"expected a predicate or an operator, found `{head}`", where, "not a name")
+            self.context.error(
+                SC.STRUCTURE, f"expected a predicate or an operator, found `{head}`", where, "not a name"
+            )
         else:
             help = (
                 _SYNONYMS.get(head)
@@ -430,7 +443,7 @@ class Conditions:
                 or did_you_mean(head, self.operators)
                 or "declare it in `:predicates`"
             )
-            self.context.error("SC102", f"unknown predicate `{head}`", where, "not declared", help=help)
+            self.context.error(SC.UNKNOWN_PREDICATE, f"unknown predicate `{head}`", where, "not declared", help=help)
         return TRUE
 
     def _operands(self, node: list[Node], count: int, bounds: int = 0) -> bool:
@@ -440,7 +453,7 @@ class Conditions:
         if bounds:
             takes = f"{bounds} number{'' if bounds == 1 else 's'} and {takes}"
         self.context.error(
-            "SC003",
+            SC.STRUCTURE,
             f"`{node[0]}` takes {takes}, not {len(node) - 1} operand{'' if len(node) == 2 else 's'}",
             At(node),
             f"expected {takes}",
@@ -450,7 +463,7 @@ class Conditions:
     def _quantified(self, node: list[Node], universal: bool) -> Formula:
         if len(node) != 3:
             self.context.error(
-                "SC003",
+                SC.STRUCTURE,
                 f"`{node[0]}` takes typed variables and one formula",
                 At(node),
                 "expected `(?x - type ..)` and a formula",
@@ -458,7 +471,7 @@ class Conditions:
             return TRUE
         if self._depth >= MAX_QUANTIFIERS:
             message = f"quantifiers nested deeper than {MAX_QUANTIFIERS}"
-            self.context.error("SC004", message, At(node, 0), "too deep")
+            self.context.error(SC.UNSUPPORTED, message, At(node, 0), "too deep")
             return TRUE
         mark, around = self.scope.mark(), self._around
         variables = tuple(self.bind(node[1], At(node, 1)))
@@ -476,7 +489,10 @@ class Conditions:
     def _comparison(self, node: list[Node], operator: str) -> Formula:
         if len(node) != 3:
             self.context.error(
-                "SC003", f"`{operator}` compares two things, not {len(node) - 1}", At(node), "expected two operands"
+                SC.STRUCTURE,
+                f"`{operator}` compares two things, not {len(node) - 1}",
+                At(node),
+                "expected two operands",
             )
             return TRUE
         if operator == "=" and self._is_term(node[1]) and self._is_term(node[2]):
@@ -502,7 +518,7 @@ class Conditions:
         """``(preference [name] body)``: noted, and true as a condition."""
         if self.preferences is None:
             self.context.error(
-                "SC112",
+                SC.MISPLACED_OPERATOR,
                 "`preference` is not allowed here",
                 At(node, 0),
                 "allowed at the top of goals, preconditions and constraints, below `and` and `forall` alone",
@@ -511,7 +527,7 @@ class Conditions:
         named = len(node) == 3
         if len(node) not in (2, 3) or (named and not is_object_name(node[1])):
             self.context.error(
-                "SC003", "a preference is `(preference [name] formula)`", At(node), "expected a name and a formula"
+                SC.STRUCTURE, "a preference is `(preference [name] formula)`", At(node), "expected a name and a formula"
             )
             return TRUE
         noted, self.preferences = self.preferences, None
@@ -547,10 +563,10 @@ class Conditions:
         for child in range(1, bounds + 1):
             number = parse_number(node[child])
             if number is None:
-                self.context.error("SC003", f"`{head}` takes a number here", At(node, child), "expected a number")
+                self.context.error(SC.STRUCTURE, f"`{head}` takes a number here", At(node, child), "expected a number")
                 number = 0
             elif number < 0:
-                self.context.error("SC003", f"`{head}` takes a time", At(node, child), "negative")
+                self.context.error(SC.STRUCTURE, f"`{head}` takes a time", At(node, child), "negative")
             numbers.append(number)
         outer, saved_preferences = self.temporal, self.preferences
         self.preferences = None
@@ -566,18 +582,27 @@ class Conditions:
         Variables in ``implicit`` have their types from such steps and fit by definition.
         """
         if not isinstance(node, list) or not node or not isinstance(node[0], str):
-            self.context.error("SC003", "expected an action with its arguments", at, "expected `(name argument ..)`")
+            self.context.error(
+                SC.STRUCTURE, "expected an action with its arguments", at, "expected `(name argument ..)`"
+            )
             return FALSE
         action = self.symbols.actions.get(node[0])
         if action is None:
             help = did_you_mean(node[0], self.symbols.actions)
             self.context.error(
-                "SC114", f"unknown action `{node[0]}`", At(node, 0), "not declared in the domain", help=help
+                SC.UNKNOWN_ACTION_IN_RULE,
+                f"unknown action `{node[0]}`",
+                At(node, 0),
+                "not declared in the domain",
+                help=help,
             )
             return FALSE
         if kind != "start" and action.end is None:
             self.context.error(
-                "SC112", f"action `{action.name}` is not durative", At(node, 0), "only durative actions have an end"
+                SC.MISPLACED_OPERATOR,
+                f"action `{action.name}` is not durative",
+                At(node, 0),
+                "only durative actions have an end",
             )
             return FALSE
         predicate = self.symbols.action_predicate(kind, action)
@@ -585,7 +610,7 @@ class Conditions:
         if len(node) - 1 != len(types):
             other = (At(action.node), "declared here") if isinstance(action.node, list) else None
             self.context.error(
-                "SC103",
+                SC.ARITY,
                 f"action `{action.name}` takes {len(types)} arguments, not {len(node) - 1}",
                 At(node),
                 f"{len(node) - 1} given",
@@ -638,16 +663,16 @@ class Conditions:
                 return model.Fluent(function, ())
             if item == "#t":
                 self.context.error(
-                    "SC004", "continuous effects (`#t`) are not supported", At(node, child), "not supported"
+                    SC.UNSUPPORTED, "continuous effects (`#t`) are not supported", At(node, child), "not supported"
                 )
             else:
                 self.context.error(
-                    "SC003", f"expected a number, found `{item}`", At(node, child), "expected a numeric expression"
+                    SC.STRUCTURE, f"expected a number, found `{item}`", At(node, child), "expected a numeric expression"
                 )
             return model.Constant(0)
         if not item or not isinstance(item[0], str):
             self.context.error(
-                "SC003", "expected a numeric expression", At(node, child), "expected a fluent or an operator"
+                SC.STRUCTURE, "expected a numeric expression", At(node, child), "expected a fluent or an operator"
             )
             return model.Constant(0)
         head = item[0]
@@ -658,7 +683,7 @@ class Conditions:
         if head in ARITHMETIC:
             if len(item) < 2 or (len(item) == 2 and head != "-"):
                 self.context.error(
-                    "SC003",
+                    SC.STRUCTURE,
                     f"`{head}` needs {'one or more operands' if head == '-' else 'two or more operands'}",
                     At(item),
                     "operands missing",
@@ -670,7 +695,7 @@ class Conditions:
         if self.metric is not None and head == "is-violated" and len(item) == 2 and isinstance(item[1], str):
             if item[1] not in self.metric:
                 self.context.error(
-                    "SC115",
+                    SC.UNKNOWN_RULE_NAME,
                     f"unknown preference `{item[1]}`",
                     At(item, 1),
                     "no preference has this name",
@@ -678,8 +703,12 @@ class Conditions:
                 )
             return model.IsViolated(item[1])
         if head in self.symbols.predicate_index:
-            self.context.error("SC109", f"`{head}` is a predicate, not a function", At(item, 0), "has no numeric value")
+            self.context.error(
+                SC.UNKNOWN_FUNCTION, f"`{head}` is a predicate, not a function", At(item, 0), "has no numeric value"
+            )
         else:
             help = did_you_mean(head, self.symbols.function_index) or "declare it in `:functions`"
-            self.context.error("SC109", f"unknown function `{head}`", At(item, 0), "not declared", help=help)
+            self.context.error(
+                SC.UNKNOWN_FUNCTION, f"unknown function `{head}`", At(item, 0), "not declared", help=help
+            )
         return model.Constant(0)

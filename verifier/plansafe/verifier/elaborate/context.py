@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.sexpr import Node, Places
 
@@ -97,7 +98,7 @@ class Context:
         """Say, once for each feature (and name), that something is read as a dialect means it; ``text`` is as what."""
         if (feature, name) not in self._dialects:
             self._dialects.add((feature, name))
-            self.warning("SC706", f"{message}: {text}", at, "dialect", other=other, help=help)
+            self.warning(SC.DIALECT, f"{message}: {text}", at, "dialect", other=other, help=help)
 
     def note(self, code: str, message: str, at: At, text: str = "", *, help: str | None = None) -> None:
         """Report something that is as it should be, and that a reader may not expect."""
@@ -108,9 +109,9 @@ class Context:
     ) -> None:
         """A type mismatch: an error, or a warning when types are lenient."""
         if self.lenient_types:
-            self.warning("SC704", message, at, text, other=other, help=help)
+            self.warning(SC.TYPE_MISMATCH_ACCEPTED, message, at, text, other=other, help=help)
         else:
-            self.error("SC104", message, at, text, other=other, help=help)
+            self.error(SC.TYPE_MISMATCH, message, at, text, other=other, help=help)
 
     def _report(
         self,

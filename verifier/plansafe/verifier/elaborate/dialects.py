@@ -6,6 +6,7 @@ of a section. Lists that are made remember what they were made from, so diagnost
 
 from __future__ import annotations
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.conditions import Symbols
 from plansafe.verifier.elaborate.context import At, Context, is_object_name, is_variable, word
@@ -70,7 +71,7 @@ def split_agent(context: Context, node: list[Node]) -> tuple[list[At], list[Node
     while end < len(node) and not str(node[end]).startswith(":"):
         end += 1
     if end == start + 1:
-        context.error("SC003", "`:agent` has no value", At(node, start), "expected a value after this")
+        context.error(SC.STRUCTURE, "`:agent` has no value", At(node, start), "expected a value after this")
     listed = node[start + 1] if end == start + 2 else None
     if isinstance(listed, list):
         agent = [At(listed, child) for child in range(len(listed))]

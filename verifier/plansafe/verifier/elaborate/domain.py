@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate import dialects
 from plansafe.verifier.elaborate.conditions import RESERVED, Conditions, Scope, Symbols
@@ -94,18 +95,22 @@ def sections(
 ) -> Sections | None:
     """Split a definition into its sections; ``None`` if there is nothing to work with."""
     if not top:
-        context.error("SC003", f"the {kind} is empty", At(top), f"expected `(define ({kind} name) ..)`")
+        context.error(SC.STRUCTURE, f"the {kind} is empty", At(top), f"expected `(define ({kind} name) ..)`")
         return None
     form = top[0]
     if not isinstance(form, list) or len(form) < 2 or form[0] != "define" or not isinstance(form[1], list):
-        context.error("SC003", f"expected `(define ({kind} name) ..)`", At(top, 0), f"not a {kind}")
+        context.error(SC.STRUCTURE, f"expected `(define ({kind} name) ..)`", At(top, 0), f"not a {kind}")
         return None
     if len(top) > 1:
-        context.error("SC003", f"text after the end of the {kind}", At(top, 1), "a file holds one definition")
+        context.error(SC.STRUCTURE, f"text after the end of the {kind}", At(top, 1), "a file holds one definition")
     header = form[1]
     if len(header) != 2 or header[0] != kind or not is_object_name(header[1]):
         context.error(
-            "SC003", f"expected `({kind} name)`", At(form, 1), f"not the head of a {kind}", help=_swapped(header, kind)
+            SC.STRUCTURE,
+            f"expected `({kind} name)`",
+            At(form, 1),
+            f"not the head of a {kind}",
+            help=_swapped(header, kind),
         )
         if not header or header[0] != kind:
             return None
@@ -115,7 +120,7 @@ def sections(
         where = At(form, child)
         head = section[0] if isinstance(section, list) and section else section
         if not isinstance(section, list) or not isinstance(head, str) or not head.startswith(":"):
-            context.error("SC003", "expected a section such as `(:init ..)`", where, "not a section")
+            context.error(SC.STRUCTURE, "expected a section such as `(:init ..)`", where, "not a section")
         elif head in many:
             found.many.append((head, At(section)))
         elif head in single:
@@ -123,7 +128,7 @@ def sections(
                 found.single[head] = dialects.united(context, found.single[head], At(section))
             elif head in found.single:
                 context.error(
-                    "SC105",
+                    SC.DECLARED_TWICE,
                     f"section `{head}` occurs twice",
                     At(section, 0),
                     "again here",
@@ -133,7 +138,7 @@ def sections(
                 found.single[head] = At(section)
         elif head in unsupported:
             context.error(
-                "SC004",
+                SC.UNSUPPORTED,
                 f"{unsupported[head]} are not supported" if head != ":axiom" else unsupported[head],
                 At(section, 0),
                 "not supported",
@@ -142,7 +147,7 @@ def sections(
             from plansafe.verifier.elaborate.context import did_you_mean  # noqa: PLC0415
 
             context.error(
-                "SC003",
+                SC.STRUCTURE,
                 f"unknown section `{head}`",
                 At(section, 0),
                 "not a section of a " + kind,
@@ -167,10 +172,10 @@ def requirements(context: Context, found: Sections) -> None:
         flag = at.node[child]
         if not isinstance(flag, str) or flag not in REQUIREMENTS:
             if isinstance(flag, str):
-                context.warning("SC703", f"unknown requirement `{flag}`", At(at.node, child), "ignored")
+                context.warning(SC.UNKNOWN_REQUIREMENT, f"unknown requirement `{flag}`", At(at.node, child), "ignored")
             else:
                 context.error(
-                    "SC003", "expected a requirement such as `:strips`", At(at.node, child), "not a requirement"
+                    SC.STRUCTURE, "expected a requirement such as `:strips`", At(at.node, child), "not a requirement"
                 )
 
 
@@ -193,11 +198,11 @@ def declare_objects(symbols: Symbols, entries: list[Typed]) -> None:
             first, second = text(symbols.object_types[known]), text(types)
             message = f"object `{entry.name}` is declared twice, as `{first}` and as `{second}`"
             symbols.context.error(
-                "SC105", message, entry.at, "again here", other=(symbols.object_at[known], "first here")
+                SC.DECLARED_TWICE, message, entry.at, "again here", other=(symbols.object_at[known], "first here")
             )
         elif symbols.object_at[known].node is entry.at.node:
             symbols.context.error(
-                "SC105",
+                SC.DECLARED_TWICE,
                 f"object `{entry.name}` is declared twice",
                 entry.at,
                 "again here",
@@ -230,10 +235,10 @@ def declare_functions(symbols: Symbols, at: At) -> None:
         if node == "-":
             kind = at.node[child + 1] if child + 1 < len(at.node) else None
             if kind != "number":
-                code = "SC004" if is_name(kind) or isinstance(kind, list) else "SC003"
+                code = SC.UNSUPPORTED if is_name(kind) or isinstance(kind, list) else SC.STRUCTURE
                 context.error(
                     code,
-                    "object fluents are not supported" if code == "SC004" else "a type is missing after `-`",
+                    "object fluents are not supported" if code == SC.UNSUPPORTED else "a type is missing after `-`",
                     At(at.node, child),
                     "only `- number`",
                 )
@@ -251,11 +256,11 @@ def _signature(
 ) -> model.Predicate | None:
     context = symbols.context
     if not isinstance(node, list) or not node or not is_name(node[0]):
-        context.error("SC003", f"expected a {what} such as `(name ?x - type)`", at, f"not a {what}")
+        context.error(SC.STRUCTURE, f"expected a {what} such as `(name ?x - type)`", at, f"not a {what}")
         return None
     name = word(node[0])
     if name in RESERVED and what == "predicate":
-        context.error("SC003", f"`{name}` may not name a predicate", At(node, 0), "an operator of the language")
+        context.error(SC.STRUCTURE, f"`{name}` may not name a predicate", At(node, 0), "an operator of the language")
         return None
     entries = typed_list(context, node, 1, is_variable, "a variable") if len(node) > 1 else []
     seen: dict[str, At] = {}
@@ -269,7 +274,7 @@ def _signature(
     if name in index:
         first = table[index[name]].node
         context.error(
-            "SC105",
+            SC.DECLARED_TWICE,
             f"{what} `{name}` is declared twice",
             at,
             "again here",
@@ -287,16 +292,20 @@ def read_fields(context: Context, node: list[Node], start: int, known: tuple[str
     while child < len(node):
         key = node[child]
         if not isinstance(key, str) or not key.startswith(":"):
-            context.error("SC003", f"expected one of {', '.join(known)}", At(node, child), f"not a field of {what}")
+            context.error(
+                SC.STRUCTURE, f"expected one of {', '.join(known)}", At(node, child), f"not a field of {what}"
+            )
             child += 1
             continue
         if key in UNSUPPORTED_FIELDS:
-            context.error("SC004", f"{UNSUPPORTED_FIELDS[key]} are not supported", At(node, child), "not supported")
+            context.error(
+                SC.UNSUPPORTED, f"{UNSUPPORTED_FIELDS[key]} are not supported", At(node, child), "not supported"
+            )
         elif key not in known:
             from plansafe.verifier.elaborate.context import did_you_mean  # noqa: PLC0415
 
             context.error(
-                "SC003",
+                SC.STRUCTURE,
                 f"unknown field `{key}`",
                 At(node, child),
                 f"not a field of {what}",
@@ -304,11 +313,15 @@ def read_fields(context: Context, node: list[Node], start: int, known: tuple[str
             )
         elif key in found:
             context.error(
-                "SC105", f"field `{key}` occurs twice", At(node, child), "again here", other=(found[key], "first here")
+                SC.DECLARED_TWICE,
+                f"field `{key}` occurs twice",
+                At(node, child),
+                "again here",
+                other=(found[key], "first here"),
             )
         missing = child + 1 >= len(node)
         if missing or (isinstance(node[child + 1], str) and str(node[child + 1]).startswith(":")):
-            context.error("SC003", f"`{key}` has no value", At(node, child), "expected a value after this")
+            context.error(SC.STRUCTURE, f"`{key}` has no value", At(node, child), "expected a value after this")
             child += 1
             continue
         found.setdefault(key, At(node, child + 1))
@@ -339,7 +352,9 @@ class Actions:
         """Add one ``:action`` or ``:durative-action``."""
         node, context = at.node, self.context
         if len(node) < 2 or not is_name(node[1]):
-            context.error("SC003", "an action needs a name", At(node, 1) if len(node) > 1 else at, "expected a name")
+            context.error(
+                SC.STRUCTURE, "an action needs a name", At(node, 1) if len(node) > 1 else at, "expected a name"
+            )
             return
         name = word(node[1])
         durative = kind == ":durative-action"
@@ -359,7 +374,7 @@ class Actions:
             first = self.symbols.actions[name].node
             assert isinstance(first, list)
             context.error(
-                "SC105",
+                SC.DECLARED_TWICE,
                 f"action `{name}` is declared twice",
                 At(node, 1),
                 "again here",
@@ -451,7 +466,7 @@ class Actions:
             self._duration(value_of(fields[":duration"]), fields[":duration"], conditions, durations, False)
         else:
             self.context.error(
-                "SC003",
+                SC.STRUCTURE,
                 f"durative action `{name}` has no `:duration`",
                 At(node, 1),
                 "expected `:duration (= ?duration ..)`",
@@ -473,7 +488,7 @@ class Actions:
     ) -> None:
         if not isinstance(node, list):
             self.context.error(
-                "SC003",
+                SC.STRUCTURE,
                 f"expected a timed condition, found `{node}`",
                 at,
                 "expected `(at start ..)`, `(over all ..)` or `(at end ..)`",
@@ -494,11 +509,11 @@ class Actions:
             timed[word(node[1])] += [Quantified(True, around, formula)] if around else conjuncts(formula)
         elif node[0] == "preference":
             self.context.error(
-                "SC004", "preferences in durative conditions are not supported", At(node, 0), "not supported"
+                SC.UNSUPPORTED, "preferences in durative conditions are not supported", At(node, 0), "not supported"
             )
         else:
             self.context.error(
-                "SC003", "expected `(at start ..)`, `(over all ..)` or `(at end ..)`", at, "when must it hold?"
+                SC.STRUCTURE, "expected `(at start ..)`, `(over all ..)` or `(at end ..)`", at, "when must it hold?"
             )
 
     def _duration(
@@ -506,7 +521,7 @@ class Actions:
     ) -> None:
         if not isinstance(node, list):
             self.context.error(
-                "SC003", f"expected a duration constraint, found `{node}`", at, "expected `(= ?duration ..)`"
+                SC.STRUCTURE, f"expected a duration constraint, found `{node}`", at, "expected `(= ?duration ..)`"
             )
         elif not node:
             return
@@ -519,7 +534,7 @@ class Actions:
             out.append(model.DurationConstraint(word(node[0]), conditions.expression(node, 2), at_end, node))
         else:
             self.context.error(
-                "SC003",
+                SC.STRUCTURE,
                 "expected `(= ?duration ..)`, `(<= ?duration ..)` or `(>= ?duration ..)`",
                 at,
                 "not a duration constraint",
@@ -541,7 +556,7 @@ def axiom(symbols: Symbols, at: At) -> model.Axiom | None:
     """One ``(:derived (p ?x - t ..) body)``."""
     node, context = at.node, symbols.context
     if len(node) != 3 or not isinstance(node[1], list) or not node[1] or not isinstance(node[1][0], str):
-        context.error("SC003", "expected `(:derived (predicate ?x ..) condition)`", at, "not a derived predicate")
+        context.error(SC.STRUCTURE, "expected `(:derived (predicate ?x ..) condition)`", at, "not a derived predicate")
         return None
     head = node[1]
     index = symbols.predicate_index.get(word(head[0]))
@@ -549,7 +564,7 @@ def axiom(symbols: Symbols, at: At) -> model.Axiom | None:
         from plansafe.verifier.elaborate.context import did_you_mean  # noqa: PLC0415
 
         context.error(
-            "SC102",
+            SC.UNKNOWN_PREDICATE,
             f"unknown predicate `{head[0]}`",
             At(head, 0),
             "not declared",
@@ -563,7 +578,7 @@ def axiom(symbols: Symbols, at: At) -> model.Axiom | None:
     if len(parameters) != len(declared.types):
         other = (At(declared.node), "declared here") if isinstance(declared.node, list) else None
         context.error(
-            "SC103",
+            SC.ARITY,
             f"predicate `{declared.name}` takes {len(declared.types)} arguments, not {len(parameters)}",
             At(head),
             f"{len(parameters)} given",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.conditions import RESERVED, Conditions
 from plansafe.verifier.elaborate.context import At, tokens, word
@@ -85,14 +86,17 @@ class Effects:
     def _effect(self, node: Node, at: At, around: Around, own: dict[str, _Group]) -> None:
         context, moment = self.context, around.moment
         if not isinstance(node, list):
-            context.error("SC003", f"expected an effect, found `{node}`", at, "expected an effect in parentheses")
+            context.error(SC.STRUCTURE, f"expected an effect, found `{node}`", at, "expected an effect in parentheses")
             return
         if not node:
             return
         head = node[0]
         if not isinstance(head, str):
             context.error(
-                "SC003", "expected an effect, found a list of lists", at, "expected a predicate or an operator first"
+                SC.STRUCTURE,
+                "expected an effect, found a list of lists",
+                at,
+                "expected a predicate or an operator first",
             )
             return
         if (
@@ -103,7 +107,7 @@ class Effects:
             and isinstance(node[2], list)
         ):
             if moment is not None:
-                context.error("SC003", "`at start` or `at end` inside another", At(node), "nested")
+                context.error(SC.STRUCTURE, "`at start` or `at end` inside another", At(node), "nested")
             self._effect(node[2], At(node, 2), around._replace(moment=word(node[1])), own)
         elif head == "and":
             for child in range(1, len(node)):
@@ -121,13 +125,16 @@ class Effects:
             self._choice(node, around)
         elif head in ("forall", "when"):
             needs = "typed variables and one effect" if head == "forall" else "one condition and one effect"
-            context.error("SC003", f"`{head}` takes {needs}", At(node), f"expected {needs}")
+            context.error(SC.STRUCTURE, f"`{head}` takes {needs}", At(node), f"expected {needs}")
         elif moment is None and head in ASSIGNMENTS and "#t" in tokens(node):
             message = "continuous effects (`#t`) are not supported"
-            context.error("SC004", message, At(node), "changes while the action runs")
+            context.error(SC.UNSUPPORTED, message, At(node), "changes while the action runs")
         elif moment is None:
             context.error(
-                "SC003", "an effect of a durative action needs `at start` or `at end`", At(node), "when does it happen?"
+                SC.STRUCTURE,
+                "an effect of a durative action needs `at start` or `at end`",
+                At(node),
+                "when does it happen?",
             )
         elif head == "not" and len(node) == 2:
             atom = self._atom(node[1], At(node, 1))
@@ -138,14 +145,14 @@ class Effects:
             if assignment is not None:
                 self._group(around, moment, own).assignments.append(assignment)
         elif head in ("or", "not", "imply", "exists", "probabilistic"):
-            code = "SC004" if head == "probabilistic" else "SC003"
+            code = SC.UNSUPPORTED if head == "probabilistic" else SC.STRUCTURE
             context.error(
                 code,
                 f"`{head}` is not an effect"
-                if code == "SC003"
+                if code == SC.STRUCTURE
                 else "probabilities (`probabilistic`) are not supported",
                 At(node, 0),
-                "not supported in an effect" if code == "SC004" else "not allowed in an effect",
+                "not supported in an effect" if code == SC.UNSUPPORTED else "not allowed in an effect",
             )
         else:
             atom = self._atom(node, at)
@@ -169,10 +176,12 @@ class Effects:
         number, self.choices = self.choices, self.choices + 1
         if len(around.choices) >= MAX_CHOICES:
             message = f"`oneof` nested deeper than {MAX_CHOICES}"
-            self.context.error("SC004", message, At(node, 0), "too deep")
+            self.context.error(SC.UNSUPPORTED, message, At(node, 0), "too deep")
             return
         if count == 0:
-            self.context.error("SC003", "`oneof` without alternatives", At(node), "expected effects to choose from")
+            self.context.error(
+                SC.STRUCTURE, "`oneof` without alternatives", At(node), "expected effects to choose from"
+            )
         for child in range(1, len(node)):
             choice = Choice(number, child - 1, count, around.variables)
             inner = around._replace(choices=(*around.choices, choice))
@@ -184,12 +193,12 @@ class Effects:
         if timed and isinstance(node, list) and node[0] == "at" and word(node[1]) in _MOMENTS:
             if moment == "start" and node[1] == "end":
                 self.context.error(
-                    "SC004", "an effect at the start cannot depend on the end", At(node), "read after the effect"
+                    SC.UNSUPPORTED, "an effect at the start cannot depend on the end", At(node), "read after the effect"
                 )
             found.append((word(node[1]), self.conditions.formula(node[2], At(node, 2))))
         elif timed and isinstance(node, list) and node[0] == "over" and node[1] == "all":
             self.context.error(
-                "SC004", "`over all` in the condition of an effect is not supported", At(node), "not supported"
+                SC.UNSUPPORTED, "`over all` in the condition of an effect is not supported", At(node), "not supported"
             )
         elif self.durative and isinstance(node, list) and node and node[0] == "and":
             for child in range(1, len(node)):
@@ -201,17 +210,17 @@ class Effects:
         context = self.context
         symbols = self.conditions.symbols
         if not isinstance(node, list) or not node or not isinstance(node[0], str):
-            context.error("SC003", "expected a fact", at, "expected `(predicate argument ..)`")
+            context.error(SC.STRUCTURE, "expected a fact", at, "expected `(predicate argument ..)`")
             return None
         errors = context.errors
         formula = symbols.ground_atom(node) or self.conditions.formula(node, at)
         if not isinstance(formula, Atom) or node[0] not in symbols.predicate_index:
             if context.errors == errors:
-                context.error("SC003", f"`{node[0]}` is not a fact", at, "expected `(predicate argument ..)`")
+                context.error(SC.STRUCTURE, f"`{node[0]}` is not a fact", at, "expected `(predicate argument ..)`")
             return None
         if formula.predicate in self.derived:
             context.error(
-                "SC003",
+                SC.STRUCTURE,
                 f"derived predicate `{symbols.predicates[formula.predicate].name}` cannot be an effect",
                 at,
                 "changed by an action, but derived",
@@ -222,14 +231,14 @@ class Effects:
     def _assignment(self, node: list[Node], head: str) -> Assignment | None:
         context = self.context
         if len(node) != 3:
-            context.error("SC003", f"`{head}` takes a fluent and a value", At(node), "expected two operands")
+            context.error(SC.STRUCTURE, f"`{head}` takes a fluent and a value", At(node), "expected two operands")
             return None
         errors = context.errors
         target = self.conditions.expression(node, 1)
         value = self.conditions.expression(node, 2)
         if not isinstance(target, model.Fluent):
             if context.errors == errors:
-                context.error("SC003", f"`{head}` needs a fluent to change", At(node, 1), "not a fluent")
+                context.error(SC.STRUCTURE, f"`{head}` needs a fluent to change", At(node, 1), "not a fluent")
             return None
         return Assignment(head, target.function, target.arguments, value)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.conditions import RESERVED, Conditions, Scope, Symbols, parse_number
 from plansafe.verifier.elaborate.context import At, did_you_mean, word
@@ -64,7 +65,10 @@ class Initial:
         for (predicate, code), at in self.denied.items():
             if code in facts[predicate]:
                 self.context.error(
-                    "SC111", "a fact is both asserted and denied", at, "denied here, asserted elsewhere in `:init`"
+                    SC.CONTRADICTORY_INIT,
+                    "a fact is both asserted and denied",
+                    at,
+                    "denied here, asserted elsewhere in `:init`",
                 )
         self.unknowns = self._statements.result(node)
 
@@ -76,13 +80,13 @@ class Initial:
             first, where = seen.setdefault(key, (literal, at))
             if first.value != literal.value:
                 message = f"two timed literals of time {literal.time} contradict each other"
-                self.context.error("SC111", message, at, "contradicts", other=(where, "this one"))
+                self.context.error(SC.CONTRADICTORY_INIT, message, at, "contradicts", other=(where, "this one"))
         self.timed = [literal for literal, _ in seen.values()]
 
     def _closely(self, fact: Node, at: At) -> None:
         context = self.context
         if not isinstance(fact, list) or not fact or not isinstance(fact[0], str):
-            context.error("SC003", "expected a fact", at, "expected `(predicate object ..)`")
+            context.error(SC.STRUCTURE, "expected a fact", at, "expected `(predicate object ..)`")
             return
         head = fact[0]
         if head == "=" and len(fact) == 3:
@@ -124,18 +128,20 @@ class Initial:
             or not isinstance(node[0], str)
             or node[0] in ("and", "or", "not", "forall", "exists", "imply", "=")
         ):
-            self.context.error("SC003", "expected a fact", at, "expected `(predicate object ..)`")
+            self.context.error(SC.STRUCTURE, "expected a fact", at, "expected `(predicate object ..)`")
             return None
         errors = self.context.errors
         formula = self.conditions.formula(node, at)
         if self.context.errors == errors and not (
             isinstance(formula, model.Atom) and node[0] in self.symbols.predicate_index
         ):
-            self.context.error("SC003", "expected a fact", at, "expected `(predicate object ..)`")
+            self.context.error(SC.STRUCTURE, "expected a fact", at, "expected `(predicate object ..)`")
         if self.context.errors > errors or not isinstance(formula, model.Atom):
             return None
         if formula.predicate in self.derived:
-            self.context.error("SC003", f"derived predicate `{node[0]}` cannot be in `:init`", at, "derived, not given")
+            self.context.error(
+                SC.STRUCTURE, f"derived predicate `{node[0]}` cannot be in `:init`", at, "derived, not given"
+            )
             return None
         return formula.predicate, self.encode(formula.arguments)
 
@@ -152,12 +158,12 @@ class Initial:
         target = self.conditions.expression(node, 1)
         value = parse_number(node[2])
         if value is None:
-            code = "SC004" if isinstance(node[2], list) or node[2] in self.symbols.object_index else "SC003"
+            code = SC.UNSUPPORTED if isinstance(node[2], list) or node[2] in self.symbols.object_index else SC.STRUCTURE
             self.context.error(code, "expected a number", At(node, 2), "only numbers may be assigned in `:init`")
             return None
         if not isinstance(target, model.Fluent):
             if self.context.errors == errors:
-                self.context.error("SC003", "expected a fluent to give a value to", At(node, 1), "not a fluent")
+                self.context.error(SC.STRUCTURE, "expected a fluent to give a value to", At(node, 1), "not a fluent")
             return None
         return None if self.context.errors > errors else (target, value)
 
@@ -173,7 +179,7 @@ class Initial:
         key = (target.function, self.encode(target.arguments))
         if key in self.fluent_at and self.fluents[key[0]][key[1]] != value:
             self.context.error(
-                "SC111",
+                SC.CONTRADICTORY_INIT,
                 "a fluent has two initial values",
                 At(node),
                 "again here",
@@ -188,7 +194,7 @@ class Initial:
         assert time is not None
         assert isinstance(literal, list)
         if time < 0:
-            self.context.error("SC003", "a timed literal before time 0", At(node, 1), "negative")
+            self.context.error(SC.STRUCTURE, "a timed literal before time 0", At(node, 1), "negative")
             return
         if literal and literal[0] == "=" and len(literal) == 3:
             self._fluent(literal, time)
@@ -209,7 +215,7 @@ def metric(symbols: Symbols, node: list[Node], preferences: frozenset[str]) -> m
     if len(node) != 3 or node[1] not in ("minimize", "maximize"):
         help = did_you_mean(word(node[1]), ("minimize", "maximize")) if len(node) > 1 else None
         symbols.context.error(
-            "SC003",
+            SC.STRUCTURE,
             "expected `(:metric minimize expression)`",
             At(node),
             "expected `minimize` or `maximize` and an expression",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from plansafe.grammar.codes import SC
 from plansafe.verifier.elaborate.conditions import Symbols
 from plansafe.verifier.elaborate.context import At, Context
 from plansafe.verifier.model import nodes as model
@@ -28,7 +29,7 @@ def stratify(
                     if wanted > len(derived):
                         name = symbols.predicates[axiom.predicate].name
                         context.error(
-                            "SC110",
+                            SC.NOT_STRATIFIED,
                             f"derived predicate `{name}` depends on its own negation",
                             at,
                             "recursion through `not`",

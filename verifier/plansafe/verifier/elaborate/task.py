@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, assert_never
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate import dialects
 from plansafe.verifier.elaborate import domain as domains
@@ -147,10 +148,10 @@ def _names_match(context: Context, in_domain: domains.Sections, in_problem: doma
     if at is None:
         return
     if len(at.node) != 2 or not is_object_name(at.node[1]):
-        context.error("SC003", "expected `(:domain name)`", at, "expected one name")
+        context.error(SC.STRUCTURE, "expected `(:domain name)`", at, "expected one name")
     elif at.node[1] != in_domain.name:
         context.warning(
-            "SC705",
+            SC.OTHER_DOMAIN,
             f"the problem is for domain `{at.node[1]}`, the domain is `{in_domain.name}`",
             At(at.node, 1),
             "another name",
@@ -162,10 +163,10 @@ def _goal(
 ) -> tuple[tuple[Formula, ...], tuple[object, ...], tuple[Preference, ...]]:
     at = found.single.get(":goal")
     if at is None:
-        context.error("SC003", "the problem has no `:goal`", At(top, 0), "expected a section `(:goal ..)`")
+        context.error(SC.STRUCTURE, "the problem has no `:goal`", At(top, 0), "expected a section `(:goal ..)`")
         return (), (), ()
     if len(at.node) != 2:
-        context.error("SC003", "`:goal` takes one condition", at, "expected `(:goal condition)`")
+        context.error(SC.STRUCTURE, "`:goal` takes one condition", at, "expected `(:goal condition)`")
         return (), (), ()
     conditions = Conditions(symbols, Scope())
     conditions.preferences = []
@@ -180,7 +181,9 @@ def _constraints(symbols: Symbols, sections: tuple[domains.Sections, ...]) -> tu
         if at is None:
             continue
         if len(at.node) != 2:
-            symbols.context.error("SC003", "`:constraints` takes one formula", at, "expected `(:constraints formula)`")
+            symbols.context.error(
+                SC.STRUCTURE, "`:constraints` takes one formula", at, "expected `(:constraints formula)`"
+            )
             continue
         _constraint(symbols, at.node[1], At(at.node, 1), (), Scope(), out)
     return tuple(out)
@@ -192,7 +195,9 @@ def _constraint(
     """Conjuncts become constraints of their own, below the ``forall`` around them."""
     context = symbols.context
     if not isinstance(node, list):
-        context.error("SC003", f"expected a constraint, found `{node}`", at, "expected a constraint in parentheses")
+        context.error(
+            SC.STRUCTURE, f"expected a constraint, found `{node}`", at, "expected a constraint in parentheses"
+        )
         return
     conditions = Conditions(symbols, scope, "constraints")
     head = node[0] if node else "and"
@@ -208,7 +213,7 @@ def _constraint(
         named = len(node) == 3
         if len(node) not in (2, 3) or (named and not is_object_name(node[1])):
             context.error(
-                "SC003", "a preference is `(preference [name] constraint)`", at, "expected a name and a constraint"
+                SC.STRUCTURE, "a preference is `(preference [name] constraint)`", at, "expected a name and a constraint"
             )
             return
         name = word(node[1]) if named else "preference"
@@ -251,7 +256,7 @@ def _whole(context: Context, formula: Formula, at: At) -> Formula:
             case model.Atom() | model.Equal() | model.Compare():
                 if not context.errors:
                     context.error(
-                        "SC112",
+                        SC.MISPLACED_OPERATOR,
                         "a constraint needs a temporal operator",
                         at,
                         "a condition alone: always? at the end?",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_name
 
@@ -49,10 +50,12 @@ def typed_list(
         if item == "-":
             if not pending and not wrong:
                 context.error(
-                    "SC003", f"a type without {what} before it", At(node, position), "nothing is typed by this"
+                    SC.STRUCTURE, f"a type without {what} before it", At(node, position), "nothing is typed by this"
                 )
             if position + 1 >= len(node):
-                context.error("SC003", "a type is missing after `-`", At(node, position), "expected a type after this")
+                context.error(
+                    SC.STRUCTURE, "a type is missing after `-`", At(node, position), "expected a type after this"
+                )
                 position += 1
                 types: tuple[str, ...] | None = None
                 where = None
@@ -66,9 +69,9 @@ def typed_list(
             continue
         wrong = True
         if isinstance(item, list):
-            context.error("SC003", f"expected {what}, found a list", At(node, position), f"not {what}")
+            context.error(SC.STRUCTURE, f"expected {what}, found a list", At(node, position), f"not {what}")
         else:
-            context.error("SC003", f"`{item}` is not {what}", At(node, position), f"expected {what}")
+            context.error(SC.STRUCTURE, f"`{item}` is not {what}", At(node, position), f"expected {what}")
         position += 1
     out += [Typed(name, at, None, None) for name, at in pending]
     return out
@@ -84,15 +87,15 @@ def _alternatives(context: Context, node: Node, at: At) -> tuple[str, ...]:
     if isinstance(node, str):
         if is_name(node):
             return (node,)
-        context.error("SC003", f"`{node}` is not a type", at, "expected a type")
+        context.error(SC.STRUCTURE, f"`{node}` is not a type", at, "expected a type")
         return ()
     if len(node) > 1 and node[0] == "either":
         names = [child for child in node[1:] if is_name(child)]
         for child_index, child in enumerate(node[1:], 1):
             if not is_name(child):
-                context.error("SC003", "`either` takes names of types", At(node, child_index), "expected a type")
+                context.error(SC.STRUCTURE, "`either` takes names of types", At(node, child_index), "expected a type")
         return tuple(str(n) for n in names)
-    context.error("SC003", "expected a type or `(either type ..)`", at, "expected a type")
+    context.error(SC.STRUCTURE, "expected a type or `(either type ..)`", at, "expected a type")
     return ()
 
 
@@ -147,7 +150,7 @@ class TypeTable:
     def unknown(self, name: str, at: At) -> None:
         """Report a type that is not declared."""
         help = did_you_mean(name, self.index) or "declare it in `:types`"
-        self.context.error("SC101", f"unknown type `{name}`", at, "not declared", help=help)
+        self.context.error(SC.UNKNOWN_TYPE, f"unknown type `{name}`", at, "not declared", help=help)
 
     def _close(self) -> None:
         """Compute all ancestors; report cycles."""
@@ -166,7 +169,7 @@ class TypeTable:
                         cycle = [entry[0] for entry in path]
                         names = " -> ".join(self.names[t] for t in [*cycle[cycle.index(parent) :], parent])
                         if at is not None:
-                            self.context.error("SC106", "types form a cycle", at, names)
+                            self.context.error(SC.CYCLE, "types form a cycle", at, names)
                     elif state[parent] == 0:
                         state[parent] = 1
                         path.append((parent, list(self.parents[parent])))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.conditions import ORDERS, parse_number
 from plansafe.verifier.elaborate.context import At
@@ -67,7 +68,7 @@ class Statements:
         symbols = self.initial.symbols
         if len(node) != 2:
             self.context.error(
-                "SC003",
+                SC.STRUCTURE,
                 f"`unknown` takes one fact or fluent, not {len(node) - 1}",
                 At(node),
                 "expected `(unknown (predicate object ..))`",
@@ -90,7 +91,7 @@ class Statements:
         numbers = [parse_number(operand) for operand in node[1:]]
         if len(numbers) not in (2, 3) or numbers.count(None) != 1:
             self.context.error(
-                "SC003",
+                SC.STRUCTURE,
                 f"`{operator}` in `:init` bounds one fluent by numbers",
                 At(node),
                 "expected one fluent and one or two numbers",
@@ -118,7 +119,9 @@ class Statements:
     def _choice(self, node: list[Node]) -> None:
         head = node[0]
         if len(node) == 1:
-            self.context.error("SC003", f"`{head}` without alternatives", At(node), "expected facts to choose from")
+            self.context.error(
+                SC.STRUCTURE, f"`{head}` without alternatives", At(node), "expected facts to choose from"
+            )
             return
         errors = self.context.errors
         alternatives = [self._alternative(node, child, head == "oneof") for child in range(1, len(node))]
@@ -128,7 +131,7 @@ class Statements:
         for child, fluents in enumerate(valued, 1):
             if fluents != valued[0]:
                 self.context.error(
-                    "SC003",
+                    SC.STRUCTURE,
                     "the alternatives give values to different fluents",
                     At(node, child),
                     "other fluents than the first alternative",
@@ -146,7 +149,7 @@ class Statements:
             return () if literal is None else (literal,)
         if len(item) == 1:
             message = "an alternative without literals is true in any case"
-            self.context.error("SC003", message, At(item), "expected literals after `and`")
+            self.context.error(SC.STRUCTURE, message, At(item), "expected literals after `and`")
         found: dict[tuple[int, int, bool], tuple[InitialLiteral, At]] = {}
         for position in range(1, len(item)):
             literal = self._literal(item, position, values)
@@ -156,7 +159,7 @@ class Statements:
             first, where = found.setdefault(key, (literal, At(item, position)))
             if first.value != literal.value:
                 self.context.error(
-                    "SC111",
+                    SC.CONTRADICTORY_INIT,
                     "an alternative contradicts itself",
                     At(item, position),
                     "contradicts",
@@ -169,7 +172,7 @@ class Statements:
         if isinstance(item, list) and len(item) == 3 and item[0] == "=":
             if not values:
                 self.context.error(
-                    "SC003",
+                    SC.STRUCTURE,
                     "`or` chooses among facts, not values",
                     At(item),
                     "not a literal",
@@ -189,7 +192,7 @@ class Statements:
         item = node[child]
         if isinstance(item, list) and len(item) == 3 and item[0] == "at" and isinstance(item[2], list):
             message = "what happens at a time cannot be left open"
-            self.context.error("SC003", message, At(node, child), "a timed literal")
+            self.context.error(SC.STRUCTURE, message, At(node, child), "a timed literal")
             return None
         return self.initial.atom(item, At(node, child))
 
@@ -198,7 +201,7 @@ class Statements:
         fluent = self.initial.conditions.expression(node, child)
         if not isinstance(fluent, Fluent) or self.context.errors > errors:
             if self.context.errors == errors:
-                self.context.error("SC003", "expected a fluent", At(node, child), "not a fluent")
+                self.context.error(SC.STRUCTURE, "expected a fluent", At(node, child), "not a fluent")
             return None
         return fluent.function, self.initial.encode(fluent.arguments)
 
@@ -236,7 +239,7 @@ class Statements:
         if given is None and said.node[1] in section:
             given = At(section, section.index(said.node[1]))
         self.context.error(
-            "SC111",
+            SC.CONTRADICTORY_INIT,
             "a fact is both given and unknown",
             At(said.node),
             "unknown here",
@@ -256,17 +259,17 @@ class Statements:
                 at = (initial.fluent_at[said.key], "given here")
                 if said.node[0] == "unknown":
                     message = "a fluent is both given and unknown"
-                    self.context.error("SC111", message, At(said.node), "unknown here", other=at)
+                    self.context.error(SC.CONTRADICTORY_INIT, message, At(said.node), "unknown here", other=at)
                 elif is_empty(narrowed(interval, Interval(given, given))):
                     message = "a fluent's value lies outside of its interval"
-                    self.context.error("SC111", message, At(said.node), "the interval", other=at)
+                    self.context.error(SC.CONTRADICTORY_INIT, message, At(said.node), "the interval", other=at)
                 continue
             before = values[function].get(code, Interval())
             values[function][code] = both = narrowed(before, interval)
             if is_empty(both) and not is_empty(before):
                 other = (At(first[said.key].node), "together with this one") if said.key in first else None
                 message = "no world satisfies the initial state: an interval is empty"
-                self.context.error("SC117", message, At(said.node), "no value is left", other=other)
+                self.context.error(SC.NO_WORLD, message, At(said.node), "no value is left", other=other)
             first.setdefault(said.key, said)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import NamedTuple
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.sexpr import Places, problems, read_all
 from plansafe.grammar.source import Source, expect_sources
@@ -33,7 +34,7 @@ from plansafe.verifier.rules.model import Rule
 RECURSION = 1_000_000
 # 65,536 bits, the largest number there is, in decimal.
 DIGITS = 20_100
-_SHAPE = frozenset(("SC002", "SC003"))
+_SHAPE = frozenset((SC.UNBALANCED, SC.STRUCTURE))
 
 Resolve = Callable[[str, Source], Source | None]
 """Finds the specification that another one (the second argument) extends by a name; ``None``: there is none."""
@@ -209,7 +210,7 @@ def _specified(
     except LimitReached:
         label = Label(specs[0].name, Span(0, 1), "this specification")
         context.diagnostics.append(
-            Diagnostic("SC503", "templates and macros expand to more than a million nodes", (label,))
+            Diagnostic(SC.TOO_MANY_INSTANCES, "templates and macros expand to more than a million nodes", (label,))
         )
         context.errors += 1
         return Expanded([], [])

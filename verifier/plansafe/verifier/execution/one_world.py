@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.verifier.elaborate.context import At, Context
 from plansafe.verifier.model.nodes import OpenPredicate, Task, WorldInvariant
 
-CODE = "SC507"
+CODE = SC.NEEDS_ONE_WORLD
 
 
 class LeavesOpen(ValueError):

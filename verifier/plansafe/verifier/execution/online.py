@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.sexpr import Node, problems, read_all
 from plansafe.grammar.source import Source
@@ -135,11 +136,11 @@ class Monitor:
         """The step that ``action`` is, or why it is none."""
         tokens = action.lower().replace("(", " ").replace(")", " ").split()
         if not tokens:
-            return IllFormed("SC003", "an action is missing", 0)
+            return IllFormed(SC.STRUCTURE, "an action is missing", 0)
         found = self.engine.resolver.tokens(tokens)
         if isinstance(found, GroundAction) and found.action.end is not None:
             return IllFormed(
-                "SC405",
+                SC.UNTIMED_DURATIVE,
                 "the online monitor takes instantaneous actions; give starts and ends as actions of their own",
                 0,
             )
@@ -297,7 +298,7 @@ class Monitor:
             top = read_all(source)
             if top is None or len(top) != 1:
                 found = problems(source)
-                raise ObservationError(found[0] if found else Diagnostic("SC003", f"`{text}` is not one fact"))
+                raise ObservationError(found[0] if found else Diagnostic(SC.STRUCTURE, f"`{text}` is not one fact"))
             node = top[0]
             if isinstance(node, list) and len(node) == 2 and node[0] == "not" and value in (None, True, False):
                 node, value = node[1], not (True if value is None else value)
@@ -309,7 +310,7 @@ class Monitor:
                 value = True
             if number == isinstance(value, bool):
                 raise ObservationError(
-                    Diagnostic("SC104", f"`{text}` takes {'a number' if number else 'true or false'}")
+                    Diagnostic(SC.TYPE_MISMATCH, f"`{text}` takes {'a number' if number else 'true or false'}")
                 )
             out[key] = value
         return out
@@ -323,7 +324,7 @@ class Monitor:
         if index is None:
             raise ObservationError(
                 Diagnostic(
-                    "SC102",
+                    SC.UNKNOWN_PREDICATE,
                     f"unknown predicate `{name}` in `{text}`",
                     help=did_you_mean(str(name), [*predicates, *functions]),
                 )
@@ -333,7 +334,7 @@ class Monitor:
         if len(tokens) - 1 != len(declared.types):
             raise ObservationError(
                 Diagnostic(
-                    "SC103",
+                    SC.ARITY,
                     f"`{text}` has {len(tokens) - 1} arguments instead of {len(declared.types)}",
                 )
             )
@@ -343,7 +344,7 @@ class Monitor:
             if number is None:
                 raise ObservationError(
                     Diagnostic(
-                        "SC108",
+                        SC.UNKNOWN_OBJECT,
                         f"unknown object `{token}` in `{text}`",
                         help=did_you_mean(str(token), self.task.object_index),
                     )
@@ -352,12 +353,12 @@ class Monitor:
             fits = number in self.task.domain_sets[declared.domains[place]]
             if not fits and not self.compiled.options.lenient_types:
                 raise ObservationError(
-                    Diagnostic("SC104", f"`{token}` has the wrong type for `{declared.name}` in `{text}`")
+                    Diagnostic(SC.TYPE_MISMATCH, f"`{token}` has the wrong type for `{declared.name}` in `{text}`")
                 )
             objects.append(number)
         if self.engine.axioms is not None and index in self.engine.axioms.derived:
             raise ObservationError(
-                Diagnostic("SC003", f"`{declared.name}` is derived and follows from what it depends on")
+                Diagnostic(SC.STRUCTURE, f"`{declared.name}` is derived and follows from what it depends on")
             )
         return index, self.task.encode(tuple(objects))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.plan_text import PlanText, Step, read_plan
 from plansafe.grammar.source import Source
@@ -41,7 +42,7 @@ def read_steps(engine: Engine, plan: Source) -> ReadSteps:
         text = text._replace(
             diagnostics=(
                 *text.diagnostics,
-                Diagnostic("SC003", "either all steps have a time or none", (label, other)),
+                Diagnostic(SC.STRUCTURE, "either all steps have a time or none", (label, other)),
             )
         )
     resolver = engine.resolver
@@ -74,20 +75,20 @@ def _formed(step: Step, taken: GroundAction | IllFormed) -> GroundAction | IllFo
     if isinstance(taken, IllFormed):
         return taken
     if time is not None and time < 0:
-        return IllFormed("SC406", f"the step begins at {time}, before time 0", 0)
+        return IllFormed(SC.IMPOSSIBLE_TIME, f"the step begins at {time}, before time 0", 0)
     name = taken.action.name
     if taken.action.end is not None:
         if time is None or duration is None:
             return IllFormed(
-                "SC405",
+                SC.UNTIMED_DURATIVE,
                 f"durative action `{name}` needs a time and a duration",
                 0,
                 f"write `0.0: ({name} ..) [duration]`",
             )
         if duration < 0:
-            return IllFormed("SC406", f"the duration {duration} is negative", 0)
+            return IllFormed(SC.IMPOSSIBLE_TIME, f"the duration {duration} is negative", 0)
         if duration < (step.tolerance or 0):
-            return IllFormed("SC406", f"the duration {duration} +- {step.tolerance} may be negative", 0)
+            return IllFormed(SC.IMPOSSIBLE_TIME, f"the duration {duration} +- {step.tolerance} may be negative", 0)
     elif step.tolerance:
-        return IllFormed("SC406", f"`{name}` is instantaneous, but its duration varies", 0, "leave it out")
+        return IllFormed(SC.IMPOSSIBLE_TIME, f"`{name}` is instantaneous, but its duration varies", 0, "leave it out")
     return taken

@@ -12,6 +12,7 @@ from functools import cached_property
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.verifier.compile.emit import Emitter
 from plansafe.verifier.execution.actions import ActionCode, Conflict, combine, interpreted
@@ -135,7 +136,7 @@ class Engine:
                 self.prototype.start(self._initial.fork(), LetterTime(0, 0, False))
             except TooManyInstances:
                 self.prototype = None
-                self.limit = Limit("SC503", "a rule has more instances than the limit allows")
+                self.limit = Limit(SC.TOO_MANY_INSTANCES, "a rule has more instances than the limit allows")
         if self.axioms:
             watched |= self.axioms.inputs
         self.code = ActionCode(task, self.emitter, watched)
@@ -350,7 +351,7 @@ class Run:
                         done = self.slow(entry[2], number)
                     if not done:
                         if not self.failures:
-                            self._failed(entry[2], number, Failure(number, "SC301"))
+                            self._failed(entry[2], number, Failure(number, SC.PRECONDITION))
                         if quick:
                             self.executed = self.letter = self.time = number - 1
                         return number
@@ -358,7 +359,7 @@ class Run:
             self._too_large(number)
             return number
         except TooManyInstances:
-            self.limit = Limit("SC503", "a rule has more instances than the limit allows")
+            self.limit = Limit(SC.TOO_MANY_INSTANCES, "a rule has more instances than the limit allows")
             return number
         if quick:
             self.executed = self.letter = self.time = number
@@ -417,10 +418,10 @@ class Run:
         except NumberTooLarge:
             self._too_large(number)
         except TooManyInstances:
-            self.limit = Limit("SC503", "a rule has more instances than the limit allows")
+            self.limit = Limit(SC.TOO_MANY_INSTANCES, "a rule has more instances than the limit allows")
 
     def _too_large(self, number: int) -> None:
-        self.limit = Limit("SC501", f"a number grew beyond 65,536 bits at step {number}")
+        self.limit = Limit(SC.NUMBER_TOO_LARGE, f"a number grew beyond 65,536 bits at step {number}")
 
     def _take(self, run: Callable[..., bool], taken: GroundAction, number: int) -> bool:
         """Take one step; False (with a failure noted) if it cannot be taken."""
@@ -429,7 +430,7 @@ class Run:
         if acting or taken.action.preferences:
             slots = [v.slot for v in taken.action.parameters]
             if not engine.code.precondition(taken.action, slots)(state.facts, state.fluents, *taken.objects):
-                return self._failed(taken, number, Failure(number, "SC301"))
+                return self._failed(taken, number, Failure(number, SC.PRECONDITION))
             engine.code.effects_probe(taken.action, state, taken.objects)
             if taken.action.preferences:  # those of a step that is taken count: the probe may have sent it elsewhere
                 self._preferences(taken)
@@ -438,13 +439,13 @@ class Run:
             engine.depart(runtime, state, taken, self.moment())
             run = self.code.run(taken.action, True)
         if not run(state.facts, state.fluents, self.log, *taken.objects):
-            return self._failed(taken, number, Failure(number, "SC301"))
+            return self._failed(taken, number, Failure(number, SC.PRECONDITION))
         self._arrive(number)
         return True
 
     def _failed(self, taken: GroundAction, number: int, failure: Failure) -> bool:
         self.failures.append(failure)
-        if self.observer is None and failure.code == "SC301":
+        if self.observer is None and failure.code == SC.PRECONDITION:
             binding = taken.binding
             self.note_reasons(number, taken.action.start.condition, binding)
         if self.reading == FORCE:
@@ -496,14 +497,18 @@ class Run:
         holds = evaluator.holds(model.And(snap.condition), binding)
         if holds is not True:
             detail = evaluator.undefined(model.And(snap.condition), binding) if holds is None else None
-            return self._failed(taken, number, Failure(number, "SC302" if detail else "SC301", detail or ""))
+            return self._failed(
+                taken, number, Failure(number, SC.UNDEFINED_NUMBER if detail else SC.PRECONDITION, detail or "")
+            )
         try:
             delta = combine(state.fluents, [interpreted(evaluator, snap, binding)])
         except Undefined as problem:
-            return self._failed(taken, number, Failure(number, "SC302", problem.text))
+            return self._failed(taken, number, Failure(number, SC.UNDEFINED_NUMBER, problem.text))
         except Conflict as conflict:
             return self._failed(
-                taken, number, Failure(number, "SC303", self.task.fluent_text(conflict.function, conflict.code))
+                taken,
+                number,
+                Failure(number, SC.CONFLICTING_EFFECTS, self.task.fluent_text(conflict.function, conflict.code)),
             )
         if taken.action.preferences:
             self._preferences(taken)
@@ -558,7 +563,7 @@ class Run:
                 runtime.finish(self.state, self.moment())
                 violations = tuple([placed for v in runtime.violations() for placed in self._placed(v)])
             except TooManyInstances:
-                self.limit = Limit("SC503", "a rule has more violations than the limit allows")
+                self.limit = Limit(SC.TOO_MANY_INSTANCES, "a rule has more violations than the limit allows")
             undecided = tuple(runtime.undecided() + [(part, ()) for part in runtime.too_large])
             matches = tuple(runtime.matches)
             touches = tuple(runtime.touches())

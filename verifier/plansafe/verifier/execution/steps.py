@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.plan_text import chunk_tokens
 from plansafe.verifier.model.nodes import Action, Number, Task, bind, normal_number
 
@@ -86,22 +87,25 @@ class Resolver:
         suggest = did_you_mean if self._suggested <= self.MAX_SUGGESTIONS else _nothing
         action = task.actions.get(name)
         if action is None:
-            return IllFormed("SC401", f"unknown action `{name}`", 0, suggest(name, task.actions))
+            return IllFormed(SC.UNKNOWN_ACTION, f"unknown action `{name}`", 0, suggest(name, task.actions))
         if len(tokens) - 1 != len(action.parameters):
             signature = " ".join([name, *[v.name for v in action.parameters]])
             plural = "" if len(action.parameters) == 1 else "s"
             message = f"action `{name}` takes {len(action.parameters)} argument{plural}, not {len(tokens) - 1}"
-            return IllFormed("SC402", message, 0, f"its parameters are `({signature})`")
+            return IllFormed(SC.STEP_ARITY, message, 0, f"its parameters are `({signature})`")
         for place, (token, parameter) in enumerate(zip(tokens[1:], action.parameters, strict=True), 1):
             number = task.object_index.get(token)
             if number is None:
-                return IllFormed("SC403", f"unknown object `{token}`", place, suggest(token, task.object_index))
+                return IllFormed(SC.STEP_OBJECT, f"unknown object `{token}`", place, suggest(token, task.object_index))
             if number not in task.domain_sets[parameter.domain]:
                 own = " and ".join([f"`{task.type_names[t]}`" for t in task.object_types[number]])
                 fitting = [task.objects[o] for o in task.domains[parameter.domain][:6]]
                 help = f"objects of that type: {', '.join(fitting)}" if fitting else "there is no object of that type"
                 return IllFormed(
-                    "SC404", f"`{token}` is a {own}, which `{parameter.name}` of `{name}` does not take", place, help
+                    SC.STEP_TYPE,
+                    f"`{token}` is a {own}, which `{parameter.name}` of `{name}` does not take",
+                    place,
+                    help,
                 )
         raise AssertionError("the step is well-formed")
 

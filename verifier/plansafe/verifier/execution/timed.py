@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from plansafe.grammar.codes import SC
 from plansafe.verifier.execution.actions import Conflict, Happening, Remembered, Update, combine, interpreted, remember
 from plansafe.verifier.execution.monitors.finding import TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.program import LetterTime
@@ -103,9 +104,9 @@ class TimedRun(Run):
         try:
             self._run()
         except NumberTooLarge:
-            self.limit = Limit("SC501", f"a number grew beyond 65,536 bits at time {self.time}")
+            self.limit = Limit(SC.NUMBER_TOO_LARGE, f"a number grew beyond 65,536 bits at time {self.time}")
         except TooManyInstances:
-            self.limit = Limit("SC503", "a rule has more instances than the limit allows")
+            self.limit = Limit(SC.TOO_MANY_INSTANCES, "a rule has more instances than the limit allows")
 
     def _run(self) -> None:
         from time import monotonic  # noqa: PLC0415
@@ -272,7 +273,7 @@ class TimedRun(Run):
             detail = evaluator.undefined(condition, binding) if holds is None else None
             if self.observer is None:
                 self.note_reasons(step.number, event.snap.condition, binding, step.duration)
-            return Failure(step.number, "SC302" if detail else "SC301", detail or event.kind)
+            return Failure(step.number, SC.UNDEFINED_NUMBER if detail else SC.PRECONDITION, detail or event.kind)
         for constraint in step.taken.action.durations:
             if constraint.at_end != (event.kind == END):
                 continue
@@ -280,9 +281,9 @@ class TimedRun(Run):
             try:
                 value = evaluator.number(constraint.value, binding)
             except Undefined as problem:
-                return Failure(step.number, "SC302", problem.text)
+                return Failure(step.number, SC.UNDEFINED_NUMBER, problem.text)
             if not _COMPARE[constraint.operator](step.duration, value, self.tolerance.duration):
-                return Failure(step.number, "SC305", f"must be {constraint.operator} {value}, is {step.duration}")
+                return Failure(step.number, SC.DURATION, f"must be {constraint.operator} {value}, is {step.duration}")
             if not _COMPARE[constraint.operator](step.duration, value, self.tolerance.given):
                 self.rounded.add(step.number)
         return None
@@ -302,9 +303,9 @@ class TimedRun(Run):
             found = interpreted(evaluator, event.snap, binding, self._remembered.get(number))
             combine(self.state.fluents, [found])
         except Undefined as problem:
-            return Failure(number, "SC302", problem.text)
+            return Failure(number, SC.UNDEFINED_NUMBER, problem.text)
         except Conflict as conflict:
-            return Failure(number, "SC303", self.task.fluent_text(conflict.function, conflict.code))
+            return Failure(number, SC.CONFLICTING_EFFECTS, self.task.fluent_text(conflict.function, conflict.code))
         return found
 
     def _over_all(self, running: list[TimedStep]) -> list[Failure]:
@@ -316,7 +317,7 @@ class TimedRun(Run):
             if evaluator.holds(model.And(step.taken.action.over_all), binding) is not True:
                 if self.observer is None:
                     self.note_reasons(step.number, step.taken.action.over_all, binding, step.duration)
-                broken.append(Failure(step.number, "SC306", f"at time {self.time}"))
+                broken.append(Failure(step.number, SC.OVER_ALL, f"at time {self.time}"))
         return broken
 
     def broken_over_all(self) -> bool:
@@ -484,7 +485,7 @@ def interfering_events(event: Event, other: Event, what: str, earlier: bool) -> 
     """
     one, two = [0 if e.step is None else e.step.number for e in (event, other)]
     step = one if earlier and one else max(one, two)
-    return Failure(step, "SC304", what, None, one + two - step)
+    return Failure(step, SC.INTERFERENCE, what, None, one + two - step)
 
 
 def _durative(step: TimedStep) -> bool:

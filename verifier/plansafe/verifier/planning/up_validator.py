@@ -29,6 +29,7 @@ from unified_planning.io import PDDLWriter
 from unified_planning.model import ProblemKind
 from unified_planning.plans import PlanKind
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.elaborate.conditions import RESERVED
@@ -81,7 +82,7 @@ SUPPORTED = (
 drops the bounds."""
 _PLANS = (PlanKind.SEQUENTIAL_PLAN, PlanKind.TIME_TRIGGERED_PLAN)
 _EXECUTION = (FindingClass.ILL_FORMED, FindingClass.INEXECUTABLE)
-_MUTEX = "SC304"
+_MUTEX = SC.INTERFERENCE
 _NO_NAME = frozenset(' \t\r\n\f\v();"?[]')
 _NO_TYPES = frozenset(("object", "number", "either"))
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.sexpr import write
 from plansafe.grammar.source import Source
@@ -149,7 +150,7 @@ class Confirmer:
         message = f"the replay kernel does not confirm: {what}"
         labels = (Label(plan.name, span or Span(0, 0), "found here"),)
         help = "this is a bug in safecheck: please report it with the files; nothing is claimed about the plan"
-        diagnostic = Diagnostic("SC901", message, labels, help=help)
+        diagnostic = Diagnostic(SC.KERNEL_DISAGREES, message, labels, help=help)
         return unjudged(plan.name, *report.diagnostics, diagnostic, steps=report.steps)
 
 

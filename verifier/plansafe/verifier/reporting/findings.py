@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Label, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.context import At
@@ -24,11 +25,11 @@ if TYPE_CHECKING:
     from plansafe.verifier.reporting.history import Answer, Past, Question
 
 _CODES = {
-    "process": ("SC201", FindingClass.PROCESS),
-    "trajectory": ("SC202", FindingClass.TRAJECTORY),
-    "termination": ("SC203", FindingClass.TERMINATION),
-    "obligation": ("SC204", FindingClass.OBLIGATION),
-    "constraint": ("SC205", FindingClass.CONSTRAINT),
+    "process": (SC.PROCESS_VIOLATED, FindingClass.PROCESS),
+    "trajectory": (SC.TRAJECTORY_VIOLATED, FindingClass.TRAJECTORY),
+    "termination": (SC.TERMINATION_VIOLATED, FindingClass.TERMINATION),
+    "obligation": (SC.OBLIGATION_PENDING, FindingClass.OBLIGATION),
+    "constraint": (SC.CONSTRAINT_VIOLATED, FindingClass.CONSTRAINT),
 }
 _SEVERITY = {"critical": 0, "high": 1, "medium": 2, "low": 3}
 
@@ -121,7 +122,7 @@ class Writer:
             evaluator = Evaluator(self.task, halt.state.facts, halt.state.fluents)
             goal = history.answer(tuple(evaluator.reasons(model.And(self.task.goal), {}, True)))
         answers: dict[int, Answer] = {}
-        over_all = {n for n in told if failures[n][0].code == "SC306" and {"halt", "skip"} <= set(failures[n][1])}
+        over_all = {n for n in told if failures[n][0].code == SC.OVER_ALL and {"halt", "skip"} <= set(failures[n][1])}
         past: dict[str, dict[tuple[int, int], Past]] = {}
         for reading in self.outcomes:
             mine = [(n, v) for n, v in enumerate(violated) if v.readings[0] == reading]
@@ -181,10 +182,10 @@ class Writer:
         help: str | None = None
         table = None
         found = self._taken(step)
-        if failure.code in ("SC301", "SC306"):
+        if failure.code in (SC.PRECONDITION, SC.OVER_ALL):
             what = (
                 "its condition over all does not hold"
-                if failure.code == "SC306"
+                if failure.code == SC.OVER_ALL
                 else "its precondition is not satisfied"
             )
             if failure.detail == "end":
@@ -198,7 +199,7 @@ class Writer:
                 if readings[0] == "halt":
                     # A condition over all fails behind the happening before which the plan stops; *skip* goes on to it.
                     letter = self.outcomes["halt"].letters + 1
-                    history = self.histories["skip" if failure.code == "SC306" and "skip" in readings else "halt"]
+                    history = self.histories["skip" if failure.code == SC.OVER_ALL and "skip" in readings else "halt"]
                     table = history.table(answer.facts, past, step, letter, "FAILS", letter)
                     related += self._changes(answer, past, letter)
         else:
@@ -227,9 +228,11 @@ class Writer:
         """Where the action says what failed."""
         node = action.node
         assert isinstance(node, list)
-        wanted = {"SC301": (":precondition", ":condition"), "SC305": (":duration",), "SC303": (":effect",)}.get(
-            failure.code, (":condition", ":precondition")
-        )
+        wanted = {
+            SC.PRECONDITION: (":precondition", ":condition"),
+            SC.DURATION: (":duration",),
+            SC.CONFLICTING_EFFECTS: (":effect",),
+        }.get(failure.code, (":condition", ":precondition"))
         for child in range(2, len(node) - 1):
             if node[child] in wanted:
                 return self.compiled.context.label(
@@ -239,13 +242,13 @@ class Writer:
 
     def _other_failure(self, failure: Failure) -> str:
         match failure.code:
-            case "SC302":
+            case SC.UNDEFINED_NUMBER:
                 return failure.detail
-            case "SC303":
+            case SC.CONFLICTING_EFFECTS:
                 return f"two effects change `{failure.detail}` in ways that do not combine"
-            case "SC304":
+            case SC.INTERFERENCE:
                 return f"it interferes with another step of the same time over `{failure.detail}`"
-            case "SC305":
+            case SC.DURATION:
                 return f"its duration {failure.detail}"
             case _:
                 return failure.detail
@@ -306,7 +309,7 @@ class Writer:
         step = v.violation.step
         letter = v.violation.letter
         where = self._where(v)
-        if code == "SC204":
+        if code == SC.OBLIGATION_PENDING:
             message = (
                 f"obligation `{v.rule.name}` is left pending {where}"
                 if v.violation.at_end
@@ -430,7 +433,7 @@ class Writer:
         letter = halt.letters
         table = history.table(answer.facts, past, last, letter, "unmet", letter) if not halt.failures else None
         return Finding(
-            "SC310",
+            SC.GOAL,
             FindingClass.UNMET_GOAL,
             f"the goal is not reached{stopped}",
             min(last, halt.letters),
@@ -463,7 +466,7 @@ class Writer:
             why = "has too many instances" if too_large else "reads a number that is undefined"
             names = tuple([(v.name, self.task.objects[o]) for v, o in zip(part.parameters, binding, strict=False)])
             out[rule.name] = Finding(
-                "SC503" if too_large else "SC504",
+                SC.TOO_MANY_INSTANCES if too_large else SC.RULE_UNDEFINED,
                 FindingClass.UNDECIDED,
                 f"rule `{rule.name}` could not be decided: it {why}",
                 halt.executed,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.steps import GroundAction, Tolerance
@@ -27,11 +28,11 @@ def notes(plan: Source, read: ReadSteps, tolerance: Tolerance, forgiven: Collect
     found = []
     if idle:
         said = "the duration of an instantaneous action means nothing"
-        found.append(_note(plan, read, "SC707", said, idle, "leave the duration out"))
+        found.append(_note(plan, read, SC.IDLE_DURATION, said, idle, "leave the duration out"))
     if forgiven:
         unit = float(tolerance.given - tolerance.separation)
         said = f"the times are rounded: {unit:.{min(read.text.decimals or 0, 20)}f} is forgiven"
-        found.append(_note(plan, read, "SC708", said, sorted(forgiven), "print more decimals"))
+        found.append(_note(plan, read, SC.ROUNDED_TIMES, said, sorted(forgiven), "print more decimals"))
     return found
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 
 if TYPE_CHECKING:
     from plansafe.verifier.reporting.worlds import WorldsReport
 
-_USELESS = frozenset(("SC605", "SC620"))
+_USELESS = frozenset((SC.NOTHING_TO_CHECK, SC.GATE_WITHOUT_RULES))
 """What is said of rules that check nothing, where the user asked not to take that for a verdict."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import assert_never
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
@@ -51,7 +52,7 @@ def summarise(compiled: CompiledTask, plan: Source, read: ReadSteps | None, outc
     if compiled.options.require_rules and not checked:
         diagnostics.append(
             Diagnostic(
-                "SC605",
+                SC.NOTHING_TO_CHECK,
                 "no rule had anything to check",
                 help="give a specification with --spec, or leave --require-rules out",
             )
@@ -89,7 +90,7 @@ def out_of_time(compiled: CompiledTask, plan: Source) -> Report:
     """The report when the time limit has passed: nothing is claimed."""
     limit = f"time limit of {compiled.options.time_limit_s:g} s"
     diagnostic = Diagnostic(
-        "SC502", f"the {limit} has passed", severity=Severity.WARNING, help="raise it with --time-limit"
+        SC.OUT_OF_TIME, f"the {limit} has passed", severity=Severity.WARNING, help="raise it with --time-limit"
     )
     report = unjudged(plan.name, *compiled.diagnostics, diagnostic, headline=Headline.UNKNOWN)
     return report._replace(limits=(limit,))

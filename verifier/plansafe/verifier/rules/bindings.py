@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.conditions import Conditions, Scope, Symbols
 from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_name, is_object_name, is_variable, word
@@ -99,7 +100,7 @@ class _Check:
                 near = f"it is {'an' if section == 'action' else 'a'} {section}: bind it in `:{section}s`"
         message = f"the vocabulary of `{self.binding.specification}` has no {kind} `{theirs}`"
         place = At(at.node[0], 0) if isinstance(at.node[0], list) else At(at.node, 0)
-        self.context.warning("SC120", message, place, "serves nothing", help=near)
+        self.context.warning(SC.VOCABULARY, message, place, "serves nothing", help=near)
 
     # -- types and constants ------------------------------------------------------------------------------------------
 
@@ -137,15 +138,17 @@ class _Check:
             names = " or ".join([f"`{name}`" for name in parents])
             message = f"every `{theirs}` is a {names}, but `{outside[0]}` is none"
             help = f"bind {names} to something that includes it"
-            self.context.warning("SC120", message, At(at.node, 1), f"not all of these are a {names}", help=help)
+            self.context.warning(SC.VOCABULARY, message, At(at.node, 1), f"not all of these are a {names}", help=help)
 
     def _constant(self, at: At) -> None:
         name = at.node[1]
         if not is_object_name(name):
-            self.context.error("SC003", "a constant is bound to one object", At(at.node, 1), "not an object")
+            self.context.error(SC.STRUCTURE, "a constant is bound to one object", At(at.node, 1), "not an object")
         elif name not in self.symbols.object_index:
             help = did_you_mean(word(name), self.symbols.object_index)
-            self.context.error("SC108", f"unknown object `{word(name)}`", At(at.node, 1), "not declared", help=help)
+            self.context.error(
+                SC.UNKNOWN_OBJECT, f"unknown object `{word(name)}`", At(at.node, 1), "not declared", help=help
+            )
 
     # -- predicates, functions and actions ----------------------------------------------------------------------------
 
@@ -155,7 +158,9 @@ class _Check:
         if known is not None and len(known.parameters) != len(head) - 1:
             count = len(known.parameters)
             message = f"the vocabulary has `{word(head[0])}` with {count} argument{'' if count == 1 else 's'}"
-            self.context.error("SC120", message, At(head), f"{len(head) - 1} here", other=(known.at, "declared here"))
+            self.context.error(
+                SC.VOCABULARY, message, At(head), f"{len(head) - 1} here", other=(known.at, "declared here")
+            )
             return
         scope = Scope()
         for child in range(1, len(head)):
@@ -193,12 +198,14 @@ class _Check:
         """Bind a parameter of an entry, with the type that the vocabulary gives it."""
         token = head[child]
         if not isinstance(token, str) or not is_variable(token):
-            self.context.error("SC003", f"`{word(token)}` is not a variable", At(head, child), "expected a variable")
+            self.context.error(
+                SC.STRUCTURE, f"`{word(token)}` is not a variable", At(head, child), "expected a variable"
+            )
             return False
         if token in scope.visible:
             other = (scope.visible[token][2], "first here")
             message = f"variable `{token}` is declared twice"
-            self.context.error("SC105", message, At(head, child), "again here", other=other)
+            self.context.error(SC.DECLARED_TWICE, message, At(head, child), "again here", other=other)
             return False
         # Which objects it ranges over does not matter: nothing of this is run.
         scope.bind(Typed(token, At(head, child), None, None), self._meaning(types), 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.context import At, Context, word
 from plansafe.verifier.model.limits import Limited, LimitReached
@@ -44,7 +45,7 @@ class Copies:
         """What parameters stand for where a body is used, and new names for what it binds; or a diagnostic."""
         if len(parameters) != len(arguments):
             message = f"`{word(use[0])}` takes {len(parameters)} arguments, not {len(arguments)}"
-            self.context.error("SC103", message, At(use), f"{len(arguments)} given")
+            self.context.error(SC.ARITY, message, At(use), f"{len(arguments)} given")
             return None
         self._serial += 1
         values: dict[str, Node] = dict(zip(parameters, arguments, strict=True))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.conditions import (
     Conditions,
@@ -90,13 +91,13 @@ class Rules:
                 needs = ", ".join([f"{kind} `{lack}`" for kind, lack in lacks])
                 message = f"rule `{word(rule.node[1])}` is not applicable: this domain has no {needs}"
                 help = "bind it with a mapping"
-                self.context.warning("SC702", message, At(rule.node, 1), "not checked", help=help)
+                self.context.warning(SC.RULE_NOT_APPLICABLE, message, At(rule.node, 1), "not checked", help=help)
         for binding in expanded.bindings:
             count = sum([known.get(specification, 0) for specification in binding.serves])
             if count:
                 rules = "1 rule is" if count == 1 else f"{count} rules are"
                 message = f"{rules} not applicable: the mapping says that this domain has nothing for what they need"
-                self.context.note("SC702", message, binding.at, "this mapping")
+                self.context.note(SC.RULE_NOT_APPLICABLE, message, binding.at, "this mapping")
         self._open(expanded.openings, missing)
         self._invariants(expanded.invariants, missing)
 
@@ -152,7 +153,7 @@ class Rules:
         if ":within" in fields:
             within = parse_number(value_of(fields[":within"]))
             if within is None:
-                context.error("SC003", "`:within` takes a number", fields[":within"], "expected a number")
+                context.error(SC.STRUCTURE, "`:within` takes a number", fields[":within"], "expected a number")
         check_complete(context, kind, node, fields)
         check_texts(context, fields, scope)
         meta = read_meta(context, fields)
@@ -208,7 +209,7 @@ class Rules:
         given = [key for key in STEP_KINDS if key in fields]
         if len(given) > 1:
             self.context.error(
-                "SC003", f"`{given[1]}` beside `{given[0]}`", fields[given[1]], "a rule is about one kind of step"
+                SC.STRUCTURE, f"`{given[1]}` beside `{given[0]}`", fields[given[1]], "a rule is about one kind of step"
             )
             return []
         if not given:
@@ -225,7 +226,7 @@ class Rules:
             if isinstance(formula, Atom | Quantified):
                 out.append(formula)
         if not out and not self.context.errors:
-            self.context.error("SC003", "`or` without steps", at, "expected steps")
+            self.context.error(SC.STRUCTURE, "`or` without steps", at, "expected steps")
         return out
 
     def _implicit(self, steps: list[Node], conditions: Conditions, declared: list[Variable]) -> frozenset[str]:

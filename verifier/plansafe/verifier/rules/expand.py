@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node, Places, problems, read_all
 from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.conditions import RESERVED
@@ -99,16 +100,16 @@ class Expander:
                 if written != self.domain:
                     message = f"the mapping is written for domain `{written}`, this one is `{self.domain}`"
                     help = "unknown names below have this cause"
-                    context.warning("SC705", message, at, "another domain", help=help)
+                    context.warning(SC.OTHER_DOMAIN, message, at, "another domain", help=help)
             for name, (_, at) in mapping.without.items() if not context.errors else ():
                 if name not in self._named:
                     message = f"the mapping leaves out rule `{name}`, and there is no such rule"
-                    context.warning("SC120", message, at, "no rule", help=did_you_mean(name, self._named))
+                    context.warning(SC.VOCABULARY, message, at, "no rule", help=did_you_mean(name, self._named))
             yield Binding(wanted, serves, mapping, written_at)
         for wanted, (_, at) in self._mappings.items():
             if wanted not in self._used and not context.errors:
                 message = f"the mapping for `{wanted}` is not used: no such specification is among those given"
-                context.warning("SC120", message, at, "for this one", help=did_you_mean(wanted, self._used))
+                context.warning(SC.VOCABULARY, message, at, "for this one", help=did_you_mean(wanted, self._used))
 
     def _merge(self, rules: dict[str, PlainRule], more: dict[str, PlainRule]) -> None:
         for name, rule in more.items():
@@ -122,7 +123,12 @@ class Expander:
         other = (At(first.node, 1), f"the rule of `{first.specification}`")
         help = "rename one, or let one specification extend the other"
         self.context.error(
-            "SC105", message, At(second.node, 1), f"the rule of `{second.specification}`", other=other, help=help
+            SC.DECLARED_TWICE,
+            message,
+            At(second.node, 1),
+            f"the rule of `{second.specification}`",
+            other=other,
+            help=help,
         )
 
     def _forms(self, source: Source) -> list[list[Node]]:
@@ -135,7 +141,7 @@ class Expander:
             return []
         context.places.append(Places(source, top))
         if not top:
-            context.error("SC003", "the specification is empty", At(top), "expected `(define (safety name) ..)`")
+            context.error(SC.STRUCTURE, "the specification is empty", At(top), "expected `(define (safety name) ..)`")
         out = []
         for child, form in enumerate(top):
             if (
@@ -150,7 +156,7 @@ class Expander:
                 out.append(form)
             else:
                 context.error(
-                    "SC003",
+                    SC.STRUCTURE,
                     "expected `(define (safety name) ..)` or `(define (mapping name) ..)`",
                     At(top, child),
                     "not a specification",
@@ -167,7 +173,9 @@ class Expander:
         if first.node is not form:
             help = "leave one of them out"
             message = f"two mappings bind `{wanted}`"
-            self.context.error("SC105", message, At(form, 1), "the second", other=(first, "the first"), help=help)
+            self.context.error(
+                SC.DECLARED_TWICE, message, At(form, 1), "the second", other=(first, "the first"), help=help
+            )
 
     # -- one specification --------------------------------------------------------------------------------------------
 
@@ -192,13 +200,13 @@ class Expander:
                 self._section(section[0], section, specification)
             else:
                 expected = "expected `(:process ..)` or another section"
-                context.error("SC003", "expected a rule or a section", At(form, child), expected)
+                context.error(SC.STRUCTURE, "expected a rule or a section", At(form, child), expected)
         for at in specification.disabled:
             wanted = at.node[at.child or 0]
             if not isinstance(wanted, str) or specification.rules.pop(wanted, None) is None:
                 message = f"no inherited rule is named `{word(wanted)}`"
                 help = did_you_mean(word(wanted), specification.rules)
-                context.error("SC115", message, at, "nothing to disable", help=help)
+                context.error(SC.UNKNOWN_RULE_NAME, message, at, "nothing to disable", help=help)
         for at in specification.opened:
             self._opening(at, specification)
         self._own_rules(specification)
@@ -227,27 +235,27 @@ class Expander:
                 specification.own.append(section)
             case _:
                 message, help = f"unknown section `{head}`", did_you_mean(head, _SECTIONS)
-                self.context.error("SC003", message, At(section, 0), "not a section of a specification", help=help)
+                self.context.error(SC.STRUCTURE, message, At(section, 0), "not a section of a specification", help=help)
 
     def _written_for(self, section: list[Node], specification: Specification) -> None:
         if len(section) != 2 or not is_object_name(section[1]):
-            self.context.error("SC003", "`:domain` takes one name", At(section), "expected `(:domain name)`")
+            self.context.error(SC.STRUCTURE, "`:domain` takes one name", At(section), "expected `(:domain name)`")
         elif section[1] != self.domain and specification.rewriter.mapping is None:
             message = f"the specification is written for domain `{section[1]}`, this one is `{self.domain}`"
             help = "unknown names below have this cause; a mapping binds the specification to another domain"
-            self.context.warning("SC705", message, At(section, 1), "another domain", help=help)
+            self.context.warning(SC.OTHER_DOMAIN, message, At(section, 1), "another domain", help=help)
 
     def _extend(self, at: At, specification: Specification) -> None:
         context = self.context
         wanted = at.node[at.child or 0]
         if not isinstance(wanted, str):
-            context.error("SC003", "expected the name or path of a specification", at, "expected a name")
+            context.error(SC.STRUCTURE, "expected the name or path of a specification", at, "expected a name")
             return
         name = wanted[1:-1] if wanted.startswith('"') else wanted
         found = self.resolve(name, specification.source) if self.resolve else None
         if found is None:
             message = f"cannot find the specification `{name}`"
-            context.error("SC116", message, at, "neither shipped nor a file beside this one")
+            context.error(SC.UNKNOWN_SPECIFICATION, message, at, "neither shipped nor a file beside this one")
             return
         chain = (*specification.chain, specification.name)
         for form in self._forms(found):
@@ -257,7 +265,7 @@ class Expander:
                 continue
             if word(header[1]) in chain or len(chain) > MAX_DEPTH:
                 message = f"specifications extend each other: {' -> '.join([*chain, word(header[1])])}"
-                context.error("SC106", message, at, "a cycle")
+                context.error(SC.CYCLE, message, at, "a cycle")
                 continue
             theirs = self._specification(found, form, chain)
             self._merge(specification.rules, theirs.rules)
@@ -268,12 +276,12 @@ class Expander:
         own: dict[str, At] = {}
         for rule in specification.own:
             if len(rule) < 2 or not is_object_name(rule[1]):
-                self.context.error("SC003", "a rule needs a name", At(rule), f"expected `({rule[0]} name ..)`")
+                self.context.error(SC.STRUCTURE, "a rule needs a name", At(rule), f"expected `({rule[0]} name ..)`")
                 continue
             name, at = word(rule[1]), At(rule, 1)
             if name in own:
                 message = f"rule `{name}` is declared twice"
-                self.context.error("SC105", message, at, "again here", other=(own[name], "first here"))
+                self.context.error(SC.DECLARED_TWICE, message, at, "again here", other=(own[name], "first here"))
                 continue
             own[name] = at
             self._named.add(name)
@@ -285,13 +293,17 @@ class Expander:
     def _template(self, section: list[Node], specification: Specification) -> None:
         found = read_template(section)
         if found is None:
-            self.context.error("SC003", "expected `(:template name ($p ..) rule ..)`", At(section), "not a template")
+            self.context.error(
+                SC.STRUCTURE, "expected `(:template name ($p ..) rule ..)`", At(section), "not a template"
+            )
         else:
             specification.templates[word(section[1])] = found
 
     def _macro(self, section: list[Node], rewriter: Rewriter) -> None:
         if len(section) != 3 or not isinstance(section[1], list) or not section[1] or not is_name(section[1][0]):
-            self.context.error("SC003", "expected `(:define (name ?x ..) formula)`", At(section), "not a definition")
+            self.context.error(
+                SC.STRUCTURE, "expected `(:define (name ?x ..) formula)`", At(section), "not a definition"
+            )
             return
         entries = typed_list(self.context, section[1], 1, is_variable, "a variable")
         rewriter.macros[word(section[1][0])] = ([entry.name for entry in entries], rewriter.formula(section[2]))
@@ -301,7 +313,7 @@ class Expander:
         entry = at.node[at.child or 0]
         if not isinstance(entry, list) or not entry or not is_name(entry[0]) or entry[0] in RESERVED:
             message = "expected a predicate to leave open"
-            self.context.error("SC003", message, at, "expected `(name ?x - type ..)`")
+            self.context.error(SC.STRUCTURE, message, at, "expected `(name ?x - type ..)`")
             return
         places = {token: place for place, token in enumerate(entry) if place and is_variable(token)}
         named: list[Node] = [entry[0], *[token for token in untyped(entry[1:]) if is_variable(token)]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.conditions import Scope
 from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_object_name, word
@@ -46,23 +47,30 @@ class Meta(NamedTuple):
 def check_complete(context: Context, kind: str, node: list[Node], fields: dict[str, At]) -> None:
     """Report what a kind of rule cannot do without."""
     if kind == ":trajectory" and ":formula" not in fields:
-        context.error("SC003", "a trajectory rule needs `:formula`", At(node, 1), "what must hold?")
+        context.error(SC.STRUCTURE, "a trajectory rule needs `:formula`", At(node, 1), "what must hold?")
     elif kind == ":obligation":
         for key in (":when", ":then"):
             if key not in fields:
                 context.error(
-                    "SC003", f"an obligation needs `{key}`", At(node, 1), "when does it arise, and what fulfils it?"
+                    SC.STRUCTURE,
+                    f"an obligation needs `{key}`",
+                    At(node, 1),
+                    "when does it arise, and what fulfils it?",
                 )
     elif kind in (":process", ":termination"):
         keys = (":forbid", ":require", ":forbid-after", ":require-after")
         if not any([key in fields for key in keys]):
             context.error(
-                "SC003", "the rule forbids and requires nothing", At(node, 1), "expected `:forbid` or `:require`"
+                SC.STRUCTURE, "the rule forbids and requires nothing", At(node, 1), "expected `:forbid` or `:require`"
             )
         for key in keys[2:]:
             if key in fields and not any([step in fields for step in STEP_FIELDS]):
                 context.error(
-                    "SC003", f"`{key}` needs a step", fields[key], "after which step?", help="add `:on (action ..)`"
+                    SC.STRUCTURE,
+                    f"`{key}` needs a step",
+                    fields[key],
+                    "after which step?",
+                    help="add `:on (action ..)`",
                 )
 
 
@@ -76,18 +84,18 @@ def check_texts(context: Context, fields: dict[str, At], scope: Scope) -> None:
             if name.startswith("?") and name.lower() not in names:
                 help = did_you_mean(name, names)
                 message = f"variable `{name}` is not bound in this rule"
-                context.error("SC107", message, fields[key], "in this text", help=help)
+                context.error(SC.UNBOUND_VARIABLE, message, fields[key], "in this text", help=help)
 
 
 def read_meta(context: Context, fields: dict[str, At]) -> Meta:
     """Read hazard, targets, severity and texts; mistakes are reported."""
     hazard = _token(context, fields, ":hazard")
     if hazard is not None and not is_object_name(hazard):
-        context.error("SC003", f"`{hazard}` does not name a hazard", fields[":hazard"], "expected a name")
+        context.error(SC.STRUCTURE, f"`{hazard}` does not name a hazard", fields[":hazard"], "expected a name")
     severity = _token(context, fields, ":severity") or "high"
     if severity not in SEVERITIES:
         context.error(
-            "SC003",
+            SC.STRUCTURE,
             f"unknown severity `{severity}`",
             fields[":severity"],
             f"one of {', '.join(SEVERITIES)}",
@@ -100,7 +108,7 @@ def read_meta(context: Context, fields: dict[str, At]) -> Meta:
         for target in targets:
             if target not in TARGETS:
                 context.error(
-                    "SC003",
+                    SC.STRUCTURE,
                     f"unknown target of harm `{target}`",
                     fields[":target"],
                     f"one of {', '.join(TARGETS)}",
@@ -110,7 +118,7 @@ def read_meta(context: Context, fields: dict[str, At]) -> Meta:
     for key in (":message", ":rationale", ":fix"):
         text = _token(context, fields, key)
         if text is not None and not text.startswith('"'):
-            context.error("SC003", f"`{key}` takes a string", fields[key], 'expected `".."`')
+            context.error(SC.STRUCTURE, f"`{key}` takes a string", fields[key], 'expected `".."`')
         texts.append(None if text is None else text[1:-1].replace('\\"', '"').replace("\\\\", "\\"))
     return Meta(hazard, targets, severity, *texts)
 
@@ -121,7 +129,7 @@ def _token(context: Context, fields: dict[str, At], key: str) -> str | None:
     value = value_of(fields[key])
     if isinstance(value, str):
         return value
-    context.error("SC003", f"`{key}` takes one word", fields[key], "expected a word, found a list")
+    context.error(SC.STRUCTURE, f"`{key}` takes one word", fields[key], "expected a word, found a list")
     return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeGuard
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_object_name, word
 from plansafe.verifier.rules.copies import Copies
@@ -61,7 +62,7 @@ def read_mapping(context: Context, form: list[Node]) -> tuple[str | None, Mappin
         head = word(section[0]) if isinstance(section, list) and section else ""
         if not isinstance(section, list) or head not in _SECTIONS:
             help = did_you_mean(head, _SECTIONS)
-            context.error("SC003", "expected a section of a mapping", At(form, child), "not a section", help=help)
+            context.error(SC.STRUCTURE, "expected a section of a mapping", At(form, child), "not a section", help=help)
         elif head == ":specification":
             wanted = section[1] if len(section) > 1 else None
         elif head in _REPLACED or head == ":groups":
@@ -71,12 +72,12 @@ def read_mapping(context: Context, form: list[Node]) -> tuple[str | None, Mappin
             for position in range(1, len(section)):
                 reader.left_out(section[position], At(section, position))
         elif len(section) != 2 or not is_object_name(section[1]):
-            context.error("SC003", "`:domain` takes one name", At(section), "expected `(:domain name)`")
+            context.error(SC.STRUCTURE, "`:domain` takes one name", At(section), "expected `(:domain name)`")
         else:
             mapping.domain.append(At(section, 1))
     if isinstance(wanted, str):
         return wanted, mapping
-    context.error("SC003", "a mapping names its specification", At(form, 1), "expected `(:specification name)`")
+    context.error(SC.STRUCTURE, "a mapping names its specification", At(form, 1), "expected `(:specification name)`")
     return None, mapping
 
 
@@ -93,11 +94,11 @@ class _Reader:
         """One ``(theirs ours)``, or ``(theirs)``."""
         context, mapping = self.context, self.mapping
         if not isinstance(entry, list) or len(entry) not in ((2,) if head == ":groups" else (1, 2)):
-            context.error("SC003", "expected `(theirs ours)`", at, "not a pair")
+            context.error(SC.STRUCTURE, "expected `(theirs ours)`", at, "not a pair")
             return
         theirs, flat = entry[0], head in (":types", ":constants", ":groups")
         if not (isinstance(theirs, str) if flat else _is_head(theirs)):
-            context.error("SC003", "expected `((name ?x ..) replacement)`", at, "not a replacement")
+            context.error(SC.STRUCTURE, "expected `((name ?x ..) replacement)`", at, "not a replacement")
             return
         name = theirs if isinstance(theirs, str) else word(theirs[0])
         if len(entry) == 2 and head != ":constants":
@@ -106,7 +107,9 @@ class _Reader:
         key = (head[1:-1], name)
         first = mapping.groups.get(name) if head == ":groups" else mapping.entries.get(key)
         if first is not None:
-            context.error("SC105", f"{key[0]} `{name}` is bound twice", at, "again here", other=(first, "first here"))
+            context.error(
+                SC.DECLARED_TWICE, f"{key[0]} `{name}` is bound twice", at, "again here", other=(first, "first here")
+            )
         if head == ":groups":
             mapping.groups[name] = At(entry)
             self.groups[name] = entry[1]
@@ -129,12 +132,12 @@ class _Reader:
             and isinstance(entry[1], str)
             and entry[1].startswith('"')
         ):
-            self.context.error("SC003", 'expected `(rule "reason")`', at, "not a rule with a reason")
+            self.context.error(SC.STRUCTURE, 'expected `(rule "reason")`', at, "not a rule with a reason")
             return
         name, without = word(entry[0]), self.mapping.without
         if name in without:
             message = f"rule `{name}` is left out twice"
-            self.context.error("SC105", message, at, "again here", other=(without[name][1], "first here"))
+            self.context.error(SC.DECLARED_TWICE, message, at, "again here", other=(without[name][1], "first here"))
         reason = entry[1][1:-1].replace('\\"', '"').replace("\\\\", "\\")
         without[name] = (reason, At(entry, 0))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.conditions import Conditions, Scope, Symbols
 from plansafe.verifier.elaborate.context import At, is_variable, word
@@ -35,7 +36,7 @@ def open_predicate(symbols: Symbols, plain: PlainOpening) -> OpenPredicate | Non
         name = symbols.predicates[atom.predicate].name
         message = f"derived predicate `{name}` cannot be open"
         help = "leave open what it is derived from"
-        context.error("SC003", message, At(plain.atom, 0), "derived, not given", help=help)
+        context.error(SC.STRUCTURE, message, At(plain.atom, 0), "derived, not given", help=help)
         return None
     if not all(allowed.values()):
         allowed = {slot: set() for slot in allowed}  # also variables that a mapping drops
@@ -58,7 +59,7 @@ def world_invariant(symbols: Symbols, node: list[Node]) -> WorldInvariant | None
         text = "what is it that holds?" if not given else "an invariant says one thing"
         at = fields[given[1]] if given else At(node, 1)
         message = "an invariant needs one of `:holds`, `:exactly-one` and `:at-most-one`"
-        context.error("SC003", message, at, text)
+        context.error(SC.STRUCTURE, message, at, text)
     scope = Scope()
     conditions = Conditions(symbols, scope)
     parameters: tuple[Variable, ...] = ()
@@ -82,7 +83,7 @@ def _atoms(conditions: Conditions, at: At, atoms: list[Atom], counted: list[Vari
     context, symbols, scope = conditions.context, conditions.symbols, conditions.scope
     value = value_of(at)
     if not isinstance(value, list) or not value:
-        context.error("SC003", "expected facts to count", at, "expected `((predicate ?x ..) ..)`")
+        context.error(SC.STRUCTURE, "expected facts to count", at, "expected `((predicate ?x ..) ..)`")
         return
     for child, atom in enumerate(value):
         where = At(value, child)
@@ -90,7 +91,7 @@ def _atoms(conditions: Conditions, at: At, atoms: list[Atom], counted: list[Vari
             return  # its mapping is no fact, which has been said
         if not isinstance(atom, list) or not atom:
             help = "put the fact in a list: `((predicate ?x ..))`" if child == 0 and isinstance(atom, str) else None
-            context.error("SC003", "expected a fact to count", where, "expected `(predicate ?x ..)`", help=help)
+            context.error(SC.STRUCTURE, "expected a fact to count", where, "expected `(predicate ?x ..)`", help=help)
             return
         mark, errors = scope.mark(), context.errors
         counted += _bound(symbols, scope, atom)
@@ -99,7 +100,7 @@ def _atoms(conditions: Conditions, at: At, atoms: list[Atom], counted: list[Vari
         if isinstance(formula, Atom) and word(atom[0]) in symbols.predicate_index:  # not `(and (p))`
             atoms.append(formula)
         elif context.errors == errors:
-            context.error("SC003", "expected a fact to count", where, "no fact", help="say it with `:holds`")
+            context.error(SC.STRUCTURE, "expected a fact to count", where, "no fact", help="say it with `:holds`")
 
 
 def _bound(symbols: Symbols, scope: Scope, atom: list[Node]) -> list[Variable]:

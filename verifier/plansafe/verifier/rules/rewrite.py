@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node, write
 from plansafe.verifier.elaborate.conditions import RESERVED
 from plansafe.verifier.elaborate.context import At, is_name, is_variable, tokens, word
@@ -70,7 +71,7 @@ class Rewriter:
         if self._context.errors == errors and isinstance(made, list) and made[0] in RESERVED:
             message = f"`{head}` stands for a formula here, but only a fact can be left open or counted"
             help = "bind it to a single predicate, or leave its predicates open one by one"
-            self._context.error("SC120", message, at, "mapped to a formula", help=help)
+            self._context.error(SC.VOCABULARY, message, at, "mapped to a formula", help=help)
         return made if self._context.errors == errors else []
 
     def formula(self, node: Node) -> Node:

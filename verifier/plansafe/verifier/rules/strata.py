@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from plansafe.grammar.codes import SC
 from plansafe.verifier.elaborate.context import At, Context
 from plansafe.verifier.model.nodes import Formula, Temporal
 from plansafe.verifier.model.operations import PAST_OPERATORS, children
@@ -18,12 +19,12 @@ def stratified(context: Context, formula: Formula, at: At, past: bool) -> bool:
     while depth_first:
         part, only_past, depth = depth_first.pop()
         if depth > MAX_TEMPORAL_DEPTH:
-            context.error("SC004", f"temporal operators nested deeper than {MAX_TEMPORAL_DEPTH}", at, "too deep")
+            context.error(SC.UNSUPPORTED, f"temporal operators nested deeper than {MAX_TEMPORAL_DEPTH}", at, "too deep")
             return False
         match part:
             case Temporal():
                 if only_past and part.operator not in PAST_OPERATORS:
-                    code = "SC113" if not past else "SC112"
+                    code = SC.FUTURE_IN_PAST if not past else SC.MISPLACED_OPERATOR
                     where = "below a past operator" if not past else "in this kind of rule"
                     context.error(
                         code,
@@ -50,7 +51,7 @@ def trace_operators_on_top(context: Context, formula: Formula, at: At) -> bool:
                 if part.operator in TOP_OPERATORS and not top:
                     name = part.operator.replace("at-end", "at end")
                     context.error(
-                        "SC112",
+                        SC.MISPLACED_OPERATOR,
                         f"`{name}` looks at the whole trace and may not stand below a temporal operator",
                         at,
                         f"`{name}` is too deep in this formula",

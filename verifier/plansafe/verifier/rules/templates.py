@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.context import At, did_you_mean, is_name, is_object_name, tokens, word
 from plansafe.verifier.rules.copies import Copies
@@ -32,12 +33,14 @@ def apply(copies: Copies, section: list[Node], templates: dict[str, Template]) -
     """The rules that an ``(:apply template rule-name argument ..)`` makes; none after a diagnostic."""
     context = copies.context
     if len(section) < 3 or not is_name(section[1]) or not is_object_name(section[2]):
-        context.error("SC003", "expected `(:apply template rule-name argument ..)`", At(section), "not an application")
+        context.error(
+            SC.STRUCTURE, "expected `(:apply template rule-name argument ..)`", At(section), "not an application"
+        )
         return []
     found = templates.get(word(section[1]))
     if found is None:
         context.error(
-            "SC115",
+            SC.UNKNOWN_RULE_NAME,
             f"unknown template `{word(section[1])}`",
             At(section, 1),
             "not defined before this",
@@ -47,7 +50,7 @@ def apply(copies: Copies, section: list[Node], templates: dict[str, Template]) -
     parameters, body, at = found
     if len(section) - 3 != len(parameters):
         message = f"template `{section[1]}` takes {len(parameters)} arguments, not {len(section) - 3}"
-        context.error("SC103", message, At(section), f"{len(section) - 3} given", other=(at, "defined here"))
+        context.error(SC.ARITY, message, At(section), f"{len(section) - 3} given", other=(at, "defined here"))
         return []
     values: dict[str, Node] = dict(zip(parameters, section[3:], strict=True))
     values["$name"] = section[2]
@@ -60,5 +63,5 @@ def apply(copies: Copies, section: list[Node], templates: dict[str, Template]) -
         left = sorted([token for token in tokens(made) if "$" in token and not token.startswith('"')])
         if left:
             message = f"`{left[0]}` names no parameter of template `{word(section[1])}`"
-            context.error("SC115", message, At(section), "applied here", other=(at, "defined here"))
+            context.error(SC.UNKNOWN_RULE_NAME, message, At(section), "applied here", other=(at, "defined here"))
     return out

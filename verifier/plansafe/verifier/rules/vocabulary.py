@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.conditions import ACTION_ATOMS, ARITHMETIC, COMPARISONS, Symbols
 from plansafe.verifier.elaborate.context import At, Context, is_name, is_object_name, is_variable, word
@@ -23,7 +24,7 @@ def missing_names(symbols: Symbols, expanded: Expanded) -> dict[Name, At]:
         for section in vocabulary.node[1:]:
             if not isinstance(section, list) or not section:
                 context.error(
-                    "SC003", "expected a section such as `(:predicates ..)`", At(vocabulary.node), "not vocabulary"
+                    SC.STRUCTURE, "expected a section such as `(:predicates ..)`", At(vocabulary.node), "not vocabulary"
                 )
                 continue
             head = section[0]
@@ -41,7 +42,7 @@ def missing_names(symbols: Symbols, expanded: Expanded) -> dict[Name, At]:
                     _needed(symbols, word(head), section[child], At(section, child), mapping, missing)
             else:
                 context.error(
-                    "SC003",
+                    SC.STRUCTURE,
                     f"`{word(head)}` is not a section of a vocabulary",
                     At(section, 0),
                     "expected `:types`, `:constants`, `:predicates`, `:functions` or `:actions`",
@@ -50,7 +51,7 @@ def missing_names(symbols: Symbols, expanded: Expanded) -> dict[Name, At]:
         if name.startswith("~"):
             continue  # a mapping has said so
         message = f"the specification needs the {kind} `{name}`, which the domain does not have"
-        context.warning("SC120", message, at, "not bound", help="bind it with a mapping")
+        context.warning(SC.VOCABULARY, message, at, "not bound", help="bind it with a mapping")
     return missing
 
 
@@ -59,7 +60,7 @@ def _needed(
 ) -> None:
     context = symbols.context
     if not isinstance(entry, list) or not entry or not is_name(entry[0]):
-        context.error("SC003", "expected `(name ?x - type ..)`", at, "not a declaration")
+        context.error(SC.STRUCTURE, "expected `(name ?x - type ..)`", at, "not a declaration")
         return
     name = word(entry[0])
     kind = section[1:-1]
@@ -84,7 +85,7 @@ def _needed(
     if wanted != arity:
         other = (At(declared.node), "declared here") if declared and isinstance(declared.node, list) else None
         message = f"the specification needs `{name}` with {wanted} arguments, the domain has {arity}"
-        context.error("SC120", message, at, "does not fit", other=other)
+        context.error(SC.VOCABULARY, message, at, "does not fit", other=other)
 
 
 def _given(mapping: Mapping | None, name: Name) -> bool | None:
@@ -100,7 +101,7 @@ def say_lacking(context: Context, mentioned: set[Name], missing: dict[Name, At],
     if lacks:
         needs = ", ".join([f"{kind} `{lack.removeprefix('~')}`" for kind, lack in lacks])
         message = f"{what}: this domain has no {needs}"
-        context.warning("SC702", message, at, "left out", help="bind it with a mapping")
+        context.warning(SC.RULE_NOT_APPLICABLE, message, at, "left out", help="bind it with a mapping")
     return bool(lacks)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from time import monotonic
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.reading import ReadSteps
@@ -61,7 +62,7 @@ def audit(case: Case) -> Report:
         if limit.what is not Limited.OPEN_FACTS:
             raise
         help = "name the types of what is open more narrowly"
-        diagnostic = Diagnostic("SC503", str(limit), severity=Severity.WARNING, help=help)
+        diagnostic = Diagnostic(SC.TOO_MANY_INSTANCES, str(limit), severity=Severity.WARNING, help=help)
         return Show(case).nothing(diagnostic, Headline.UNKNOWN)
 
 

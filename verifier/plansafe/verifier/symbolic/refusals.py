@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.verifier.extras import how_to_install
 
@@ -15,7 +16,7 @@ def missing_solver(error: ModuleNotFoundError) -> Diagnostic | None:
     if package is None:
         return None
     return Diagnostic(
-        "SC608",
+        SC.NO_SOLVER,
         f"this takes a solver that is not installed: the package {package} is missing",
         notes=("plans are judged without a solver where the description is complete",),
         help=how_to_install("solve"),
@@ -25,7 +26,7 @@ def missing_solver(error: ModuleNotFoundError) -> Diagnostic | None:
 def not_explicit(refused: Diagnostic) -> Diagnostic:
     """Make a mistake in the options (SC609) of the refusal to replay, where ``--engine explicit`` asked for it."""
     return Diagnostic(
-        "SC609",
+        SC.NOT_EXPLICIT,
         refused.message,
         refused.labels,
         help="leave --engine out, or take --engine sat or --engine smt",

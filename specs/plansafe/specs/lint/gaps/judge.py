@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from time import monotonic
 from typing import NamedTuple
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.source import Source
 from plansafe.specs.lint.gaps.explore import Found
 from plansafe.specs.lint.gaps.model import Gap, GapOptions
@@ -126,7 +127,7 @@ class GapRanking:
             findings = [f for f in breaking.check(plan).findings if f.rule == f"gap-{number}"]
             findings = [f for f in findings if f.blame is not Blame.PRE_EXISTING]
             if safe.headline not in SAFE or not findings:
-                if any([d.code == "SC901" for d in safe.diagnostics]):
+                if any([d.code == SC.KERNEL_DISAGREES for d in safe.diagnostics]):
                     raise AssertionError("the kernel does not confirm a plan that exploits a gap: a bug in plansafe")
                 continue
             sure = keeping.confirmer.is_safe(plan, len(exploit))

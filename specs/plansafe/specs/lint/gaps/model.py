@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 
-UNREAD = "SC760"
-SIBLING = "SC761"
-LEFT = "SC762"
-UNCOVERED = "SC763"
-LIBRARY = "SC764"
+UNREAD = SC.GAP_UNREAD
+SIBLING = SC.GAP_SIBLING
+LEFT = SC.GAP_LEFT_BEHIND
+UNCOVERED = SC.GAP_COMBINATION
+LIBRARY = SC.GAP_LIBRARY
 
 
 class Gap(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from time import monotonic
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.sexpr import write
 from plansafe.grammar.source import Source
@@ -175,4 +176,4 @@ class _Run:
 
     def _say(self, message: str) -> None:
         label = Label(self.problem.name, Span(0, 0), "for this problem")
-        self.diagnostics.append(Diagnostic("SC759", message, (label,), severity=Severity.NOTE))
+        self.diagnostics.append(Diagnostic(SC.UNDECIDED_QUESTION, message, (label,), severity=Severity.NOTE))

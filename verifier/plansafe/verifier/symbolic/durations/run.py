@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import cached_property
 
+from plansafe.grammar.codes import SC
 from plansafe.verifier.execution.actions import Happening
 from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.runtime import Runtime
@@ -147,10 +148,10 @@ class DurationRun(TimedRun):
         if not isinstance(step.duration, Affine) or not isinstance(step.taken, GroundAction):
             return None
         if step.taken.action.end is not None:
-            return IllFormed("SC406", "the duration is negative", 0) if step.duration < 0 else None
+            return IllFormed(SC.IMPOSSIBLE_TIME, "the duration is negative", 0) if step.duration < 0 else None
         if -self.tolerance.given <= step.duration <= self.tolerance.given:
             return None
-        return IllFormed("SC406", f"`{step.taken.action.name}` is instantaneous, but has a duration", 0)
+        return IllFormed(SC.IMPOSSIBLE_TIME, f"`{step.taken.action.name}` is instantaneous, but has a duration", 0)
 
     def _lasts_until(self, acting: list[int], time: Number) -> bool:
         """Whether an action ends or happens at a time or later: one that does so anyway, or the last in this world."""
@@ -211,15 +212,15 @@ class DurationRun(TimedRun):
             return True
         failure = self.failures[known]
         self.failed = self._to_blame(failure)
-        if failure.code == "SC306":
+        if failure.code == SC.OVER_ALL:
             self.watched = self.schedule.under_way[failure.step]
         return False
 
     def _to_blame(self, failure: Failure) -> list[int]:
         """The events of the present happening without which this failure would not be."""
-        if failure.code == "SC304":
+        if failure.code == SC.INTERFERENCE:
             return self._clashing
-        if failure.code == "SC306":
+        if failure.code == SC.OVER_ALL:
             return [e for e in self.batches[-1] if e in self.schedule.under_way[failure.step]]
         return [
             e for e in self.batches[-1] if (step := self.present[e].step) is not None and step.number == failure.step

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
@@ -109,17 +110,17 @@ class Show:
             label = self.compiled.context.label(At(unknowns.node), "open")
         message = "what is said of the open facts contradicts itself: no world agrees with all of it"
         help = "an `or` or `oneof` without a possible alternative, an empty interval, or an invariant that S0 breaks"
-        return self.nothing(Diagnostic("SC117", message, (label,), help=help))
+        return self.nothing(Diagnostic(SC.NO_WORLD, message, (label,), help=help))
 
     def unsupported(self, why: str, help: str) -> Report:
         """The engine that was asked for, or any, cannot judge this: UNKNOWN."""
-        return self.nothing(Diagnostic("SC507", why, severity=Severity.WARNING, help=help), Headline.UNKNOWN)
+        return self.nothing(Diagnostic(SC.NEEDS_ONE_WORLD, why, severity=Severity.WARNING, help=help), Headline.UNKNOWN)
 
     def disagreement(self, what: str) -> Report:
         """Two engines disagree: an internal error."""
         help = "this is a bug in safecheck: please report it with the files; nothing is claimed about the plan"
         message = f"one engine does not confirm another: {what}"
-        return self.nothing(Diagnostic("SC901", message, (Label(self.plan.name, Span(0, 0)),), help=help))
+        return self.nothing(Diagnostic(SC.KERNEL_DISAGREES, message, (Label(self.plan.name, Span(0, 0)),), help=help))
 
     def nothing(self, diagnostic: Diagnostic, headline: Headline | None = None) -> Report:
         """A report that claims nothing."""
