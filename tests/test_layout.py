@@ -6,6 +6,7 @@ import ast
 import os
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,16 @@ def test_every_sub_package_is_typed_and_says_what_it_is(root: Path, folder: str)
 @pytest.mark.parametrize("folder", (*FOLDERS, "tests", "bench", "docs", "examples"))
 def test_every_folder_has_a_readme_of_one_screen(root: Path, folder: str) -> None:
     assert len((root / folder / "README.md").read_text(encoding="utf-8").splitlines()) <= 50
+
+
+def test_a_late_import_says_why(root: Path) -> None:
+    """Of several in a row the first says it."""
+    for folder in FOLDERS:
+        for module in (root / folder / "plansafe").rglob("*.py"):
+            lines = ["", *module.read_text(encoding="utf-8").splitlines()]
+            for number, (before, line) in enumerate(pairwise(lines), 1):
+                if "noqa: PLC0415" in line and "noqa: PLC0415" not in before:
+                    assert "noqa: PLC0415 - " in line, f"{module}:{number} gives no reason"
 
 
 def test_imports_point_one_way(root: Path) -> None:

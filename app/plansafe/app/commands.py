@@ -241,11 +241,11 @@ class _View(Protocol):
 
 def _view(form: Format, settings: Settings, style: Style, changes: bool, every: bool = False) -> _View:
     if form is Format.JSON:
-        from plansafe.app.render import version  # noqa: PLC0415
+        from plansafe.app.render import version  # noqa: PLC0415 - where something is shown
         from plansafe.app.render.repair_json import RepairJsonRenderer  # noqa: PLC0415
 
         return RepairJsonRenderer(settings, version())
-    from plansafe.app.render.repair import RepairRenderer  # noqa: PLC0415
+    from plansafe.app.render.repair import RepairRenderer  # noqa: PLC0415 - where something is shown
 
     return RepairRenderer(style, changes, every)
 

@@ -125,7 +125,7 @@ def _given(context: typer.Context, name: str) -> bool:
 
 def _show(now: InForce, plans: Sequence[str]) -> int:
     """Print every setting with its origin, and what each plan would be checked with. An exit code."""
-    from plansafe.app.render.text import pad, visible  # noqa: PLC0415
+    from plansafe.app.render.text import pad, visible  # noqa: PLC0415 - where something is shown
 
     project = now.settings.project
     values = _values(now)

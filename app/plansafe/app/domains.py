@@ -88,7 +88,7 @@ def _known() -> dict[str, Benchmark | None]:
 
 def _reader(name: str) -> Benchmark | None:
     """The world of that name, or that reads what is called so."""
-    from plansafe.domains.worlds import world  # noqa: PLC0415
+    from plansafe.domains.worlds import world  # noqa: PLC0415 - start-up: loaded by what needs it
 
     try:
         return world(name)
@@ -110,14 +110,14 @@ def _list() -> int:
 
 
 def _specs(importer: Benchmark | None, name: str) -> str:
-    from plansafe.specs import default_specs  # noqa: PLC0415
+    from plansafe.specs import default_specs  # noqa: PLC0415 - start-up: loaded by what needs it
 
     domain = importer.domain if importer is not None else name
     return ", ".join(default_specs(domain or "")) or "that of the task"
 
 
 def _show(name: str) -> int:
-    from plansafe.domains import domain_names  # noqa: PLC0415
+    from plansafe.domains import domain_names  # noqa: PLC0415 - start-up: loaded by what needs it
 
     known = _known()
     importer = _reader(name)
@@ -138,7 +138,7 @@ def _show(name: str) -> int:
 
 
 def _show_domain(name: str) -> int:
-    from plansafe.app.shipped import shipped_domain  # noqa: PLC0415
+    from plansafe.app.shipped import shipped_domain  # noqa: PLC0415 - start-up: loaded by what needs it
     from plansafe.specs import default_specs  # noqa: PLC0415
 
     path = shipped_domain(name)
@@ -155,7 +155,7 @@ def _show_domain(name: str) -> int:
 
 def _cover(checker: Checker, symbols: Symbols) -> None:
     """What the specifications see of the domain, and what they do not."""
-    from plansafe.verifier.rules.coverage import MAPPED, UNBOUND, coverage  # noqa: PLC0415
+    from plansafe.verifier.rules.coverage import MAPPED, UNBOUND, coverage  # noqa: PLC0415 - start-up: loaded by what needs it
 
     seen = coverage(symbols, checker.compiled.expanded, checker.rules)
     print(f"\nrules         {len(seen.applicable)} of {len(checker.rules)} apply")
@@ -174,7 +174,7 @@ def _cover(checker: Checker, symbols: Symbols) -> None:
 
 def library(name: str) -> Checker | Diagnostic:
     """The hazard library bound to a shipped domain, or why that cannot be."""
-    from plansafe.domains import domain_names  # noqa: PLC0415
+    from plansafe.domains import domain_names  # noqa: PLC0415 - start-up: loaded by what needs it
     from plansafe.specs import spec_names  # noqa: PLC0415
 
     bound = [domain for domain in domain_names() if f"home-{domain}" in spec_names()]
@@ -190,7 +190,7 @@ def library(name: str) -> Checker | Diagnostic:
 
 def bare(name: str, specifications: Sequence[str]) -> Checker:
     """A shipped domain with shipped specifications, and a problem without objects."""
-    from plansafe.app.discovery import Choice, Discovery  # noqa: PLC0415
+    from plansafe.app.discovery import Choice, Discovery  # noqa: PLC0415 - start-up: loaded by what needs it
     from plansafe.app.service import Settings, compiled  # noqa: PLC0415
     from plansafe.app.shipped import shipped_domain  # noqa: PLC0415
     from plansafe.specs import spec_path  # noqa: PLC0415
@@ -208,7 +208,7 @@ def _source(path: str) -> Source:
 
 
 def _unknown(name: str, known: tuple[str, ...], others: tuple[str, ...] = ()) -> Diagnostic:
-    from plansafe.grammar.plan_text import near  # noqa: PLC0415
+    from plansafe.grammar.plan_text import near  # noqa: PLC0415 - start-up: loaded by what needs it
 
     return Diagnostic(
         SC.UNKNOWN_WORLD,
@@ -218,7 +218,7 @@ def _unknown(name: str, known: tuple[str, ...], others: tuple[str, ...] = ()) ->
 
 
 def _export(name: str, given: dict[str, str | None], task: str | None, output: str | None) -> int:
-    from plansafe.app.discovery import Choice, Discovery, Input  # noqa: PLC0415
+    from plansafe.app.discovery import Choice, Discovery, Input  # noqa: PLC0415 - start-up: loaded by what needs it
     from plansafe.app.foreign import find_world  # noqa: PLC0415
     from plansafe.domains.world import Request  # noqa: PLC0415
 

@@ -22,7 +22,7 @@ SCHEMA = 1
 
 def look(gathered: Gathered, examples: tuple[str, ...], seconds: float | None) -> GapsResult | Diagnostic:
     """Look for gaps; a diagnostic says which example plan cannot be read, or that there is no problem to look at."""
-    from plansafe.specs.lint.gaps.model import GapOptions  # noqa: PLC0415
+    from plansafe.specs.lint.gaps.model import GapOptions  # noqa: PLC0415 - start-up: loaded by what needs it
     from plansafe.specs.lint.gaps.search import find_gaps  # noqa: PLC0415 - loads the search
 
     assert gathered.domain is not None
@@ -51,7 +51,7 @@ def look(gathered: Gathered, examples: tuple[str, ...], seconds: float | None) -
 
 def _library(gathered: Gathered) -> list[Source]:
     """The shipped rules for this domain, where they are not what is looked at."""
-    from plansafe.app.shipped import shipped_domain  # noqa: PLC0415
+    from plansafe.app.shipped import shipped_domain  # noqa: PLC0415 - start-up: loaded by what needs it
     from plansafe.specs import default_specs, spec_path  # noqa: PLC0415
 
     assert gathered.domain is not None
@@ -68,7 +68,7 @@ def _library(gathered: Gathered) -> list[Source]:
 
 
 def _domains() -> tuple[str, ...]:
-    from plansafe.domains import domain_names  # noqa: PLC0415
+    from plansafe.domains import domain_names  # noqa: PLC0415 - start-up: loaded by what needs it
 
     return domain_names()
 

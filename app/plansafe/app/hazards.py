@@ -42,7 +42,7 @@ def hazards(
 
 
 def _hazards(wanted: str | None, domain: str, table: str | None, every: bool) -> int:
-    from plansafe.app.discovery import Choice, Discovery  # noqa: PLC0415
+    from plansafe.app.discovery import Choice, Discovery  # noqa: PLC0415 - start-up: loaded by what needs it
     from plansafe.app.domains import library  # noqa: PLC0415 - loads the engine
     from plansafe.grammar.plan_text import near  # noqa: PLC0415
     from plansafe.specs.taxonomy import check, load, read  # noqa: PLC0415
@@ -76,7 +76,7 @@ def _hazards(wanted: str | None, domain: str, table: str | None, every: bool) ->
 def _shown(
     taxonomies: Taxonomies, chosen: Iterable[Taxonomy], checker: Checker, domain: str, every: bool
 ) -> Iterable[str]:
-    from plansafe.specs.taxonomy import coverage  # noqa: PLC0415
+    from plansafe.specs.taxonomy import coverage  # noqa: PLC0415 - start-up: loaded by what needs it
 
     applicable = [rule for rule in checker.rules if rule.applicable]
     counts = f"{len(applicable)} of {len(checker.rules)} rules of `{_LIBRARY}`"
@@ -106,9 +106,9 @@ def detector(
 
 
 def _detector(path: str, output: str | None) -> int:
-    import os  # noqa: PLC0415
+    import os  # noqa: PLC0415 - start-up: loaded by what needs it
 
-    from plansafe.app.discovery import Choice, Discovery  # noqa: PLC0415
+    from plansafe.app.discovery import Choice, Discovery  # noqa: PLC0415 - start-up: loaded by what needs it
     from plansafe.grammar.plan_text import near  # noqa: PLC0415
     from plansafe.specs import table_names, table_path  # noqa: PLC0415
     from plansafe.specs.detector import compile_detector  # noqa: PLC0415

@@ -40,7 +40,7 @@ def guarded(work: Callable[[], int]) -> int:
             return complain(unwritable("standard output", error))
         import traceback  # noqa: PLC0415 - for bugs alone
 
-        from plansafe.app.render.text import escaped  # noqa: PLC0415
+        from plansafe.app.render.text import escaped  # noqa: PLC0415 - where something is shown
 
         print(escaped(traceback.format_exc()) + REPORT, file=sys.stderr)
         return 4

@@ -211,7 +211,7 @@ class Session:
         except Exception:
             import traceback  # noqa: PLC0415 - for bugs alone
 
-            from plansafe.app.render.text import escaped  # noqa: PLC0415
+            from plansafe.app.render.text import escaped  # noqa: PLC0415 - where something is shown
 
             bug = Diagnostic(SC.INTERNAL_ERROR, "internal error: this is a bug in safecheck, not in the plan")
             return Result(name, unjudged(name, bug), (), {}, escaped(traceback.format_exc()))
@@ -425,7 +425,7 @@ def usage_problem(settings: Settings) -> Diagnostic | None:
 def _options(settings: Settings) -> Options:
     from fractions import Fraction  # noqa: PLC0415 - the engine loads it anyway
 
-    from plansafe.verifier.api import Options  # noqa: PLC0415
+    from plansafe.verifier.api import Options  # noqa: PLC0415 - start-up: loaded by what needs it
 
     return Options(
         lenient_types=settings.lenient_types,

@@ -88,7 +88,7 @@ def parser(grammar: str) -> Lark:
 
 def refusal(kind: str, text: str) -> Refusal | None:
     """Why the grammar of ``kind`` refuses a text; ``None`` if it accepts it. Linear, a microsecond a character."""
-    from lark.exceptions import UnexpectedInput  # noqa: PLC0415
+    from lark.exceptions import UnexpectedInput  # noqa: PLC0415 - for mistakes alone
 
     lark = parser(KINDS[kind])
     state = lark.parse_interactive(text, kind)

@@ -26,19 +26,19 @@ def renderer(form: str, settings: Settings, style: Style = PLAIN) -> Renderer:
     """Choose the renderer of a format; only that one is imported. Raises ``ValueError`` for an unknown format."""
     match form:
         case "full":
-            from plansafe.app.render.full import FullRenderer  # noqa: PLC0415
+            from plansafe.app.render.full import FullRenderer  # noqa: PLC0415 - one format is loaded, not all
 
             return FullRenderer(style, settings.full_state, settings.every)
         case "concise":
-            from plansafe.app.render.concise import ConciseRenderer  # noqa: PLC0415
+            from plansafe.app.render.concise import ConciseRenderer  # noqa: PLC0415 - one format is loaded, not all
 
             return ConciseRenderer(style, settings.every)
         case "json":
-            from plansafe.app.render.json import JsonRenderer  # noqa: PLC0415
+            from plansafe.app.render.json import JsonRenderer  # noqa: PLC0415 - one format is loaded, not all
 
             return JsonRenderer(settings, version())
         case "sarif":
-            from plansafe.app.render.sarif import SarifRenderer  # noqa: PLC0415
+            from plansafe.app.render.sarif import SarifRenderer  # noqa: PLC0415 - one format is loaded, not all
 
             return SarifRenderer(version())
     raise ValueError(f"no such format: {form}")

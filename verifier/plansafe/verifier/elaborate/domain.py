@@ -8,7 +8,16 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate import dialects
 from plansafe.verifier.elaborate.conditions import RESERVED, Conditions, Scope, Symbols
-from plansafe.verifier.elaborate.context import At, Context, is_name, is_object_name, is_variable, tokens, word
+from plansafe.verifier.elaborate.context import (
+    At,
+    Context,
+    did_you_mean,
+    is_name,
+    is_object_name,
+    is_variable,
+    tokens,
+    word,
+)
 from plansafe.verifier.elaborate.effects import Around, Effects
 from plansafe.verifier.elaborate.types import Typed, typed_list, unglued
 from plansafe.verifier.model import nodes as model
@@ -144,8 +153,6 @@ def sections(
                 "not supported",
             )
         else:
-            from plansafe.verifier.elaborate.context import did_you_mean  # noqa: PLC0415
-
             context.error(
                 SC.STRUCTURE,
                 f"unknown section `{head}`",
@@ -302,8 +309,6 @@ def read_fields(context: Context, node: list[Node], start: int, known: tuple[str
                 SC.UNSUPPORTED, f"{UNSUPPORTED_FIELDS[key]} are not supported", At(node, child), "not supported"
             )
         elif key not in known:
-            from plansafe.verifier.elaborate.context import did_you_mean  # noqa: PLC0415
-
             context.error(
                 SC.STRUCTURE,
                 f"unknown field `{key}`",
@@ -561,8 +566,6 @@ def axiom(symbols: Symbols, at: At) -> model.Axiom | None:
     head = node[1]
     index = symbols.predicate_index.get(word(head[0]))
     if index is None:
-        from plansafe.verifier.elaborate.context import did_you_mean  # noqa: PLC0415
-
         context.error(
             SC.UNKNOWN_PREDICATE,
             f"unknown predicate `{head[0]}`",

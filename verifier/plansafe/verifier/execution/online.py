@@ -253,7 +253,7 @@ class Monitor:
 
     def legal(self) -> list[str]:
         """All legal actions of the present state, as PDDL."""
-        from plansafe.verifier.execution.steps import step_text  # noqa: PLC0415
+        from plansafe.verifier.execution.steps import step_text  # noqa: PLC0415 - for messages alone
 
         self._settle()
         return [step_text(step, self.task.objects) for step in self.simulation.legal()]

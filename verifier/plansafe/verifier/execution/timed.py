@@ -7,6 +7,7 @@ no two of its parts may interfere.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.grammar.codes import SC
@@ -109,8 +110,6 @@ class TimedRun(Run):
             self.limit = Limit(SC.TOO_MANY_INSTANCES, "a rule has more instances than the limit allows")
 
     def _run(self) -> None:
-        from time import monotonic  # noqa: PLC0415
-
         agenda = self.ticks()
         if agenda is not None:
             from plansafe.verifier.execution.apart import Apart  # noqa: PLC0415 - for timed plans alone

@@ -54,7 +54,7 @@ class Confirmer:
         kernel = self._load()
         if kernel is None:
             return report
-        from plansafe.verifier.kernel import KernelLimit, KernelRejects  # noqa: PLC0415
+        from plansafe.verifier.kernel import KernelLimit, KernelRejects  # noqa: PLC0415 - loads the kernel
 
         try:
             with _shallow():
@@ -78,7 +78,7 @@ class Confirmer:
         kernel = self._load()
         if kernel is None:
             return report, ""
-        from plansafe.verifier.kernel import KernelLimit, KernelRejects  # noqa: PLC0415
+        from plansafe.verifier.kernel import KernelLimit, KernelRejects  # noqa: PLC0415 - loads the kernel
 
         try:
             with _shallow():
@@ -110,7 +110,7 @@ class Confirmer:
         kernel = self._load()
         if kernel is None:
             return None
-        from plansafe.verifier.kernel import KernelLimit, KernelRejects  # noqa: PLC0415
+        from plansafe.verifier.kernel import KernelLimit, KernelRejects  # noqa: PLC0415 - loads the kernel
 
         try:
             with _shallow():
@@ -130,7 +130,7 @@ class Confirmer:
     def _load(self) -> Kernel | None:
         if not self._tried:
             self._tried = True
-            from plansafe.verifier.kernel import Kernel, KernelLimit, KernelRejects  # noqa: PLC0415
+            from plansafe.verifier.kernel import Kernel, KernelLimit, KernelRejects  # noqa: PLC0415 - loads the kernel
 
             compiled, options = self.compiled, self.compiled.options
             names = {rule.name for rule in compiled.rules if rule.applicable}
@@ -158,7 +158,7 @@ def kernel_world(compiled: CompiledTask, world: Completion) -> KernelWorld:
     """A world as the kernel is told of it: by names."""
     from fractions import Fraction  # noqa: PLC0415 - loaded by now
 
-    from plansafe.verifier.kernel import World as KernelWorld  # noqa: PLC0415
+    from plansafe.verifier.kernel import World as KernelWorld  # noqa: PLC0415 - loads the kernel
 
     task = compiled.task
 

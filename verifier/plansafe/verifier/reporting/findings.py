@@ -88,7 +88,7 @@ class Writer:
     def __init__(
         self, compiled: CompiledTask, plan: Source, read: ReadSteps, outcomes: list[Outcome], following: Following
     ) -> None:
-        from plansafe.verifier.reporting.history import History, Question  # noqa: PLC0415
+        from plansafe.verifier.reporting.history import History, Question  # noqa: PLC0415 - for findings alone
 
         self.compiled = compiled
         self.task = compiled.task
@@ -504,7 +504,7 @@ class Writer:
         span = self.span(step)
         if span is None:
             return None
-        import re  # noqa: PLC0415
+        import re  # noqa: PLC0415 - for findings alone
 
         for number, match in enumerate(re.finditer(r";[^\r\n]*|[^\s();]+", self.plan.slice(span))):
             if number == token:

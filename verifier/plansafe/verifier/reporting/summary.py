@@ -207,7 +207,7 @@ def _preferences(halt: Outcome, violated: list[Violated]) -> dict[str, int]:
 
 
 def _metric(compiled: CompiledTask, halt: Outcome, soft: dict[str, int]) -> str | None:
-    from plansafe.verifier.model.evaluation import Undefined, arithmetic  # noqa: PLC0415
+    from plansafe.verifier.model.evaluation import Undefined, arithmetic  # noqa: PLC0415 - where a metric is evaluated
 
     task = compiled.task
     if task.metric is None or halt.failures or halt.limit is not None:

@@ -49,7 +49,7 @@ def audit(case: Case) -> Report:
             from plansafe.verifier.symbolic.worlds.unencoded import Unencoded  # noqa: PLC0415 - for such plans alone
 
             return Unencoded(case, restricted).report()
-        from plansafe.verifier.symbolic.worlds.encoded import Encoded  # noqa: PLC0415
+        from plansafe.verifier.symbolic.worlds.encoded import Encoded  # noqa: PLC0415 - for such plans alone
 
         collecting = gc.isenabled()
         gc.disable()  # an encoding makes millions of objects and no garbage
