@@ -41,7 +41,7 @@ class Alarm:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._set:
-            import signal  # noqa: PLC0415 - start-up: loaded by what needs it
+            import signal  # noqa: PLC0415 - loaded already, on entry
 
             self.disarm()
             signal.signal(signal.SIGALRM, self._before)

@@ -179,7 +179,7 @@ def _show_version(wanted: bool) -> None:
 def _show_page(code: str | None) -> None:
     if code is None:
         return
-    from plansafe.app.explain import codes, page  # noqa: PLC0415 - start-up: loaded by what needs it
+    from plansafe.app.explain import codes, page  # noqa: PLC0415 - for --explain alone
 
     text = page(code)
     if text is None:
@@ -285,7 +285,7 @@ def audit(
     ill-formed step, 3 UNKNOWN, 4 a bug in safecheck. A batch returns the first present of 4, 2, 1, 3, 0. With --fix
     and --diff they are those of `safecheck repair`.
     """
-    from plansafe.app.auditing import audit_plans  # noqa: PLC0415 - start-up: loaded by what needs it
+    from plansafe.app.auditing import audit_plans  # noqa: PLC0415 - not needed to answer --help
     from plansafe.app.configuration import Asked, configure  # noqa: PLC0415
     from plansafe.app.running import guarded, limit_memory  # noqa: PLC0415
     from plansafe.app.service import Settings  # noqa: PLC0415

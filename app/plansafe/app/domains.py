@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from plansafe.app.discovery import Choice, Discovery, Input
 from plansafe.app.options import DomainFile, GoalFile, ProblemFile, SceneFile, TaskName
 from plansafe.app.render.text import visible
 from plansafe.app.running import complain, guarded, remark, told
+from plansafe.app.shipped import shipped_domain
 from plansafe.app.writing import Guard, NotWritten, problem, save, unwritable
+from plansafe.domains import domain_names
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
+from plansafe.specs import default_specs, spec_names, spec_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,8 +79,7 @@ def export(
 
 def _known() -> dict[str, Benchmark | None]:
     """All worlds and shipped domains by name; a domain that is written in PDDL alone has no importer."""
-    from plansafe.domains import domain_names  # noqa: PLC0415 - needed by these commands alone
-    from plansafe.domains.worlds import world, world_names  # noqa: PLC0415
+    from plansafe.domains.worlds import world, world_names  # noqa: PLC0415 - for these commands alone
 
     found: dict[str, Benchmark | None] = {name: world(name) for name in world_names()}
     served = {importer.domain for importer in found.values() if importer is not None}
@@ -88,7 +91,7 @@ def _known() -> dict[str, Benchmark | None]:
 
 def _reader(name: str) -> Benchmark | None:
     """The world of that name, or that reads what is called so."""
-    from plansafe.domains.worlds import world  # noqa: PLC0415 - start-up: loaded by what needs it
+    from plansafe.domains.worlds import world  # noqa: PLC0415 - for these commands alone
 
     try:
         return world(name)
@@ -110,15 +113,11 @@ def _list() -> int:
 
 
 def _specs(importer: Benchmark | None, name: str) -> str:
-    from plansafe.specs import default_specs  # noqa: PLC0415 - start-up: loaded by what needs it
-
     domain = importer.domain if importer is not None else name
     return ", ".join(default_specs(domain or "")) or "that of the task"
 
 
 def _show(name: str) -> int:
-    from plansafe.domains import domain_names  # noqa: PLC0415 - start-up: loaded by what needs it
-
     known = _known()
     importer = _reader(name)
     if name.lower() not in (*known, *domain_names()) and importer is None:
@@ -138,9 +137,6 @@ def _show(name: str) -> int:
 
 
 def _show_domain(name: str) -> int:
-    from plansafe.app.shipped import shipped_domain  # noqa: PLC0415 - start-up: loaded by what needs it
-    from plansafe.specs import default_specs  # noqa: PLC0415
-
     path = shipped_domain(name)
     assert path is not None
     print(f"domain        {path}")
@@ -155,7 +151,7 @@ def _show_domain(name: str) -> int:
 
 def _cover(checker: Checker, symbols: Symbols) -> None:
     """What the specifications see of the domain, and what they do not."""
-    from plansafe.verifier.rules.coverage import MAPPED, UNBOUND, coverage  # noqa: PLC0415 - start-up: loaded by what needs it
+    from plansafe.verifier.rules.coverage import MAPPED, UNBOUND, coverage  # noqa: PLC0415 - loads the engine
 
     seen = coverage(symbols, checker.compiled.expanded, checker.rules)
     print(f"\nrules         {len(seen.applicable)} of {len(checker.rules)} apply")
@@ -174,9 +170,6 @@ def _cover(checker: Checker, symbols: Symbols) -> None:
 
 def library(name: str) -> Checker | Diagnostic:
     """The hazard library bound to a shipped domain, or why that cannot be."""
-    from plansafe.domains import domain_names  # noqa: PLC0415 - start-up: loaded by what needs it
-    from plansafe.specs import spec_names  # noqa: PLC0415
-
     bound = [domain for domain in domain_names() if f"home-{domain}" in spec_names()]
     importer = _reader(name)
     domain = name.lower() if name.lower() in bound or importer is None else importer.domain or ""
@@ -190,10 +183,7 @@ def library(name: str) -> Checker | Diagnostic:
 
 def bare(name: str, specifications: Sequence[str]) -> Checker:
     """A shipped domain with shipped specifications, and a problem without objects."""
-    from plansafe.app.discovery import Choice, Discovery  # noqa: PLC0415 - start-up: loaded by what needs it
-    from plansafe.app.service import Settings, compiled  # noqa: PLC0415
-    from plansafe.app.shipped import shipped_domain  # noqa: PLC0415
-    from plansafe.specs import spec_path  # noqa: PLC0415
+    from plansafe.app.service import Settings, compiled  # noqa: PLC0415 - for these commands alone
 
     path = shipped_domain(name)
     assert path is not None
@@ -208,7 +198,7 @@ def _source(path: str) -> Source:
 
 
 def _unknown(name: str, known: tuple[str, ...], others: tuple[str, ...] = ()) -> Diagnostic:
-    from plansafe.grammar.plan_text import near  # noqa: PLC0415 - start-up: loaded by what needs it
+    from plansafe.grammar.plan_text import near  # noqa: PLC0415 - needed for mistakes alone
 
     return Diagnostic(
         SC.UNKNOWN_WORLD,
@@ -218,8 +208,7 @@ def _unknown(name: str, known: tuple[str, ...], others: tuple[str, ...] = ()) ->
 
 
 def _export(name: str, given: dict[str, str | None], task: str | None, output: str | None) -> int:
-    from plansafe.app.discovery import Choice, Discovery, Input  # noqa: PLC0415 - start-up: loaded by what needs it
-    from plansafe.app.foreign import find_world  # noqa: PLC0415
+    from plansafe.app.foreign import find_world  # noqa: PLC0415 - for this command alone
     from plansafe.domains.world import Request  # noqa: PLC0415
 
     chosen = find_world(name)

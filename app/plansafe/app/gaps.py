@@ -9,9 +9,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from plansafe.app.render.text import Style, visible
+from plansafe.app.shipped import shipped_domain
+from plansafe.domains import domain_names
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
+from plansafe.specs import default_specs, spec_path
+from plansafe.specs.lint.gaps.model import GapOptions
+from plansafe.specs.lint.gaps.search import find_gaps
 
 if TYPE_CHECKING:
     from plansafe.app.gathered import Gathered
@@ -22,9 +27,6 @@ SCHEMA = 1
 
 def look(gathered: Gathered, examples: tuple[str, ...], seconds: float | None) -> GapsResult | Diagnostic:
     """Look for gaps; a diagnostic says which example plan cannot be read, or that there is no problem to look at."""
-    from plansafe.specs.lint.gaps.model import GapOptions  # noqa: PLC0415 - start-up: loaded by what needs it
-    from plansafe.specs.lint.gaps.search import find_gaps  # noqa: PLC0415 - loads the search
-
     assert gathered.domain is not None
     if not gathered.problems:
         return Diagnostic(
@@ -51,12 +53,9 @@ def look(gathered: Gathered, examples: tuple[str, ...], seconds: float | None) -
 
 def _library(gathered: Gathered) -> list[Source]:
     """The shipped rules for this domain, where they are not what is looked at."""
-    from plansafe.app.shipped import shipped_domain  # noqa: PLC0415 - start-up: loaded by what needs it
-    from plansafe.specs import default_specs, spec_path  # noqa: PLC0415
-
     assert gathered.domain is not None
     name = gathered.domain.source.name
-    stem = next((d for d in _domains() if shipped_domain(d) == name), None)
+    stem = next((d for d in domain_names() if shipped_domain(d) == name), None)
     paths = [spec_path(spec) for spec in default_specs(stem)] if stem is not None else []
     used = {spec.path for spec in gathered.specs}
     library = []
@@ -65,12 +64,6 @@ def _library(gathered: Gathered) -> list[Source]:
             with open(path, "rb") as file:
                 library.append(Source.from_bytes(path, file.read()))
     return library
-
-
-def _domains() -> tuple[str, ...]:
-    from plansafe.domains import domain_names  # noqa: PLC0415 - start-up: loaded by what needs it
-
-    return domain_names()
 
 
 def shown(result: GapsResult, form: str, style: Style) -> str:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from plansafe.app.discovery import Choice, Discovery
+from plansafe.app.domains import library
 from plansafe.app.render.text import visible
 from plansafe.app.running import complain, guarded, print_text, remark, standard_output, told
 from plansafe.app.writing import STANDARD_OUTPUT, Guard, NotWritten, save
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
+from plansafe.specs import table_names, table_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,9 +46,7 @@ def hazards(
 
 
 def _hazards(wanted: str | None, domain: str, table: str | None, every: bool) -> int:
-    from plansafe.app.discovery import Choice, Discovery  # noqa: PLC0415 - start-up: loaded by what needs it
-    from plansafe.app.domains import library  # noqa: PLC0415 - loads the engine
-    from plansafe.grammar.plan_text import near  # noqa: PLC0415
+    from plansafe.grammar.plan_text import near  # noqa: PLC0415 - for this command alone
     from plansafe.specs.taxonomy import check, load, read  # noqa: PLC0415
 
     given = None if table is None else Discovery(Choice()).read(table, "table", "--table")
@@ -76,7 +78,7 @@ def _hazards(wanted: str | None, domain: str, table: str | None, every: bool) ->
 def _shown(
     taxonomies: Taxonomies, chosen: Iterable[Taxonomy], checker: Checker, domain: str, every: bool
 ) -> Iterable[str]:
-    from plansafe.specs.taxonomy import coverage  # noqa: PLC0415 - start-up: loaded by what needs it
+    from plansafe.specs.taxonomy import coverage  # noqa: PLC0415 - for this command alone
 
     applicable = [rule for rule in checker.rules if rule.applicable]
     counts = f"{len(applicable)} of {len(checker.rules)} rules of `{_LIBRARY}`"
@@ -106,11 +108,7 @@ def detector(
 
 
 def _detector(path: str, output: str | None) -> int:
-    import os  # noqa: PLC0415 - start-up: loaded by what needs it
-
-    from plansafe.app.discovery import Choice, Discovery  # noqa: PLC0415 - start-up: loaded by what needs it
-    from plansafe.grammar.plan_text import near  # noqa: PLC0415
-    from plansafe.specs import table_names, table_path  # noqa: PLC0415
+    from plansafe.grammar.plan_text import near  # noqa: PLC0415 - for this command alone
     from plansafe.specs.detector import compile_detector  # noqa: PLC0415
 
     if not os.path.exists(path):

@@ -35,7 +35,7 @@ def main() -> None:
         sys.stdout.flush()
         sys.stderr.flush()
     except OSError:
-        from plansafe.app.running import BROKEN_PIPE  # noqa: PLC0415 - start-up: loaded by what needs it
+        from plansafe.app.running import BROKEN_PIPE  # noqa: PLC0415 - when a pipe breaks alone
 
         code = BROKEN_PIPE
     # The process ends here. Taking a large model apart object by object would cost as much as a tenth of the audit.

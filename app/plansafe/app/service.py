@@ -425,7 +425,7 @@ def usage_problem(settings: Settings) -> Diagnostic | None:
 def _options(settings: Settings) -> Options:
     from fractions import Fraction  # noqa: PLC0415 - the engine loads it anyway
 
-    from plansafe.verifier.api import Options  # noqa: PLC0415 - start-up: loaded by what needs it
+    from plansafe.verifier.api import Options  # noqa: PLC0415 - loads the engine
 
     return Options(
         lenient_types=settings.lenient_types,

@@ -61,7 +61,7 @@ def nearest_shipped(path: str, role: str) -> str | None:
     """The shipped domain or specification of nearly that name."""
     import difflib  # noqa: PLC0415 - needed for mistakes alone
 
-    from plansafe.domains import domain_names  # noqa: PLC0415 - start-up: loaded by what needs it
+    from plansafe.domains import domain_names  # noqa: PLC0415 - needed for mistakes alone
     from plansafe.specs import spec_names  # noqa: PLC0415
 
     names = domain_names() if role in ("domain", "base") else spec_names() if role == "specification" else ()
