@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from itertools import pairwise
@@ -42,6 +43,15 @@ def test_a_late_import_says_why(root: Path) -> None:
             for number, (before, line) in enumerate(pairwise(lines), 1):
                 if "noqa: PLC0415" in line and "noqa: PLC0415" not in before:
                     assert "noqa: PLC0415 - " in line, f"{module}:{number} gives no reason"
+
+
+def test_what_the_type_checker_shall_not_see_says_what_and_why(root: Path) -> None:
+    for folder in FOLDERS:
+        for module in (root / folder / "plansafe").rglob("*.py"):
+            for number, line in enumerate(module.read_text(encoding="utf-8").splitlines(), 1):
+                if "type: ignore" in line:
+                    found = re.search(r"# type: ignore\[[a-z, -]+\] # \w", line)
+                    assert found is not None, f"{module}:{number} gives no code or no reason"
 
 
 def test_imports_point_one_way(root: Path) -> None:

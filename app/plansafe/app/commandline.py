@@ -101,7 +101,7 @@ def _legible() -> Iterator[None]:
         if isinstance(getattr(error, "message", None), str):
             from plansafe.app.render.text import visible  # noqa: PLC0415 - for a mistake alone
 
-            error.message = visible(error.message)  # type: ignore[attr-defined]
+            error.message = visible(error.message)  # type: ignore[attr-defined] # typer's
         raise
 
 

@@ -106,7 +106,7 @@ def in_force(
         said["format"] = None
     used = {key: said[key] for key in known if said[key] is not None and key not in flags}
     changed = {field: used[key] for key, field in _FIELDS.items() if key in used}
-    settings = settings._replace(**changed)  # type: ignore[arg-type]  # typed when the file was read
+    settings = settings._replace(**changed)  # type: ignore[arg-type] # typed when the file was read
     form = str(used.get("format", form))
     if "limits.memory" in used and project.limits.memory is not None:
         memory = project.limits.memory

@@ -94,13 +94,13 @@ def refusal(kind: str, text: str) -> Refusal | None:
     state = lark.parse_interactive(text, kind)
     try:
         state.exhaust_lexer()
-        state.feed_eof()  # type: ignore[no-untyped-call]
+        state.feed_eof()  # type: ignore[no-untyped-call] # lark has no types here
     except UnexpectedInput as error:
         offset = len(text) if getattr(error, "token", None) == "" else error.pos_in_stream
         offset = len(text) if offset is None else offset
         token = _TOKEN.match(text, offset)
         meanings = _meanings(KINDS[kind])
-        accepted: set[str] = state.accepts()  # type: ignore[no-untyped-call]
+        accepted: set[str] = state.accepts()  # type: ignore[no-untyped-call] # lark has no types here
         shown = [meanings[terminal] for terminal in sorted(accepted) if terminal in meanings]
         return Refusal(offset, token.group() if token else "", tuple(dict.fromkeys(sorted(shown, key=_rank))))
     return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.plan_text import PlanText, read_plan
@@ -10,6 +11,9 @@ from plansafe.grammar.source import Source
 from plansafe.llm.loose.candidates import LooseResult, LooseStep
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.steps import IllFormed
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 
 def plain_name(text: Source) -> str:
@@ -47,7 +51,7 @@ def leaves_open(read: PlanText) -> bool:
     return read.ordering is not None or any([step.tolerance for step in read.steps])
 
 
-def decimal(value: object) -> str | None:
+def decimal(value: int | Fraction | None) -> str | None:
     """A time as a decimal; plan texts hold nothing else, so every one ends."""
     if value is None or isinstance(value, int):
         return None if value is None else str(value)
@@ -55,7 +59,7 @@ def decimal(value: object) -> str | None:
 
     with localcontext() as context:
         context.prec = 40_000
-        return format(Decimal(value.numerator) / Decimal(value.denominator), "f")  # type: ignore[attr-defined]
+        return format(Decimal(value.numerator) / Decimal(value.denominator), "f")
 
 
 def timed(step: str, time: str | None, duration: str | None) -> str:

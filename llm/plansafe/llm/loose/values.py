@@ -196,7 +196,7 @@ class Values:
     def _by_number(self, value: Value) -> list[Placed]:
         """``{"1": "grab mug", "2": ..}``."""
         steps: list[Placed] = []
-        for expected, (k, v) in enumerate(value.pairs, 0 if _STEP_KEY.match(value.items[0].text)[1] == "0" else 1):  # type: ignore[index]
+        for expected, (k, v) in enumerate(value.pairs, 0 if _STEP_KEY.match(value.items[0].text)[1] == "0" else 1):  # type: ignore[index] # all match
             match = _STEP_KEY.match(k.text)
             if match is None or int(match[1]) != expected:
                 refused = Refused(SC.NUMBERS_OUT_OF_ORDER, f"`{short(k.text)}` stands where step {expected} should")

@@ -17,7 +17,7 @@ from plansafe.specs.lint.parts import broken, is_ban, kept, mentioned, said, ste
 from plansafe.specs.lint.question import Asked, Reply
 from plansafe.specs.lint.vocabulary import Vocabulary
 from plansafe.verifier.model.limits import LimitReached
-from plansafe.verifier.model.nodes import Action, Atom, Formula
+from plansafe.verifier.model.nodes import Action, Atom, Formula, Variable
 from plansafe.verifier.model.operations import reads
 from plansafe.verifier.rules.model import Part, Rule
 from plansafe.verifier.symbolic.circuits.circuit import TRUE as SURE
@@ -317,11 +317,11 @@ class _Possible:
         return found
 
 
-def _wild(part: Part) -> tuple:  # type: ignore[type-arg]
+def _wild(part: Part) -> tuple[Variable, ...]:
     return step_of(part)[1] if part.step is not None else ()
 
 
-def _bound(formula: Formula | None) -> list:  # type: ignore[type-arg]
+def _bound(formula: Formula | None) -> list[Variable]:
     from plansafe.verifier.model.operations import binders  # noqa: PLC0415 - for examples alone
 
     return [] if formula is None else binders(formula)

@@ -8,11 +8,12 @@ are.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import combinations
 
 from plansafe.specs.lint.grounder import Binding, Grounder, Key
 from plansafe.specs.lint.vocabulary import numeric
-from plansafe.verifier.model.nodes import And, Atom, Effect, Formula, Temporal, Variable, bind, variable
+from plansafe.verifier.model.nodes import And, Atom, Axiom, Effect, Formula, Temporal, Variable, bind, variable
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 
@@ -36,16 +37,17 @@ class Laws:
         out: list[Literal] = []
         done: set[object] = set()
         while True:
-            left: list[object] = [key for key in (*grounder.atoms, *grounder.pasts) if key not in done]
-            if not left:
+            facts = [(key, partial(self._of_fact, key)) for key in grounder.atoms if key not in done]
+            pasts = [(key, partial(self._of_past, *past)) for key, past in grounder.pasts.items() if key not in done]
+            if not facts and not pasts:
                 break
-            for key in left:
+            for key, laws in (*facts, *pasts):
                 done.add(key)
                 depth = self._depths.setdefault(key, 0)
                 if depth > DEPTH:
                     grounder.abstracted = True
                     continue
-                out += self._of_fact(key) if key in grounder.atoms else self._of_past(*grounder.pasts[key])  # type: ignore[index]
+                out += laws()
                 for new in (*grounder.atoms, *grounder.pasts):
                     self._depths.setdefault(new, depth + 1)
         out += self._one_action()
@@ -243,7 +245,7 @@ def _whole(parts: tuple[Formula, ...]) -> Formula:
     return parts[0] if len(parts) == 1 else And(parts)
 
 
-def _recursive(axioms: dict[int, list]) -> frozenset[int]:  # type: ignore[type-arg]
+def _recursive(axioms: dict[int, list[Axiom]]) -> frozenset[int]:
     """The derived predicates that depend on themselves."""
     from plansafe.verifier.model.operations import reads  # noqa: PLC0415 - domains with axioms are few
 

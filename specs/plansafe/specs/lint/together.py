@@ -36,9 +36,10 @@ class Together:
     def _contradictions(self) -> None:
         pairs = 0
         for a, b in combinations(self.found.fine, 2):
-            formulas = self.found.formulas[max(a.base, b.base)]
-            numbers = [s.places.get(max(a.base, b.base)) for s in (a, b)]
-            if None in numbers or formulas.reads[numbers[0]].isdisjoint(formulas.reads[numbers[1]]):  # type: ignore[index]
+            base = max(a.base, b.base)
+            formulas = self.found.formulas[base]
+            numbers = [s.places[base] for s in (a, b) if base in s.places]
+            if len(numbers) < 2 or formulas.reads[numbers[0]].isdisjoint(formulas.reads[numbers[1]]):
                 continue
             pairs += 1
             if pairs > MAX_PAIRS:
@@ -46,7 +47,7 @@ class Together:
                     Open("can all rules be kept?", None, None, f"more than {MAX_PAIRS} pairs of rules")
                 )
                 break
-            if formulas.keepable(numbers) is Reply.IMPOSSIBLE:  # type: ignore[arg-type]
+            if formulas.keepable(numbers) is Reply.IMPOSSIBLE:
                 self.found.contradicting.append(frozenset((a.rule.name, b.rule.name)))
                 message = f"rules `{a.rule.name}` and `{b.rule.name}` contradict each other"
                 reason = "no trace of a problem in which both have an instance keeps both"

@@ -16,7 +16,7 @@ from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.runtime import Plan, Runtime
 from plansafe.verifier.execution.replay import FORCE, Engine, Run
-from plansafe.verifier.execution.state import NumberTooLarge, State
+from plansafe.verifier.execution.state import NumberTooLarge, State, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Evaluator, Undefined
 from plansafe.verifier.model.footprints import Footprint, Footprints, Key, empty_footprint
@@ -271,7 +271,7 @@ class Worlds:
             delta = combine(state.fluents, [interpreted(evaluator, step.action.start, binding)])
         except (Undefined, Conflict, KeyError, ZeroDivisionError):
             return
-        log: list[tuple[int, int, object]] = []
+        log: list[StateChange] = []
         state.apply(delta, log)
         if self.engine.axioms is not None:
             self.engine.axioms.update(state.facts, state.fluents, log)

@@ -134,13 +134,13 @@ class Symbols:
         sets, objects, constants = self.types.domain_sets, self.object_index, self.constants
         arguments = []
         try:
-            index = self.predicate_index[node[0]]  # type: ignore[index]
+            index = self.predicate_index[node[0]]  # type: ignore[index] # a list here raises what is caught below
             domains = self.predicates[index].domains
             if len(domains) != len(node) - 1:
                 return None
             position = 1
             for domain in domains:
-                number = objects[node[position]]  # type: ignore[index]
+                number = objects[node[position]]  # type: ignore[index] # a list here raises what is caught below
                 if number not in sets[domain] or number >= constants:
                     return None
                 arguments.append(number)

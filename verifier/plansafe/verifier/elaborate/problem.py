@@ -45,14 +45,14 @@ class Initial:
             try:
                 if isinstance(fact, str):
                     raise KeyError
-                index = predicates[fact[0]]  # type: ignore[index]
+                index = predicates[fact[0]]  # type: ignore[index] # a list here raises what is caught below
                 domains = declared[index].domains
                 if len(fact) - 1 != len(domains) or index in derived:
                     raise KeyError
                 code = 0
                 position = 1
                 for domain in domains:
-                    number = objects[fact[position]]  # type: ignore[index]
+                    number = objects[fact[position]]  # type: ignore[index] # a list here raises what is caught below
                     if number not in sets[domain]:
                         raise KeyError
                     code = code * size + number

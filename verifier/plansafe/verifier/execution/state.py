@@ -38,7 +38,7 @@ class Delta(NamedTuple):
     values: list[tuple[int, int, Number]]
 
 
-StateChange = tuple[int, int, object]
+StateChange = tuple[int, int, bool | Number | None]
 """(predicate, code, now true) or (number of predicates + function, code, value before)."""
 
 
@@ -100,7 +100,7 @@ class State:
             elif value is None:
                 self.fluents[index - base].pop(code, None)
             else:
-                self.fluents[index - base][code] = value  # type: ignore[assignment]
+                self.fluents[index - base][code] = value
 
     def key(self) -> tuple[frozenset[int] | frozenset[tuple[int, Number]], ...]:
         """A hashable picture of the state, for searches."""

@@ -353,11 +353,12 @@ class TimedRun(Run):
         out: dict[int, Failure] = {}
         for number, (_, event, own) in enumerate(self._present):
             for place, (at, other, theirs) in enumerate([*self._recent, *self._present[:number]]):
-                if event.step is None and other.step is None:
+                step = event.step or other.step
+                if step is None:
                     continue
                 what = self._clash(self._remembered_print(event, own), self._remembered_print(other, theirs))
                 if what is not None and place < len(self._recent) and time - at >= self.tolerance.separation:
-                    self.rounded.add((event.step or other.step).number)  # type: ignore[union-attr]
+                    self.rounded.add(step.number)
                 elif what is not None:
                     failure = interfering_events(event, other, what, place < len(self._recent))
                     out.setdefault(failure.step, failure)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.invariant import Invariant
-from plansafe.verifier.execution.monitors.program import Program, Skeleton, Value
+from plansafe.verifier.execution.monitors.program import Combination, ComponentState, Program
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.model.nodes import FALSE, TRUE, And, Formula, Not, Or, Truth
 
@@ -49,13 +49,12 @@ def _of(automaton: Automaton, blame: bool) -> list[Demand]:
     ]
 
 
-def _demanded(program: Program, skeleton: Skeleton, components: tuple[object, ...]) -> list[Formula]:
-    kind, content = skeleton
-    if kind == "and":
-        return [f for part in content for f in _demanded(program, part, components)]  # type: ignore[attr-defined]
-    if kind != "component" or not isinstance(content, int):
+def _demanded(program: Program, skeleton: Combination, components: tuple[ComponentState, ...]) -> list[Formula]:
+    if skeleton.kind == "and":
+        return [f for part in skeleton.parts for f in _demanded(program, part, components)]
+    if skeleton.kind != "component":
         return []
-    component, own = program.components[content], components[content]
+    component, own = program.components[skeleton.number], components[skeleton.number]
     values = component.values
     match component.kind:
         case "ltl" if isinstance(own, int):
@@ -73,13 +72,13 @@ def _demanded(program: Program, skeleton: Skeleton, components: tuple[object, ..
 def _residual(program: Program, number: int) -> list[Formula]:
     """The conditions that a residual formula says will hold."""
     node = program.progression.nodes[number]
-    match node[0]:
+    match node.kind:
         case "and":
-            return [f for part in node[1] for f in _residual(program, part)]  # type: ignore[attr-defined]
+            return [f for part in node.parts for f in _residual(program, part)]
         case "sometime":
-            return [_state_formula(program, node[1])]  # type: ignore[arg-type]
+            return [_state_formula(program, node.operands[0])]
         case "until":
-            return [_state_formula(program, node[2])]  # type: ignore[arg-type]
+            return [_state_formula(program, node.operands[1])]
         case _:
             return []
 
@@ -87,34 +86,32 @@ def _residual(program: Program, number: int) -> list[Formula]:
 def _state_formula(program: Program, number: int) -> Formula:
     """What a formula of the progression demands of the letter where it holds."""
     node = program.progression.nodes[number]
-    match node[0]:
-        case "bit" if node[1] % 2 == 0:  # type: ignore[operator]
-            leaf = program.leaves[node[1] // 2]  # type: ignore[operator]
-            return leaf if node[2] else Not(leaf)
+    match node.kind:
+        case "bit" if node.bit % 2 == 0:
+            leaf = program.leaves[node.bit // 2]
+            return leaf if node.positive else Not(leaf)
         case "and":
-            return And(tuple([_state_formula(program, part) for part in node[1]]))  # type: ignore[attr-defined]
+            return And(tuple([_state_formula(program, part) for part in node.parts]))
         case "or":
-            return Or(tuple([_state_formula(program, part) for part in node[1]]))  # type: ignore[attr-defined]
+            return Or(tuple([_state_formula(program, part) for part in node.parts]))
         case "false":
             return FALSE
         case _:
             return TRUE
 
 
-def _condition(program: Program, value: Value, positive: bool = True) -> Formula:
+def _condition(program: Program, value: Combination, positive: bool = True) -> Formula:
     """A past formula as a state formula that it implies: what it says of the past counts as true."""
-    kind, content = value
-    match kind:
+    match value.kind:
         case "leaf":
-            assert isinstance(content, int)
-            leaf = program.leaves[content]
+            leaf = program.leaves[value.number]
             return leaf if positive else Not(leaf)
         case "constant":
-            return Truth(bool(content) == positive)
+            return Truth(bool(value.number) == positive)
         case "not":
-            return _condition(program, content, not positive)  # type: ignore[arg-type]
+            return _condition(program, value.parts[0], not positive)
         case "and" | "or":
-            parts = tuple([_condition(program, part, positive) for part in content])  # type: ignore[attr-defined]
-            return And(parts) if (kind == "and") == positive else Or(parts)
+            parts = tuple([_condition(program, part, positive) for part in value.parts])
+            return And(parts) if (value.kind == "and") == positive else Or(parts)
         case _:
             return TRUE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import assert_never
 
 from plansafe.verifier.execution.monitors import progression
@@ -13,9 +14,11 @@ from plansafe.verifier.execution.monitors.program import (
     PRESENTLY_SATISFIED,
     PRESENTLY_VIOLATED,
     Component,
+    ComponentState,
     LetterTime,
     advance,
     judge,
+    start_of,
     structure,
 )
 from plansafe.verifier.execution.monitors.progression import Progression
@@ -55,18 +58,18 @@ class Automaton:
     """An automaton over letters of leaf values. ``states`` are those reached, once ``transitions`` has been called."""
 
     name: str
-    start: object
+    start: ComponentState
     stepwise: bool
     leaves: list[Formula]
 
     def __init__(self) -> None:
-        self.states: list[object] = []
+        self.states: list[ComponentState] = []
 
-    def verdict(self, state: object) -> int:
+    def verdict(self, state: ComponentState) -> int:
         """The verdict of a trace that ends in a state."""
         raise NotImplementedError
 
-    def successor(self, state: object, phase: int, letter: int) -> object:
+    def successor(self, state: ComponentState, phase: int, letter: int) -> ComponentState:
         """The state after a letter in one phase of the clock."""
         raise NotImplementedError
 
@@ -74,17 +77,17 @@ class Automaton:
         """The phases of the clock as conditions, in order; the last one stays."""
         return [TRUE]
 
-    def transitions(self) -> list[tuple[object, Formula, Cube, object]]:
+    def transitions(self) -> list[tuple[ComponentState, Formula, Cube, ComponentState]]:
         """From which state, in which phase, under which values of the leaves, to which state."""
         if len(self.leaves) > MAX_LEAVES:
             raise CannotCompile(f"a formula over the trace with more than {MAX_LEAVES} parts")
         phases = self.phases()
-        out: list[tuple[object, Formula, Cube, object]] = []
-        queue: list[tuple[object, int]] = [(self.start, 0)]
+        out: list[tuple[ComponentState, Formula, Cube, ComponentState]] = []
+        queue: list[tuple[ComponentState, int]] = [(self.start, 0)]
         seen = {(self.start, 0)}
         self.states = [self.start]
         for state, phase in queue:
-            for cube, target in self._cubes(lambda letter, s=state, p=phase: self.successor(s, p, letter)):  # type: ignore[misc]
+            for cube, target in self._cubes(partial(self.successor, state, phase)):
                 out.append((state, phases[phase], cube, target))
                 if target not in self.states:
                     self.states.append(target)
@@ -96,15 +99,15 @@ class Automaton:
                         queue.append((target, later))
         return out
 
-    def _cubes(self, successor: Callable[[int], object]) -> list[tuple[Cube, object]]:
+    def _cubes(self, successor: Callable[[int], ComponentState]) -> list[tuple[Cube, ComponentState]]:
         """A function of letters as a decision tree: its paths, and the value at the end of each."""
         values = [successor(letter) for letter in range(1 << len(self.leaves))]
 
-        def split(leaf: int, letters: list[int]) -> list[tuple[Cube, object]]:
+        def split(leaf: int, letters: list[int]) -> list[tuple[Cube, ComponentState]]:
             first = values[letters[0]]
             if all([values[letter] == first for letter in letters]):
                 return [((), first)]
-            halves: list[list[tuple[Cube, object]]] = []
+            halves: list[list[tuple[Cube, ComponentState]]] = []
             for wanted in (False, True):
                 half = [letter for letter in letters if bool(letter >> leaf & 1) == wanted]
                 halves.append(split(leaf + 1, half))
@@ -176,31 +179,20 @@ class Ltl(Automaton):
             if positive:
                 return table.make("always", table.disjunction([trigger, answer]))
             return table.make("sometime", table.conjunction([trigger, answer]))
-        word = formula.operator if positive else _DUALS[formula.operator]
+        word = formula.operator if positive else progression.DUALS[formula.operator]
         return table.make(word, *[self._node(operand, positive) for operand in formula.operands])
 
-    def successor(self, state: object, phase: int, letter: int) -> object:  # noqa: ARG002 - it has no clock
+    def successor(self, state: ComponentState, phase: int, letter: int) -> ComponentState:  # noqa: ARG002 - it has no clock
         """What must hold of the rest."""
         assert isinstance(state, int)
         return self.table.progress(state, letter)
 
-    def verdict(self, state: object) -> int:
+    def verdict(self, state: ComponentState) -> int:
         """Whether the rest may be empty."""
         assert isinstance(state, int)
         if state in (progression.TRUE, progression.FALSE):
             return PERMANENTLY_SATISFIED if state == progression.TRUE else PERMANENTLY_VIOLATED
         return PRESENTLY_SATISFIED if self.table.accepts_empty(state) else PRESENTLY_VIOLATED
-
-
-_DUALS = {
-    "always": "sometime",
-    "sometime": "always",
-    "next": "weak-next",
-    "weak-next": "next",
-    "until": "release",
-    "release": "until",
-}
-_STARTS: dict[str, object] = {"at-most-once": 0, "sometime-before": 0, "within": 0, "at-end": False}
 
 
 class WholeTrace(Automaton):
@@ -215,7 +207,7 @@ class WholeTrace(Automaton):
         self.name = formula.operator
         self.leaves = list(formula.operands)
         self.stepwise = formula.operator in STEPWISE
-        self.start = _STARTS.get(formula.operator)
+        self.start = start_of(formula.operator)
         self.component = Component(formula.operator, [], formula.bounds, self.start)
         self._flags: list[int] = [0]
 
@@ -243,7 +235,7 @@ class WholeTrace(Automaton):
             out.append(And(tuple(bounds)))
         return out
 
-    def successor(self, state: object, phase: int, letter: int) -> object:
+    def successor(self, state: ComponentState, phase: int, letter: int) -> ComponentState:
         """The monitor's next state. For ``always-within`` it counts from the letter to come."""
         values = [bool(letter >> leaf & 1) for leaf in range(len(self.leaves))]
         after = advance(self.component, state, values, self._flags[phase], LetterTime(0, 0, False))
@@ -251,7 +243,7 @@ class WholeTrace(Automaton):
             return after - 1  # since when an answer is due, counted from the letter to come
         return after
 
-    def verdict(self, state: object) -> int:
+    def verdict(self, state: ComponentState) -> int:
         """The monitor's verdict, turned over for a negation."""
         found = judge(self.component, state)
         return found if self.positive else PERMANENTLY_SATISFIED - found

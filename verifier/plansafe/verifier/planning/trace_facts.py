@@ -9,6 +9,7 @@ from plansafe.verifier.execution.monitors.program import (
     PERMANENTLY_VIOLATED,
     PRESENTLY_SATISFIED,
     WHOLE_TRACE,
+    ComponentState,
 )
 from plansafe.verifier.model.nodes import (
     TRUE,
@@ -77,7 +78,7 @@ def _automaton(draft: Draft, automaton: Automaton, fatal: bool, reading: Reading
     about = [reading.domains[slot] for slot in slots]
     arguments = tuple([variable(slot) for slot in slots])
     start = automaton.start
-    transitions: list[tuple[object, object, Formula]] = []
+    transitions: list[tuple[ComponentState, ComponentState, Formula]] = []
     for state, phase, cube, target in automaton.transitions():
         literals = [leaves[leaf] if wanted else Not(leaves[leaf]) for leaf, wanted in cube]
         transitions.append((state, target, And((phase, *literals))))

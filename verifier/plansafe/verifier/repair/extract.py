@@ -6,13 +6,15 @@ from collections.abc import Iterator
 from heapq import heappop, heappush
 from itertools import count
 from time import monotonic
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.effects import identity
 from plansafe.verifier.repair.model import EditKind
 from plansafe.verifier.repair.node import BORROW, DEFER, DELETE, INSERT, KEEP, PLACE, SKIP, SUBSTITUTE, Edge, Node
+
+_Path: TypeAlias = "tuple[_Path, Edge] | None"
 
 
 class Aligned(NamedTuple):
@@ -57,7 +59,7 @@ def alignments(root: Node, terminals: list[Node], cost: Number, deadline: float 
     """
     _distances(root, terminals)
     seen: set[tuple[object, ...]] = set()
-    stack: list[tuple[Node, Number, tuple[object, ...]]] = [(root, 0, ())]
+    stack: list[tuple[Node, Number, _Path]] = [(root, 0, None)]
     ticks = 0
     while stack:
         node, spent, path = stack.pop()
@@ -107,11 +109,11 @@ def _distances(root: Node, terminals: list[Node]) -> None:
                 heappush(heap, (distance + edge.cost, next(number), edge.source))
 
 
-def _aligned(path: tuple[object, ...]) -> Aligned:
+def _aligned(path: _Path) -> Aligned:
     edges: list[Edge] = []
-    while path:
-        path, edge = path  # type: ignore[assignment]
-        edges.append(edge)  # type: ignore[arg-type]
+    while path is not None:
+        path, edge = path
+        edges.append(edge)
     steps: list[GroundAction] = []
     origin: list[int] = []
     moved, substituted = set(), set()

@@ -198,7 +198,7 @@ class FaultsAhead:
             holds = (code in facts[subject]) if code is not None else False
             if own is not None:
                 fact = (subject, code)
-                holds = own.sets.get(fact, holds)  # type: ignore[arg-type]
+                holds = own.sets.get(fact, holds)  # type: ignore[arg-type] # a fact without a code is not found
                 if own.conditionals(*fact):
                     return False
             if holds is value:

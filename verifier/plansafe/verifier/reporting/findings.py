@@ -155,10 +155,7 @@ class Writer:
 
     def _taken(self, step: int) -> tuple[model.Action, Binding] | None:
         taken = self.read.steps[step - 1]
-        action = getattr(taken, "action", None)
-        if action is None:
-            return None
-        return action, bind(action.parameters, taken.objects)  # type: ignore[union-attr]
+        return (taken.action, taken.binding) if isinstance(taken, GroundAction) else None
 
     def _failure(
         self, failure: Failure, readings: tuple[str, ...], answer: Answer | None, past: dict[tuple[int, int], Past]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import partial
 from time import monotonic
 from typing import NamedTuple
 
@@ -62,9 +63,12 @@ class GapRanking:
             exploit = self._exploit(number, entries[proposal.text]) if number not in fine else None
             instead = self._instead(number, proposal) if exploit is not None else None
             if exploit is not None and instead is not None:
-                shorter = self.plans.shorter(exploit, lambda path, n=number: n in self._broken(path))  # type: ignore[misc]
+                shorter = self.plans.shorter(exploit, partial(self._breaks, number))
                 gaps.append(_Scored(proposal, shorter, instead))
         return self._shown(problem, gaps) if gaps else []
+
+    def _breaks(self, number: int, path: Path) -> bool:
+        return number in self._broken(path)
 
     def _broken(self, path: Path) -> set[int]:
         """The proposals that a safe plan to the goal breaks; none for anything else."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import combinations
 
 from plansafe.specs.lint.gaps.model import LEFT
@@ -46,13 +47,15 @@ class Patterns:
             chain = scene.chain(first.objects, second.objects)
             facts = self._joined(first, chain, second)
             if chain is not None and any([self.shared.new(fact) for fact in facts]):
-                yield self._once(facts, lambda f=facts, c=chain: self._together(f, scene.links(c)))  # type: ignore[misc]
+                yield self._once(facts, partial(self._together, facts, scene, chain))
 
-    def _together(self, facts: tuple[Fact, ...], links: int) -> Proposal:
+    def _together(self, facts: tuple[Fact, ...], scene: Scene, chain: tuple[Fact, ...]) -> Proposal:
         lifted = Lifted(self.words)
         body = lifted.facts(facts)
         text = f"(:process {NAME} :parameters ({lifted.parameters()}) :forbid {body})"
-        return proposed("together", text, self._about(facts, {o for f in facts for o in f.objects}), links=links)
+        return proposed(
+            "together", text, self._about(facts, {o for f in facts for o in f.objects}), links=scene.links(chain)
+        )
 
     def meanwhile(self, step: GroundAction, before: Scene) -> Iterator[Proposal]:
         """A step taken while something suspicious holds near its objects, or with suspicious things."""
@@ -69,7 +72,7 @@ class Patterns:
                 continue
             facts = self._joined(item, chain)
             key = (step.action.name, step.objects, facts)
-            yield self._once(key, lambda f=facts, c=chain: self._meanwhile(step, f, before.links(c)))  # type: ignore[misc]
+            yield self._once(key, lambda f=facts, c=chain: self._meanwhile(step, f, before.links(c)))  # type: ignore[misc] # mypy types no defaults of a lambda
 
     def _meanwhile(self, step: GroundAction, facts: tuple[Fact, ...], links: int) -> Proposal:
         kinds, words = self.words.kinds, self.words
@@ -87,7 +90,7 @@ class Patterns:
         for fact in end.changing:
             if self.shared.new(fact) and fact not in self._wanted:
                 for mark in (None, *[m.fact for m in marks if m.objects[0] in fact.objects]):
-                    yield self._once(("left", fact, mark), lambda f=fact, m=mark: self._left(f, m))  # type: ignore[misc]
+                    yield self._once(("left", fact, mark), partial(self._left, fact, mark))
 
     def _left(self, fact: Fact, mark: Fact | None) -> Proposal:
         lifted = Lifted(self.words)

@@ -66,7 +66,7 @@ class Scene:
         self.shared = shared
         self.changing = shared.facts(state, shared.changing)
         self._edges = edges(self.changing)
-        now = sorted(shared.suspicious(self.changing), key=lambda item: (-item.weight, not shared.new(item.fact)))  # type: ignore[arg-type]
+        now = sorted(shared.suspicious(self.changing), key=lambda item: (-item.weight, not shared.new(item.fact)))  # type: ignore[arg-type] # all are facts
         items = [*now[:MAX_ITEMS], *shared.items]
         self.items = sorted(items, key=lambda item: -item.weight)[:MAX_ITEMS]
         self._reached: dict[tuple[int, ...], dict[int, tuple[Fact, ...]]] = {}

@@ -24,7 +24,7 @@ from plansafe.verifier.execution.monitors.program import (
     Program,
 )
 from plansafe.verifier.execution.shallow import shallow
-from plansafe.verifier.execution.state import State
+from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.model.nodes import And, Formula, Task, Temporal, Variable
 from plansafe.verifier.model.operations import free_slots
 from plansafe.verifier.rules.split import past_only
@@ -117,13 +117,11 @@ class Automaton:
         self.readers = InstanceIndex(patterns(emitter, locals_, self.parameters))
         self.global_readers = InstanceIndex(patterns(emitter, And(tuple([leaves[i] for i in self.global_leaves])), ()))
         self.everything = InstanceIndex(patterns(emitter, And(tuple(leaves)), self.parameters))
-        operator = self.program.formula.operator if isinstance(self.program.formula, Temporal) else ""
-        self.response = (
-            self.mode == "whole"
-            and operator in ("sometime-after", "always-within")
-            and past_only(self.program.formula.operands[0])  # type: ignore[union-attr]
-        )
-        self._premise = Program(self.task, "always", self.program.formula.operands[0]) if self.response else None  # type: ignore[union-attr]
+        self._premise = None
+        match self.program.formula:
+            case Temporal("sometime-after" | "always-within", (premise, _)) if self.mode == "whole":
+                self._premise = Program(self.task, "always", premise) if past_only(premise) else None
+        self.response = self._premise is not None
 
     def _fused(self, emitter: Emitter, leaves: list[int], slots: list[int]) -> Callable[..., int]:
         """All bits in one call."""
@@ -237,7 +235,7 @@ class Automaton:
             self._touched_now = {}
 
     def foresee(
-        self, state: State, changes: Iterable[tuple[int, int, object]], candidates: list[Binding], moment: LetterTime
+        self, state: State, changes: Iterable[StateChange], candidates: list[Binding], moment: LetterTime
     ) -> tuple[list[Binding], list[Binding]] | None:
         """What :meth:`step` would find violated, and undecided, in the letter of ``state``. Nothing is changed.
 

@@ -11,7 +11,7 @@ from plansafe.verifier.execution.monitors.automaton import Automaton, Instance
 from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.execution.monitors.latch import Latch
-from plansafe.verifier.execution.monitors.program import Component, Program
+from plansafe.verifier.execution.monitors.program import Component, ComponentState, Program
 from plansafe.verifier.execution.monitors.runtime import Memory, Runtime
 
 Key = tuple[object, ...]
@@ -103,9 +103,9 @@ def _state(program: Program, state: int, letter: int) -> object:
     return past, tuple([_since(c, own, letter) for c, own in zip(program.components, components, strict=True)]), output
 
 
-def _since(component: Component, own: object, letter: int) -> object:
+def _since(component: Component, own: ComponentState, letter: int) -> ComponentState:
     if component.kind == "always-within" and own is not None and not isinstance(own, str):
-        return letter - own  # type: ignore[operator]
+        return letter - own
     return own
 
 

@@ -1,10 +1,9 @@
 """Temporal formulas as small automata, shared by all instances of a rule and built as far as they are visited.
 
 A program reads letters: an integer of *leaf* bits (state formulas, whose truth the runtime supplies) and an integer of
-*time* bits. Its states are
-numbers. Past operators are bits (Havelund and Rosu 2004); future operators progress (:mod:`.progression`); the PDDL3
-operators that look at the whole trace
-are automata of two to four states (Gerevini et al. 2009). Only ``always-within`` needs a clock in its state.
+*time* bits. Its states are numbers. Past operators are bits (Havelund and Rosu 2004); future operators progress
+(:mod:`.progression`); the PDDL3 operators that look at the whole trace are automata of two to four states (Gerevini et
+al. 2009). Only ``always-within`` needs a clock in its state.
 """
 
 from __future__ import annotations
@@ -73,7 +72,7 @@ class Program:
         self.past_mode = mode != "whole"
         self.leaves: list[Formula] = []
         self._leaf_index: dict[tuple[object, ...], int] = {}
-        self._past: list[tuple[str, list[Value]]] = []
+        self._past: list[tuple[str, list[Combination]]] = []
         self.past_index: dict[int, int] = {}
         self.components: list[Component] = []
         self._bounds: list[tuple[Number, Number | None]] = []
@@ -81,14 +80,14 @@ class Program:
         formula = ground_temporal(task, formula, parameters)
         self.formula = formula  # identities index past subformulas
         if self.past_mode:
-            self._output: Value = self._value(formula)
-            self.skeleton: Skeleton = ("component", 0)
+            self._output = self._value(formula)
+            self.skeleton = Combination("component")
         else:
             self.skeleton = self._boolean(formula)
         self.timed = any([c.kind in ("within", "hold-during", "hold-after", "always-within") for c in self.components])
         self.clocked = any([c.kind == "always-within" for c in self.components])
-        self.states: list[tuple[int, tuple[object, ...], bool]] = []
-        self._numbers: dict[tuple[int, tuple[object, ...], bool], int] = {}
+        self.states: list[ProgramState] = []
+        self._numbers: dict[ProgramState, int] = {}
         self._next: dict[tuple[int, int, int], int] = {}
         self._moves: dict[tuple[int, int, int], tuple[int, bool]] = {}
         self._verdicts: dict[int, int] = {}
@@ -119,59 +118,49 @@ class Program:
             self.leaves.append(formula)
         return self._leaf_index[key]
 
-    def _value(self, formula: Formula) -> Value:
+    def _value(self, formula: Formula) -> Combination:
         """A past formula as an expression over leaf bits and past bits."""
         if isinstance(formula, Truth):
-            return ("constant", formula.value)
+            return Combination("constant", int(formula.value))
         if not is_temporal(formula):
-            return ("leaf", self.leaf(formula))
+            return Combination("leaf", self.leaf(formula))
         match formula:
             case Not():
-                return ("not", self._value(formula.body))
+                return Combination("not", parts=(self._value(formula.body),))
             case And() | Or():
-                return ("and" if isinstance(formula, And) else "or", [self._value(p) for p in formula.parts])
+                return _junction(formula, [self._value(p) for p in formula.parts])
             case Temporal():
                 if id(formula) not in self.past_index:
                     operands = [self._value(p) for p in formula.operands]
                     self.past_index[id(formula)] = len(self._past)
                     self._past.append((formula.operator, operands))
-                return ("past", self.past_index[id(formula)])
+                return Combination("past", self.past_index[id(formula)])
             case Atom() | Equal() | Compare() | Quantified():
                 raise AssertionError("quantifiers over temporal formulas are ground")
             case _:
                 assert_never(formula)
 
-    def _boolean(self, formula: Formula) -> Skeleton:
+    def _boolean(self, formula: Formula) -> Combination:
         """The Boolean top of a formula over the trace; maximal formulas without whole-trace operators become LTLf."""
         if not any([isinstance(p, Temporal) and p.operator in WHOLE_TRACE for p in subformulas(formula)]):
             node = self._ltl(formula, True)
             return self._component(Component("ltl", [], (), node))
         match formula:
             case Not():
-                return ("not", self._boolean(formula.body))
+                return Combination("not", parts=(self._boolean(formula.body),))
             case And() | Or():
-                return ("and" if isinstance(formula, And) else "or", [self._boolean(p) for p in formula.parts])
+                return _junction(formula, [self._boolean(p) for p in formula.parts])
             case Temporal():
                 values = [self._value(p) for p in formula.operands]
-                starts = {
-                    "at-most-once": 0,
-                    "sometime-before": 0,
-                    "within": 0,
-                    "at-end": False,
-                    "hold-during": None,
-                    "hold-after": None,
-                }
-                return self._component(
-                    Component(formula.operator, values, formula.bounds, starts.get(formula.operator))
-                )
+                return self._component(Component(formula.operator, values, formula.bounds, start_of(formula.operator)))
             case Truth() | Atom() | Equal() | Compare() | Quantified():
                 raise AssertionError("quantifiers over temporal formulas are ground")
             case _:
                 assert_never(formula)
 
-    def _component(self, component: Component) -> Skeleton:
+    def _component(self, component: Component) -> Combination:
         self.components.append(component)
-        return ("component", len(self.components) - 1)
+        return Combination("component", len(self.components) - 1)
 
     def _ltl(self, formula: Formula, positive: bool) -> int:
         """Negation normal form, as a node of the progression.
@@ -191,8 +180,7 @@ class Program:
                 return table.conjunction(parts) if isinstance(formula, And) == positive else table.disjunction(parts)
             case Temporal():
                 if formula.operator in PAST_OPERATORS:
-                    value = self._value(formula)
-                    return table.literal(2 * int(value[1]) + 1, positive)  # type: ignore[call-overload]
+                    return table.literal(2 * self._value(formula).number + 1, positive)
                 return self._future(formula, positive)
             case Atom() | Equal() | Compare() | Quantified():
                 raise AssertionError("quantifiers over temporal formulas are ground")
@@ -214,20 +202,12 @@ class Program:
                 return table.make("always", response)
             pending = table.conjunction([self._ltl(premise, True), table.make("always", self._ltl(conclusion, False))])
             return table.make("sometime", pending)
-        duals = {
-            "always": "sometime",
-            "sometime": "always",
-            "next": "weak-next",
-            "weak-next": "next",
-            "until": "release",
-            "release": "until",
-        }
-        word = formula.operator if positive else duals[formula.operator]
+        word = formula.operator if positive else progression.DUALS[formula.operator]
         return table.make(word, *[self._ltl(p, positive) for p in formula.operands])
 
     # -- running ------------------------------------------------------------------------------------------------------
 
-    def _number(self, state: tuple[int, tuple[object, ...], bool]) -> int:
+    def _number(self, state: ProgramState) -> int:
         found = self._numbers.get(state)
         if found is None:
             found = self._numbers[state] = len(self.states)
@@ -278,7 +258,7 @@ class Program:
         stored, components, _ = self.states[state]
         now, after = self._past_step(stored, letter)
         output = True
-        out: list[object] = []
+        out: list[ComponentState] = []
         if self.past_mode:
             output = self._evaluate(self._output, letter, now)
         extended = -1
@@ -287,7 +267,8 @@ class Program:
             if component.kind == "ltl":
                 if extended < 0:
                     extended = self._interleave(letter, now)
-                out.append(self.progression.progress(own, extended))  # type: ignore[arg-type]
+                assert isinstance(own, int)
+                out.append(self.progression.progress(own, extended))
                 continue
             values = [self._evaluate(value, letter, now) for value in component.values]
             flags = 0
@@ -316,21 +297,21 @@ class Program:
             after |= kept << number
         return now, after
 
-    def _evaluate(self, value: Value, letter: int, past: int) -> bool:
-        kind, content = value
+    def _evaluate(self, value: Combination, letter: int, past: int) -> bool:
+        kind, number, parts = value
         match kind:
             case "leaf":
-                return bool(letter >> content & 1)  # type: ignore[operator]
+                return bool(letter >> number & 1)
             case "past":
-                return bool(past >> content & 1)  # type: ignore[operator]
+                return bool(past >> number & 1)
             case "constant":
-                return bool(content)
+                return bool(number)
             case "not":
-                return not self._evaluate(content, letter, past)  # type: ignore[arg-type]
+                return not self._evaluate(parts[0], letter, past)
             case "and":
-                return all([self._evaluate(v, letter, past) for v in content])  # type: ignore[attr-defined]
+                return all([self._evaluate(part, letter, past) for part in parts])
             case _:
-                return any([self._evaluate(v, letter, past) for v in content])  # type: ignore[attr-defined]
+                return any([self._evaluate(part, letter, past) for part in parts])
 
     def _interleave(self, letter: int, past: int) -> int:
         """One integer for the progression: leaf ``b`` at bit ``2b``, past subformula ``b`` at ``2b + 1``."""
@@ -355,19 +336,19 @@ class Program:
             found = self._verdicts[state] = self._judge(self.skeleton, self.states[state][1])
         return found
 
-    def _judge(self, skeleton: Skeleton, components: tuple[object, ...]) -> int:
-        kind, content = skeleton
+    def _judge(self, skeleton: Combination, components: tuple[ComponentState, ...]) -> int:
+        kind, number, parts = skeleton
         if kind == "component":
-            assert isinstance(content, int)
-            component, own = self.components[content], components[content]
+            component, own = self.components[number], components[number]
             if component.kind != "ltl":
                 return judge(component, own)
             if own in (progression.TRUE, progression.FALSE):
                 return PERMANENTLY_SATISFIED if own == progression.TRUE else PERMANENTLY_VIOLATED
-            return PRESENTLY_SATISFIED if self.progression.accepts_empty(own) else PRESENTLY_VIOLATED  # type: ignore[arg-type]
+            assert isinstance(own, int)
+            return PRESENTLY_SATISFIED if self.progression.accepts_empty(own) else PRESENTLY_VIOLATED
         if kind == "not":
-            return PERMANENTLY_SATISFIED - self._judge(content, components)  # type: ignore[arg-type]
-        inner = [self._judge(part, components) for part in content]  # type: ignore[attr-defined]
+            return PERMANENTLY_SATISFIED - self._judge(parts[0], components)
+        inner = [self._judge(part, components) for part in parts]
         return min(inner, default=PERMANENTLY_SATISFIED) if kind == "and" else max(inner, default=PERMANENTLY_VIOLATED)
 
     def pending(self, state: int) -> bool:
@@ -380,29 +361,53 @@ class Program:
         )
 
 
-Value = tuple[str, object]
-Skeleton = tuple[str, object]
+class Combination(NamedTuple):
+    """What Boolean connectives make of leaves and past subformulas, or of components: each named by its number.
+
+    The number of a constant is its value.
+    """
+
+    kind: str
+    number: int = 0
+    parts: tuple[Combination, ...] = ()
+
+
+def _junction(formula: And | Or, parts: list[Combination]) -> Combination:
+    return Combination("and" if isinstance(formula, And) else "or", parts=tuple(parts))
+
+
+ComponentState = Number | str | None
+"""A residual formula, or what :func:`advance` says of the operator."""
+ProgramState = tuple[int, tuple[ComponentState, ...], bool]
+"""The bits that past operators store, the states of the components, and in a past formula its value."""
 
 
 class Component(NamedTuple):
     """One operator at the top of a formula over the trace, with the past formulas it reads."""
 
     kind: str
-    values: list[Value]
+    values: list[Combination]
     bounds: tuple[Number, ...]
-    start: object
+    start: ComponentState
 
 
 _BAD, _GOOD = "bad", "good"
+_STARTS: dict[str, ComponentState] = {"at-most-once": 0, "sometime-before": 0, "within": 0, "at-end": False}
 
 
-def advance(component: Component, own: object, values: list[bool], flags: int, moment: LetterTime) -> object:
+def start_of(operator: str) -> ComponentState:
+    """The state of a whole-trace operator before the first letter."""
+    return _STARTS.get(operator)
+
+
+def advance(
+    component: Component, own: ComponentState, values: list[bool], flags: int, moment: LetterTime
+) -> ComponentState:
     """The next state of a whole-trace operator.
 
     ``at-end``: the last value. ``at-most-once``: 0 before, 1 in, 2 after the block. ``sometime-before``: 0 waiting.
-    ``within``: 0 waiting.
-    ``hold-*``: the last value. ``always-within``: the time since which an answer is due, or ``None``. ``_BAD`` and
-    ``_GOOD`` are final.
+    ``within``: 0 waiting. ``hold-*``: the last value. ``always-within``: the time since which an answer is due, or
+    ``None``. ``_BAD`` and ``_GOOD`` are final.
     """
     kind = component.kind
     if own is _BAD or own is _GOOD:
@@ -438,12 +443,12 @@ def advance(component: Component, own: object, values: list[bool], flags: int, m
     return _BAD if not first else True if later_before else _GOOD
 
 
-def _respond(own: object, trigger: bool, answer: bool, bound: Number, moment: LetterTime) -> object:
+def _respond(own: ComponentState, trigger: bool, answer: bool, bound: Number, moment: LetterTime) -> ComponentState:
     due = own if own is not None else (moment.time if trigger else None)
     if due is None:
         return None
-    assert not isinstance(due, bool)
-    deadline = due + bound  # type: ignore[operator]
+    assert not isinstance(due, bool | str)
+    deadline = due + bound
     if answer and moment.time <= deadline:
         return None
     if moment.time > deadline:
@@ -451,7 +456,7 @@ def _respond(own: object, trigger: bool, answer: bool, bound: Number, moment: Le
     return due if moment.later_at_most(deadline) else _BAD
 
 
-def judge(component: Component, own: object) -> int:
+def judge(component: Component, own: ComponentState) -> int:
     """The prefix verdict of a whole-trace operator in a state."""
     if own is _BAD:
         return PERMANENTLY_VIOLATED

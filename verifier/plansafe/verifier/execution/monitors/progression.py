@@ -1,29 +1,55 @@
 """LTLf by formula progression, hash-consed (Bacchus and Kabanza 2000; finite traces as De Giacomo and Vardi 2013).
 
-Formulas are over numbered letters bits and in negation normal form. A residual is what must hold of the rest of the
-trace; ``NONEMPTY``
-and ``EMPTY`` say that there is, or is not, a further letter, which is how strong and weak next differ at the end.
+Formulas are over numbered bits of letters and in negation normal form. A residual is what must hold of the rest of the
+trace; ``NONEMPTY`` and ``EMPTY`` say that there is, or is not, a further letter, which is how strong and weak next
+differ at the end.
 """
 
 from __future__ import annotations
 
-Node = tuple[object, ...]
+from typing import NamedTuple
+
 TRUE = 0
 FALSE = 1
 NONEMPTY = 2
 EMPTY = 3
+DUALS = {
+    "always": "sometime",
+    "sometime": "always",
+    "next": "weak-next",
+    "weak-next": "next",
+    "until": "release",
+    "release": "until",
+}
+
+
+class Node(NamedTuple):
+    """A formula, with its subformulas by number.
+
+    The ``parts`` of a conjunction or disjunction have no order; ``operands`` are those of a temporal operator. ``bit``
+    and ``positive`` are those of a literal.
+    """
+
+    kind: str
+    operands: tuple[int, ...] = ()
+    parts: frozenset[int] = frozenset()
+    bit: int = 0
+    positive: bool = True
 
 
 class Progression:
     """A table of residual formulas, shared by all instances of a rule. Node numbers are stable."""
 
     def __init__(self) -> None:
-        self.nodes: list[Node] = [("true",), ("false",), ("nonempty",), ("empty",)]
+        self.nodes: list[Node] = [Node("true"), Node("false"), Node("nonempty"), Node("empty")]
         self._index: dict[Node, int] = {node: number for number, node in enumerate(self.nodes)}
         self._progressed: dict[tuple[int, int], int] = {}
 
-    def make(self, *node: object) -> int:
-        """The number of a node."""
+    def make(self, operator: str, *operands: int) -> int:
+        """The number of a temporal formula."""
+        return self._number(Node(operator, operands))
+
+    def _number(self, node: Node) -> int:
         found = self._index.get(node)
         if found is None:
             found = self._index[node] = len(self.nodes)
@@ -32,7 +58,7 @@ class Progression:
 
     def literal(self, bit: int, positive: bool) -> int:
         """The value of a letter's bit."""
-        return self.make("bit", bit, positive)
+        return self._number(Node("bit", bit=bit, positive=positive))
 
     def conjunction(self, parts: list[int]) -> int:
         """``and``, flattened, with absorption and constants folded."""
@@ -46,20 +72,20 @@ class Progression:
         flat: set[int] = set()
         for part in parts:
             node = self.nodes[part]
-            if node[0] == word:
-                flat |= node[1]  # type: ignore[arg-type]
+            if node.kind == word:
+                flat |= node.parts
             else:
                 flat.add(part)
         flat.discard(unit)
         if zero in flat or (NONEMPTY in flat and EMPTY in flat):
             return zero
         dual = "or" if word == "and" else "and"
-        flat = {part for part in flat if not (self.nodes[part][0] == dual and self.nodes[part][1] & flat)}  # type: ignore[operator]
+        flat = {part for part in flat if not (self.nodes[part].kind == dual and self.nodes[part].parts & flat)}
         if not flat:
             return unit
         if len(flat) == 1:
             return flat.pop()
-        return self.make(word, frozenset(flat))
+        return self._number(Node(word, parts=frozenset(flat)))
 
     def progress(self, formula: int, letter: int) -> int:
         """What must hold of the rest once ``letter`` (an integer of bits) has been read."""
@@ -68,43 +94,43 @@ class Progression:
         if found is not None:
             return found
         node = self.nodes[formula]
-        match node[0]:
+        match node.kind:
             case "true" | "nonempty":
                 out = TRUE
             case "false" | "empty":
                 out = FALSE
             case "bit":
-                out = TRUE if bool(letter >> node[1] & 1) == node[2] else FALSE  # type: ignore[operator]
+                out = TRUE if bool(letter >> node.bit & 1) == node.positive else FALSE
             case "and":
-                out = self.conjunction([self.progress(p, letter) for p in node[1]])  # type: ignore[attr-defined]
+                out = self.conjunction([self.progress(p, letter) for p in node.parts])
             case "or":
-                out = self.disjunction([self.progress(p, letter) for p in node[1]])  # type: ignore[attr-defined]
+                out = self.disjunction([self.progress(p, letter) for p in node.parts])
             case "next":
-                out = self.conjunction([NONEMPTY, node[1]])  # type: ignore[list-item]
+                out = self.conjunction([NONEMPTY, node.operands[0]])
             case "weak-next":
-                out = self.disjunction([EMPTY, node[1]])  # type: ignore[list-item]
+                out = self.disjunction([EMPTY, node.operands[0]])
             case "always":
-                out = self.conjunction([self.progress(node[1], letter), formula])  # type: ignore[arg-type]
+                out = self.conjunction([self.progress(node.operands[0], letter), formula])
             case "sometime":
-                out = self.disjunction([self.progress(node[1], letter), formula])  # type: ignore[arg-type]
+                out = self.disjunction([self.progress(node.operands[0], letter), formula])
             case "until":
-                stay = self.conjunction([self.progress(node[1], letter), formula])  # type: ignore[arg-type]
-                out = self.disjunction([self.progress(node[2], letter), stay])  # type: ignore[arg-type]
+                stay = self.conjunction([self.progress(node.operands[0], letter), formula])
+                out = self.disjunction([self.progress(node.operands[1], letter), stay])
             case _:
-                leave = self.disjunction([self.progress(node[1], letter), formula])  # type: ignore[arg-type]
-                out = self.conjunction([self.progress(node[2], letter), leave])  # type: ignore[arg-type]
+                leave = self.disjunction([self.progress(node.operands[0], letter), formula])
+                out = self.conjunction([self.progress(node.operands[1], letter), leave])
         self._progressed[key] = out
         return out
 
     def accepts_empty(self, formula: int) -> bool:
         """Whether a residual is satisfied if the trace ends here."""
         node = self.nodes[formula]
-        match node[0]:
+        match node.kind:
             case "true" | "empty" | "always" | "release":
                 return True
             case "and":
-                return all([self.accepts_empty(p) for p in node[1]])  # type: ignore[attr-defined]
+                return all([self.accepts_empty(p) for p in node.parts])
             case "or":
-                return any([self.accepts_empty(p) for p in node[1]])  # type: ignore[attr-defined]
+                return any([self.accepts_empty(p) for p in node.parts])
             case _:
                 return False

@@ -250,7 +250,7 @@ def _small(formula: Formula) -> bool:
 
 
 def _joined(*parts: Known) -> Known:
-    return Known(*[tuple([item for part in parts for item in part[field]]) for field in range(4)])  # type: ignore[arg-type]
+    return Known(*[tuple([item for part in parts for item in part[field]]) for field in range(4)])  # type: ignore[arg-type] # each field is joined with its like
 
 
 def _shifted(known: Known, bound: frozenset[int], copy: int) -> Known:

@@ -82,12 +82,11 @@ class Openness:
 
     def some_values(self) -> dict[tuple[int, int], Number]:
         """A value for each open number, within its interval."""
-        assert self.task.unknowns is not None or not self.numbers
-        out: dict[tuple[int, int], Number] = {}
-        for function, code in self.numbers:
-            interval = self.task.unknowns.values[function][code]  # type: ignore[union-attr]
-            out[function, code] = _inside(interval)
-        return out
+        unknowns = self.task.unknowns
+        if unknowns is None:
+            assert not self.numbers
+            return {}
+        return {(function, code): _inside(unknowns.values[function][code]) for function, code in self.numbers}
 
     def _nodes(self) -> list[int]:
         return [node for node, key in self.circuit.keys.items() if isinstance(key, FactInput)]

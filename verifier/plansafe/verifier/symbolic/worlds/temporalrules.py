@@ -17,7 +17,7 @@ from plansafe.verifier.execution.monitors.program import ground_temporal
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import Atom, Formula, Or, Quantified, Temporal, Truth
-from plansafe.verifier.model.operations import SHIFTS, is_temporal, mapped, negate
+from plansafe.verifier.model.operations import SHIFTS, children, is_temporal, mapped, negate
 from plansafe.verifier.rules.model import Part, step_predicate
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.worlds.evaluation import Binding, Evaluation, Truths
@@ -238,15 +238,8 @@ def leaves_of(formula: Formula) -> list[Formula]:
             if not isinstance(part, Truth):
                 out.append(part)
         else:
-            stack.extend(_children(part))
+            stack.extend(children(part))
     return list({id(leaf): leaf for leaf in out}.values())
-
-
-def _children(formula: Formula) -> tuple[Formula, ...]:
-    if isinstance(formula, Temporal):
-        return formula.operands
-    body = getattr(formula, "body", None)
-    return (body,) if body is not None else formula.parts  # type: ignore[union-attr]
 
 
 def _now(formula: Formula) -> Formula:
