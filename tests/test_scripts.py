@@ -20,8 +20,8 @@ class Run(NamedTuple):
     """The smallest call of a script: its arguments, what is called before it, and what it cannot do without.
 
     ``{out}`` in an argument is an empty folder. ``data`` are folders of the public data sets, ``module`` a package and
-    ``program`` a command. ``codes`` are the exit codes that are right: 1 is also a
-    verdict, or that a target of speed was missed.
+    ``program`` a command. ``codes`` are the exit codes that are right: 1 is also a verdict, or that a target of speed
+    was missed.
     """
 
     arguments: str = ""

@@ -97,8 +97,8 @@ def examine(
     """Look for the nearest safe plan of each plan, and say what is wrong with it.
 
     Plans are given as to :func:`plansafe.app.service.audit`, whose settings say what to check with. Where something is
-    left open, so that there are many worlds, a plan is refused (SC507). The search is
-    exponential in the cost of the repair; ``wishes.options`` bound it.
+    left open, so that there are many worlds, a plan is refused (SC507). The search is exponential in the cost of the
+    repair; ``wishes.options`` bound it.
     """
     settings, wishes = settings or Settings(), wishes or ExaminationOptions()
     session = Session(settings)

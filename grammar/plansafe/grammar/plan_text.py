@@ -1,10 +1,8 @@
 """Plans: IPC lines, timed lines, and ``(define (plan ..) ..)``.
 
 Plans of a million steps are read without places: :func:`plain_chunks` cuts the text behind each closing parenthesis,
-and equal
-steps give equal chunks, so that whoever resolves them can remember the answer. Everything else, and every plan with a
-mistake, is read with
-places by :func:`read_plan`.
+and equal steps give equal chunks, so that whoever resolves them can remember the answer. Everything else, and every
+plan with a mistake, is read with places by :func:`read_plan`.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 A fact that may be true once may be true at any time, and one that may be false once, too; comparisons may have either
 value. So what cannot be here cannot be at all. Bindings are found by the joins of the explicit engine over two copies
-of each predicate (``possible_certain``): one for the facts that may be true, one for those that
-are never false. Actions are not ground beforehand; an iteration costs the partial matches of their conditions.
+of each predicate (``possible_certain``): one for the facts that may be true, one for those that are never false.
+Actions are not ground beforehand; an iteration costs the partial matches of their conditions.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
 """Generated Python: conditions as expressions, joins as nested loops.
 
 Generated text holds numbers alone: indices of predicates, objects, domains and slots. No name and no text of the input
-ever
-reaches it (a test reads what is generated). Facts are sets of codes ``S[predicate]``, fluents are maps ``F[function]``,
-``I[k]`` are indexes kept by whoever runs the code. A function raises ``KeyError`` for an undefined fluent and
-``ZeroDivisionError``;
-callers then decide by :mod:`plansafe.verifier.model.evaluation`, in three values.
+ever reaches it (a test reads what is generated). Facts are sets of codes ``S[predicate]``, fluents are maps
+``F[function]``, ``I[k]`` are indexes kept by whoever runs the code. A function raises ``KeyError`` for an undefined
+fluent and ``ZeroDivisionError``; callers then decide by :mod:`plansafe.verifier.model.evaluation`, in three values.
 """
 
 from __future__ import annotations
@@ -328,8 +326,8 @@ class Join:
     """Emits the loops that find all values of variables for which literals hold.
 
     ``context`` are the names that every function needs (``S, F`` or ``S, F, I, out``). With ``indexed`` the loops use
-    indexes ``I``,
-    else they choose at run time between the facts of a predicate and the objects of a type, whichever are fewer.
+    indexes ``I``, else they choose at run time between the facts of a predicate and the objects of a type, whichever
+    are fewer.
     """
 
     def __init__(

@@ -53,8 +53,7 @@ class Extension(NamedTuple):
     """The bindings of ``parameters`` for which a condition holds: found in full, or from changes.
 
     ``all(S, F, I, 0, out)`` appends every candidate binding; candidates may be duplicates, and where the condition
-    reads numbers they
-    are to be confirmed.
+    reads numbers they are to be confirmed.
     """
 
     parameters: tuple[Variable, ...]
@@ -101,8 +100,7 @@ class Pattern(NamedTuple):
     """An atom or fluent that a condition reads, as a pattern over the parameters of its rule.
 
     ``key(code)`` gives the objects at ``places`` of a changed fact's code; ``parameters`` are the positions in the
-    binding that must equal
-    them. ``match`` tests constants, repeated variables and the types of inner variables.
+    binding that must equal them. ``match`` tests constants, repeated variables and the types of inner variables.
     """
 
     predicate: int

@@ -68,8 +68,8 @@ class Advice(NamedTuple):
 class Difference(NamedTuple):
     """How the world differs from what was predicted.
 
-    Facts seen but not predicted, predicted but denied, and other numbers.
-    ``breaks`` are the rules broken in the state as it was seen.
+    Facts seen but not predicted, predicted but denied, and other numbers. ``breaks`` are the rules broken in the state
+    as it was seen.
     """
 
     unexpected: tuple[str, ...]
@@ -177,9 +177,8 @@ class Monitor:
         """Reconcile the prediction with what the sensors say, and go on from there.
 
         ``facts`` maps facts to truth values and fluents to numbers, or lists literals as in ``:init`` (``(p a)``,
-        ``(not (p a))``, ``(= (f) 3)``). With ``complete``, facts
-        of the observed predicates that are not listed are false. Raises :class:`ObservationError`; then nothing has
-        changed.
+        ``(not (p a))``, ``(= (f) 3)``). With ``complete``, facts of the observed predicates that are not listed are
+        false. Raises :class:`ObservationError`; then nothing has changed.
         """
         wanted = self._read(facts)
         state = self.simulation.state

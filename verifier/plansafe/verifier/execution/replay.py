@@ -1,8 +1,7 @@
 """The replay of a plan: states, monitors, and what fails.
 
 One :class:`Engine` compiles a task and its rules; each plan is one run for each reading. The loop over the steps of an
-untimed plan does a dictionary lookup, one generated
-function, and whatever the changes of that step trigger.
+untimed plan does a dictionary lookup, one generated function, and whatever the changes of that step trigger.
 """
 
 from __future__ import annotations

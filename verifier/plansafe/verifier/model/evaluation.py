@@ -1,8 +1,7 @@
 """Conditions in three values (Kleene), interpreted; and why a condition is not true.
 
 The fast path is generated code (:mod:`plansafe.verifier.compile.emit`), which knows two values. Where a number is
-undefined, and
-wherever a reason is wanted, this slower definition decides.
+undefined, and wherever a reason is wanted, this slower definition decides.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """The typed lifted model: what a domain, a problem and its rules mean once every name is resolved.
 
 Objects are numbered from 0. In a formula an argument that is not negative is an object, and ``-1 - slot`` is the
-variable in
-``slot`` of its scope (see :func:`variable`). Slots are never reused within one scope, so no variable shadows another.
-Nodes are compared by identity only: two different node classes with equal fields are equal tuples.
+variable in ``slot`` of its scope (see :func:`variable`). Slots are never reused within one scope, so no variable
+shadows another. Nodes are compared by identity only: two different node classes with equal fields are equal tuples.
 """
 
 from __future__ import annotations

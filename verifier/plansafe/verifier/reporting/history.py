@@ -1,8 +1,7 @@
 """Looking back: which facts matter to a finding, and the steps at which they changed.
 
 Nothing of this is kept while a plan runs. After something was found the plan runs again, twice at most: once to ask,
-in the state of each
-finding, which literals keep its condition from holding, and once to note when those facts changed.
+in the state of each finding, which literals keep its condition from holding, and once to note when those facts changed.
 """
 
 from __future__ import annotations

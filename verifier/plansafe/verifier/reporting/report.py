@@ -94,11 +94,10 @@ class Finding(NamedTuple):
 
     ``step`` counts the plan's steps from 1; 0 is the initial state; ``at_end`` marks a finding about the whole trace.
     ``span`` and ``source`` place the step in the plan (``None`` for step 0 and the empty plan). ``related`` are
-    labelled
-    places elsewhere: earlier steps of the plan, the rule, the precondition in the domain.
-    ``replayed`` says whether the independent kernel confirmed it (``None``: outside what the kernel covers).
-    Where the description leaves something open, ``worlds`` says in which worlds it is there, and ``world`` is the index
-    of the witness that it was found in.
+    labelled places elsewhere: earlier steps of the plan, the rule, the precondition in the domain. ``replayed`` says
+    whether the independent kernel confirmed it (``None``: outside what the kernel covers). Where the description leaves
+    something open, ``worlds`` says in which worlds it is there, and ``world`` is the index of the witness that it was
+    found in.
     """
 
     code: str
@@ -152,8 +151,7 @@ class Report(NamedTuple):
     """The verdict on one plan.
 
     ``executable``, ``goal`` and ``safe`` range over the worlds that the description allows. ``diagnostics`` are errors
-    and
-    warnings about the files; when the plan cannot be judged at all, ``headline`` is ``None`` and they say why.
+    and warnings about the files; when the plan cannot be judged at all, ``headline`` is ``None`` and they say why.
     Without any rule ``safe`` is ALL, since nothing can be violated; what is shown to people and programs is ``safety``.
     ``worlds`` says what the verdict depends on (``None``: there is one world); ``certificate`` is the text of a proof
     that a second program can check, if one was asked for and there is one.

@@ -12,8 +12,7 @@ class Completion(NamedTuple):
 
     ``facts`` are (predicate, code), ``values`` (function, code) -> number, ``outcomes`` (step, number, objects) ->
     alternative; choices that are not listed take their first. ``order`` lists the steps of a partially ordered plan as
-    they are taken; ``durations``: (step, duration), where the plan gives a
-    tolerance.
+    they are taken; ``durations``: (step, duration), where the plan gives a tolerance.
     """
 
     facts: frozenset[tuple[int, int]]

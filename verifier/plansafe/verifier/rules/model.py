@@ -32,10 +32,8 @@ class Part(NamedTuple):
     """One thing to monitor for each binding of ``parameters``.
 
     ``mode``: ``always`` (``body`` at every letter; findings are blocks), ``each`` (at every letter where ``step``
-    matches and
-    ``guard`` holds, ``body`` holds there, or with ``after`` at the next), ``end`` (at the last letter), ``whole``
-    (``body`` is a formula over
-    the trace).
+    matches and ``guard`` holds, ``body`` holds there, or with ``after`` at the next), ``end`` (at the last letter),
+    ``whole`` (``body`` is a formula over the trace).
     """
 
     rule: int

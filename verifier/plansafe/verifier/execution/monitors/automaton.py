@@ -1,9 +1,8 @@
 """Parts with temporal operators: one small automaton for each binding whose letters differ from the default.
 
 A binding all of whose leaves have their default values behaves like every other such binding, so all of them share one
-*default* instance; a binding
-gets an instance of its own when one of its leaves first differs (and starts where the default is). An instance sleeps
-while its letter and its state stay the same.
+*default* instance; a binding gets an instance of its own when one of its leaves first differs (and starts where the
+default is). An instance sleeps while its letter and its state stay the same.
 """
 
 from __future__ import annotations

@@ -17,8 +17,7 @@ class Violation(NamedTuple):
     """A violation of one instance of a part.
 
     ``step`` counts steps from 1 (0: the initial state). ``letter`` is where the formula failed. ``blame`` is
-    ``introduced``, ``worsened`` or
-    ``pre-existing``. ``at_end``: judged when the trace had ended.
+    ``introduced``, ``worsened`` or ``pre-existing``. ``at_end``: judged when the trace had ended.
     """
 
     part: int

@@ -1,8 +1,8 @@
 """All monitors of a check, fed by the changes of each step.
 
 A letter is a state and the actions about to be taken there. Parts that read no actions read a letter when its state is
-reached (:meth:`Runtime.arrive`);
-parts that do, when its actions are known (:meth:`Runtime.depart`), which are then facts of action predicates.
+reached (:meth:`Runtime.arrive`); parts that do, when its actions are known (:meth:`Runtime.depart`), which are then
+facts of action predicates.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ atoms that it deletes are put into the candidate. The check is more general than
 state with at most one true instance another instance is true afterwards, which refutation decides
 (``refutation``). So negative preconditions and effects that delete every instance count.
 
-That no action can break a group says nothing about S0; ``groups`` decides where it is
-assumed. So some groups that no action can break are left out, because nothing speaks for them:
+That no action can break a group says nothing about S0; ``groups`` decides where it is assumed. So some groups that no
+action can break are left out, because nothing speaks for them:
 
 - with a counted variable, but no action adds a fact of any such atom (of each such atom, if there is no parameter);
 - *divisible* ones: with the counted variables as one more parameter, no action makes a fact true unless the group had

@@ -1,8 +1,8 @@
 """Actions as proofs over all their instances see them: what is known when they happen, what they add and delete.
 
 A moment is an instantaneous action, or the start or the end of a durative one. Formulas become literals, alternatives
-and what may never be so (``refutation``); what has no such form, or is too large, is left
-out where it is known, and taken not to happen where a proof would lean on it.
+and what may never be so (``refutation``); what has no such form, or is too large, is left out where it is known, and
+taken not to happen where a proof would lean on it.
 """
 
 from __future__ import annotations

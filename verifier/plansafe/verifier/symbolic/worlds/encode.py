@@ -40,8 +40,8 @@ def encode(
 ) -> Encoding:
     """Evaluate an untimed, totally ordered plan in all worlds at once.
 
-    ``groups`` restrict S0. Raises :class:`LimitReached`. Cost: that of a replay, times
-    what changes in some world rather than in one.
+    ``groups`` restrict S0. Raises :class:`LimitReached`. Cost: that of a replay, times what changes in some world
+    rather than in one.
     """
     engine = compiled.engine
     task = engine.task
