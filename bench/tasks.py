@@ -118,7 +118,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class World:
+class House:
     """A house: rooms in a ring, furniture in rooms, items in furniture."""
 
     rooms: list[str]
@@ -139,17 +139,17 @@ class Household:
     clean: set[str] = field(default_factory=set)
 
 
-def make_world(rooms: int, furniture: int, items: int, rng: random.Random) -> World:
+def make_house(rooms: int, furniture: int, items: int, rng: random.Random) -> House:
     """A house in which every room has a piece of furniture, as far as there are enough."""
     room_names = [f"room{i}" for i in range(rooms)]
     furniture_names = [f"furn{i}" for i in range(furniture)]
     item_names = [f"item{i}" for i in range(items)]
     room_of = {name: rng.choice(room_names) for name in furniture_names}
     room_of.update(zip(furniture_names, room_names, strict=False))
-    return World(room_names, furniture_names, item_names, room_of, {i: rng.choice(furniture_names) for i in item_names})
+    return House(room_names, furniture_names, item_names, room_of, {i: rng.choice(furniture_names) for i in item_names})
 
 
-def start(world: World) -> Household:
+def start(world: House) -> Household:
     """The initial state."""
     contents: dict[str, list[str]] = {name: [] for name in world.furniture}
     for item, place in world.furniture_of.items():
@@ -157,13 +157,13 @@ def start(world: World) -> Household:
     return Household(world.rooms[0], contents)
 
 
-def neighbours(world: World, room: str) -> list[str]:
+def neighbours(world: House, room: str) -> list[str]:
     """The rooms before and after in the ring."""
     index = world.rooms.index(room)
     return [world.rooms[index - 1], world.rooms[(index + 1) % len(world.rooms)]]
 
 
-def choose(world: World, here: dict[str, list[str]], state: Household, rng: random.Random) -> tuple[str, str]:
+def choose(world: House, here: dict[str, list[str]], state: Household, rng: random.Random) -> tuple[str, str]:
     """A random applicable action and what it is about; opening, taking and putting are twice as likely as the rest."""
     options = [("goto", rng.choice(neighbours(world, state.room)))]
     if here[state.room]:
@@ -212,7 +212,7 @@ def act(state: Household, action: str, subject: str, rng: random.Random) -> str:
     return f"({action} {subject})"
 
 
-def walk(world: World, steps: int, rng: random.Random) -> tuple[list[str], Household]:
+def walk(world: House, steps: int, rng: random.Random) -> tuple[list[str], Household]:
     """A valid plan of so many steps, and the state it leads to."""
     here: dict[str, list[str]] = {room: [] for room in world.rooms}
     for place, room in world.room_of.items():
@@ -222,7 +222,7 @@ def walk(world: World, steps: int, rng: random.Random) -> tuple[list[str], House
     return plan, state
 
 
-def household_problem(name: str, world: World, goal: Iterable[str], constraints: str) -> str:
+def household_problem(name: str, world: House, goal: Iterable[str], constraints: str) -> str:
     """The problem text of a house."""
     ring = zip(world.rooms, world.rooms[1:] + world.rooms[:1], strict=True)
     facts = [f"(at {world.rooms[0]})", "(handfree)"]
@@ -240,7 +240,7 @@ def household_problem(name: str, world: World, goal: Iterable[str], constraints:
 def household(name: str, big: bool, steps: int, constraints: str) -> Task:
     """One plan in a house; the goal is where everything (of the first 200 items) has come to lie."""
     rng = random.Random(f"household {big} {steps}")
-    world = make_world(50, 300, 1500, rng) if big else make_world(6, 12, 30, rng)
+    world = make_house(50, 300, 1500, rng) if big else make_house(6, 12, 30, rng)
     plan, state = walk(world, steps, rng)
     place_of = {item: place for place, items in state.contents.items() for item in items}
     goal = [f"(at {state.room})"]
@@ -252,7 +252,7 @@ def household(name: str, big: bool, steps: int, constraints: str) -> Task:
 def batch(name: str, plans: int) -> Task:
     """Many plans of 20 steps in one house, for a goal that all complete ones reach."""
     rng = random.Random(name)
-    world = make_world(6, 12, 30, rng)
+    world = make_house(6, 12, 30, rng)
     texts = {}
     for number in range(plans):
         plan, _ = walk(world, 20, rng)

@@ -6,7 +6,7 @@ import traceback
 from fractions import Fraction
 
 from repair_classes import classes
-from repair_oracle import Optimum, TooMany, World, optimum
+from repair_oracle import KernelTask, Optimum, TooMany, optimum
 from repair_task import KINDS, Task, normal
 
 from plansafe.grammar.source import Source
@@ -72,7 +72,7 @@ def of_repairs(task: Task, best: Optimum, result: RepairResult) -> list[str]:
         if wrong:
             return [f"status: {result.status} where nothing is found\n{shown(found(result))}"]
         if result.status is RepairStatus.PROVED_NONE and not task.protected:
-            world = World(task)
+            world = KernelTask(task)
             plan = world.safe_plan(*PROOF)
             if plan is not None:
                 return [f"proof: {' '.join([world.actions[code] for code in plan]) or 'the empty plan'} is safe"]

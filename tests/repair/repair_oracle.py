@@ -50,7 +50,7 @@ class Optimum(NamedTuple):
         return frozenset((script.steps, script.kinds) for script in self.scripts)
 
 
-class World:
+class KernelTask:
     """A task with the kernel behind it. Ground actions are numbers; ill-formed steps have none."""
 
     def __init__(self, task: Task, limit: int = 1_000_000, plain: bool = False) -> None:
@@ -207,7 +207,7 @@ def optimum(task: Task, limit: int = 1_000_000, plain: bool = False) -> Optimum:
 
     Raises ``TooMany`` where the kernel would have to judge more than ``limit`` plans.
     """
-    world = World(task, limit, plain)
+    world = KernelTask(task, limit, plain)
     judgement = world.kernel.judge(task.plan_text())
     if judgement.headline in GOOD:
         return Optimum(0, frozenset([Script(tuple(map(normal, task.plan)), (), (), ())]), judgement, 1)

@@ -11,7 +11,7 @@ from fractions import Fraction
 from math import comb
 from random import Random
 
-from repair_oracle import GOOD, World, vectors
+from repair_oracle import GOOD, KernelTask, vectors
 from repair_task import UNIT, Cost, Sexp, Task, normal, parameters, read, write
 
 Scope = dict[str, str]  # variables with their types
@@ -144,7 +144,7 @@ class _Generator:
         base = base._replace(plan=tuple(plan), goal=self.goal(world, plan))
         base = base._replace(plan=self.damage(base, self.random.choice((1, 1, 1, 2, 2, 2, 2, 2, 2, 3))))
         made = self.finished(self.with_rules(base, plan))
-        safe = World(made).kernel.judge(made.plan_text()).headline in GOOD
+        safe = KernelTask(made).kernel.judge(made.plan_text()).headline in GOOD
         return None if safe and self.random.random() < 0.8 else made
 
     def bare(self) -> Task:
@@ -382,7 +382,7 @@ class _Generator:
         rules = [self.rule(f"rule-{i}") for i in range(9)]
         constraints = [self.operator({}) for _ in range(2)]
         full = damaged._replace(rules=tuple(rules), constraints=tuple(constraints))
-        world = World(full)
+        world = KernelTask(full)
         texts = ["\n".join(plan), full.plan_text()]
         before, after = [{f.rule for f in world.kernel.judge(text).findings if "halt" in f.readings} for text in texts]
         telling = [rule for rule in rules if rule[1] not in before and rule[1] in after]
@@ -400,9 +400,9 @@ class _Generator:
 
     # -- the plan -----------------------------------------------------------------------------------------------------
 
-    def walk(self, base: Task) -> tuple[World, list[str]] | None:
+    def walk(self, base: Task) -> tuple[KernelTask, list[str]] | None:
         """A random executable plan; None where there is hardly one. States are seldom visited twice."""
-        world = World(base)
+        world = KernelTask(base)
         state, plan, seen = world.start or 0, list[str](), {world.start}
         for _ in range(self.random.choice((1, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 8, 8))):
             codes = list(range(len(world.actions)))
@@ -416,7 +416,7 @@ class _Generator:
             plan.append(world.actions[code])
         return (world, plan) if plan else None
 
-    def goal(self, world: World, plan: list[str]) -> Sexp:
+    def goal(self, world: KernelTask, plan: list[str]) -> Sexp:
         """What the walk reached: a few literals, some of them inside other conditions."""
         letters = world.kernel.states("\n".join(plan))
         first, last = letters[0], letters[-1]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 from repair_compare import checker_of, options_of
-from repair_oracle import GOOD, World, optimum
+from repair_oracle import GOOD, KernelTask, optimum
 from repair_task import Task, normal, written
 
 from plansafe.grammar.source import Source
@@ -44,7 +44,7 @@ def steps(text: str) -> list[str]:
 
 def safe(task: Task, plan: str) -> bool:
     """Whether the kernel accepts a plan."""
-    return World(task).kernel.judge(plan).headline in GOOD
+    return KernelTask(task).kernel.judge(plan).headline in GOOD
 
 
 # -- small domains: what is tempting, and what is offered --------------------------------------------------------------

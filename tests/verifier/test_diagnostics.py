@@ -9,6 +9,7 @@ from typing import NamedTuple
 import pytest
 from engine_texts import checker
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Options
@@ -149,7 +150,9 @@ def test_every_code_has_a_case(root: Path) -> None:
     verifier = root / "verifier/plansafe/verifier"
     for folder in (root / "grammar/plansafe/grammar", verifier / "elaborate", verifier / "rules"):
         for module in folder.glob("*.py"):
-            emitted |= set(re.findall(r'"(SC\d{3})"', module.read_text(encoding="utf-8")))
+            emitted |= {
+                getattr(SC, name) for name in re.findall(r"\bSC\.([A-Z]\w+)", module.read_text(encoding="utf-8"))
+            }
     assert len(emitted) >= 25
     assert emitted - ELSEWHERE <= {expected.code for case in CASES for expected in case.expected}
 

@@ -54,7 +54,7 @@ class _Patch:
         self._changes: list[tuple[int, int, str]] = []
 
     def text(self) -> str:
-        """Apply all edits."""
+        """The text after all edits."""
         repair = self._repair
         standing = [step for step in repair.origin if step and step not in self._moved]
         for number, unit in enumerate(self._units, 1):

@@ -29,15 +29,15 @@ class RuleLike(Protocol):
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """The name of the rule."""
 
     @property
     def hazard(self) -> str | None:
-        """Its ``:hazard``."""
+        """The hazard that the rule names (``:hazard``)."""
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """Its ``:target``."""
+        """Whom the rule protects (``:target``)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from plansafe.grammar.source import Source, expect_sources
 from plansafe.verifier.execution.compiled import CompiledTask, Rejected, Resolve, compile_task
-from plansafe.verifier.execution.judge import Judged, judge
+from plansafe.verifier.execution.judge import ReadingOutcomes, judge
 from plansafe.verifier.execution.reading import ReadSteps, read_steps
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.settings import Options
@@ -121,7 +121,7 @@ class Checker:
 
     def _check(self, compiled: CompiledTask, plan: Source, deadline: float | None) -> Report:
         symbolic = compiled.open or self.options.engine in ("sat", "smt")
-        read, outcomes = Judged(self.read(plan), []) if symbolic else judge(compiled, plan, deadline)
+        read, outcomes = ReadingOutcomes(self.read(plan), []) if symbolic else judge(compiled, plan, deadline)
         if read is not None and read.text.diagnostics:
             return unjudged(plan.name, *self.diagnostics, *read.text.diagnostics)
         if read is None or outcomes:

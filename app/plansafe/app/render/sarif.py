@@ -63,7 +63,7 @@ class SarifRenderer:
         return ""
 
     def end(self) -> str:
-        """Write the log."""
+        """Write the log that all results are in."""
         driver = {"name": "safecheck", "semanticVersion": self._version, "rules": list(self._rules.values())}
         invocation = {
             "executionSuccessful": self._complete,

@@ -142,7 +142,7 @@ class Style:
         return f"\x1b[{code}m{text}\x1b[0m" if self._enabled and text else text
 
     def bold(self, text: str) -> str:
-        """Emphasise."""
+        """The text in bold, where styles are shown."""
         return self.paint(text, "1")
 
     def frame(self, text: str) -> str:
@@ -162,7 +162,7 @@ class Style:
         return self.paint(text, "1;32")
 
     def faint(self, text: str) -> str:
-        """Step back."""
+        """The text in a fainter style, where styles are shown."""
         return self.paint(text, "2")
 
 

@@ -21,7 +21,7 @@ class Together:
         self.found = found
 
     def any_problem(self) -> None:
-        """What formulas say."""
+        """What formulas say of any problem."""
         with self.found.budget.running():
             self._contradictions()
             self._ruled_out()

@@ -196,7 +196,7 @@ class LabelledRun:
         return self.reader(self.simulation.state)
 
     def reader(self, state: State) -> Evaluator:
-        """Reads a state."""
+        """What evaluates formulas in a state."""
         return Evaluator(self.task, state.facts, state.fluents)
 
     def precondition(self, step: GroundAction) -> Callable[[State], bool]:

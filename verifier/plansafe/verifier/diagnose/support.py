@@ -54,7 +54,7 @@ class SupportLiteral(NamedTuple):
     sure: bool
 
     def text(self, task: Task) -> str:
-        """As PDDL."""
+        """The literal as PDDL."""
         return formula_text(task, self.formula if self.value else Not(self.formula), self.binding)
 
 

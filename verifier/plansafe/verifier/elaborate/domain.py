@@ -172,7 +172,7 @@ def _swapped(header: list[Node], kind: str) -> str | None:
 
 
 def requirements(context: Context, found: Sections) -> None:
-    """Warn of requirement flags that nobody knows."""
+    """Warn of unknown requirement flags."""
     at = found.single.get(":requirements")
     for child in range(1, len(at.node) if at else 0):
         assert at is not None

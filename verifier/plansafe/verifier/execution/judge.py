@@ -11,7 +11,7 @@ from plansafe.verifier.execution.reading import ReadSteps, read_steps
 from plansafe.verifier.execution.replay import FORCE, HALT, SKIP, Outcome, Run
 
 
-class Judged(NamedTuple):
+class ReadingOutcomes(NamedTuple):
     """What the readings of a plan came to, ``halt`` first; a plan without a failure has no other.
 
     ``read`` is ``None`` for a plain plan that was taken piece by piece, since nothing had to be pointed at. There are
@@ -22,7 +22,7 @@ class Judged(NamedTuple):
     outcomes: list[Outcome]
 
 
-def judge(compiled: CompiledTask, plan: Source, deadline: float | None = None) -> Judged:
+def judge(compiled: CompiledTask, plan: Source, deadline: float | None = None) -> ReadingOutcomes:
     """Judge a plan for a task that leaves nothing open. Raises :class:`LimitReached` past ``deadline`` (monotonic)."""
     engine = compiled.engine
     halt: Run | None = None
@@ -31,21 +31,21 @@ def judge(compiled: CompiledTask, plan: Source, deadline: float | None = None) -
         run = Run(engine, HALT, deadline=deadline)
         steps = run.chunks(blocks)
         if steps >= 0 and not run.failures and run.limit is None:
-            return Judged(None, [run.outcome(steps)])
+            return ReadingOutcomes(None, [run.outcome(steps)])
         if steps >= 0:
             halt = run
     read = read_steps(engine, plan)
     if read.text.diagnostics or read.open:
-        return Judged(read, [])
+        return ReadingOutcomes(read, [])
     if halt is None or not halt.failures:
         first = halt.outcome(len(read.steps)) if halt is not None else None
-        return Judged(read, readings(compiled, read, deadline, first))
+        return ReadingOutcomes(read, readings(compiled, read, deadline, first))
     before = halt.failures[0].step - 1
     runs = [halt, *[halt.resume(reading) for reading in (SKIP, FORCE)]]
     for number, run in enumerate(runs[1:], 1):
         run.told = frozenset().union(*[earlier.reasons for earlier in runs[:number]])
         run.steps(read.steps[before:], before)
-    return Judged(read, [run.outcome(len(read.steps)) for run in runs])
+    return ReadingOutcomes(read, [run.outcome(len(read.steps)) for run in runs])
 
 
 def readings(

@@ -23,7 +23,7 @@ class Chain:
         self.name = ", ".join([planner.name for planner in self.planners])
 
     def available(self) -> bool:
-        """Always."""
+        """It needs nothing that may be missing."""
         return True
 
     def solve(self, query: Query) -> Solution:

@@ -50,7 +50,7 @@ class OwnSearch:
         self._lifted: WeakKeyDictionary[Engine, dict[bool, Lifted]] = WeakKeyDictionary()
 
     def available(self) -> bool:
-        """Always."""
+        """It needs nothing that may be missing."""
         return True
 
     def solve(self, query: Query) -> Solution:

@@ -131,7 +131,7 @@ class _Printer:
     # -- the texts ----------------------------------------------------------------------------------------------------
 
     def printed(self) -> Printed:
-        """Both texts."""
+        """The texts of domain and problem."""
         task = self.task
         body = [self._action(number) for number in range(len(self.actions))]
         body[:0] = [self._axiom(number) for number in range(len(self.axioms))]

@@ -11,7 +11,7 @@ from plansafe.verifier.planning.port import Answer
 
 
 class Recoverable(NamedTuple):
-    """Whether the goal can still be reached safely: ``None`` if nobody knows.
+    """Whether the goal can still be reached safely: ``None`` if that is unknown.
 
     If so, ``continuation`` is how (nothing, if all is done); ``detail`` says in words why not, or what limited the
     search.

@@ -90,7 +90,7 @@ class Node:
 
     @property
     def state(self) -> State:
-        """The state here."""
+        """The state that the steps up to this node lead to."""
         return self.now.state
 
 

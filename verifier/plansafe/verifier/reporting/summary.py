@@ -97,7 +97,7 @@ def out_of_time(compiled: CompiledTask, plan: Source) -> Report:
 
 
 def ill_formed_is_unknown(report: Report) -> Report:
-    """The same; of a plan with an ill-formed step, nobody knows whether it is safe (docs/language.md, section 6)."""
+    """The same. Whether a plan with an ill-formed step is safe is unknown (docs/language.md, section 6)."""
     if not report.rules or not any([f.finding_class is FindingClass.ILL_FORMED for f in report.findings]):
         return report
     known = (Worlds.NONE, Worlds.UNKNOWN)

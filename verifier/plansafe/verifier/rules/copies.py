@@ -54,7 +54,7 @@ class Copies:
         return values
 
     def fresh(self, name: str) -> str:
-        """A variable that nobody can write, the same for a name throughout one use."""
+        """A variable that no text can name, the same for a name throughout one use."""
         return f"{name}~{self._serial}"
 
     def _count(self, more: int) -> None:

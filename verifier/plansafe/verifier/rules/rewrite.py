@@ -105,7 +105,7 @@ class Rewriter:
         return token if self.mapping is None else self.mapping.constant(token)
 
     def types(self, node: Node) -> Node:
-        """A typed list."""
+        """Rewrite the types of a typed list."""
         mapping = self.mapping
         if mapping is None or not isinstance(node, list):
             return node

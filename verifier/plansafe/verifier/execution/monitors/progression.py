@@ -65,7 +65,7 @@ class Progression:
         return self._junction(parts, "and", TRUE, FALSE)
 
     def disjunction(self, parts: list[int]) -> int:
-        """``or``, likewise."""
+        """``or``, flattened, with absorption and constants folded."""
         return self._junction(parts, "or", FALSE, TRUE)
 
     def _junction(self, parts: list[int], word: str, unit: int, zero: int) -> int:

@@ -185,7 +185,7 @@ class Runtime:
     # -- letters ------------------------------------------------------------------------------------------------------
 
     def start(self, state: State, moment: LetterTime) -> None:
-        """S0 is reached."""
+        """Judge S0, the state before the first step."""
         self.indexes.build(state.facts)
         for number in range(len(self.monitors)):
             monitor = self._own(number)

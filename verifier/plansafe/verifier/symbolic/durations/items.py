@@ -147,7 +147,7 @@ class Builder:
                 yield self._facts_alone(item, changing, model.And(action.over_all), [binding])
 
     def goal(self) -> Item:
-        """The goal."""
+        """The goal, with what it reads."""
         read = empty_footprint()
         self.footprints.read(self.engine.task.goal, {}, read)
         return self.item(GOAL, 0, (), read)

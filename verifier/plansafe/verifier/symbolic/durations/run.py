@@ -88,7 +88,7 @@ class DurationRun(TimedRun):
         """Nobody asks for reasons here, and finding them would compare more numbers."""
 
     def _preferences(self, taken: GroundAction) -> None:
-        """Nor for preferences."""
+        """Nobody asks for preferences here."""
 
     # -- happenings ---------------------------------------------------------------------------------------------------
 

@@ -174,7 +174,7 @@ class Completions:
 
     @property
     def judge(self) -> Solver:
-        """Knows all outcomes."""
+        """The solver that knows the verdict in every completion; made at first use."""
         if self._judge is None:
             self._judge = solver_for(self.circuit, [self.allowed, self.good, self.safe], self._engine, self._deadline)
         return self._judge

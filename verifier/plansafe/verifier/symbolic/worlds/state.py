@@ -81,5 +81,5 @@ class SymbolicState:
             facts[self.size + predicate].discard(code)
 
     def quantity(self, function: int, code: int) -> Quantity:
-        """A fluent."""
+        """The value of a fluent."""
         return self.quantities[function].get(code, UNDEFINED)

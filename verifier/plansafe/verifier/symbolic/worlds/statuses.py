@@ -41,7 +41,7 @@ def unsure(counts: Counts) -> Counts:
 
 
 def undecided(count: RuleCount) -> RuleCount:
-    """A rule of which nobody knows whether some world violates it, unless that is known."""
+    """A rule whose status in some world is unknown, unless it is known already that a world violates it."""
     surely = count.status in BROKEN or count.status == "not applicable"
     return count if surely else count._replace(status="undecided")
 

@@ -58,7 +58,7 @@ class EncodingQueries:
 
     @property
     def name(self) -> str:
-        """What decided."""
+        """The name of the engine that decided."""
         if self._solver is not None and self.asked:
             return self._solver.name
         return SIMULATED if self._simulated else FOLDED
