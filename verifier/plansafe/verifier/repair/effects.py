@@ -45,12 +45,13 @@ class GroundEffects:
     computed where somebody asks: a walk through a home may change thousands of facts, and mostly a few are in question.
     """
 
-    __slots__ = ("_found", "_step", "_task", "action_fact", "sets")
+    __slots__ = ("_found", "_step", "_task", "_touched", "action_fact", "sets")
 
     def __init__(self, task: Task, step: GroundAction, action_fact: Key | None) -> None:
         self._task = task
         self._step = step
         self._found: dict[tuple[int | None, int | None], tuple[Conditional, ...]] = {}
+        self._touched: dict[tuple[int, int | None], bool] = {}
         self.action_fact = action_fact
         sets: dict[Key, bool] = {}
         for added in (False, True):  # a fact that is deleted and added is true
@@ -74,13 +75,15 @@ class GroundEffects:
             found = self._found[key] = tuple(self._conditionals(subject, code))
         return found
 
-    def touches(self, predicate: int) -> bool:
-        """Whether it may change any fact of a predicate (or fluent)."""
-        return (
-            any([fact[0] == predicate for fact in self.sets])
-            or bool(self.conditionals(predicate))
-            or (self.action_fact is not None and self.action_fact[0] == predicate)
-        )
+    def touches(self, subject: int, code: int | None) -> bool:
+        """Whether it may change a fact of a predicate (or fluent); ``None``: any of its facts."""
+        key = (subject, code)
+        found = self._touched.get(key)
+        if found is None:
+            sure = self.sets.keys() if self.action_fact is None else {*self.sets, self.action_fact}
+            known = key in sure if code is not None else subject in {fact[0] for fact in sure}
+            found = self._touched[key] = known or bool(self.conditionals(subject, code))
+        return found
 
     def _conditionals(self, subject: int | None, code: int | None) -> Iterator[Conditional]:
         base = len(self._task.predicates)

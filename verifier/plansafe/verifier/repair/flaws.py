@@ -11,7 +11,7 @@ from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import And, Formula
 from plansafe.verifier.model.operations import mentions
 from plansafe.verifier.repair.demands import Demand
-from plansafe.verifier.repair.effects import Conditional
+from plansafe.verifier.repair.effects import Conditional, GroundEffects
 from plansafe.verifier.repair.node import (
     ANYTHING,
     BORROW_STEP,
@@ -81,9 +81,10 @@ class Flaws:
         return [demand for effect in every for demand in self._deciding(node, taken, effect, wanted.value)]
 
     def across(self, edge: Edge, demand: Demand, full: bool) -> Crossed:
-        """A demand at the target of an edge, seen from its source."""
+        """A demand at the target of an edge that is not indifferent to it, seen from its source."""
         left = [(demand, full)]
-        if edge.taken is None or demand.subject == BORROW_STEP:
+        taken, own = edge.taken, edge.own
+        if taken is None or own is None:
             return Crossed(left)
         keep = edge.kind == KEEP
         earlier = [(Demand(BORROW_STEP, edge.step, None), True)] if keep else []
@@ -93,20 +94,15 @@ class Flaws:
             fewer = (demand.code or 0) - 1
             return Crossed([(demand._replace(code=fewer), True), *earlier] if fewer > 0 else earlier, keep)
         if demand.code is not None:
-            return self._across_fact(edge, edge.taken, demand, full)
-        own = self.task.effects.of(edge.taken)
-        if not own.touches(demand.subject):
-            return Crossed(left)
+            return self._across_fact(edge, taken, own, demand, full)
         left += earlier
         for effect in own.conditionals(demand.subject):
-            left += [(d, True) for d in self._deciding(edge.source, edge.taken, effect, None)]
+            left += [(d, True) for d in self._deciding(edge.source, taken, effect, None)]
         return Crossed(left, keep)
 
-    def _across_fact(self, edge: Edge, taken: GroundAction, demand: Demand, full: bool) -> Crossed:
-        own, fact = self.task.effects.of(taken), (demand.subject, demand.code or 0)
+    def _across_fact(self, edge: Edge, taken: GroundAction, own: GroundEffects, demand: Demand, full: bool) -> Crossed:
+        fact = (demand.subject, demand.code or 0)
         sets, may, acts = own.sets.get(fact), own.conditionals(*fact), own.action_fact == fact
-        if sets is None and not may and not acts:
-            return Crossed([(demand, full)])
         hinders = achieves = True
         if demand.value is not None and not acts:
             hinders = sets is (not demand.value) or any([e.value is not demand.value for e in may])

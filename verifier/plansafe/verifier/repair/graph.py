@@ -120,12 +120,13 @@ class Search:
     ) -> None:
         """Add an edge, and its target if it is new."""
         target = Node(position, now, deferred, borrowed)
+        own = None if taken is None else self.task.effects.of(taken)
         broken = () if taken is None else now.news
         total = source.cost + cost
         if broken:
             target.broken = broken
             target.cost = total
-            self._join(Edge(source, target, kind, step, taken, cost))
+            self._join(Edge(source, target, kind, step, taken, own, cost))
             self.agenda.flaw(target, ("flaw",), partial(self._rules_flaw, target, broken))
             return
         key = self._key(target)
@@ -133,17 +134,21 @@ class Search:
         if known is None:
             target.cost = total
             self._nodes[key] = target
-            self._join(Edge(source, target, kind, step, taken, cost))
+            self._join(Edge(source, target, kind, step, taken, own, cost))
             self._expand_later(target)
             return
         if known is source:
             return
-        edge = Edge(source, known, kind, step, taken, cost)
+        edge = Edge(source, known, kind, step, taken, own, cost)
         self._join(edge)
         if total < known.cost:
             self._cheaper(known, total)
         for demand, (extra, full) in list(known.demands.items()):
-            self._cross(edge, demand, extra, full)
+            if edge.indifferent(demand, full):
+                self.receive(source, demand, extra + cost, full)
+                continue
+            for item in self._crossing(edge, demand, extra, full):
+                self.receive(*item)
 
     def _join(self, edge: Edge) -> None:
         edge.source.edges.append(edge)
@@ -294,8 +299,8 @@ class Search:
                     level = node.cost + self.agenda.affordable(node, extra)
                     offers.setdefault(level, []).append((node, demand, extra))
             for edge in node.parents:
-                if edge.kind == KEEP and self.task.indifferent(edge.step, demand):
-                    stack.append((edge.source, demand, extra, full))
+                if edge.indifferent(demand, full):
+                    stack.append((edge.source, demand, extra + edge.cost, full))
                 else:
                     stack += self._crossing(edge, demand, extra, full)
         for level, batch in offers.items():
@@ -306,10 +311,6 @@ class Search:
     def _offer_batch(self, batch: list[tuple[Node, Demand, Number]]) -> None:
         for node, demand, extra in batch:
             self.edits.offer_all(node, demand, extra)
-
-    def _cross(self, edge: Edge, demand: Demand, extra: Number, full: bool) -> None:
-        for item in self._crossing(edge, demand, extra, full):
-            self.receive(*item)
 
     def _crossing(
         self, edge: Edge, demand: Demand, extra: Number, full: bool

@@ -10,6 +10,7 @@ from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.demands import Demand
+from plansafe.verifier.repair.effects import GroundEffects
 
 KEEP, SKIP, INSERT, DELETE, SUBSTITUTE, DEFER, PLACE, BORROW, HALF_SUBSTITUTE = range(9)
 """Kinds of edges. ``DEFER`` and ``PLACE`` are a move to a later place, ``BORROW`` and ``SKIP`` one to an earlier.
@@ -30,14 +31,25 @@ Act = Callable[[], None]
 
 
 class Edge(NamedTuple):
-    """``step``: the original step concerned (from 1; 0 for an insertion). ``taken``: what is executed, if anything."""
+    """``step``: the original step concerned (from 1; 0 for an insertion). ``taken``: what is executed, if anything.
+
+    ``own``: its effects.
+    """
 
     source: Node
     target: Node
     kind: int
     step: int
     taken: GroundAction | None
+    own: GroundEffects | None
     cost: Number
+
+    def indifferent(self, demand: Demand, full: bool) -> bool:
+        """Whether a demand passes as it is, since what is executed (or left out) here has nothing to do with it."""
+        if self.own is None:
+            return not (full and self.kind in (DELETE, HALF_SUBSTITUTE))
+        subject = demand.subject
+        return subject == BORROW_STEP or (subject >= 0 and not self.own.touches(subject, demand.code))
 
 
 class Node:

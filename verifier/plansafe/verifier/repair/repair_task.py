@@ -35,24 +35,9 @@ class RepairTask:
             self.effects.of(step) if isinstance(step, GroundAction) else None for step in self.steps
         ]
         self.action_predicates = frozenset(engine.action_predicates.values())
-        self._touching: dict[object, set[int]] = {}
-        for number, own in enumerate(self.prints, 1):
-            if own is not None:
-                facts = [*own.sets, *[e.fact for e in own.may]]
-                for fact in facts if own.action_fact is None else [*facts, own.action_fact]:
-                    self._touching.setdefault(fact, set()).add(number)
-                    self._touching.setdefault(fact[0], set()).add(number)
         self.views = [view_of(part, self.action_predicates) for part in engine.plan.parts]
         self.base = len(engine.task.predicates)
         self._achieving: dict[Demand, list[int]] = {}
-
-    def indifferent(self, step: int, demand: Demand) -> bool:
-        """Whether a step of the original plan has nothing to do with a demand."""
-        if demand.subject < 0:
-            return False
-        if demand.code is None:
-            return step not in self._touching.get(demand.subject, ())
-        return step not in self._touching.get((demand.subject, demand.code), ())
 
     def plan_achievers(self, demand: Demand) -> list[int]:
         """The steps of the original plan that may meet a demand."""
@@ -67,7 +52,7 @@ class RepairTask:
 def may_meet(own: GroundEffects, demand: Demand) -> bool:
     """Whether an action may do what is demanded."""
     if demand.code is None:
-        return own.touches(demand.subject)
+        return own.touches(demand.subject, None)
     fact = (demand.subject, demand.code)
     if own.action_fact == fact:
         return True
