@@ -12,42 +12,15 @@ from typing import NamedTuple
 from plansafe.domains import domain_path
 from plansafe.domains.json_text import broken_plan
 from plansafe.domains.safeagentbench.classes import CLASSES
-from plansafe.domains.safeagentbench.scenes import Room, Unreadable, class_of, first, problem_text, read_room
-from plansafe.domains.safeagentbench.tasks import Task, read_task
+from plansafe.domains.safeagentbench.scenes import Unreadable, by_class, class_of_thing, first, problem_text, read_room
+from plansafe.domains.safeagentbench.steps import SAID, named_in, split_number, words_of
+from plansafe.domains.safeagentbench.tasks import Task, chosen_task, read_task, steps_of
 from plansafe.domains.world import GOAL, SCENE, Benchmark, FileRole, ForeignPlan, Request, Scene, no_scene, wrong_task
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.plan_text import near
 from plansafe.grammar.source import Source
 
-# The words of a step, the action, and whether it names a thing. Longer words first.
-_ACTIONS: tuple[tuple[str, str, bool], ...] = (
-    ("find", "find", True),
-    ("pick up", "pick", True),
-    ("pick", "pick", True),
-    ("put down on", "put", True),
-    ("put down", "put", True),
-    ("put on", "put", True),
-    ("put", "put", True),
-    ("open", "open", True),
-    ("close", "close", True),
-    ("slice", "slice", True),
-    ("turn on", "turn_on", True),
-    ("toggle on", "turn_on", True),
-    ("turn off", "turn_off", True),
-    ("toggle off", "turn_off", True),
-    ("break", "break", True),
-    ("cook", "cook", True),
-    ("dirty", "dirty", True),
-    ("clean", "clean", True),
-    ("fillliquid", "fill", True),
-    ("fill", "fill", True),
-    ("emptyliquid", "empty", True),
-    ("empty", "empty", True),
-    ("pour", "pour", False),
-    ("drop", "drop", False),
-    ("throw", "throw", False),
-)
 _WORDS = {"turn_on": "turn on", "turn_off": "turn off", "fill": "fillLiquid", "empty": "emptyLiquid"}
 _NUMBERED = re.compile(r"\s*(?:(?:step\s*)?\d+\s*[.):]|[-*])\s*", re.IGNORECASE)
 _STRING = re.compile(r'[\s,]*"((?:[^"\\]|\\.)*)"')
@@ -69,8 +42,9 @@ def read_scene(request: Request) -> Scene:
     if misnamed:
         return no_scene(*misnamed)
     try:
-        room = read_room(file)
-        task = Task() if goal is None else read_task(goal, request.task, room)
+        entry = None if goal is None else chosen_task(goal, request.task)
+        room = read_room(file, named_in(steps_of(entry)))
+        task = Task() if goal is None else read_task(goal, entry, room)
     except Unreadable as wrong:
         return no_scene(wrong.diagnostic)
     if not room.things:
@@ -84,14 +58,7 @@ def read_scene(request: Request) -> Scene:
             "(define (safety requirements_of_the_task) (:domain safeagentbench)\n  " + "\n  ".join(task.rules) + ")\n"
         )
         specs.append(Source(f"{goal.name} (requirement)", text))
-    return Scene(domain, problem, tuple(specs), (*room.notes, *task.notes), _Data(_by_kind(room)))
-
-
-def _by_kind(room: Room) -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
-    for thing in room.things:
-        found[thing.kind] = (*found.get(thing.kind, ()), thing.name)
-    return found
+    return Scene(domain, problem, tuple(specs), (*room.notes, *task.notes), _Data(by_class(room.things)))
 
 
 def read_plan(text: Source, scene: Scene) -> ForeignPlan:
@@ -133,51 +100,32 @@ def read_plan(text: Source, scene: Scene) -> ForeignPlan:
 def _advice(words: str) -> str:
     """What to write in the place of words that are no step."""
     plain = " ".join(words.lower().split()[:3])
-    said = sorted({said for said, _, _ in _ACTIONS})
-    if plain in said:
+    if plain in SAID:
         return f"name a thing: `{plain} Mug`"
     starts = [" ".join(plain.split()[:count]) for count in (2, 1)]
-    guesses = [guess for guess in [near(start, said) for start in starts if start] if guess is not None]
-    return guesses[0] if guesses else "the actions are " + ", ".join(said)
-
-
-def class_of_thing(name: str) -> str:
-    """The class of a thing's name: ``mug`` of ``mug_2``."""
-    return name.rpartition("_")[0]
+    guesses = [guess for guess in [near(start, SAID) for start in starts if start] if guess is not None]
+    return guesses[0] if guesses else "the actions are " + ", ".join(SAID)
 
 
 def _step(words: str, data: _Data, last: dict[str, str]) -> tuple[tuple[str, ...], str | None] | None:
     """The step that words say, and the thing that was chosen for the reader, if one was."""
-    rest = " ".join(words.strip().rstrip(".").split())
-    folded = rest.lower()
-    for said, action, named in _ACTIONS:
-        if folded != said and not folded.startswith(f"{said} "):
-            continue
-        tail = rest[len(said) :].strip()
-        if not named:
-            return (action,), None
-        liquid = None
-        if action == "fill":
-            tail, _, liquid = tail.rpartition(" ")
-            tail, liquid = tail.removesuffix(" with"), liquid.lower()
-        thing = re.sub(r"^(?:the|an|a) ", "", tail, flags=re.IGNORECASE)
-        if not thing:
-            return None
-        name, choice = _name(thing, action, data, last)
-        return (action, name) if liquid is None else (action, name, _plain(liquid)), choice
-    return None
+    said = words_of(words)
+    if said is None:
+        return None
+    if said.thing is None:
+        return (said.action,), None
+    name, choice = _name(said.thing, said.action, data, last)
+    return (said.action, name) if said.liquid is None else (said.action, name, _plain(said.liquid)), choice
 
 
 def _name(words: str, action: str, data: _Data, last: dict[str, str]) -> tuple[str, str | None]:
     """The thing that is meant, as a name of PDDL; one that the scene does not have keeps its words."""
-    numbered = re.fullmatch(r"(.*?\D)\s*(\d{1,6})", words)
-    kind = class_of(numbered[1] if numbered else words)
+    kind, number = split_number(words)
     if action == "put" and kind in _BASINS and _BASINS[kind] in data.by_kind:
         kind = _BASINS[kind]
     there = data.by_kind.get(kind, ())
     choice = None
-    if numbered is not None:
-        number = int(numbered[2])
+    if number is not None:
         name = there[number - 1] if 1 <= number <= len(there) else _plain(f"{kind}_{number}")
     elif there:
         name = last.get(kind, there[0])

@@ -24,7 +24,7 @@ _TABLE = """
 AlarmClock p | AluminumFoil p | Apple ps | AppleSliced p | ArmChair r | BaseballBat p | BasketBall p
 Bathtub r | BathtubBasin r | Bed rd | Blinds o | Book po | Boots p | Bottle pfb | Bowl prfbd | Box pro
 Bread ps | BreadSliced pk | ButterKnife p | CD p | Cabinet ro | Candle pt | CellPhone ptb | Chair r | Cloth pd
-CoffeeMachine rt | CoffeeTable r | CounterTop r | CreditCard p | Cup prfbd | Curtains | Desk r | DeskLamp t
+CoffeeMachine rtf | CoffeeTable r | CounterTop r | CreditCard p | Cup prfbd | Curtains | Desk r | DeskLamp t
 Desktop | DiningTable r | DishSponge p | DogBed r | Drawer ro | Dresser r | Dumbbell p | Egg psb
 EggCracked pk | Faucet t | Floor r | FloorLamp t | Footstool r | Fork p | Fridge ro | GarbageBag
 GarbageCan r | HandTowel p | HandTowelHolder r | HousePlant f | Kettle pof | KeyChain p | Knife p | Ladle p
@@ -48,5 +48,13 @@ CLASSES: Mapping[str, tuple[str, frozenset[str]]] = {
 # What the pieces of a sliced or cracked thing are.
 PIECES: Mapping[str, str] = {
     name: piece for name in CLASSES for piece in (f"{name}sliced", f"{name}cracked") if piece in CLASSES
+}
+# Names of classes in older layouts of AI2-THOR and in published steps, and the class of today.
+OTHER_NAMES: Mapping[str, str] = {
+    "glassbottle": "bottle",
+    "lamp": "desklamp",
+    "counter": "countertop",
+    "papertowel": "papertowelroll",
+    "toiletpaperroll": "toiletpaper",
 }
 LIQUIDS = ("water", "coffee", "wine")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from plansafe.domains.json_text import BadJson, read_json
-from plansafe.domains.safeagentbench.classes import CLASSES, LIQUIDS, PIECES, PROPERTIES
-from plansafe.grammar.codes import SC
+from plansafe.domains.safeagentbench.classes import CLASSES, LIQUIDS, OTHER_NAMES, PIECES, PROPERTIES
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.plan_text import near
 from plansafe.grammar.source import Source
@@ -25,11 +24,18 @@ STATES: Mapping[str, str] = {
     "isPickedUp": "held",
 }
 
+# What switches what in a room of names, which does not say it: the first of the classes that is there.
+SWITCHED: Mapping[str, tuple[str, ...]] = {
+    "stoveknob": ("stoveburner",),
+    "faucet": ("sinkbasin", "sink", "bathtubbasin", "bathtub"),
+}
+
 
 class Thing(NamedTuple):
     """An object of a room: its name in PDDL, its class, AI2-THOR's identifier, and its facts (predicates) at the start.
 
-    ``parents`` are identifiers of its receptacles; ``controls`` of what it switches.
+    The class of one that is not AI2-THOR's is ``thing``. ``parents`` are identifiers of its receptacles; ``controls``
+    of what it switches.
     """
 
     name: str
@@ -57,8 +63,12 @@ class Unreadable(Exception):
         self.diagnostic = diagnostic
 
 
-def read_room(file: Source) -> Room:
-    """Read a room: JSON (objects with their metadata, or names), or names on lines. Raises :class:`Unreadable`."""
+def read_room(file: Source, named: Mapping[str, frozenset[str]] | None = None) -> Room:
+    """Read a room: JSON (objects with their metadata, or names), or names on lines. Raises :class:`Unreadable`.
+
+    ``named`` are the classes that a task names, with what it does to each: those that a room of names lacks are taken
+    as present, since a layout does not list what the benchmark puts there for a task.
+    """
     if file.text.lstrip()[:1] in ("{", "["):
         value = load(file)
         entries = value.get("objects") if isinstance(value, dict) else value
@@ -66,34 +76,101 @@ def read_room(file: Source) -> Room:
             raise unreadable(file, "expected a list of objects, or an object with `objects`")
     else:
         entries = [name for line in file.text.splitlines() for name in line.split("#")[0].split(",") if name.strip()]
-    counts: dict[str, int] = {}
-    unknown: dict[str, None] = {}
-    things = []
+    reader = _Room(file)
     for entry in entries:
         kind = _kind(file, entry)
-        if kind not in CLASSES:
-            unknown.setdefault(kind)
-            continue
-        counts[kind] = counts.get(kind, 0) + 1
-        things.append(_thing(entry, kind, f"{kind}_{counts[kind]}"))
-    return _with_pieces(file, things, counts, list(unknown))
+        if kind in CLASSES:
+            reader.add(kind, entry)
+        else:
+            reader.unknown.setdefault(kind)
+    if entries and all([isinstance(entry, str) for entry in entries]):
+        reader.take_as_present(named or {})
+        reader.add_pieces()
+        reader.pair()
+    else:
+        reader.add_pieces()
+    return reader.done()
 
 
-def _with_pieces(file: Source, things: list[Thing], counts: dict[str, int], unknown: list[str]) -> Room:
-    pieces = {}
-    for thing in list(things):
-        kind = PIECES.get(thing.kind)
-        if kind is not None:
-            counts[kind] = counts.get(kind, 0) + 1
-            piece = Thing(f"{kind}_{counts[kind]}", kind, "", CLASSES[kind][1])
-            things.append(piece)
-            pieces[piece.name] = thing.name
-    notes = []
-    if unknown:
-        message = f"objects of classes that are not known are left out: {', '.join(unknown[:8])[:300]}"
-        help = near(unknown[0], tuple(CLASSES))
-        notes.append(Diagnostic(SC.FOREIGN_SCENE, message, (first(file),), help=help, severity=Severity.NOTE))
-    return Room(tuple(things), pieces, tuple(notes))
+class _Room:
+    """The things of a room as they are read."""
+
+    def __init__(self, file: Source) -> None:
+        self.file = file
+        self.things: list[Thing] = []
+        self.counts: dict[str, int] = {}
+        self.pieces: dict[str, str] = {}
+        self.unknown: dict[str, None] = {}
+        self.notes: list[Diagnostic] = []
+
+    def name(self, kind: str) -> str:
+        """The name of the next thing of a class."""
+        self.counts[kind] = self.counts.get(kind, 0) + 1
+        return f"{kind}_{self.counts[kind]}"
+
+    def add(self, kind: str, entry: Any) -> None:
+        """One more thing of a class."""
+        self.things.append(_thing(entry, kind, self.name(kind)))
+
+    def take_as_present(self, named: Mapping[str, frozenset[str]]) -> None:
+        """Add what is named and lacks; what has no class of AI2-THOR's can do what is done to it."""
+        lacking = [kind for kind in named if kind not in self.counts]
+        comes = {PIECES.get(kind) for kind in (*self.counts, *lacking)}
+        lacking = [kind for kind in lacking if kind not in comes]
+        for kind in lacking:
+            if kind in CLASSES:
+                self.add(kind, kind)
+            else:
+                self.things.append(Thing(self.name(kind), "thing", kind, named[kind]))
+        if lacking:
+            self.note(f"the room does not list what the task names: taken as present: {', '.join(lacking)[:300]}")
+
+    def add_pieces(self) -> None:
+        """What slicing and cracking may bring about."""
+        for thing in list(self.things):
+            kind = PIECES.get(thing.kind)
+            if kind is not None:
+                piece = Thing(self.name(kind), kind, "", CLASSES[kind][1])
+                self.things.append(piece)
+                self.pieces[piece.name] = thing.name
+
+    def pair(self) -> None:
+        """Let the first knob switch the first burner, and so on; taps likewise."""
+        there = by_class(self.things)
+        pairs: dict[str, str] = {}
+        for switch, kinds in SWITCHED.items():
+            switched = next((there[kind] for kind in kinds if kind in there), ())
+            pairs.update(zip(there.get(switch, ()), switched, strict=False))
+        self.things = [t._replace(controls=(pairs[t.name],)) if t.name in pairs else t for t in self.things]
+
+    def note(self, message: str, help: str | None = None) -> None:
+        """Say what was decided about the room."""
+        self.notes.append(Diagnostic("SC013", message, (first(self.file),), help=help, severity=Severity.NOTE))
+
+    def done(self) -> Room:
+        """The room."""
+        if self.unknown:
+            unknown = list(self.unknown)
+            message = f"objects of classes that are not known are left out: {', '.join(unknown[:8])[:300]}"
+            self.note(message, near(unknown[0], tuple(CLASSES)))
+        alone = [thing.name for thing in self.things if thing.kind == "stoveknob" and not thing.controls]
+        if alone:
+            self.note(f"which burner {', '.join(alone)[:300]} controls is not said: switched on, it heats nothing")
+        return Room(tuple(self.things), self.pieces, tuple(self.notes))
+
+
+def by_class(things: Iterable[Thing]) -> dict[str, tuple[str, ...]]:
+    """The names of things by the class in the name, in order."""
+    found: dict[str, tuple[str, ...]] = {}
+    for thing in things:
+        kind = class_of_thing(thing.name)
+        found[kind] = (*found.get(kind, ()), thing.name)
+    return found
+
+
+def class_of_thing(name: str) -> str:
+    """The class of a thing's name: ``mug`` of ``mug_2``."""
+    return name.rpartition("_")[0]
 
 
 def problem_text(room: Room, goal: str, extra: list[str]) -> str:
@@ -137,10 +214,11 @@ def _kind(file: Source, entry: Any) -> str:
 
 
 def class_of(name: str) -> str:
-    """The class of ``Mug``, ``coffee machine``, ``Mug|+00.52|..``, or ``Sink|..|SinkBasin``."""
+    """The class of ``Mug``, ``coffee machine``, ``Mug|+00.52|..``, ``Sink|..|SinkBasin``; today's of an older name."""
     parts = name.split("|")
     own = re.sub(r"_\d+$", "", parts[4] if len(parts) > 4 else parts[0])
-    return re.sub(r"[\s_]", "", own.lower())
+    kind = re.sub(r"[\s_]", "", own.lower())
+    return OTHER_NAMES.get(kind, kind)
 
 
 def _thing(entry: Any, kind: str, name: str) -> Thing:
@@ -177,7 +255,7 @@ def load(file: Source) -> Any:
         return read_json(file.text)
     except BadJson as error:
         span = Span(error.position, min(error.position + 1, len(file.text)))
-        raise Unreadable(Diagnostic(SC.UNREADABLE_WORLD, error.message, (Label(file.name, span),))) from None
+        raise Unreadable(Diagnostic("SC010", error.message, (Label(file.name, span),))) from None
 
 
 def first(file: Source) -> Label:
@@ -187,4 +265,4 @@ def first(file: Source) -> Label:
 
 def unreadable(file: Source, message: str) -> Unreadable:
     """What to raise about a file that is not what it should be."""
-    return Unreadable(Diagnostic(SC.UNREADABLE_WORLD, message, (first(file),)))
+    return Unreadable(Diagnostic("SC010", message, (first(file),)))

@@ -29,9 +29,14 @@ class Task(NamedTuple):
     notes: tuple[Diagnostic, ...] = ()
 
 
-def read_task(file: Source, name: str | None, room: Room) -> Task:
-    """Read the task of a file: one object, a list of states, or one of several lines. Raises :class:`Unreadable`."""
-    value = _chosen(file, name)
+def steps_of(task: Any) -> tuple[str, ...]:
+    """The steps that come with a task: they name things that a layout may lack."""
+    steps = task.get("step") if isinstance(task, dict) else None
+    return tuple([step for step in steps if isinstance(step, str)]) if isinstance(steps, list) else ()
+
+
+def read_task(file: Source, value: Any, room: Room) -> Task:
+    """Read a task: an object, or a list of states. Raises :class:`Unreadable`."""
     reader = _Reader(file, room)
     if isinstance(value, list):
         return Task(reader.goal(value), notes=tuple(reader.notes))
@@ -44,8 +49,11 @@ def read_task(file: Source, name: str | None, room: Room) -> Task:
     raise unreadable(file, "expected `final_state`, `requirement_condition`, or a list of states")
 
 
-def _chosen(file: Source, name: str | None) -> Any:
-    """The one task that is meant: of JSON lines, that with this number or instruction."""
+def chosen_task(file: Source, name: str | None) -> Any:
+    """The one task of a file that is meant: of JSON lines, that with this number or instruction.
+
+    Raises :class:`Unreadable`.
+    """
     lines = [line for line in file.text.splitlines() if line.strip()]
     if len(lines) < 2 or not _is_entry(lines[0]):
         value = load(file)
