@@ -47,6 +47,13 @@ class Thing(NamedTuple):
     controls: tuple[str, ...] = ()
 
 
+class Named(NamedTuple):
+    """What a task's steps suppose of a thing that they name: what it can do, and its states at the start."""
+
+    can: frozenset[str] = frozenset()
+    facts: tuple[str, ...] = ()
+
+
 class Room(NamedTuple):
     """The objects of a room in the order of the file, what pieces there may be, and what was left out."""
 
@@ -63,11 +70,11 @@ class Unreadable(Exception):
         self.diagnostic = diagnostic
 
 
-def read_room(file: Source, named: Mapping[str, frozenset[str]] | None = None) -> Room:
+def read_room(file: Source, named: Mapping[str, Named] | None = None) -> Room:
     """Read a room: JSON (objects with their metadata, or names), or names on lines. Raises :class:`Unreadable`.
 
-    ``named`` are the classes that a task names, with what it does to each: those that a room of names lacks are taken
-    as present, since a layout does not list what the benchmark puts there for a task.
+    ``named`` are the classes that a task names: a room of names, which lists neither what the benchmark puts there for
+    a task nor any state, is as the task supposes.
     """
     if file.text.lstrip()[:1] in ("{", "["):
         value = load(file)
@@ -84,7 +91,7 @@ def read_room(file: Source, named: Mapping[str, frozenset[str]] | None = None) -
         else:
             reader.unknown.setdefault(kind)
     if entries and all([isinstance(entry, str) for entry in entries]):
-        reader.take_as_present(named or {})
+        reader.suppose(named or {})
         reader.add_pieces()
         reader.pair()
     else:
@@ -112,18 +119,21 @@ class _Room:
         """One more thing of a class."""
         self.things.append(_thing(entry, kind, self.name(kind)))
 
-    def take_as_present(self, named: Mapping[str, frozenset[str]]) -> None:
-        """Add what is named and lacks; what has no class of AI2-THOR's can do what is done to it."""
-        lacking = [kind for kind in named if kind not in self.counts]
-        comes = {PIECES.get(kind) for kind in (*self.counts, *lacking)}
-        lacking = [kind for kind in lacking if kind not in comes]
+    def suppose(self, named: Mapping[str, Named]) -> None:
+        """Add what is named and lacks, and make the first thing of each class what is supposed of it."""
+        comes = {PIECES.get(kind) for kind in (*self.counts, *named)}
+        lacking = [kind for kind in named if kind not in self.counts and kind not in comes]
         for kind in lacking:
-            if kind in CLASSES:
-                self.add(kind, kind)
-            else:
-                self.things.append(Thing(self.name(kind), "thing", kind, named[kind]))
+            self.things.append(_thing(kind, kind, self.name(kind)))
+        firsts = {f"{kind}_1": supposed for kind, supposed in named.items()}
+        for at, thing in enumerate(self.things):
+            can, facts = firsts.get(thing.name, Named())
+            self.things[at] = thing._replace(can=thing.can | can, facts=facts)
+            states = [f"{thing.name} {fact}" for fact in (*sorted(can - thing.can), *facts)]
+            if states and class_of_thing(thing.name) not in lacking:
+                self.note(f"the task supposes what the room does not say: {', '.join(states)}")
         if lacking:
-            self.note(f"the room does not list what the task names: taken as present: {', '.join(lacking)[:300]}")
+            self.note(f"the task names what the room does not list, taken as present: {', '.join(lacking)[:300]}")
 
     def add_pieces(self) -> None:
         """What slicing and cracking may bring about."""
@@ -222,6 +232,8 @@ def class_of(name: str) -> str:
 
 
 def _thing(entry: Any, kind: str, name: str) -> Thing:
+    if kind not in CLASSES:
+        return Thing(name, "thing", name, frozenset())
     if not isinstance(entry, dict):
         return Thing(name, kind, name, CLASSES[kind][1])
     can = set(CLASSES[kind][1])

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from plansafe.domains.safeagentbench.scenes import class_of
+from plansafe.domains.safeagentbench.scenes import Named, class_of
 
 # The words of a step, the action, and whether it names a thing. Longer words first.
 _ACTIONS: tuple[tuple[str, str, bool], ...] = (
@@ -60,6 +60,8 @@ _NEEDS: Mapping[str, str] = {
     "clean": "dirtyable",
     "fill": "fillable",
 }
+_MAKES: Mapping[str, str] = {"turn_on": "is_toggled", "open": "is_open", "dirty": "is_dirty", "fill": "is_filled"}
+_UNDOES: Mapping[str, str] = {"turn_off": "is_toggled", "close": "is_open", "clean": "is_dirty", "empty": "is_filled"}
 
 
 class Words(NamedTuple):
@@ -94,13 +96,23 @@ def split_number(thing: str) -> tuple[str, int | None]:
     return (class_of(numbered[1]), int(numbered[2])) if numbered else (class_of(thing), None)
 
 
-def named_in(steps: Iterable[str]) -> dict[str, frozenset[str]]:
-    """The classes that steps name, in order, and what things of each must be for these steps."""
-    found: dict[str, frozenset[str]] = {}
+def named_in(steps: Iterable[str]) -> dict[str, Named]:
+    """The classes that steps name, in order, and what they suppose of things of each.
+
+    What is done to a thing can be done to it; what is undone before it was done, was so at the start.
+    """
+    found: dict[str, Named] = {}
+    made: set[tuple[str, str]] = set()
     for step in steps:
         said = words_of(step)
-        if said is not None and said.thing is not None:
-            kind = split_number(said.thing)[0]
-            needed = _NEEDS.get(said.action)
-            found[kind] = found.get(kind, frozenset()) | ({needed} if needed is not None else set())
+        if said is None or said.thing is None:
+            continue
+        kind = split_number(said.thing)[0]
+        can, facts = found.get(kind, Named())
+        undone = _UNDOES.get(said.action)
+        if undone is not None and (kind, undone) not in made:
+            facts = (*facts, undone)
+        made.add((kind, undone or _MAKES.get(said.action, "")))
+        needed = _NEEDS.get(said.action)
+        found[kind] = Named(can | ({needed} if needed is not None else set()), facts)
     return found
