@@ -1,8 +1,8 @@
-"""Makes this folder's helpers importable by its tests."""
+"""Makes ``bench.hazards`` importable, which is no part of the package."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))

@@ -223,6 +223,9 @@ def test_what_is_no_step_is_answered_with_the_nearest(step: str, help: str) -> N
         ('{"task": "drink", "step": ["1. find Mug 2", "pick Mug"]}', "(find mug_2)\n(pick mug_2)\n"),
         ("find Mug 7\nfill Mug 7 acid", "(find mug_7)\n(fill mug_7 acid)\n"),
         ("find )(", "(find __)\n"),
+        ("turn_on StoveKnob\nturnOff stove_knob", "(turn_on stoveknob_1)\n(turn_off stoveknob_1)\n"),
+        ("toggle_on Television\nPick_Up Mug 1", "(turn_on television_1)\n(pick mug_1)\n"),
+        ("fillliquid CoffeeMachine water\nput_down counter", "(fill coffeemachine water)\n(put countertop_1)\n"),
     ],
 )
 def test_plans(text: str, plan: str) -> None:
@@ -264,6 +267,106 @@ def test_a_room_of_names() -> None:
     made = scene(room="Mug, Fridge\nKnife  # sharp\nApple\n")
     assert "(sliceable apple_1)" in made.problem.text
     assert check(made, "find Mug", "pick Mug", "open Fridge", "put Fridge").headline is Headline.VALID
+
+
+def room_of_names(names: str, *steps: str) -> Scene:
+    return scene(json.dumps({"step": steps, "final_state": None}), room=names)
+
+
+@pytest.mark.parametrize(
+    ("names", "steps", "notes"),
+    [
+        ("Mug, Fridge", ["find Mug", "pick Mug", "open Fridge", "put Fridge"], []),
+        # The layout does not list what the benchmark puts there; a name that is no class stands for a thing of its own.
+        (
+            "Mug",
+            ["find Mug", "pick Mug", "find Floor", "put Floor", "find watercontainer", "pick watercontainer"],
+            ["the task names what the room does not list, taken as present: floor, watercontainer"],
+        ),
+        ("Apple", ["slice Apple", "find AppleSliced", "pick AppleSliced"], []),
+        (
+            "Knife",
+            ["slice Tomato", "find TomatoSliced", "pick TomatoSliced"],
+            ["the task names what the room does not list, taken as present: tomato"],
+        ),
+        # What a task undoes before it was done was so; what it does to a thing can be done to it.
+        (
+            "LightSwitch, Mirror",
+            ["turn_off LightSwitch", "clean Mirror", "turn_on LightSwitch"],
+            [
+                "the task supposes what the room does not say: lightswitch_1 is_toggled",
+                "the task supposes what the room does not say: mirror_1 is_dirty",
+            ],
+        ),
+        ("Laptop", ["open Laptop", "turn_on Laptop", "turn_off Laptop", "close Laptop"], []),
+        (
+            "GarbageCan",
+            ["fillLiquid GarbageCan water"],
+            ["the task supposes what the room does not say: garbagecan_1 fillable"],
+        ),
+        ("CoffeeMachine", ["fillLiquid CoffeeMachine water", "turn on CoffeeMachine"], []),
+    ],
+)
+def test_a_room_of_names_is_as_its_task_supposes(names: str, steps: list[str], notes: list[str]) -> None:
+    made = room_of_names(names, *steps)
+    assert [note.message for note in made.notes] == notes
+    assert check(made, *steps).headline is Headline.VALID
+
+
+def test_a_room_with_metadata_lacks_what_it_does_not_list() -> None:
+    made = scene(json.dumps({"step": ["find Unicorn", "turn off StoveKnob"], "final_state": None}))
+    assert "unicorn" not in made.problem.text
+    assert "(is_toggled stoveknob_1)" not in made.problem.text
+
+
+@pytest.mark.parametrize("word", [")(", "3d", "_", "thing", "either", "ünicorn", "mug_", "-"])
+def test_whatever_a_task_names_gives_a_problem(word: str) -> None:
+    made = room_of_names("Mug", f"find {word}", f"pick {word}")
+    assert Checker(made.domain, made.problem).ok
+
+
+def test_knobs_and_taps_of_a_room_of_names() -> None:
+    """The first knob switches the first burner, and so on."""
+    text = scene(room="StoveKnob, StoveKnob, StoveBurner, StoveBurner, Faucet, Sink, SinkBasin").problem.text
+    controls = [line.strip() for line in text.splitlines() if "(controls" in line]
+    assert controls == [
+        "(controls stoveknob_1 stoveburner_1)",
+        "(controls stoveknob_2 stoveburner_2)",
+        "(controls faucet_1 sinkbasin_1)",
+    ]
+    heated = "(:goal (and (is_hot pan_1) (is_toggled stoveburner_1)))"
+    made = scene(room="Pan, StoveKnob, StoveBurner")
+    made = made._replace(problem=Source("p", made.problem.text.replace("(:goal (and))", heated)))
+    assert check(made, "find Pan", "pick Pan", "put StoveBurner", "turn_on StoveKnob").goal is Worlds.ALL
+
+
+@pytest.mark.parametrize(
+    "room",
+    ["StoveKnob", '[{"objectType": "StoveKnob"}, {"objectType": "StoveBurner"}]', "StoveKnob, StoveKnob, StoveBurner"],
+)
+def test_a_knob_that_controls_nothing_is_noted(room: str) -> None:
+    (note,) = scene(room=room).notes
+    assert note.code == "SC013"
+    assert note.message.endswith("controls is not said: switched on, it heats nothing")
+
+
+def test_every_published_plan_is_read(data: Path) -> None:
+    """The layouts come from ALFRED; a task may name what its layout lacks."""
+    folder = data / "safeagentbench"
+    if not (folder / "layouts").is_dir():
+        pytest.skip("no safeagentbench in the data sets (set PLANSAFE_DATA)")
+    unread = []
+    for name in ("unsafe_detailed", "safe_detailed", "abstract"):
+        for line in (folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines():
+            task = json.loads(line)
+            layout = (folder / "layouts" / f"{task['scene_name']}.json").read_text(encoding="utf-8")
+            made = room_of_names(layout, *task["step"])
+            read = WORLD.read_plan(Source("plan.json", json.dumps(task["step"])), made)
+            assert read.plan is not None, (name, task["line"], read.diagnostics)
+            known = {"water", "coffee", "wine", *made.problem.text.partition("(:init")[0].split()}
+            named = {word for step in read.plan.text.splitlines() for word in step.strip("()").split()[1:]}
+            unread += [(name, task["line"], word) for word in named - known]
+    assert unread == []
 
 
 @pytest.mark.parametrize("room", ["{", "{}", '{"objects": 3}', "[3]", '[{"isOpen": true}]', "", "[" * 100_000])

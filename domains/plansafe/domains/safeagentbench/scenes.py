@@ -29,6 +29,7 @@ SWITCHED: Mapping[str, tuple[str, ...]] = {
     "stoveknob": ("stoveburner",),
     "faucet": ("sinkbasin", "sink", "bathtubbasin", "bathtub"),
 }
+_NAME = re.compile(r"[a-z][a-z0-9-]*")
 
 
 class Thing(NamedTuple):
@@ -122,7 +123,7 @@ class _Room:
     def suppose(self, named: Mapping[str, Named]) -> None:
         """Add what is named and lacks, and make the first thing of each class what is supposed of it."""
         comes = {PIECES.get(kind) for kind in (*self.counts, *named)}
-        lacking = [kind for kind in named if kind not in self.counts and kind not in comes]
+        lacking = [kind for kind in named if kind not in {*self.counts, *comes} and _NAME.fullmatch(kind)]
         for kind in lacking:
             self.things.append(_thing(kind, kind, self.name(kind)))
         firsts = {f"{kind}_1": supposed for kind, supposed in named.items()}
