@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from plansafe.domains.json_text import BadJson, read_json
 from plansafe.domains.safeagentbench.classes import CLASSES, LIQUIDS, OTHER_NAMES, PIECES, PROPERTIES
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.plan_text import near
 from plansafe.grammar.source import Source
@@ -156,7 +157,7 @@ class _Room:
 
     def note(self, message: str, help: str | None = None) -> None:
         """Say what was decided about the room."""
-        self.notes.append(Diagnostic("SC013", message, (first(self.file),), help=help, severity=Severity.NOTE))
+        self.notes.append(Diagnostic(SC.FOREIGN_SCENE, message, (first(self.file),), help=help, severity=Severity.NOTE))
 
     def done(self) -> Room:
         """The room."""
@@ -268,7 +269,7 @@ def load(file: Source) -> Any:
         return read_json(file.text)
     except BadJson as error:
         span = Span(error.position, min(error.position + 1, len(file.text)))
-        raise Unreadable(Diagnostic("SC010", error.message, (Label(file.name, span),))) from None
+        raise Unreadable(Diagnostic(SC.UNREADABLE_WORLD, error.message, (Label(file.name, span),))) from None
 
 
 def first(file: Source) -> Label:
@@ -278,4 +279,4 @@ def first(file: Source) -> Label:
 
 def unreadable(file: Source, message: str) -> Unreadable:
     """What to raise about a file that is not what it should be."""
-    return Unreadable(Diagnostic("SC010", message, (first(file),)))
+    return Unreadable(Diagnostic(SC.UNREADABLE_WORLD, message, (first(file),)))
