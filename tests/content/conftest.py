@@ -1,8 +1,9 @@
-"""Makes ``bench.hazards`` importable, which is no part of the package."""
+"""Makes this folder's helpers importable by its tests, and ``bench``, which is no part of the package."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parents[1])]
