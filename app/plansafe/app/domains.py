@@ -15,7 +15,7 @@ from plansafe.app.shipped import shipped_domain
 from plansafe.app.writing import Guard, NotWritten, problem, save, unwritable
 from plansafe.domains import domain_names
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Severity
+from plansafe.grammar.diagnostics import Diagnostic, Severity, near
 from plansafe.grammar.source import Source
 from plansafe.specs import default_specs, spec_names, spec_path
 
@@ -198,8 +198,6 @@ def _source(path: str) -> Source:
 
 
 def _unknown(name: str, known: tuple[str, ...], others: tuple[str, ...] = ()) -> Diagnostic:
-    from plansafe.grammar.plan_text import near  # noqa: PLC0415 - needed for mistakes alone
-
     return Diagnostic(
         SC.UNKNOWN_WORLD,
         f"no world is named {name!a}",

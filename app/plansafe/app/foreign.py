@@ -18,8 +18,8 @@ from plansafe.app.shipped import shipped_domain
 from plansafe.domains.world import Benchmark, Request, Scene
 from plansafe.domains.worlds import aliases, missing, world, world_names
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic
-from plansafe.grammar.plan_text import near, read_plan
+from plansafe.grammar.diagnostics import Diagnostic, near
+from plansafe.grammar.plan_text import read_plan
 from plansafe.grammar.source import Source
 from plansafe.verifier.repair.model import Repair
 from plansafe.verifier.reporting.report import unjudged

@@ -13,7 +13,7 @@ from plansafe.app.render.text import visible
 from plansafe.app.running import complain, guarded, print_text, remark, standard_output, told
 from plansafe.app.writing import STANDARD_OUTPUT, Guard, NotWritten, save
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Severity
+from plansafe.grammar.diagnostics import Diagnostic, Severity, near
 from plansafe.specs import table_names, table_path
 
 if TYPE_CHECKING:
@@ -46,7 +46,6 @@ def hazards(
 
 
 def _hazards(wanted: str | None, domain: str, table: str | None, every: bool) -> int:
-    from plansafe.grammar.plan_text import near  # noqa: PLC0415 - for this command alone
     from plansafe.specs.taxonomy import check, load, read  # noqa: PLC0415
 
     given = None if table is None else Discovery(Choice()).read(table, "table", "--table")
@@ -108,7 +107,6 @@ def detector(
 
 
 def _detector(path: str, output: str | None) -> int:
-    from plansafe.grammar.plan_text import near  # noqa: PLC0415 - for this command alone
     from plansafe.specs.detector import compile_detector  # noqa: PLC0415
 
     if not os.path.exists(path):

@@ -18,8 +18,7 @@ from plansafe.app.scenario_files import Chosen, Found, ScenarioFiles, Unusable
 from plansafe.app.service import combined_exit_code
 from plansafe.app.values import BadOption
 from plansafe.app.writing import NotWritten, save_folder, unwritable
-from plansafe.grammar.diagnostics import Diagnostic
-from plansafe.grammar.plan_text import near
+from plansafe.grammar.diagnostics import Diagnostic, near
 from plansafe.llm.scenario.model import CRITERIA, PROFILES, Fixed, Limits, Profile
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 from typing import NamedTuple
 
@@ -43,3 +44,11 @@ class Diagnostic(NamedTuple):
     notes: tuple[str, ...] = ()
     help: str | None = None
     severity: Severity = Severity.ERROR
+
+
+def near(name: str, known: Sequence[str]) -> str | None:
+    """A help text with the nearest of the names, if one is near."""
+    import difflib  # noqa: PLC0415 - needed for mistakes alone
+
+    found = difflib.get_close_matches(name[:60], known[:1000], n=1)
+    return f"did you mean `{found[0]}`?" if found else None

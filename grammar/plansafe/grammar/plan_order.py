@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Label, Span
+from plansafe.grammar.diagnostics import Diagnostic, Label, Span, near
+from plansafe.grammar.plan_step import Step
 from plansafe.grammar.sexpr import Node, Places
-
-if TYPE_CHECKING:
-    from plansafe.grammar.plan_text import Step
 
 Pair = tuple[int, int]
 _SHOWN = 12
@@ -78,8 +74,6 @@ def _help(label: str, steps: list[Step], names: dict[str, int]) -> str | None:
         own = steps[int(label) - 1].label
         if own is not None:
             return f"step {int(label)} is named `{own}`"
-    from plansafe.grammar.plan_text import near  # noqa: PLC0415 - which imports this module
-
     return near(label, list(names))
 
 

@@ -8,12 +8,13 @@ plan with a mistake, is read with places by :func:`read_plan`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Label, Span
+from plansafe.grammar.diagnostics import Diagnostic, Label, Span, near
+from plansafe.grammar.plan_step import Step
 from plansafe.grammar.sexpr import Node, Places, is_foreign, problems, read_all
 from plansafe.grammar.source import Source
 
@@ -28,20 +29,6 @@ _TIMED = r"\s*(\d{1,18}(?:\.\d{1,18})?)\s*:\s*(\([^()\[\]]*\))(?:\s*\[\s*(\d{1,1
 SECTIONS = (":domain", ":problem", ":steps", ":ordering")
 _BLOCK = 1 << 20
 MAX_PROBLEMS = 50
-
-
-class Step(NamedTuple):
-    """One step as written: its tokens in lower case, its time and duration, and its place.
-
-    ``tolerance``: how much shorter or longer than ``duration`` it may be. ``label``: its name in an ordering.
-    """
-
-    tokens: tuple[str, ...]
-    time: int | Fraction | None
-    duration: int | Fraction | None
-    span: Span
-    label: str | None = None
-    tolerance: int | Fraction | None = None
 
 
 class PlanText(NamedTuple):
@@ -350,14 +337,6 @@ def _time(
     help = "write each step as `(action object ..)`" if token[0].isalpha() or token[0] == "_" else None
     state.problem(SC.STRUCTURE, f"expected a step, found `{_short(token)}`", Span(start, end), "not a step", help)
     return None, None
-
-
-def near(name: str, known: Sequence[str]) -> str | None:
-    """A help text with the nearest of the names, if one is near."""
-    import difflib  # noqa: PLC0415 - needed for mistakes alone
-
-    found = difflib.get_close_matches(name[:60], known[:1000], n=1)
-    return f"did you mean `{found[0]}`?" if found else None
 
 
 def _short(text: str) -> str:

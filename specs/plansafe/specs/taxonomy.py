@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
-from plansafe.grammar.plan_text import near
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, near
 from plansafe.grammar.source import Source
 from plansafe.specs.toml_text import place, read_toml
 

@@ -17,8 +17,7 @@ from plansafe.domains.safeagentbench.steps import SAID, named_in, split_number, 
 from plansafe.domains.safeagentbench.tasks import Task, chosen_task, read_task, steps_of
 from plansafe.domains.world import GOAL, SCENE, Benchmark, FileRole, ForeignPlan, Request, Scene, no_scene, wrong_task
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
-from plansafe.grammar.plan_text import near
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span, near
 from plansafe.grammar.source import Source
 
 _WORDS = {"turn_on": "turn on", "turn_off": "turn off", "fill": "fillLiquid", "empty": "emptyLiquid"}

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 from plansafe.domains.json_text import BadJson, read_json
 from plansafe.domains.safeagentbench.classes import CLASSES, LIQUIDS, OTHER_NAMES, PIECES, PROPERTIES
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
-from plansafe.grammar.plan_text import near
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span, near
 from plansafe.grammar.source import Source
 
 # AI2-THOR's name of a state, and the predicate of the domain.

@@ -15,8 +15,7 @@ from plansafe.domains.safeagentbench.classes import CLASSES, LIQUIDS
 from plansafe.domains.safeagentbench.scenes import STATES, Room, Unreadable, class_of, first, load, unreadable
 from plansafe.domains.world import Request, wrong_task
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Severity
-from plansafe.grammar.plan_text import near
+from plansafe.grammar.diagnostics import Diagnostic, Severity, near
 from plansafe.grammar.source import Source
 
 

@@ -11,14 +11,15 @@ from __future__ import annotations
 from itertools import product
 from typing import NamedTuple
 
+from plansafe.domains.virtualhome.cast import Cast, Mention, candidates
 from plansafe.domains.virtualhome.names import squeezed
 from plansafe.domains.virtualhome.notation import Argument
-from plansafe.domains.virtualhome.script import Cast, Mention, candidates
 from plansafe.domains.world import Scene
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
+from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.steps import GroundAction
 
 _TRIES = 2_000
@@ -28,14 +29,6 @@ _SHOWN = 5
 
 Open = tuple[int, Argument]
 """A place in a step, and the argument that stands there."""
-
-
-class Binder:
-    """The task of a scene, compiled for taking steps."""
-
-    def __init__(self, scene: Scene) -> None:
-        checker = Checker(scene.domain, scene.problem)
-        self.engine = checker.engine
 
 
 class _Choice(NamedTuple):
@@ -60,13 +53,13 @@ def bind(
     ``mentions`` says where each argument first occurs.
     """
     data: Cast = scene.data
-    if not data.binder:
-        data.binder.append(Binder(scene))
+    if not data.engine:
+        data.engine.append(Checker(scene.domain, scene.problem).engine)
     open_at: dict[int, list[Open]] = {}
     for number, position, argument in waiting:
         open_at.setdefault(number, []).append((position, argument))
     offered = {argument: candidates(argument.word, data) for argument in mentions}
-    search = _Search(lines, open_at, offered, data.binder[0])
+    search = _Search(lines, open_at, offered, data.engine[0])
     chosen = search.run()
     for argument in mentions:
         chosen.setdefault(argument, search.free(argument, chosen)[0])
@@ -95,11 +88,11 @@ class _Search:
         lines: list[list[str]],
         open_at: dict[int, list[Open]],
         offered: dict[Argument, list[str]],
-        binder: Binder,
+        engine: Engine,
     ) -> None:
         self.lines, self.open_at, self.offered = lines, open_at, offered
-        self.resolver = binder.engine.resolver
-        self.simulation = Execution(binder.engine)
+        self.resolver = engine.resolver
+        self.simulation = Execution(engine)
         self.chosen: dict[Argument, str] = {}
         self.choices: list[_Choice] = []
         self.tries = _TRIES + _TRIES_PER_STEP * len(lines)

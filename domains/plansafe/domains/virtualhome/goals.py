@@ -15,8 +15,7 @@ from plansafe.domains.virtualhome.moments import Untranslatable, chains_of, know
 from plansafe.domains.virtualhome.script import action_name
 from plansafe.domains.virtualhome.stages import FALSE, TRUE, ActionTaken, Stages, StepCondition, chain_goal
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
-from plansafe.grammar.plan_text import near
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span, near
 from plansafe.grammar.source import Source
 
 _LEVELS = 4

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from plansafe.domains.virtualhome.cast import cast
 from plansafe.domains.virtualhome.graph import Home, read_graph
 from plansafe.domains.virtualhome.names import domain_file, domain_text
-from plansafe.domains.virtualhome.script import cast
 from plansafe.domains.world import GOAL, SCENE, Request, Scene, no_scene, wrong_task
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
 
-from plansafe.domains.virtualhome.graph import Home, Id
+from plansafe.domains.virtualhome.cast import Cast, Mention, candidate_ids, candidates
+from plansafe.domains.virtualhome.graph import Id
 from plansafe.domains.virtualhome.json_plan import read_object
-from plansafe.domains.virtualhome.names import CHARACTER, may_mean, plain, squeezed, synonyms
+from plansafe.domains.virtualhome.names import may_mean, plain, squeezed
 from plansafe.domains.virtualhome.notation import Argument, Reading, Written, capped, read_lines
 from plansafe.domains.world import ForeignPlan, Scene
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
-from plansafe.grammar.plan_text import near
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span, near
 from plansafe.grammar.source import Source
-
-if TYPE_CHECKING:
-    from plansafe.domains.virtualhome.binding import Binder
 
 _FENCE = re.compile(r"^[ \t]*```[^\n]*\n(.*?)^[ \t]*```", re.DOTALL | re.MULTILINE)
 _JSON = re.compile(r"\s*(\{|\[\s*[\[{\"'\]])")
@@ -41,40 +36,6 @@ _ACTIONS = {
     "pickup": "grab",
     "liedown": "lie",
 }
-
-
-class Mention(NamedTuple):
-    """Where a script first names an object that it leaves open, and how."""
-
-    argument: Argument
-    place: Span
-
-
-class Cast(NamedTuple):
-    """What the reader of scripts needs of a scene.
-
-    ``objects``: PDDL name and class by number in the graph; ``members``: numbers by squeezed class; ``characters``:
-    PDDL names, the first the one of ``<char0>``; ``numbers``: the way back from PDDL names. ``resolved`` remembers what
-    arguments mean, and ``binder`` is made when a script first leaves something open.
-    """
-
-    home: Home
-    members: Mapping[str, list[Id]]
-    characters: tuple[str, ...]
-    numbers: Mapping[str, Id]
-    resolved: dict[Argument, str | None]
-    binder: list[Binder]
-
-
-def cast(home: Home) -> Cast:
-    """Prepare a graph for reading scripts."""
-    members: dict[str, list[Id]] = {}
-    for number, node in home.objects.items():
-        members.setdefault(squeezed(node.class_name), []).append(number)
-    people = [(number, node.name) for number, node in home.objects.items() if node.type == CHARACTER]
-    people.sort(key=lambda found: (isinstance(found[0], str), found[0]))
-    numbers = {node.name: number for number, node in home.objects.items()}
-    return Cast(home, members, tuple([name for _, name in people]), numbers, {}, [])
 
 
 def read_plan(source: Source, scene: Scene) -> ForeignPlan:
@@ -177,11 +138,11 @@ def _resolve(argument: Argument, data: Cast) -> str | None:
         identity = _identity(digits, data)
         if identity is not None and may_mean(own, objects[identity].class_name):
             return objects[identity].name
-        if point or len(digits) > 1 or not _candidates(own, data):
+        if point or len(digits) > 1 or not candidate_ids(own, data):
             return _unknown(f"{own}_{digits.lstrip('0') or '0'}", data)
     elif own in data.numbers:
         return own
-    return None if _candidates(own, data) else _unknown(own, data)
+    return None if candidate_ids(own, data) else _unknown(own, data)
 
 
 def _missing(argument: Argument, place: Span, name: str, data: Cast) -> Diagnostic:
@@ -189,7 +150,7 @@ def _missing(argument: Argument, place: Span, name: str, data: Cast) -> Diagnost
     word, number = argument
     digits = (number or "").rpartition(".")[2]
     identity = _identity(digits, data) if len(digits) > 1 else None
-    why = f"nothing has the number {digits}" if _candidates(word, data) else f"there is no {plain(word)}"
+    why = f"nothing has the number {digits}" if candidate_ids(word, data) else f"there is no {plain(word)}"
     if identity is not None:
         why = f"number {digits} is {data.home.objects[identity].name}"
     fitting = candidates(word, data)[:_SHOWN]
@@ -211,19 +172,6 @@ def _unknown(name: str, data: Cast) -> str:
     while name in data.numbers:
         name += "_"
     return name
-
-
-def candidates(word: str, data: Cast) -> list[str]:
-    """The objects that a word may mean: those of its class, then those of classes that mean much the same."""
-    return [data.home.objects[number].name for number in _candidates(plain(word), data)]
-
-
-def _candidates(word: str, data: Cast) -> list[Id]:
-    own = squeezed(word)
-    out: list[Id] = list(data.members.get(own, ()))
-    for other in synonyms().get(own, ()):
-        out += data.members.get(other, ())
-    return out
 
 
 def write_step(step: tuple[str, ...], scene: Scene) -> str:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.conditions import ORDERS, parse_number
 from plansafe.verifier.elaborate.context import At
+from plansafe.verifier.elaborate.ground_literals import STATEMENTS, GroundLiterals
 from plansafe.verifier.model.nodes import Fluent, InitialChoice, InitialLiteral, Interval, Number, Unknowns
 
-if TYPE_CHECKING:
-    from plansafe.verifier.elaborate.problem import Initial
-
-STATEMENTS = frozenset(("unknown", "oneof"))
-"""Heads of statements that may also name a predicate."""
 Key = tuple[int, int]
 """A predicate and the code of a fact, or a function and the code of a fluent."""
 
@@ -31,7 +27,7 @@ class _Said(NamedTuple):
 class Statements:
     """Collects statements while ``:init`` is read; what is given elsewhere is known only at its end."""
 
-    def __init__(self, initial: Initial) -> None:
+    def __init__(self, initial: GroundLiterals) -> None:
         self.initial = initial
         self.context = initial.context
         self.choices: list[InitialChoice] = []

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
-from plansafe.grammar.plan_text import PlanText, Step, read_plan
+from plansafe.grammar.plan_step import Step
+from plansafe.grammar.plan_text import PlanText, read_plan
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep

@@ -29,9 +29,10 @@ from plansafe.verifier.model.nodes import (
 )
 from plansafe.verifier.model.operations import SHIFTS, is_temporal, subformulas
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
-from plansafe.verifier.symbolic.orders.moments import Moments, TimePoint
+from plansafe.verifier.symbolic.orders.moments import Moments
 from plansafe.verifier.symbolic.orders.template import TooHard
 from plansafe.verifier.symbolic.orders.threats import END
+from plansafe.verifier.symbolic.orders.timeline import TimePoint
 
 
 def repeats(formula: Formula) -> bool:

@@ -13,21 +13,15 @@ plan's trace; beyond it, nothing asks.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from time import monotonic
 
-from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
-from plansafe.verifier.symbolic.orders.numbers import Numbers
+from plansafe.verifier.symbolic.orders.numbers import AtMoments, Numbers
 from plansafe.verifier.symbolic.orders.partial import PartialOrder, members
-from plansafe.verifier.symbolic.orders.template import Fact, Held, Template, TooHard
+from plansafe.verifier.symbolic.orders.template import Fact, Held, Template
 from plansafe.verifier.symbolic.orders.threats import END, Writers, certain
-from plansafe.verifier.symbolic.worlds.model import AuxiliaryInput, OrderInput
-
-MAX_GATES = 1_500_000
-"""Gates beyond which an encoding is given up: about a gigabyte."""
-TimePoint = int
-"""``END``, a step (the moment before it), or one of :meth:`Moments.following` and :attr:`Moments.start`."""
+from plansafe.verifier.symbolic.orders.timeline import Timeline, TimePoint
+from plansafe.verifier.symbolic.worlds.model import AuxiliaryInput
 
 
 class Write:
@@ -41,15 +35,11 @@ class Write:
         self.plain = TRUE in (makes, breaks)
 
 
-class Moments:
+class Moments(Timeline):
     """Literals for what holds when. ``assured``: every step is known to be taken in every order."""
 
     def __init__(self, template: Template, order: PartialOrder, deadline: float | None = None) -> None:
-        self.template = template
-        self.circuit = template.circuit
-        self.order = order
-        self.deadline = deadline
-        self.start = 2 * order.size + 1
+        super().__init__(template, order, deadline)
         self.assured = False
         self.definitions: dict[int, tuple[Literal, TimePoint]] = {}
         """Node of an auxiliary input -> the template literal that it stands for, and the moment."""
@@ -66,33 +56,12 @@ class Moments:
         self._actions: dict[Fact, list[int]] = {}
         for step, fact in template.action_facts.items():
             self._actions.setdefault(fact, []).append(step)
-        self._numbers = Numbers(self)
+        self._numbers = Numbers(self, AtMoments(self.varies, self.at, self.fires))
         by_fact: dict[Fact, dict[int, Literal]] = {}
         for step, found in enumerate(template.steps):
             for fact, after in found.facts.items():
                 by_fact.setdefault(fact, {})[step] = after
         self._after = by_fact
-
-    # -- the order ----------------------------------------------------------------------------------------------------
-
-    def following(self, step: int) -> TimePoint:
-        """The moment after a step."""
-        return self.order.size + step
-
-    def precedes(self, first: int, second: int) -> Literal:
-        """In which orders one step is taken before another."""
-        if self.order.after[first] >> second & 1:
-            return TRUE
-        if self.order.before[first] >> second & 1 or first == second:
-            return FALSE
-        if first < second:
-            return self.circuit.input(OrderInput(first, second))
-        return self.circuit.input(OrderInput(second, first)) ^ 1
-
-    def between(self, first: int, middle: int, moment: int) -> Literal:
-        """In which orders a step is taken after another and before a moment (a step, or the end)."""
-        late = TRUE if moment == END else self.precedes(middle, moment)
-        return self.circuit.both(self.precedes(first, middle), late)
 
     # -- facts --------------------------------------------------------------------------------------------------------
 
@@ -381,10 +350,3 @@ class Moments:
                     defined[literal >> 1] = literal
                     stack.append(literal >> 1)
         return list(defined.values()), inputs
-
-    def check(self) -> None:
-        """Raise ``LimitReached`` or :class:`TooHard` where a limit is passed."""
-        if len(self.circuit.gates) > MAX_GATES:
-            raise TooHard("the encoding of the orders is too large")
-        if self.deadline is not None and monotonic() > self.deadline:
-            raise LimitReached(Limited.TIME)

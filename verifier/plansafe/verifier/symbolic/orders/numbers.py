@@ -7,8 +7,8 @@ variable of the solver's, equal by definition to what the last step before the m
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import TRUE, Literal
@@ -16,9 +16,7 @@ from plansafe.verifier.symbolic.circuits.terms import Atom, Comparison, Sum
 from plansafe.verifier.symbolic.orders.partial import members
 from plansafe.verifier.symbolic.orders.template import Fact
 from plansafe.verifier.symbolic.orders.threats import END
-
-if TYPE_CHECKING:
-    from plansafe.verifier.symbolic.orders.moments import Moments, TimePoint
+from plansafe.verifier.symbolic.orders.timeline import Timeline, TimePoint
 
 
 class _Entangled(Exception):
@@ -33,15 +31,24 @@ class NumericEffect(NamedTuple):
     amount: Sum
 
 
+class AtMoments(NamedTuple):
+    """How literals of the template that sums depend on are read at a moment."""
+
+    varies: Callable[[Literal], bool]
+    at: Callable[[Literal, TimePoint], Literal]
+    fires: Callable[[Literal, int], Literal]
+
+
 class Numbers:
     """Sums of the template at moments of an order. Methods raise ``TooHard`` and ``NumberTooLarge``."""
 
-    def __init__(self, moments: Moments) -> None:
-        self.moments = moments
+    def __init__(self, timeline: Timeline, literals: AtMoments) -> None:
+        self.timeline = timeline
+        self._at_moments = literals
         self._varies: dict[Sum, bool] = {}
         self._changes: dict[Fact, dict[int, NumericEffect]] = {}
         self._values: dict[tuple[Fact, TimePoint], Sum] = {}
-        self._base = len(moments.template.task.functions)  # variables are numbered as if they were fluents, past these
+        self._base = len(timeline.template.task.functions)  # variables are numbered as if they were fluents, past these
         self._variables: list[tuple[Fact, TimePoint]] = []
         self._definitions: dict[int, Literal] = {}
 
@@ -50,7 +57,7 @@ class Numbers:
         found = self._varies.get(total)
         if found is None:
             found = any([atom[0] == "here" for atom in _atoms(total)])
-            found = found or any([self.moments.varies(literal) for literal in _literals(total)])
+            found = found or any([self._at_moments.varies(literal) for literal in _literals(total)])
             self._varies[total] = found
         return found
 
@@ -91,7 +98,7 @@ class Numbers:
         if kind in ("indicator", "choice"):
             literal = atom[1]
             assert isinstance(literal, int)
-            condition = self.moments.fires(literal, moment) if early else self.moments.at(literal, moment)
+            condition = self._at_moments.fires(literal, moment) if early else self._at_moments.at(literal, moment)
             if kind == "indicator":
                 return terms.chosen(condition, Sum(1), Sum(0))
             then, otherwise = [self._mapped(part, moment, early) for part in _parts(atom)]
@@ -107,9 +114,9 @@ class Numbers:
         return found
 
     def _computed(self, fluent: Fact, moment: TimePoint) -> Sum:
-        moments = self.moments
-        template, order, circuit = moments.template, moments.order, moments.circuit
-        if moment == moments.start:
+        timeline = self.timeline
+        template, order, circuit = timeline.template, timeline.order, timeline.circuit
+        if moment == timeline.start:
             return template.values[fluent]
         if moment > order.size:
             step = moment - order.size
@@ -120,25 +127,25 @@ class Numbers:
         except _Entangled:
             return self._variable(fluent, moment)
         before = {
-            step: change for step, change in changes.items() if moment == END or moments.precedes(step, moment) != 0
+            step: change for step, change in changes.items() if moment == END or timeline.precedes(step, moment) != 0
         }
-        assigning = [(step, moments.fires(c.condition, step)) for step, c in before.items() if c.assigned]
+        assigning = [(step, self._at_moments.fires(c.condition, step)) for step, c in before.items() if c.assigned]
         value = template.values[fluent]
         total = Sum(0)
         for step, change in before.items():
             stays = [
-                circuit.both(moments.between(step, other, moment), fires) ^ 1
+                circuit.both(timeline.between(step, other, moment), fires) ^ 1
                 for other, fires in assigning
                 if other != step
             ]
-            early = TRUE if moment == END else moments.precedes(step, moment)
-            counts = circuit.conjunction([early, moments.fires(change.condition, step), *stays])
+            early = TRUE if moment == END else timeline.precedes(step, moment)
+            counts = circuit.conjunction([early, self._at_moments.fires(change.condition, step), *stays])
             amount = self._mapped(change.amount, step, early=True)
             if change.assigned:
                 value = terms.chosen(counts, amount, value)
             else:
                 total = terms.plus(total, terms.chosen(counts, amount, Sum(0)))
-            moments.check()
+            timeline.check()
         return terms.plus(value, total)
 
     def _variable(self, fluent: Fact, moment: TimePoint) -> Sum:
@@ -159,8 +166,8 @@ class Numbers:
         return found
 
     def _definition(self, number: int) -> Literal:
-        moments = self.moments
-        template, order, circuit = moments.template, moments.order, moments.circuit
+        timeline = self.timeline
+        template, order, circuit = timeline.template, timeline.order, timeline.circuit
         fluent, moment = self._variables[number]
         variable = Sum(0, ((("value", self._base, number), 1),))
         before = order.all if moment == END else order.before[moment]
@@ -168,30 +175,30 @@ class Numbers:
         certain = writers & before
         possible = writers & ~(0 if moment == END else order.after[moment] | 1 << moment)
         live = [step for step in members(possible) if not certain & order.after[step]]
-        early = {step: TRUE if moment == END else moments.precedes(step, moment) for step in live}
+        early = {step: TRUE if moment == END else timeline.precedes(step, moment) for step in live}
         parts = []
         if not certain:
             none = circuit.conjunction([literal ^ 1 for literal in early.values()])
             parts.append((none, template.values[fluent]))
         for step in live:
-            last = [moments.between(step, other, moment) ^ 1 for other in live if other != step]
+            last = [timeline.between(step, other, moment) ^ 1 for other in live if other != step]
             value = self.at(template.steps[step].numbers[fluent], step)
             parts.append((circuit.conjunction([early[step], *last]), value))
-        moments.check()
+        timeline.check()
         return circuit.conjunction(
             [circuit.either(last ^ 1, terms.compared(circuit, "=", variable, value)) for last, value in parts]
         )
 
     def writers(self, fluent: Fact) -> int:
         """The steps that may change a fluent, as a mask."""
-        return sum([1 << step for step, t in enumerate(self.moments.template.steps) if fluent in t.numbers])
+        return sum([1 << step for step, t in enumerate(self.timeline.template.steps) if fluent in t.numbers])
 
     def changes(self, fluent: Fact) -> dict[int, NumericEffect]:
         """What each step does to a fluent. Raises :class:`_Entangled`."""
         found = self._changes.get(fluent)
         if found is None:
             found = {}
-            for step, template in enumerate(self.moments.template.steps):
+            for step, template in enumerate(self.timeline.template.steps):
                 if fluent in template.numbers:
                     change = self._change(fluent, template.numbers[fluent])
                     if change is not None:
