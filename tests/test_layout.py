@@ -112,10 +112,7 @@ def test_heavy_libraries_are_not_loaded_by_an_audit(root: Path) -> None:
     assert not modules & {"json", "hashlib", "importlib_metadata", "dataclasses"}
 
 
-KNOWN_CIRCLES = (
-    {"app.foreign", "app.service"},
-    {f"verifier.execution.{name}" for name in ("apart", "execution", "legal", "options", "replay", "timed")},
-)
+KNOWN_CIRCLES = ({"app.foreign", "app.service"},)
 """Files that still know each other, some at run time, some by annotations alone. The list only gets shorter."""
 
 

@@ -26,8 +26,8 @@ from bench.faults.task import GOOD, SeedTask, plan_source, shipped_specification
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
+from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.reporting.report import Headline
 

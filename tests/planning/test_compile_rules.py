@@ -10,8 +10,8 @@ from generate import case
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
+from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.planning.compile_rules import FINISH, compile_rules
 from plansafe.verifier.planning.external import joined

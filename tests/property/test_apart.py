@@ -10,17 +10,10 @@ from compare import Both
 from generate import case
 
 from plansafe.grammar.source import Source
-from plansafe.verifier.execution.apart import Apart, Ground
+from plansafe.verifier.execution.apart import Apart, Ground, QuickTimedRun
 from plansafe.verifier.execution.replay import FORCE, HALT, SKIP
 from plansafe.verifier.execution.steps import TimedStep
 from plansafe.verifier.execution.timed import TimedRun
-
-
-class General(TimedRun):
-    """A run that takes all happenings by the general definition."""
-
-    def ticks(self) -> None:
-        """None: no happening is taken as one that is apart."""
 
 
 def about_states(candidate: Case) -> Case:
@@ -45,7 +38,7 @@ def compare(both: Both, plan: Plan) -> None:
     assert read.timed is not None
     for reading in (HALT, SKIP, FORCE):
         found = []
-        for kind in (TimedRun, General):
+        for kind in (QuickTimedRun, TimedRun):
             run = kind(engine, reading, read.timed, both.checker.compiled.tolerance(read))
             run.run()
             outcome = run.outcome(len(read.steps))

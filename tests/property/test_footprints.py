@@ -10,7 +10,7 @@ from compare import Both
 from generate import case
 
 from plansafe.verifier.execution.actions import interpreted
-from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.model.evaluation import Evaluator, Undefined
 from plansafe.verifier.model.footprints import Footprints, Key, interference

@@ -12,7 +12,7 @@ from plansafe.verifier.execution import axioms as engine_axioms
 from plansafe.verifier.execution import derivations, maintain
 from plansafe.verifier.execution.axioms import Axioms
 from plansafe.verifier.execution.derivations import Facts
-from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import State, StateChange
 
 BASIC = {"p": 1, "q": 2, "r": 2, "z": 0}

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from plansafe.grammar.source import Source, expect_sources
 from plansafe.verifier.execution.compiled import CompiledTask, Rejected, Resolve, compile_task
+from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.judge import ReadingOutcomes, judge
 from plansafe.verifier.execution.reading import ReadSteps, read_steps
-from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.settings import Options
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.reporting.report import Report, unjudged

@@ -18,8 +18,8 @@ from plansafe.domains.world import Scene
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.verifier.api import Checker
+from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.steps import GroundAction
 
 _TRIES = 2_000

@@ -11,7 +11,7 @@ from plansafe.domains.virtualhome.notation import Argument
 from plansafe.grammar.diagnostics import Span
 
 if TYPE_CHECKING:
-    from plansafe.verifier.execution.replay import Engine
+    from plansafe.verifier.execution.engine import Engine
 
 
 class Mention(NamedTuple):

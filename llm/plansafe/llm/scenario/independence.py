@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.footprints import Footprint, Footprints, interference
 from plansafe.verifier.repair.effects import Effects, identity

@@ -11,7 +11,7 @@ from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.verifier.api import Checker
 from plansafe.verifier.compile.normal import Disjunct, dnf
 from plansafe.verifier.elaborate.context import At
-from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import (
     TRUE,

@@ -15,7 +15,7 @@ from plansafe.specs.lint.question import Asked
 from plansafe.specs.lint.search import Outcome, explore
 from plansafe.specs.lint.vocabulary import Vocabulary, effects
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model.nodes import Action
 from plansafe.verifier.model.operations import binders
 from plansafe.verifier.rules.elaborate import Rules

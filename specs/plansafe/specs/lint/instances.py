@@ -10,7 +10,7 @@ from itertools import product
 
 from plansafe.specs.lint.letters import Sequences, Wanted
 from plansafe.specs.lint.relaxation import Relaxation
-from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import Task

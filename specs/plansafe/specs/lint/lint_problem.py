@@ -13,9 +13,9 @@ from plansafe.specs.lint.instances import count, instances
 from plansafe.specs.lint.relaxation import Relaxation
 from plansafe.specs.lint.search import Explored, Outcome
 from plansafe.verifier.api import Checker
+from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.invariant import Invariant
-from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import And, Formula, Not
 from plansafe.verifier.planning.port import Answer

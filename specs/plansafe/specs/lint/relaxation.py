@@ -13,7 +13,7 @@ from contextlib import suppress
 from itertools import product
 
 from plansafe.specs.lint.budget import Budget
-from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import (
     TRUE,

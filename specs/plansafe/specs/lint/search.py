@@ -12,9 +12,9 @@ from time import monotonic
 from typing import NamedTuple
 
 from plansafe.verifier.api import Checker
+from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
-from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.model.nodes import And, Formula, Not, Temporal, bind
 from plansafe.verifier.model.operations import substituted

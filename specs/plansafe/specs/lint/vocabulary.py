@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plansafe.verifier.elaborate.types import TypeTable
-from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model.nodes import Action, Atom, Axiom, Effect, Snap, Variable
 from plansafe.verifier.model.operations import reads_numbers
 

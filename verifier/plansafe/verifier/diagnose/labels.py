@@ -13,8 +13,8 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.actions import Conflict, combine, interpreted
+from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import Delta, NumberTooLarge, State
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Evaluator, Reason, Undefined

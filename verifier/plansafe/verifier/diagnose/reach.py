@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.limits import Limited, LimitReached

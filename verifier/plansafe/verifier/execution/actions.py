@@ -56,6 +56,15 @@ class Happening(NamedTuple):
     updates: list[Update]
 
 
+class LiftedCode(NamedTuple):
+    """The code of an action; ``over_all`` is ``None`` if nothing has to hold while it is under way."""
+
+    action: Action
+    start: Callable[..., bool]
+    end: Callable[..., bool] | None
+    over_all: Callable[..., bool] | None
+
+
 class ActionCode:
     """Generated code for the actions of a task.
 

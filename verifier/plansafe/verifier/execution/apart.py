@@ -8,12 +8,12 @@ counted in ticks, of which every time of the plan is a whole number.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from math import ceil, inf, lcm
 from time import monotonic
 from typing import NamedTuple
 
+from plansafe.verifier.execution.actions import LiftedCode
 from plansafe.verifier.execution.replay import HALT
 from plansafe.verifier.execution.state import NumberTooLarge, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep
@@ -25,22 +25,12 @@ from plansafe.verifier.model.operations import subformulas
 
 MAX_TICKS = 10**18
 """The most ticks of a unit of time."""
-Holds = Callable[..., bool]
-
-
-class Lifted(NamedTuple):
-    """The code of an action; ``over_all`` is ``None`` if nothing has to hold while it is under way."""
-
-    action: Action
-    start: Holds
-    end: Holds | None
-    over_all: Holds | None
 
 
 class Ground(NamedTuple):
     """An action with its objects. ``reads``: what its condition over all depends on."""
 
-    code: Lifted
+    code: LiftedCode
     objects: tuple[int, ...]
     reads: tuple[Key, ...]
 
@@ -88,6 +78,18 @@ def applies(run: TimedRun) -> bool:
     """Whether only states are watched: no rule reads which actions happen, and no preference counts them."""
     watched = run.observer is not None or run.engine.action_predicates
     return not watched and not any([action.preferences for action in run.task.actions.values()])
+
+
+class QuickTimedRun(TimedRun):
+    """One reading of a timed plan that leaves to the general definition only the happenings which need it."""
+
+    def happenings(self) -> None:
+        """Run all happenings, until one halts the trace."""
+        agenda = ticks(self) if applies(self) else None
+        if agenda is None:
+            super().happenings()
+        else:
+            Apart(self, agenda).all()
 
 
 class Apart:
@@ -278,7 +280,7 @@ class Apart:
         self.run.engine.footprints.read(action.over_all, taken.binding, found)
         return Ground(code, taken.objects, tuple(found.reads))
 
-    def _lift(self, action: Action) -> Lifted | None:
+    def _lift(self, action: Action) -> LiftedCode | None:
         quantified = any([isinstance(f, Quantified) for part in action.over_all for f in subformulas(part)])
         compiler, within = self.run.engine.full_code, self.run.tolerance.given
         start = compiler.snap(action, False, within)
@@ -286,7 +288,7 @@ class Apart:
         if quantified or start is None or (end is None) != (action.end is None):
             return None
         over_all = compiler.condition(action.over_all, [v.slot for v in action.parameters]) if action.over_all else None
-        return Lifted(action, start, end, over_all)
+        return LiftedCode(action, start, end, over_all)
 
 
 def _lasting(step: TimedStep) -> bool:

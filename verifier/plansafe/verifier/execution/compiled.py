@@ -18,9 +18,9 @@ from plansafe.grammar.source import Source, expect_sources
 from plansafe.verifier.elaborate.conditions import Symbols
 from plansafe.verifier.elaborate.context import Context
 from plansafe.verifier.elaborate.task import Elaborated, elaborate
+from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.one_world import LeavesOpen, LeftOpen, left_open, refused
 from plansafe.verifier.execution.reading import ReadSteps
-from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.settings import Options
 from plansafe.verifier.execution.steps import Tolerance, rounded
 from plansafe.verifier.model.limits import LimitReached
@@ -148,9 +148,7 @@ def _compiled(
         return Rejected(diagnostics, sources)
     task, openings, invariants = elaborated.task, tuple(rules.openings), tuple(rules.invariants)
     found = left_open(task, context, openings, invariants)
-    engine = _engine(task, rules.rules, symbols, options)
-    if found is not None:
-        engine.refused = refused(found, "the replay in one world")
+    engine = _engine(task, rules.rules, symbols, options, found)
     return CompiledTask(
         domain,
         problem,
@@ -217,9 +215,14 @@ def _specified(
     return expanded
 
 
-def _engine(task: Task, rules: list[Rule], symbols: Symbols, options: Options) -> Engine:
+def _engine(task: Task, rules: list[Rule], symbols: Symbols, options: Options, found: LeftOpen | None = None) -> Engine:
     return Engine(
-        task, rules, symbols.action_predicates, lenient_types=options.lenient_types, max_instances=options.max_instances
+        task,
+        rules,
+        symbols.action_predicates,
+        lenient_types=options.lenient_types,
+        max_instances=options.max_instances,
+        refused=None if found is None else refused(found, "the replay in one world"),
     )
 
 

@@ -60,9 +60,9 @@ def readings(
 def replay(compiled: CompiledTask, read: ReadSteps, reading: str, deadline: float | None = None) -> Outcome:
     """One reading of a plan that was read with places."""
     if read.timed is not None:
-        from plansafe.verifier.execution.timed import TimedRun  # noqa: PLC0415 - for timed plans alone
+        from plansafe.verifier.execution.apart import QuickTimedRun  # noqa: PLC0415 - for timed plans alone
 
-        timed = TimedRun(compiled.engine, reading, read.timed, compiled.tolerance(read), deadline)
+        timed = QuickTimedRun(compiled.engine, reading, read.timed, compiled.tolerance(read), deadline)
         timed.run()
         return timed.outcome(len(read.steps))._replace(rounded=frozenset(timed.rounded))
     run = Run(compiled.engine, reading, deadline=deadline)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
+from plansafe.verifier.compile.emit import Emitter
 from plansafe.verifier.compile.triggers import Extension, extension
-from plansafe.verifier.execution.actions import Conflict, combine, interpreted
+from plansafe.verifier.execution.actions import ActionCode, Conflict, combine, interpreted
 from plansafe.verifier.execution.monitors.index import FactIndexes
 from plansafe.verifier.execution.state import NumberTooLarge, State
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.evaluation import Evaluator, Undefined
-from plansafe.verifier.model.nodes import TRUE, Action, And
-
-if TYPE_CHECKING:
-    from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.model.nodes import TRUE, Action, And, Task
 
 
 class LegalActions:
@@ -23,13 +20,14 @@ class LegalActions:
     Durative actions are never legal here: their starts and ends need a clock.
     """
 
-    def __init__(self, engine: Engine) -> None:
-        self.engine = engine
-        self.task = engine.task
+    def __init__(self, task: Task, emitter: Emitter, code: ActionCode) -> None:
+        self.task = task
+        self._emitter = emitter
+        self._code = code
         self.asked: set[tuple[int, tuple[int, ...]]] = set()
         """The indexes of facts that the searches compiled so far use."""
         self._searches: dict[int, tuple[Action, Extension]] = {}
-        self._numeric = bool(engine.task.functions)
+        self._numeric = bool(task.functions)
 
     def prepared(self, names: tuple[str, ...]) -> list[tuple[Action, Extension]]:
         """The searches for the named actions (for all, if none is named); afterwards ``asked`` covers them."""
@@ -40,9 +38,8 @@ class LegalActions:
     def _search(self, action: Action) -> tuple[Action, Extension]:
         found = self._searches.get(id(action))
         if found is None:
-            emitter = self.engine.emitter
-            emitter.asked = self.asked
-            search = extension(emitter, And(action.start.condition), True, action.parameters)
+            self._emitter.asked = self.asked
+            search = extension(self._emitter, And(action.start.condition), True, action.parameters)
             found = self._searches[id(action)] = action, search
         return found
 
@@ -61,7 +58,7 @@ class LegalActions:
                 for objects in dict.fromkeys(found):
                     yield GroundAction(action, objects)
                 continue
-            holds = self.engine.full_code.precondition(action, [v.slot for v in action.parameters])
+            holds = self._code.precondition(action, [v.slot for v in action.parameters])
             for objects in dict.fromkeys(found):
                 step = GroundAction(action, objects)
                 if self._confirmed(state, holds, step):

@@ -20,9 +20,10 @@ from plansafe.grammar.sexpr import Node, problems, read_all
 from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.conditions import parse_number
 from plansafe.verifier.elaborate.context import did_you_mean
+from plansafe.verifier.execution.broken import Broken as Begun
+from plansafe.verifier.execution.broken import news
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.execution import Broken as Begun
-from plansafe.verifier.execution.execution import Execution, news
+from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.execution.monitors.program import (

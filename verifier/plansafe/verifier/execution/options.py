@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import NamedTuple
 
-from plansafe.verifier.execution.actions import ActionCode, combine, interpreted
-from plansafe.verifier.execution.execution import Broken, Option, begun, hard
+from plansafe.verifier.execution.broken import Broken, Option, begun, hard
+from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.finding import Binding
 from plansafe.verifier.execution.monitors.invariant import Invariant
@@ -20,72 +20,13 @@ from plansafe.verifier.execution.monitors.latch import Latch
 from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.runtime import ActionFact, Find, Runtime, StateMonitor
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
-from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.evaluation import Evaluator
-from plansafe.verifier.model.nodes import Action, Atom, Effect, Number, Variable
-from plansafe.verifier.model.operations import reads
+from plansafe.verifier.model.nodes import Number
 
 Found = frozenset[Broken]
 Touched = dict[int, list[tuple[int, ...]]]
 """Monitors (by number) that a change concerns, and the bindings that its triggers found."""
-
-
-class Projection:
-    """The actions of an engine, cut down to the effects that some rule can notice. Compiled once, at first use."""
-
-    def __init__(self, engine: Engine) -> None:
-        assert engine.prototype is not None
-        watched = set(engine.prototype.watched)
-        for checks in engine.prototype.checks.values():
-            for check in checks:
-                if check.after:
-                    watched |= {r.predicate if isinstance(r, Atom) else -1 - r.function for r in reads(check.body)}
-        if engine.axioms is not None:
-            watched |= engine.axioms.inputs
-        self._watched = frozenset(watched)
-        self._code = ActionCode(engine.task, engine.emitter, None)
-        self._runs: dict[int, tuple[Action, Callable[..., bool] | None]] = {}
-        self._alike: dict[tuple[tuple[Variable, ...], tuple[Effect, ...]], Callable[..., bool]] = {}
-        """One function for all actions of equal effects."""
-
-    def run(self, action: Action) -> Callable[..., bool] | None:
-        """What changes a state as far as rules can notice; ``None`` if they cannot. For steps that are legal."""
-        known = self._runs.get(id(action))
-        if known is None:
-            watched = self._watched
-            effects = [
-                effect._replace(
-                    adds=tuple([a for a in effect.adds if a.predicate in watched]),
-                    deletes=tuple([a for a in effect.deletes if a.predicate in watched]),
-                    assignments=tuple([a for a in effect.assignments if -1 - a.function in watched]),
-                )
-                for effect in action.start.effects
-            ]
-            alike = tuple([effect for effect in effects if effect.adds or effect.deletes or effect.assignments])
-            run = self._alike.get((action.parameters, alike)) if alike else None
-            if alike and run is None:
-                run = self._checked(action._replace(start=action.start._replace(condition=(), effects=alike)))
-                self._alike[action.parameters, alike] = run
-            known = self._runs[id(action)] = action, run
-        return known[1]
-
-    def _checked(self, action: Action) -> Callable[..., bool]:
-        """The effects of an action; by the slow definition where something in them is undefined but decides nothing."""
-        fast, task = self._code.run(action, True), self._code.task
-
-        def run(facts: list[set[int]], fluents: list[dict[int, Number]], log: list[StateChange], *objects: int) -> bool:
-            try:
-                return fast(facts, fluents, log, *objects)
-            except (KeyError, ZeroDivisionError):
-                happening = interpreted(
-                    Evaluator(task, facts, fluents), action.start, GroundAction(action, objects).binding
-                )
-                State(task, facts, fluents).apply(combine(fluents, [happening]), log)
-                return True
-
-        return run
 
 
 Due = list[tuple[StepCheck, Binding]]

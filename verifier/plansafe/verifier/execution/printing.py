@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from plansafe.verifier.compile.normal import Disjunct, dnf, without_impossible
+from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.execution.monitors.latch import Latch, LatchedCheck
-from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.model.nodes import Task
 from plansafe.verifier.model.operations import is_temporal
 from plansafe.verifier.model.printing import Printer, task_text

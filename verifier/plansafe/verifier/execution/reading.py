@@ -9,7 +9,7 @@ from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.plan_step import Step
 from plansafe.grammar.plan_text import PlanText, read_plan
 from plansafe.grammar.source import Source
-from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep
 
 

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.verifier.execution.actions import Conflict, Happening, Remembered, Update, combine, interpreted, remember
+from plansafe.verifier.execution.engine import Engine, Limit
 from plansafe.verifier.execution.monitors.finding import TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.runtime import ActionFact
-from plansafe.verifier.execution.replay import FORCE, HALT, Engine, Failure, Limit, Observer, Outcome, Run
+from plansafe.verifier.execution.replay import FORCE, HALT, Failure, Observer, Outcome, Run
 from plansafe.verifier.execution.state import Delta, NumberTooLarge, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep, Tolerance
 from plansafe.verifier.model import nodes as model
@@ -23,9 +24,6 @@ from plansafe.verifier.model.evaluation import Evaluator, Undefined
 from plansafe.verifier.model.footprints import Footprint, interference
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import Atom, Number, Snap, TimedLiteral, bind
-
-if TYPE_CHECKING:
-    from plansafe.verifier.execution.apart import Ticks
 
 START, END, ILL_FORMED = "start", "end", "ill-formed"
 _COMPARE = {
@@ -103,30 +101,19 @@ class TimedRun(Run):
     def run(self) -> None:
         """Run all happenings, by this run's reading."""
         try:
-            self._run()
+            self.happenings()
         except NumberTooLarge:
             self.limit = Limit(SC.NUMBER_TOO_LARGE, f"a number grew beyond 65,536 bits at time {self.time}")
         except TooManyInstances:
             self.limit = Limit(SC.TOO_MANY_INSTANCES, "a rule has more instances than the limit allows")
 
-    def _run(self) -> None:
-        agenda = self.ticks()
-        if agenda is not None:
-            from plansafe.verifier.execution.apart import Apart  # noqa: PLC0415 - for timed plans alone
-
-            Apart(self, agenda).all()
-            return
+    def happenings(self) -> None:
+        """Run all happenings, until one halts the trace. Raises :class:`LimitReached` past the deadline."""
         for time, events in self.agenda():
             if self.deadline is not None and monotonic() > self.deadline:
                 raise LimitReached(Limited.TIME)
             if not self.happening(time, events):
                 return
-
-    def ticks(self) -> Ticks | None:
-        """The agenda in ticks, if happenings that are apart can be taken without the general definition."""
-        from plansafe.verifier.execution.apart import applies, ticks  # noqa: PLC0415 - for timed plans alone
-
-        return ticks(self) if applies(self) else None
 
     def agenda(self) -> Iterator[tuple[Number, list[Event]]]:
         """The happenings in order: what is at one time."""

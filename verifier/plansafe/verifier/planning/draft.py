@@ -7,7 +7,7 @@ from itertools import count
 from typing import NamedTuple
 
 from plansafe.verifier.compile.normal import dnf
-from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model.nodes import (
     TRUE,
     Action,

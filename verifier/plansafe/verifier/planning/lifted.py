@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from plansafe.verifier.compile.triggers import Extension, extension
+from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.index import FactIndexes
 from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.execution.monitors.runtime import Runtime, StateMonitor
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
-from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.model.nodes import (
     FALSE,

@@ -17,10 +17,10 @@ from weakref import WeakKeyDictionary
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
+from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.monitors.program import structure
-from plansafe.verifier.execution.replay import Engine
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.model.limits import Limited, LimitReached

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from plansafe.verifier.compile.emit import Join
 from plansafe.verifier.compile.normal import dnf, generated_slots
-from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.evaluation import Evaluator

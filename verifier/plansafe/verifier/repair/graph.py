@@ -14,7 +14,8 @@ from __future__ import annotations
 from functools import partial
 from time import monotonic
 
-from plansafe.verifier.execution.execution import Broken, Execution
+from plansafe.verifier.execution.broken import Broken
+from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.state import NumberTooLarge, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from plansafe.verifier.execution.execution import Broken, Execution
+from plansafe.verifier.execution.broken import Broken
+from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import Number

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.repair.demands import Demand, Demander
 from plansafe.verifier.repair.effects import Effects, GroundEffects

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from plansafe.verifier.execution.actions import Happening
+from plansafe.verifier.execution.apart import QuickTimedRun
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.reading import ReadSteps
 from plansafe.verifier.execution.replay import MAX_CHANGES, Observer, Outcome, Run
 from plansafe.verifier.execution.state import State, StateChange
-from plansafe.verifier.execution.timed import TimedRun
 from plansafe.verifier.model.evaluation import Evaluator, Reason
 from plansafe.verifier.model.nodes import Atom, Binding, Formula
 from plansafe.verifier.model.operations import reads
@@ -95,7 +95,7 @@ class History:
         def observe(run: Run, step: int, log: list[StateChange]) -> None:
             nonlocal kept
             made: dict[Steps, list[StateChange]] = {(step,): [*log]}
-            if isinstance(run, TimedRun):
+            if isinstance(run, QuickTimedRun):
                 made = _by_steps(log, run.effects, len(self.task.predicates))
             for steps in sorted(made):
                 changes = [change for change in made[steps] if only is None or change[:2] in only]
@@ -108,7 +108,7 @@ class History:
         reading = self.outcome.reading
         if self.read.timed is not None:
             tolerance = self.compiled.tolerance(self.read)
-            run = timed = TimedRun(self.engine, reading, self.read.timed, tolerance, observer=observe)
+            run = timed = QuickTimedRun(self.engine, reading, self.read.timed, tolerance, observer=observe)
             observe(run, 0, [])
             timed.run()
         else:

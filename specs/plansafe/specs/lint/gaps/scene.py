@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from plansafe.specs.lint.gaps.proposals import Fact
 from plansafe.specs.lint.gaps.words import FORBIDDEN, Words
-from plansafe.verifier.execution.replay import Engine
+from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import State
 
 MAX_DISTANCE = 3

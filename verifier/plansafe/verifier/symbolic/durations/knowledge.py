@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from plansafe.verifier.execution.replay import Engine, Outcome
+from plansafe.verifier.execution.engine import Engine
+from plansafe.verifier.execution.replay import Outcome
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.symbolic.durations.cells import Cell, inside
 from plansafe.verifier.symbolic.durations.items import EVERYTHING, GOAL, RULE, Item

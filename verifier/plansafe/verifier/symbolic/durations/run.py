@@ -15,9 +15,10 @@ from functools import cached_property
 
 from plansafe.grammar.codes import SC
 from plansafe.verifier.execution.actions import Happening
+from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.runtime import Runtime
-from plansafe.verifier.execution.replay import HALT, Engine, Failure
+from plansafe.verifier.execution.replay import HALT, Failure
 from plansafe.verifier.execution.state import Delta
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep, Tolerance
 from plansafe.verifier.execution.timed import END, START, Event, TimedRun, interfering_events
@@ -91,9 +92,6 @@ class DurationRun(TimedRun):
         """Nobody asks for preferences here."""
 
     # -- happenings ---------------------------------------------------------------------------------------------------
-
-    def ticks(self) -> None:
-        """None: times are no plain numbers here."""
 
     def agenda(self) -> Iterator[tuple[Number, list[Event]]]:
         """Partners of one time are one happening; others follow each other."""

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from time import monotonic
 from typing import NamedTuple
 
+from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import Violation
-from plansafe.verifier.execution.replay import HALT, Engine, Outcome, Run
+from plansafe.verifier.execution.replay import HALT, Outcome, Run
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.limits import Limited, LimitReached

@@ -1,0 +1,202 @@
+"""A task and its rules, compiled once: what every run, execution and search of it shares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from plansafe.grammar.codes import SC
+from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.verifier.compile.emit import Emitter
+from plansafe.verifier.execution.actions import ActionCode, LiftedCode
+from plansafe.verifier.execution.axioms import Axioms
+from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, TooManyInstances
+from plansafe.verifier.execution.monitors.program import LetterTime
+from plansafe.verifier.execution.monitors.runtime import ActionFact, Plan, Runtime
+from plansafe.verifier.execution.state import State
+from plansafe.verifier.execution.steps import GroundAction, Resolver
+from plansafe.verifier.model import nodes as model
+from plansafe.verifier.model.evaluation import Evaluator
+from plansafe.verifier.model.footprints import Footprints
+from plansafe.verifier.model.nodes import Atom, Formula, Number, Task
+from plansafe.verifier.rules.model import Rule
+
+if TYPE_CHECKING:
+    from plansafe.verifier.execution.legal import LegalActions
+    from plansafe.verifier.execution.projection import Projection
+
+
+class Limit(NamedTuple):
+    """A limit that was hit, after which nothing is known."""
+
+    code: str
+    message: str
+
+
+class Engine:
+    """A task and its rules, compiled once for many plans."""
+
+    def __init__(
+        self,
+        task: Task,
+        rules: list[Rule],
+        action_predicates: dict[tuple[str, str], int],
+        *,
+        lenient_types: bool = False,
+        max_instances: int = MAX_INSTANCES,
+        refused: Diagnostic | None = None,
+    ) -> None:
+        self.task = task
+        self.rules = rules
+        self.action_predicates = action_predicates
+        self.resolver = Resolver(task, lenient_types)
+        self.emitter = Emitter(task)
+        self.footprints = Footprints(task)
+        self.axioms = Axioms(task, self.emitter) if task.axioms else None
+        self.plan = Plan(task, rules, action_predicates, max_instances)
+        self.refused = refused
+        """Why one state cannot stand for this task: something in it is left open."""
+        self._initial = State.initial(task)
+        for literal in task.timed_literals:
+            if literal.time == 0:
+                self._set(literal)
+        if self.axioms:
+            self.axioms.compute(self._initial.facts, self._initial.fluents)
+        self.prototype: Runtime | None = None
+        self.limit: Limit | None = None
+        watched: frozenset[int] = frozenset()
+        if self.plan.parts or any([rule.matches for rule in rules]):
+            try:
+                self.prototype = Runtime(self.plan, self.emitter)
+                watched = self.prototype.watched
+                self.prototype.start(self._initial.fork(), LetterTime(0, 0, False))
+            except TooManyInstances:
+                self.prototype = None
+                self.limit = Limit(SC.TOO_MANY_INSTANCES, "a rule has more instances than the limit allows")
+        if self.axioms:
+            watched |= self.axioms.inputs
+        self.code = ActionCode(task, self.emitter, watched)
+        self._full_code: ActionCode | None = None
+        self.entries: dict[str, tuple[Callable[..., bool], tuple[int, ...], GroundAction]] = {}
+        """Chunks of plan text with what to run for them; equal steps are resolved once, also in a batch."""
+        self.apart: dict[tuple[int, Number], LiftedCode | None] = {}
+        """Code for happenings of timed plans that are apart, by action and tolerance."""
+        self._changes: dict[int, tuple[model.Action, tuple[int, ...]]] = {}
+        self.acting = bool([p for p in action_predicates.values() if p in self.plan.momentary])
+        self._goal_facts = [(p.predicate, task.encode(p.arguments)) for p in task.goal if isinstance(p, Atom)]
+        self._goal = [self._compiled(part) for part in task.goal if not isinstance(part, Atom)]
+
+    def _set(self, literal: model.TimedLiteral) -> None:
+        """A timed literal of time 0 is part of S0."""
+        code = self.task.encode(literal.arguments)
+        if literal.fluent:
+            self._initial.fluents[literal.predicate][code] = literal.value
+        elif literal.value:
+            self._initial.facts[literal.predicate].add(code)
+        else:
+            self._initial.facts[literal.predicate].discard(code)
+
+    @property
+    def full_code(self) -> ActionCode:
+        """Actions that log every change, for explanations."""
+        if self._full_code is None:
+            self._full_code = ActionCode(self.task, self.emitter, None)
+        return self._full_code
+
+    @cached_property
+    def legal(self) -> LegalActions:
+        """The searches for legal actions, compiled once."""
+        from plansafe.verifier.execution.legal import LegalActions  # noqa: PLC0415 - for searches alone
+
+        return LegalActions(self.task, self.emitter, self.full_code)
+
+    @cached_property
+    def projection(self) -> Projection:
+        """The actions, cut down to what some rule can notice. There must be rules."""
+        from plansafe.verifier.execution.projection import Projection  # noqa: PLC0415 - for searches alone
+
+        assert self.prototype is not None
+        return Projection(self.task, self.emitter, self.prototype, self.axioms)
+
+    @cached_property
+    def changeable(self) -> tuple[int, ...]:
+        """The predicates that some action changes, and all fluents (numbered after them); derived facts follow."""
+        static, derived = self.task.static, frozenset() if self.axioms is None else self.axioms.derived
+        base = len(self.task.predicates)
+        facts = [p for p in range(base) if (p >= len(static) or not static[p]) and p not in derived]
+        return (*facts, *range(base, base + len(self.task.functions)))
+
+    @cached_property
+    def changers(self) -> dict[tuple[int, bool], list[str]]:
+        """By predicate and value, the actions that can give a fact of it this value."""
+        found: dict[tuple[int, bool], dict[str, None]] = {}
+        for action in self.task.actions.values():
+            for effect in (*action.start.effects, *(action.end.effects if action.end else ())):
+                for atoms, value in ((effect.adds, True), (effect.deletes, False)):
+                    for atom in atoms:
+                        found.setdefault((atom.predicate, value), {})[action.name] = None
+        return {key: list(names) for key, names in found.items()}
+
+    def changes(self, action: model.Action) -> tuple[int, ...]:
+        """The predicates (and fluents, numbered after them) that an instantaneous action may change itself."""
+        known = self._changes.get(id(action))
+        if known is None:
+            base = len(self.task.predicates)
+            effects = action.start.effects
+            found = {atom.predicate for effect in effects for atom in (*effect.adds, *effect.deletes)}
+            found |= {base + a.function for effect in effects for a in effect.assignments}
+            known = self._changes[id(action)] = action, tuple(found)
+        return known[1]
+
+    def _compiled(self, formula: Formula) -> Callable[[State], bool | None]:
+        holds = self.emitter.condition(formula, [])
+
+        def evaluate(state: State) -> bool | None:
+            try:
+                return holds(state.facts, state.fluents)
+            except (KeyError, ZeroDivisionError):
+                return Evaluator(self.task, state.facts, state.fluents).holds(formula, {})
+
+        return evaluate
+
+    def initial(self) -> State:
+        """A fresh S0, derived facts included."""
+        return self._initial.fork()
+
+    def runtime(self, timed: bool, state: State) -> Runtime | None:
+        """Fresh monitors at S0."""
+        if self.prototype is None:
+            return None
+        prototype = self.prototype
+        if timed:
+            run = Runtime(self.plan, self.emitter)
+            run.start(state, LetterTime(0, 0, True))
+            return run
+        return prototype.fork()
+
+    def goal(self, state: State) -> bool | None:
+        """Whether the goal holds: ``None`` if it is undefined and not false."""
+        facts = state.facts
+        for predicate, code in self._goal_facts:
+            if code not in facts[predicate]:
+                return False
+        result: bool | None = True
+        for part in self._goal:
+            value = part(state)
+            if value is False:
+                return False
+            if value is None:
+                result = None
+        return result
+
+    def depart(self, runtime: Runtime, state: State, taken: GroundAction | None, moment: LetterTime) -> None:
+        """Tell the monitors which step is taken in a state, or that it ends without one."""
+        if self.acting:
+            action_fact = None if taken is None else self.action_fact("start", taken)
+            runtime.depart(state, () if action_fact is None else (action_fact,), moment)
+
+    def action_fact(self, kind: str, taken: GroundAction) -> ActionFact | None:
+        """The action fact of a step, if some rule reads it."""
+        predicate = self.action_predicates.get((kind, taken.action.name))
+        return None if predicate is None else (predicate, self.task.encode(taken.objects))
