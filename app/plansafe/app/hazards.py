@@ -46,7 +46,7 @@ def hazards(
 
 
 def _hazards(wanted: str | None, domain: str, table: str | None, every: bool) -> int:
-    from plansafe.specs.taxonomy import check, load, read  # noqa: PLC0415
+    from plansafe.specs.taxonomy import check, load, read  # noqa: PLC0415 - for this command alone
 
     given = None if table is None else Discovery(Choice()).read(table, "table", "--table")
     if isinstance(given, Diagnostic):
@@ -107,7 +107,7 @@ def detector(
 
 
 def _detector(path: str, output: str | None) -> int:
-    from plansafe.specs.detector import compile_detector  # noqa: PLC0415
+    from plansafe.specs.detector import compile_detector  # noqa: PLC0415 - for this command alone
 
     if not os.path.exists(path):
         path = table_path(path) or path
