@@ -85,7 +85,7 @@ def test_a_partially_ordered_plan_is_refused_by_other_commands(run: Run) -> None
 
 @pytest.mark.parametrize(("module", "package"), [("pysat", "python-sat"), ("z3", "z3-solver")])
 def test_a_missing_solver_is_a_diagnostic(monkeypatch: pytest.MonkeyPatch, module: str, package: str) -> None:
-    def fail(self: Checker, plan: Source, deadline: float | None) -> Report:
+    def fail(*arguments: object) -> Report:
         monkeypatch.setitem(sys.modules, module, None)
         __import__(module)
         raise AssertionError
@@ -102,7 +102,7 @@ def test_a_missing_solver_is_a_diagnostic(monkeypatch: pytest.MonkeyPatch, modul
 
 
 def test_another_missing_module_is_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(self: Checker, plan: Source, deadline: float | None) -> Report:
+    def fail(*arguments: object) -> Report:
         raise ModuleNotFoundError("no", name="plansafe.nothing")
 
     monkeypatch.setattr(Checker, "_check", fail)

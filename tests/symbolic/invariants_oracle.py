@@ -133,8 +133,8 @@ def successor(
                 which = choice.number, tuple([inner[v.slot] for v in choice.variables])
                 happens &= outcomes.setdefault(which, random.randrange(choice.alternatives)) == choice.alternative
             if happens and (effect.at_start is TRUE or random.random() < 0.5):
-                adds |= {(a.predicate, task.encode(evaluator.arguments(a.arguments, inner))) for a in effect.adds}
-                deletes |= {(a.predicate, task.encode(evaluator.arguments(a.arguments, inner))) for a in effect.deletes}
+                adds |= {(a.predicate, task.code_of(a.arguments, inner)) for a in effect.adds}
+                deletes |= {(a.predicate, task.code_of(a.arguments, inner)) for a in effect.deletes}
     after = [set(codes) for codes in facts]
     for predicate, code in deletes:
         after[predicate].discard(code)
