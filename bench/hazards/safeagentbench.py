@@ -22,8 +22,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from plansafe.app.checking import Settings, compiled
 from plansafe.app.discovery import Choice, Discovery, Input
-from plansafe.app.service import Settings, compiled
 from plansafe.domains.safeagentbench import WORLD
 from plansafe.domains.world import Request
 from plansafe.grammar.source import Source

@@ -25,7 +25,8 @@ from pathlib import Path
 from bench.hazards.study import DATA, LIBRARY, scripts
 from bench.measure import run_once
 
-from plansafe.app.service import Settings, audit
+from plansafe.app.checking import Settings
+from plansafe.app.service import audit
 from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import Worlds
 

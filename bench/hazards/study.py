@@ -23,7 +23,8 @@ from typing import Any
 
 from bench.hazards.chart import bars
 
-from plansafe.app.service import Result, Settings, audit
+from plansafe.app.checking import Result, Settings
+from plansafe.app.service import audit
 from plansafe.verifier.reporting.report import FindingClass
 
 HERE = Path(__file__).resolve().parents[1]

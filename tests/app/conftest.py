@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from plansafe.app.checking import Result
 from plansafe.app.discovery import Input
-from plansafe.app.service import Result, unjudged
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import (
@@ -25,6 +25,7 @@ from plansafe.verifier.reporting.report import (
     Table,
     ValueChange,
     Worlds,
+    unjudged,
 )
 
 sys.path.insert(0, str(Path(__file__).parent))

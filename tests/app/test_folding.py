@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from plansafe.app.checking import Settings
 from plansafe.app.render import renderer
 from plansafe.app.render.text import Style
-from plansafe.app.service import Settings, audit
+from plansafe.app.service import audit
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 HANDS_FULL = EXAMPLES / "dinner" / "hands-full.plan"

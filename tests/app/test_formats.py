@@ -17,9 +17,10 @@ from format_checks import concise_lines, full_text, json_lines, sarif_log
 from format_checks import schema as json_schema
 from jsonschema import ValidationError
 
+from plansafe.app.checking import Settings
 from plansafe.app.commandline import app
 from plansafe.app.render import renderer
-from plansafe.app.service import Settings, audit, combined_exit_code
+from plansafe.app.service import audit, combined_exit_code
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"

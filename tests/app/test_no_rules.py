@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from plansafe.app.checking import Settings
 from plansafe.app.commandline import app
-from plansafe.app.service import Settings, audit
+from plansafe.app.service import audit
 
 Run = Callable[..., tuple[int, str]]
 DOMAIN = """(define (domain tidy) {}

@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from plansafe.app.checking import Settings
 from plansafe.app.commandline import app
 from plansafe.app.initialising import project_text
 from plansafe.app.project import BadProject, find_project
-from plansafe.app.service import Settings, audit
+from plansafe.app.service import audit
 
 Run = Callable[..., tuple[int, str, str]]
 DOMAIN = """(define (domain tidy)

@@ -12,9 +12,9 @@ import pytest
 from kitchen import DOMAIN, FIXED, PLAN, PROBLEM, RULES, SAFE
 
 from plansafe.app.alarm import OutOfTime
+from plansafe.app.checking import Settings
 from plansafe.app.commandline import app
 from plansafe.app.repairing import ExaminationOptions, examine
-from plansafe.app.service import Settings
 from plansafe.app.values import read_cost, read_steps, read_weights
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker

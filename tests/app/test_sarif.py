@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
+from plansafe.app.checking import Result, Settings
 from plansafe.app.render import renderer
-from plansafe.app.service import Result, Settings, audit, unjudged
+from plansafe.app.service import audit
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
-from plansafe.verifier.reporting.report import FindingClass, Headline
+from plansafe.verifier.reporting.report import FindingClass, Headline, unjudged
 
 
 def run(*results: Result) -> dict[str, Any]:

@@ -9,15 +9,15 @@ from itertools import pairwise
 
 import pytest
 
+from plansafe.app.checking import Result, Settings
 from plansafe.app.render import renderer
 from plansafe.app.render.excerpt import excerpt
 from plansafe.app.render.table import drawn
 from plansafe.app.render.text import WIDE, Style, folded, width
 from plansafe.app.running import terminal
-from plansafe.app.service import Result, Settings, unjudged
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
-from plansafe.verifier.reporting.report import Row, Table, ValueChange
+from plansafe.verifier.reporting.report import Row, Table, ValueChange, unjudged
 
 WIDTHS = (60, 80, 120)
 

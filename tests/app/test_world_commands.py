@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from plansafe.app import commands, linting, running
+from plansafe.app.checking import Settings
 from plansafe.app.commandline import app
-from plansafe.app.service import Settings, audit
+from plansafe.app.service import audit
 
 SAFECHECK = [sys.executable, "-m", "plansafe.app.main"]
 NODES = [

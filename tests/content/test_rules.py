@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.app.service import Settings, audit
+from plansafe.app.checking import Settings
+from plansafe.app.service import audit
 
 RULES = Path(__file__).resolve().parent / "rules"
 PLANS = sorted(path.relative_to(RULES).as_posix() for path in RULES.rglob("*.plan"))

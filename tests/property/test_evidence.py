@@ -11,7 +11,8 @@ from compare import Both
 from evidence import untrue
 from generate import STREAMS, case
 
-from plansafe.app.service import Prepared, Session, Settings
+from plansafe.app.checking import Prepared, Settings
+from plansafe.app.service import Session
 from plansafe.grammar.source import Source
 from plansafe.verifier.kernel import KernelLimit
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.app.service import Session, Settings, audit
+from plansafe.app.checking import Settings
+from plansafe.app.service import Session, audit
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.reporting.report import Report

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from plansafe.app.service import Settings, audit
+from plansafe.app.checking import Settings
+from plansafe.app.service import audit
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.api import diagnose

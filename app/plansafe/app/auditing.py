@@ -6,11 +6,12 @@ import gc
 import sys
 from typing import TextIO
 
+from plansafe.app.checking import Settings
 from plansafe.app.progress import Progress
 from plansafe.app.render import renderer
 from plansafe.app.running import REPORT, complain, terminal, written
-from plansafe.app.service import Settings, combined_exit_code, expand, guard, usage_problem, with_folders
 from plansafe.app.service import audit as results
+from plansafe.app.service import combined_exit_code, expand, guard, usage_problem, with_folders
 from plansafe.app.writing import problem as unwritable
 
 

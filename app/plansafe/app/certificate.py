@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
+from plansafe.app.checking import Result, Settings
 from plansafe.app.render.text import visible
 from plansafe.app.running import complain, remark
-from plansafe.app.service import Result, Settings
 from plansafe.app.writing import Guard, NotWritten
 from plansafe.app.writing import save as write
 from plansafe.grammar.codes import SC

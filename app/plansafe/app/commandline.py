@@ -286,9 +286,9 @@ def audit(
     and --diff they are those of `safecheck repair`.
     """
     from plansafe.app.auditing import audit_plans  # noqa: PLC0415 - not needed to answer --help
+    from plansafe.app.checking import Settings  # noqa: PLC0415
     from plansafe.app.configuration import Asked, configure  # noqa: PLC0415
     from plansafe.app.running import guarded, limit_memory  # noqa: PLC0415
-    from plansafe.app.service import Settings  # noqa: PLC0415
 
     settings = Settings(
         domain=domain,

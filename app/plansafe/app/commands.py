@@ -11,6 +11,7 @@ from typing import Annotated, Any, Protocol, TextIO
 
 import typer
 
+from plansafe.app.checking import Settings
 from plansafe.app.configuration import Asked, InForce, configure
 from plansafe.app.domains import app as domains
 from plansafe.app.hazards import detector, hazards
@@ -52,7 +53,7 @@ from plansafe.app.running import (
     terminal,
 )
 from plansafe.app.scenarios import app as scenarios
-from plansafe.app.service import Settings, combined_exit_code, expand, guard, usage_problem, with_folders
+from plansafe.app.service import combined_exit_code, expand, guard, usage_problem, with_folders
 from plansafe.app.values import BadOption, read_cost, read_steps, read_weights
 from plansafe.app.verifying import verify_certificate
 from plansafe.app.writing import STANDARD_OUTPUT, Guard, NotWritten, problem, save, unwritable

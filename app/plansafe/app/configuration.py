@@ -6,9 +6,10 @@ import sys
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from plansafe.app.checking import Result, Settings
 from plansafe.app.project import BadProject, Project, find_project
 from plansafe.app.running import guarded, told
-from plansafe.app.service import Result, Session, Settings, expand
+from plansafe.app.service import Session, expand
 from plansafe.app.shipped import named_in, shipped_spec
 from plansafe.grammar.diagnostics import Severity
 

@@ -183,7 +183,7 @@ def library(name: str) -> Checker | Diagnostic:
 
 def bare(name: str, specifications: Sequence[str]) -> Checker:
     """A shipped domain with shipped specifications, and a problem without objects."""
-    from plansafe.app.service import Settings, compiled  # noqa: PLC0415 - for these commands alone
+    from plansafe.app.checking import Settings, compiled  # noqa: PLC0415 - for these commands alone
 
     path = shipped_domain(name)
     assert path is not None

@@ -12,12 +12,13 @@ import sys
 from collections.abc import Iterator
 from typing import TextIO
 
+from plansafe.app.checking import Result, Settings
 from plansafe.app.render import renderer
 from plansafe.app.render.difference import sentence, unified
 from plansafe.app.render.text import visible
 from plansafe.app.repairing import ExaminationOptions, Examined, examine
 from plansafe.app.running import REPORT, complain, print_text, remark, terminal, written
-from plansafe.app.service import Result, Settings, combined_exit_code
+from plansafe.app.service import combined_exit_code
 from plansafe.app.shipped import STDIN
 from plansafe.app.writing import STANDARD_OUTPUT, Guard, NotWritten, save, unwritable
 from plansafe.grammar.codes import SC

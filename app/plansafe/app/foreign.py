@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from plansafe.app.checking import Prepared, Result, Settings, compiled
 from plansafe.app.discovery import Discovery, Input
 from plansafe.app.project import STEM
-from plansafe.app.service import Result, Settings, compiled
 from plansafe.app.shipped import shipped_domain
 from plansafe.domains.world import Benchmark, Request, Scene
 from plansafe.domains.worlds import aliases, missing, world, world_names
@@ -25,7 +25,6 @@ from plansafe.verifier.repair.model import Repair
 from plansafe.verifier.reporting.report import unjudged
 
 if TYPE_CHECKING:
-    from plansafe.app.service import Prepared
     from plansafe.verifier.api import Checker
 
 _KEPT = 4
@@ -51,8 +50,6 @@ class Foreign:
 
     def prepare(self, plan: Input) -> Prepared | Result:
         """Read a plan for the scene; a :class:`Result` says why there is none."""
-        from plansafe.app.service import Prepared  # noqa: PLC0415 - the service loads this module
-
         name = plan.source.name
         chosen = find_world(self._settings.world or "")
         if isinstance(chosen, Diagnostic):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from plansafe.app.checking import Settings
 from plansafe.app.configuration import Asked, configure
 from plansafe.app.discovery import Choice, Discovery, Input
 from plansafe.app.gathered import Gathered
@@ -26,7 +27,7 @@ from plansafe.app.options import (
 )
 from plansafe.app.plans import Heading, Kind, heading
 from plansafe.app.running import complain, guarded, limit_memory, standard_output, terminal
-from plansafe.app.service import Settings, combined_exit_code
+from plansafe.app.service import combined_exit_code
 from plansafe.app.shipped import named_in, shipped_domain, shipped_or_file, shipped_spec
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from plansafe.app.auditing import audit_plans
+from plansafe.app.checking import Settings
 from plansafe.app.configuration import KEYS, in_force
 from plansafe.app.project import FORMATS, BadProject, find_project
 from plansafe.app.running import guarded, limit_memory
-from plansafe.app.service import Settings
 
 _MEMORY_MIB = 8192
 _VALUES = {"--format": FORMATS, "--replay": ("auto", "always", "never")}

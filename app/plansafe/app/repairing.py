@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from plansafe.app.checking import Prepared, Result, Settings
 from plansafe.app.diagnosing import Because, causes, drawn, located, published_label
 from plansafe.app.patch import patched
-from plansafe.app.service import Prepared, Result, Session, Settings, no_rules
+from plansafe.app.service import Session, no_rules
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.grammar.source import Source

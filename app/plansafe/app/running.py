@@ -63,8 +63,8 @@ def complain(problem: Diagnostic) -> int:
 
 def told(diagnostics: Iterable[Diagnostic], sources: dict[str, Source]) -> int:
     """Say what is wrong with a file of the user, with its places, on standard error; the exit code of that."""
+    from plansafe.app.checking import Result  # noqa: PLC0415
     from plansafe.app.render.full import FullRenderer  # noqa: PLC0415 - for a mistake alone
-    from plansafe.app.service import Result  # noqa: PLC0415
     from plansafe.verifier.reporting.report import unjudged  # noqa: PLC0415
 
     view = FullRenderer(Style(False), False)

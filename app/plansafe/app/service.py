@@ -10,10 +10,11 @@ import math
 import os
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, TypeVar
 
 from plansafe.app.alarm import Alarm, OutOfTime
+from plansafe.app.checking import Prepared, Result, Settings, compiled
 from plansafe.app.discovery import Choice, Discovery, Input, Inputs
 from plansafe.app.plans import Kind, heading, plans_below
 from plansafe.app.writing import Guard
@@ -24,71 +25,12 @@ from plansafe.verifier.reporting.report import Headline, Report, unjudged
 
 if TYPE_CHECKING:
     from plansafe.app.foreign import Foreign
-    from plansafe.app.project import Project
-    from plansafe.verifier.api import Checker, Options
-    from plansafe.verifier.repair.model import Repair
+    from plansafe.verifier.api import Checker
 
 Done = TypeVar("Done")
 INTERNAL = 4
 _CHECKERS_KEPT = 4
 _NUMBER = re.compile(r"(?:\d{1,20}(?:\.\d{1,20})?|\.\d{1,20})\Z")
-
-
-class Settings(NamedTuple):
-    """What the user asked for. Every field has the default of the command line.
-
-    ``folders`` hold the plans: under ``gate``, no link may lead out of them (out of a plan's own, if none is named).
-    ``project`` is a project file that was read (:mod:`plansafe.app.project`); none is looked for here. It says where
-    domain, problem, specifications, scene and goal are that are not given.
-    """
-
-    domain: str | None = None
-    problem: str | None = None
-    specs: tuple[str, ...] = ()
-    default_spec: bool = True
-    gate: bool = False
-    allow_no_rules: bool = False
-    require_rules: bool = False
-    lenient_types: bool = False
-    blame: tuple[str, ...] = ()
-    tolerance: str = "0.001"
-    time_limit: float = 300.0
-    max_findings: int = 100
-    max_instances: int = 5_000_000
-    full_state: bool = False
-    every: bool = False
-    replay: str = "auto"
-    hashes: bool = False
-    loose: bool = False
-    engine: str = "auto"
-    infer_invariants: bool = True
-    certificate: bool = False
-    double_check: bool = False
-    world: str | None = None
-    scene: str | None = None
-    goal: str | None = None
-    task: str | None = None
-    folders: tuple[str, ...] = ()
-    project: Project | None = None
-
-
-class Result(NamedTuple):
-    """What came of one plan.
-
-    ``inputs`` are the files that were used, the plan first; ``sources`` the texts that labels refer to, by name.
-    ``failure`` is the traceback of a bug; then the report says that there was one (SC900).
-    """
-
-    plan: str
-    report: Report
-    inputs: tuple[Input, ...]
-    sources: Mapping[str, Source]
-    failure: str | None = None
-
-    @property
-    def exit_code(self) -> int:
-        """The exit code of this plan alone: that of its report."""
-        return self.report.exit_code
 
 
 def audit(plans: Iterable[str | Source], settings: Settings | None = None) -> Iterator[Result]:
@@ -147,23 +89,6 @@ def no_rules() -> Diagnostic:
         "there are no rules: a plan that is checked against nothing does not pass --gate",
         help="name a specification with --spec FILE, or say that there is none with --allow-no-rules",
     )
-
-
-class Prepared(NamedTuple):
-    """A plan, and the compiled task that it is checked with.
-
-    Of a loose text or a plan of another world, ``plan`` is what was understood, ``notes`` say which liberties were
-    taken, and ``places`` say for each of its steps where it stands in the text. ``write`` gives a repair of it in the
-    form of that world.
-    """
-
-    plan: Source
-    checker: Checker
-    inputs: tuple[Input, ...]
-    sources: Mapping[str, Source]
-    notes: tuple[Diagnostic, ...] = ()
-    places: tuple[Span, ...] = ()
-    write: Callable[[Prepared, Repair], str] | None = None
 
 
 class Session:
@@ -350,27 +275,6 @@ def _with_project(done: Prepared | Result, project: tuple[Input, ...]) -> Prepar
     return done._replace(inputs=(*done.inputs[:1], *project, *done.inputs[1:]), sources=sources)
 
 
-def compiled(
-    discovery: Discovery, domain: Source, problem: Source, specs: list[Source], settings: Settings
-) -> tuple[Checker, tuple[Input, ...]]:
-    """Compile a task; with it come the specifications that the given ones extend."""
-    from plansafe.verifier.api import Checker  # noqa: PLC0415 - not needed to answer --help or a missing file
-
-    chosen = {spec.name for spec in specs}
-    extended: dict[str, Input] = {}
-
-    def resolve(name: str, extending: Source) -> Source | None:
-        spec = discovery.extended(name, extending)
-        if spec is None:
-            return None
-        if spec.source.name not in chosen:
-            extended[spec.path] = spec
-        return spec.source
-
-    checker = Checker(domain, problem, specs, _options(settings), resolve=resolve)
-    return checker, tuple(extended.values())
-
-
 def _placed(report: Report, prepared: Prepared, name: str) -> Report:
     """A report on what was understood of a loose text, with places in that text."""
     from plansafe.grammar.plan_text import read_plan  # noqa: PLC0415 - loaded by now
@@ -420,25 +324,3 @@ def usage_problem(settings: Settings) -> Diagnostic | None:
     if not math.isfinite(settings.time_limit) or settings.time_limit < 0:
         return Diagnostic(SC.BAD_OPTION, "--time-limit takes a number of seconds")
     return None
-
-
-def _options(settings: Settings) -> Options:
-    from fractions import Fraction  # noqa: PLC0415 - the engine loads it anyway
-
-    from plansafe.verifier.api import Options  # noqa: PLC0415 - loads the engine
-
-    return Options(
-        lenient_types=settings.lenient_types,
-        tolerance=Fraction(settings.tolerance),
-        blame=settings.blame,
-        time_limit_s=settings.time_limit or None,
-        max_findings=settings.max_findings,
-        max_instances=settings.max_instances,
-        full_state=settings.full_state,
-        replay=settings.replay,
-        require_rules=settings.require_rules,
-        engine=settings.engine,
-        infer_invariants=settings.infer_invariants,
-        certificate=settings.certificate,
-        double_check=settings.double_check,
-    )

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from plansafe.app.checking import Settings
 from plansafe.app.options import DomainFile, Gate, LenientTypes, MemoryLimit, NoDefaultSpec, ProblemFile, SpecFiles
 from plansafe.app.render.text import visible
 from plansafe.app.running import REPORT, complain, guarded, limit_memory, standard_output
-from plansafe.app.service import INTERNAL, Settings, audit, usage_problem
+from plansafe.app.service import INTERNAL, audit, usage_problem
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from plansafe.app.checking import Result
 from plansafe.app.explain import page
 from plansafe.app.render.json import world_object
-from plansafe.app.service import Result, combined_exit_code
+from plansafe.app.service import combined_exit_code
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import Finding, FindingClass, Headline
