@@ -63,7 +63,7 @@ def complain(problem: Diagnostic) -> int:
 
 def told(diagnostics: Iterable[Diagnostic], sources: dict[str, Source]) -> int:
     """Say what is wrong with a file of the user, with its places, on standard error; the exit code of that."""
-    from plansafe.app.checking import Result  # noqa: PLC0415
+    from plansafe.app.checking import Result  # noqa: PLC0415 - for plans alone
     from plansafe.app.render.full import FullRenderer  # noqa: PLC0415 - for a mistake alone
     from plansafe.verifier.reporting.report import unjudged  # noqa: PLC0415
 
