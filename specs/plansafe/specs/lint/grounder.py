@@ -33,6 +33,7 @@ from plansafe.verifier.model.nodes import (
     Variable,
     bind,
 )
+from plansafe.verifier.model.operations import PAST_OPERATORS, past_operator
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 
@@ -266,21 +267,25 @@ class Grounder:
 
     def _remembered(self, formula: Temporal, binding: Binding, letter: int) -> Literal:
         """The value of a past operator where letter 0 is the first of the trace."""
-        circuit, operator = self.circuit, formula.operator
+        if formula.operator not in PAST_OPERATORS:
+            raise LimitReached(Limited.QUESTION)  # a future operator: see :mod:`.letters`
+        circuit, operator = self.circuit, past_operator(formula)
 
         def at(operand: int, when: int) -> Literal:
             return self.truth(formula.operands[operand], binding, when, True)
 
-        if operator in ("yesterday", "weak-yesterday"):
-            return at(0, 0) if letter else FALSE if operator == "yesterday" else TRUE
-        if operator == "once":
-            return circuit.disjunction([at(0, when) for when in range(letter + 1)])
-        if operator == "historically":
-            return circuit.conjunction([at(0, when) for when in range(letter + 1)])
-        if operator != "since":
-            raise LimitReached(Limited.QUESTION)  # a future operator: see :mod:`.letters`
-        found = at(1, 0)
-        return found if not letter else circuit.either(at(1, 1), circuit.both(at(0, 1), found))
+        match operator:
+            case "yesterday" | "weak-yesterday":
+                return at(0, 0) if letter else FALSE if operator == "yesterday" else TRUE
+            case "once":
+                return circuit.disjunction([at(0, when) for when in range(letter + 1)])
+            case "historically":
+                return circuit.conjunction([at(0, when) for when in range(letter + 1)])
+            case "since":
+                found = at(1, 0)
+                return found if not letter else circuit.either(at(1, 1), circuit.both(at(0, 1), found))
+            case _:
+                assert_never(operator)
 
 
 def closed(formula: Formula, binding: Binding, universe: Universe) -> tuple[object, ...]:

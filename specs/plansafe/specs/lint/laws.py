@@ -14,6 +14,7 @@ from itertools import combinations
 from plansafe.specs.lint.grounder import Binding, Grounder, Key
 from plansafe.specs.lint.vocabulary import numeric
 from plansafe.verifier.model.nodes import And, Atom, Axiom, Effect, Formula, Temporal, Variable, bind, variable
+from plansafe.verifier.model.operations import PAST_OPERATORS, past_operator, reads
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 
@@ -176,9 +177,9 @@ class Laws:
 
     def _of_past(self, letter: int, formula: Temporal, binding: Binding, value: Literal) -> Iterator[Literal]:
         """What a past operator says about this letter, and about the one before."""
-        grounder, circuit, operator = self.grounder, self.circuit, formula.operator
-        if operator not in ("yesterday", "weak-yesterday", "once", "historically", "since"):
+        if formula.operator not in PAST_OPERATORS:
             return
+        grounder, circuit, operator = self.grounder, self.circuit, past_operator(formula)
 
         def at(operand: int, when: int, positive: bool) -> Literal:
             return grounder.truth(formula.operands[operand], binding, when, positive)
@@ -198,7 +199,7 @@ class Laws:
             elif operator == "historically":
                 yield implied(value ^ 1, before)
                 yield implied(value, before ^ 1, at(0, 1, False))
-            else:
+            elif operator == "since":
                 yield implied(value ^ 1, at(1, 1, True), before)
                 yield implied(value, before ^ 1, at(0, 1, False))
         if operator == "once":
@@ -247,8 +248,6 @@ def _whole(parts: tuple[Formula, ...]) -> Formula:
 
 def _recursive(axioms: dict[int, list[Axiom]]) -> frozenset[int]:
     """The derived predicates that depend on themselves."""
-    from plansafe.verifier.model.operations import reads  # noqa: PLC0415 - domains with axioms are few
-
     above = {
         head: {r.predicate for axiom in bodies for r in reads(axiom.body) if isinstance(r, Atom)} & axioms.keys()
         for head, bodies in axioms.items()

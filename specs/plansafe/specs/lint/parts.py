@@ -176,15 +176,19 @@ def last_value(formula: Formula) -> Formula | None:
 
 
 def _last_operator(formula: Temporal) -> Formula | None:
-    operator = formula.operator
-    if operator in ("next", "weak-next"):
-        return Truth(operator == "weak-next")
-    if operator in ("always", "sometime", "until", "release"):
-        return last_value(formula.operands[-1])
-    if operator == "sometime-after":
-        return when_last(formula)
-    past = ("yesterday", "weak-yesterday", "once", "historically", "since")
-    return formula if operator in past else None
+    match formula.operator:
+        case "next" | "weak-next":
+            return Truth(formula.operator == "weak-next")
+        case "always" | "sometime" | "until" | "release":
+            return last_value(formula.operands[-1])
+        case "sometime-after":
+            return when_last(formula)
+        case "yesterday" | "weak-yesterday" | "once" | "historically" | "since":
+            return formula
+        case "at-end" | "within" | "at-most-once" | "sometime-before" | "always-within" | "hold-during" | "hold-after":
+            return None
+        case _:
+            assert_never(formula.operator)
 
 
 def mentioned(rule: Rule) -> set[int]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import product
+from typing import assert_never
 
 from plansafe.specs.lint.budget import Budget
 from plansafe.verifier.execution.engine import Engine
@@ -29,11 +30,10 @@ from plansafe.verifier.model.nodes import (
     Variable,
     variable,
 )
-from plansafe.verifier.model.operations import pushed
+from plansafe.verifier.model.operations import PAST_OPERATORS, past_operator, pushed
 from plansafe.verifier.symbolic.worlds.possible_certain import PossibleCertain, Search
 
 MAX_MATCHES = 2_000_000
-PAST = frozenset(("yesterday", "weak-yesterday", "once", "historically", "since"))
 
 
 class _Few(list[tuple[int, ...]]):
@@ -160,14 +160,16 @@ class Relaxation:
                 return pushed(formula, positive, self.possible_form)
 
     def _remembered(self, formula: Temporal, positive: bool) -> Formula:
-        operator = formula.operator
-        if (
-            operator not in PAST
-            or (operator == "weak-yesterday" and positive)
-            or (operator == "yesterday" and not positive)
-        ):
-            return TRUE  # of the first letter, or of what is to come
-        return self.possible_form(formula.operands[-1], positive)
+        if formula.operator not in PAST_OPERATORS:
+            return TRUE  # of what is to come
+        operator = past_operator(formula)
+        match operator:
+            case "weak-yesterday" | "yesterday" if positive == (operator == "weak-yesterday"):
+                return TRUE  # of the first letter
+            case "yesterday" | "weak-yesterday" | "once" | "historically" | "since":
+                return self.possible_form(formula.operands[-1], positive)
+            case _:
+                assert_never(operator)
 
     def _open(self, opening: OpenPredicate) -> None:
         """Facts that a specification leaves open (those that S0 gives a value among them, which says more)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import assert_never, get_args
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
@@ -17,10 +18,14 @@ from plansafe.verifier.model.nodes import (
     Compare,
     Expression,
     Formula,
+    FutureOperator,
     Not,
+    Operator,
     Or,
+    PastOperator,
     Quantified,
     Temporal,
+    TraceOperator,
     Variable,
 )
 
@@ -69,19 +74,30 @@ _SYNONYMS = {
 MAX_QUANTIFIERS = 500
 MAX_FLATTENED = 64  # longer ones stay nested: flattening every level of a deep formula would be quadratic
 
-PAST = {"yesterday": 1, "weak-yesterday": 1, "once": 1, "historically": 1, "since": 2}
-FUTURE = {"next": 1, "weak-next": 1, "until": 2, "release": 2, "always": 1, "sometime": 1, "sometime-after": 2}
-WHOLE = {
-    "at-end": (0, 1),
-    "within": (1, 1),
-    "at-most-once": (0, 1),
-    "sometime-before": (0, 2),
-    "always-within": (1, 2),
-    "hold-during": (2, 1),
-    "hold-after": (1, 1),
+OPERATORS: dict[str, Operator] = {
+    word: word for family in (PastOperator, FutureOperator, TraceOperator) for word in get_args(family)
 }
 ACTION_ATOMS = {"action": "start", "action-end": "end", "action-during": "during"}
-PDDL3 = frozenset(("always", "sometime", "sometime-after", *WHOLE))
+PDDL3 = frozenset(("always", "sometime", "sometime-after", *get_args(TraceOperator)))
+
+
+def shape(operator: Operator) -> tuple[int, int]:
+    """How many formulas an operator takes, and how many times before them."""
+    match operator:
+        case "yesterday" | "weak-yesterday" | "once" | "historically" | "next" | "weak-next" | "always" | "sometime":
+            return 1, 0
+        case "at-end" | "at-most-once":
+            return 1, 0
+        case "since" | "until" | "release" | "sometime-after" | "sometime-before":
+            return 2, 0
+        case "within" | "hold-after":
+            return 1, 1
+        case "always-within":
+            return 2, 1
+        case "hold-during":
+            return 1, 2
+        case _:
+            assert_never(operator)
 
 
 def parse_number(token: object) -> model.Number | None:
@@ -413,13 +429,7 @@ class Conditions:
 
     def _unknown(self, node: list[Node], head: str) -> Formula:
         where = At(node, 0)
-        if (
-            head in PDDL3
-            or head in PAST
-            or head in FUTURE
-            or head in ACTION_ATOMS
-            or (head == "at" and len(node) > 1 and node[1] == "end")
-        ):
+        if head in OPERATORS or head in ACTION_ATOMS or (head == "at" and len(node) > 1 and node[1] == "end"):
             place = "in a `:constraints` section or a safety rule" if self.temporal == "none" else "in a safety rule"
             self.context.error(SC.MISPLACED_OPERATOR, f"`{head}` is not allowed here", where, f"allowed {place}")
         elif (head == "at" and len(node) > 1 and node[1] == "start") or head == "over":
@@ -543,30 +553,29 @@ class Conditions:
         rules = self.temporal == "rules"
         if is_at_end(node):
             return Temporal("at-end", (self.formula(node[2], At(node, 2)),))
-        if head in WHOLE and head != "at-end":
-            bounds, count = WHOLE[head]
-            return self._operator(node, head, count, bounds)
-        if head in ("always", "sometime", "sometime-after") or (rules and head in FUTURE):
-            return self._operator(node, head, FUTURE[head], 0)
-        if rules and head in PAST:
-            return self._operator(node, head, PAST[head], 0)
+        operator = OPERATORS.get(head)
+        if operator is not None and operator != "at-end" and (rules or operator in PDDL3):
+            return self._operator(node, operator)
         if rules and head in ACTION_ATOMS:
             if not self._operands(node, 1):
                 return TRUE
             return self.action_atom(node[1], At(node, 1), ACTION_ATOMS[head])
         return None
 
-    def _operator(self, node: list[Node], head: str, count: int, bounds: int) -> Formula:
+    def _operator(self, node: list[Node], operator: Operator) -> Formula:
+        count, bounds = shape(operator)
         if not self._operands(node, count, bounds):
             return TRUE
         numbers = []
         for child in range(1, bounds + 1):
             number = parse_number(node[child])
             if number is None:
-                self.context.error(SC.STRUCTURE, f"`{head}` takes a number here", At(node, child), "expected a number")
+                self.context.error(
+                    SC.STRUCTURE, f"`{operator}` takes a number here", At(node, child), "expected a number"
+                )
                 number = 0
             elif number < 0:
-                self.context.error(SC.STRUCTURE, f"`{head}` takes a time", At(node, child), "negative")
+                self.context.error(SC.STRUCTURE, f"`{operator}` takes a time", At(node, child), "negative")
             numbers.append(number)
         outer, saved_preferences = self.temporal, self.preferences
         self.preferences = None
@@ -574,7 +583,7 @@ class Conditions:
             self.temporal = "none"
         operands = tuple([self.formula(node[child], At(node, child)) for child in range(bounds + 1, len(node))])
         self.temporal, self.preferences = outer, saved_preferences
-        return Temporal(head, operands, tuple(numbers))
+        return Temporal(operator, operands, tuple(numbers))
 
     def action_atom(self, node: Node, at: At, kind: str, implicit: frozenset[str] = frozenset()) -> Formula:
         """``(name t ..)``, with ``_`` for any object, as an atom over the action's predicate.

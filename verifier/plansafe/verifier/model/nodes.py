@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
-from typing import NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 Number: TypeAlias = int | Fraction
 """An exact rational; integral values are ``int``."""
@@ -19,6 +19,15 @@ ARGUMENTS: TypeAlias = tuple[int, ...]
 
 Binding: TypeAlias = dict[int, int]
 """Slot -> object."""
+
+PastOperator: TypeAlias = Literal["yesterday", "weak-yesterday", "once", "historically", "since"]
+FutureOperator: TypeAlias = Literal["next", "weak-next", "until", "release", "always", "sometime", "sometime-after"]
+TraceOperator: TypeAlias = Literal[
+    "at-end", "within", "at-most-once", "sometime-before", "always-within", "hold-during", "hold-after"
+]
+"""The operators of PDDL3 that look at the whole trace, wherever they stand."""
+Operator: TypeAlias = PastOperator | FutureOperator | TraceOperator
+"""A temporal operator. A dispatch names all of a family and ends in ``assert_never``, as one over nodes does."""
 
 
 def variable(slot: int) -> int:
@@ -135,7 +144,7 @@ class Quantified(NamedTuple):
 class Temporal(NamedTuple):
     """A past, future or PDDL3 operator; ``bounds`` are its numbers."""
 
-    operator: str
+    operator: Operator
     operands: tuple[Formula, ...]
     bounds: tuple[Number, ...] = ()
 

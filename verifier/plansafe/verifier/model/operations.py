@@ -8,7 +8,7 @@ concerns.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import assert_never
+from typing import assert_never, get_args
 
 from plansafe.verifier.model.nodes import (
     FALSE,
@@ -23,19 +23,72 @@ from plansafe.verifier.model.nodes import (
     Expression,
     Fluent,
     Formula,
+    FutureOperator,
     IsViolated,
     Not,
+    Operator,
     Or,
+    PastOperator,
     Quantified,
     Temporal,
     TotalTime,
+    TraceOperator,
     Truth,
     Variable,
 )
 
 SHIFTS = frozenset(("next", "weak-next", "yesterday", "weak-yesterday"))
 """The temporal operators that look at a neighbouring letter."""
-PAST_OPERATORS = frozenset(("yesterday", "weak-yesterday", "once", "historically", "since"))
+PAST_OPERATORS: frozenset[Operator] = frozenset(get_args(PastOperator))
+WHOLE_TRACE: frozenset[Operator] = frozenset(get_args(TraceOperator))
+
+# ---- temporal operators ---------------------------------------------------------------------------------------------
+
+
+def past_operator(formula: Temporal) -> PastOperator:
+    """The operator of a formula that looks back, for a dispatch over these alone."""
+    operator = formula.operator
+    match operator:
+        case "yesterday" | "weak-yesterday" | "once" | "historically" | "since":
+            return operator
+        case _:
+            raise AssertionError(f"`{operator}` does not look back")
+
+
+def future_operator(formula: Temporal) -> FutureOperator:
+    """The operator of a formula of LTLf, likewise."""
+    operator = formula.operator
+    match operator:
+        case "next" | "weak-next" | "until" | "release" | "always" | "sometime" | "sometime-after":
+            return operator
+        case _:
+            raise AssertionError(f"`{operator}` does not look ahead")
+
+
+def trace_operator(formula: Temporal) -> TraceOperator:
+    """The operator of a formula about the whole trace, likewise."""
+    operator = formula.operator
+    match operator:
+        case "at-end" | "within" | "at-most-once" | "sometime-before" | "always-within" | "hold-during" | "hold-after":
+            return operator
+        case _:
+            raise AssertionError(f"`{operator}` is not about the whole trace")
+
+
+def counts_letters(operator: Operator) -> bool:
+    """Whether a repeated state may change the value of the operator: it looks next door, or has bounds."""
+    match operator:
+        case "next" | "weak-next" | "yesterday" | "weak-yesterday":
+            return True
+        case "within" | "always-within" | "hold-during" | "hold-after":
+            return True
+        case "once" | "historically" | "since" | "until" | "release" | "always" | "sometime":
+            return False
+        case "sometime-after" | "sometime-before" | "at-most-once" | "at-end":
+            return False
+        case _:
+            assert_never(operator)
+
 
 # ---- parts ----------------------------------------------------------------------------------------------------------
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from plansafe.verifier.execution.monitors.program import (
     structure,
 )
@@ -13,11 +15,8 @@ from plansafe.verifier.model.nodes import (
     Or,
     Temporal,
 )
-from plansafe.verifier.model.operations import (
-    mapped,
-)
+from plansafe.verifier.model.operations import counts_letters, mapped, past_operator
 from plansafe.verifier.planning.draft import Draft, Reading
-from plansafe.verifier.planning.trace_automata import STEPWISE
 
 
 def now(draft: Draft, formula: Formula, reading: Reading) -> Formula:
@@ -42,32 +41,35 @@ def _bit(draft: Draft, formula: Temporal, reading: Reading) -> Formula:
     key = structure(formula)
     if key in reading.bits:
         return reading.bits[key]
-    operator = formula.operator
-    draft.stepwise |= operator in STEPWISE and not reading.acting
+    operator = past_operator(formula)
+    draft.stepwise |= counts_letters(operator) and not reading.acting
     operands = [now(draft, operand, reading) for operand in formula.operands]
     about, bit = draft.remembered(operator, formula, reading)
     first = operands[0]
     value: Formula
     settled: Formula
-    if operator == "once":
-        changes = draft.when(about, first, (bit,), ())
-        value, settled = Or((bit, first)), bit
-    elif operator == "historically":  # the bit: it has been false
-        changes = draft.when(about, Not(first), (bit,), ())
-        value, settled = And((Not(bit), first)), Not(bit)
-    elif operator == "since":
-        changes = draft.when(about, operands[1], (bit,), ())
-        changes += draft.when(about, And((Not(first), Not(operands[1]))), (), (bit,))
-        value, settled = Or((operands[1], And((first, bit)))), bit
-    else:  # the bit: the operand at the last letter, or its negation for the weak operator
-        weak = operator == "weak-yesterday"
-        changes = draft.when(about, first, () if weak else (bit,), (bit,) if weak else ())
-        changes += draft.when(about, Not(first), (bit,) if weak else (), () if weak else (bit,))
-        value = Not(bit) if weak else bit
-        settled_at = Atom(draft.predicate("had-" + operator, about), bit.arguments)
-        changes += draft.when(about, value, (settled_at,), ())
-        changes += draft.when(about, Not(value), (), (settled_at,))
-        settled = settled_at
+    match operator:
+        case "once":
+            changes = draft.when(about, first, (bit,), ())
+            value, settled = Or((bit, first)), bit
+        case "historically":  # the bit: it has been false
+            changes = draft.when(about, Not(first), (bit,), ())
+            value, settled = And((Not(bit), first)), Not(bit)
+        case "since":
+            changes = draft.when(about, operands[1], (bit,), ())
+            changes += draft.when(about, And((Not(first), Not(operands[1]))), (), (bit,))
+            value, settled = Or((operands[1], And((first, bit)))), bit
+        case "yesterday" | "weak-yesterday":  # the bit: the operand at the last letter, for the weak one its negation
+            weak = operator == "weak-yesterday"
+            changes = draft.when(about, first, () if weak else (bit,), (bit,) if weak else ())
+            changes += draft.when(about, Not(first), (bit,) if weak else (), () if weak else (bit,))
+            value = Not(bit) if weak else bit
+            settled_at = Atom(draft.predicate("had-" + operator, about), bit.arguments)
+            changes += draft.when(about, value, (settled_at,), ())
+            changes += draft.when(about, Not(value), (), (settled_at,))
+            settled = settled_at
+        case _:
+            assert_never(operator)
     draft.emit(reading, changes, final=False)
     reading.bits[key] = value
     reading.settled[key] = settled

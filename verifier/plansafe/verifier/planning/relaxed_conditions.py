@@ -27,6 +27,7 @@ from plansafe.verifier.model.nodes import (
     bind,
     ground,
 )
+from plansafe.verifier.model.operations import past_operator
 from plansafe.verifier.planning.lifted import is_static
 from plansafe.verifier.planning.network import Conjunction, Network, all_of
 
@@ -128,16 +129,22 @@ class Conditions:
         """A past formula: what is remembered of it, and what this letter says."""
         first, last = formula.operands[0], formula.operands[-1]
         stored = (self._memory(formula, binding, positive, where),)
-        if formula.operator in ("yesterday", "weak-yesterday"):
-            return stored
-        now = self.conjunction(first, binding, positive, where)
-        if formula.operator in ("once", "historically"):
-            either = (formula.operator == "once") == positive
-            return self.network.any([stored, now]) if either else all_of([stored, now])
-        starts = self.conjunction(last, binding, positive, where)
-        if positive:
-            return self.network.any([starts, all_of([now, stored])])
-        return all_of([starts, self.network.any([now, stored])])
+        operator = past_operator(formula)
+        match operator:
+            case "yesterday" | "weak-yesterday":
+                return stored
+            case "once" | "historically":
+                now = self.conjunction(first, binding, positive, where)
+                either = (operator == "once") == positive
+                return self.network.any([stored, now]) if either else all_of([stored, now])
+            case "since":
+                now = self.conjunction(first, binding, positive, where)
+                starts = self.conjunction(last, binding, positive, where)
+                if positive:
+                    return self.network.any([starts, all_of([now, stored])])
+                return all_of([starts, self.network.any([now, stored])])
+            case _:
+                assert_never(operator)
 
     def _latched(self, number: int, binding: tuple[int, ...], value: bool) -> int:
         """The proposition that a monitor has a value at the letter read last."""
@@ -156,18 +163,21 @@ class Conditions:
             known = self._memories[key] = self.network.fresh()
             first, last = formula.operands[0], formula.operands[-1]
             later = where._replace(taken=None)
-            match formula.operator:
+            operator = past_operator(formula)
+            match operator:
                 case "once" | "historically":
                     # Once true, or once false, it stays so.
-                    lasting = (formula.operator == "once") == value
+                    lasting = (operator == "once") == value
                     comes = self.conjunction(first, binding, value, later) if lasting else None
                 case "since" if value:
                     comes = self.conjunction(last, binding, True, later)
                 case "since":
                     ends = [self.conjunction(part, binding, False, later) for part in (first, last)]
                     comes = all_of(ends)
-                case _:
+                case "yesterday" | "weak-yesterday":
                     comes = self.conjunction(first, binding, value, later)
+                case _:
+                    assert_never(operator)
             if comes is not None:
                 self.network.effects[self.network.operator(comes)].append(known)
         return known

@@ -36,15 +36,13 @@ from plansafe.verifier.model.nodes import (
     Temporal,
     Truth,
 )
-from plansafe.verifier.model.operations import SHIFTS, subformulas, substituted
+from plansafe.verifier.model.operations import counts_letters, future_operator, subformulas, substituted, trace_operator
 from plansafe.verifier.rules.split import past_only
 
 MAX_LEAVES = 10
 MAX_STATES = 400
 MAX_TICKS = 1000
 MAX_EXPANSION = 20_000
-STEPWISE = SHIFTS | {"within", "always-within", "hold-during", "hold-after"}
-"""Operators that count letters."""
 
 
 class CannotCompile(Exception):
@@ -134,8 +132,8 @@ class Ltl(Automaton):
         self._task = task
         self._budget = MAX_EXPANSION
         self.table = Progression()
-        operators = {part.operator for part in subformulas(formula) if isinstance(part, Temporal)}
-        self.stepwise = bool(operators & STEPWISE)
+        operators = [part.operator for part in subformulas(formula) if isinstance(part, Temporal)]
+        self.stepwise = any(map(counts_letters, operators))
         self.start = self._node(formula, positive)
 
     def _node(self, formula: Formula, positive: bool) -> int:
@@ -172,14 +170,15 @@ class Ltl(Automaton):
 
     def _future(self, formula: Temporal, positive: bool) -> int:
         table = self.table
-        if formula.operator == "sometime-after":
+        operator = future_operator(formula)
+        if operator == "sometime-after":
             premise, conclusion = formula.operands
             answer = table.make("sometime" if positive else "always", self._node(conclusion, positive))
             trigger = self._node(premise, not positive)
             if positive:
                 return table.make("always", table.disjunction([trigger, answer]))
             return table.make("sometime", table.conjunction([trigger, answer]))
-        word = formula.operator if positive else progression.DUALS[formula.operator]
+        word = operator if positive else progression.dual(operator)
         return table.make(word, *[self._node(operand, positive) for operand in formula.operands])
 
     def successor(self, state: ComponentState, phase: int, letter: int) -> ComponentState:  # noqa: ARG002 - it has no clock
@@ -204,11 +203,11 @@ class WholeTrace(Automaton):
     def __init__(self, formula: Temporal, positive: bool, before: Callable[[int], Formula]) -> None:
         super().__init__()
         self.positive, self._before = positive, before
-        self.name = formula.operator
+        self.name = operator = trace_operator(formula)
         self.leaves = list(formula.operands)
-        self.stepwise = formula.operator in STEPWISE
-        self.start = start_of(formula.operator)
-        self.component = Component(formula.operator, [], formula.bounds, self.start)
+        self.stepwise = counts_letters(operator)
+        self.start = start_of(operator)
+        self.component = Component(operator, [], formula.bounds, self.start)
         self._flags: list[int] = [0]
 
     def phases(self) -> list[Formula]:

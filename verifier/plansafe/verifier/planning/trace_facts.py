@@ -8,7 +8,6 @@ from typing import assert_never
 from plansafe.verifier.execution.monitors.program import (
     PERMANENTLY_VIOLATED,
     PRESENTLY_SATISFIED,
-    WHOLE_TRACE,
     ComponentState,
 )
 from plansafe.verifier.model.nodes import (
@@ -25,9 +24,7 @@ from plansafe.verifier.model.nodes import (
     Truth,
     variable,
 )
-from plansafe.verifier.model.operations import (
-    free_slots,
-)
+from plansafe.verifier.model.operations import WHOLE_TRACE, free_slots
 from plansafe.verifier.planning.draft import Draft, Reading
 from plansafe.verifier.planning.past_bits import now
 from plansafe.verifier.planning.trace_automata import Automaton, Ltl, WholeTrace

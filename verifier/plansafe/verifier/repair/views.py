@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from plansafe.verifier.model.nodes import And, Atom, Equal, Formula, Not, Or, Quantified, Temporal, Truth
-from plansafe.verifier.model.operations import SHIFTS, mentions, signed, subformulas
+from typing import assert_never
+
+from plansafe.verifier.model.nodes import And, Atom, Equal, Formula, Not, Operator, Or, Quantified, Temporal, Truth
+from plansafe.verifier.model.operations import counts_letters, mentions, signed, subformulas
 from plansafe.verifier.rules.model import Part
 
 _DEADLINES = frozenset(("within", "always-within"))
 """Operators that only lose by further steps."""
-_LETTER_OPERATORS = SHIFTS | {"hold-during", "hold-after"}
-"""Operators by which a rule counts letters: any inserted or removed step may change its verdict."""
 STATE, TRACE, DEADLINE, LETTERS = range(4)
 """What a part of a rule looks at: single states, the trace but for repetitions, numbers of steps up to a deadline, or
 numbers of steps in any manner."""
@@ -18,8 +18,8 @@ numbers of steps in any manner."""
 def view_of(part: Part, action_predicates: frozenset[int]) -> tuple[int, int]:
     """What a part looks at, and for deadlines how many letters back."""
     operators = [f for g in (part.body, part.guard) if g is not None for f in subformulas(g) if isinstance(f, Temporal)]
-    if any([f.operator in _LETTER_OPERATORS for f in operators]):
-        return LETTERS, 0
+    if any([counts_letters(f.operator) and f.operator not in _DEADLINES for f in operators]):
+        return LETTERS, 0  # any inserted or removed step may change its verdict
     if mentions(part.body, action_predicates):
         polarity = _polarity(part.body, action_predicates, True)
         certain = part.after or (part.mode == "whole" and polarity) or (part.mode == "always" and True in polarity)
@@ -40,26 +40,34 @@ def _polarity(formula: Formula, action_predicates: frozenset[int], positive: boo
     }
 
 
-_SIGNS = {
-    "always": (False,),
-    "historically": (False,),
-    "sometime": (True,),
-    "once": (True,),
-    "until": (False, True),
-    "since": (False, True),
-    "release": (True, False),
-    "sometime-before": (True, True),
-    "sometime-after": (True, True),
-    "always-within": (True, True),
-    "within": (True,),
-}
-"""The sign with which each operand may read a step, so that a letter without such a step changes nothing."""
+def _signs(operator: Operator) -> tuple[bool, ...]:
+    """The sign with which each operand may read a step, so that a letter without such a step changes nothing.
+
+    Empty: no operand may.
+    """
+    match operator:
+        case "always" | "historically":
+            return (False,)
+        case "sometime" | "once" | "within":
+            return (True,)
+        case "until" | "since":
+            return False, True
+        case "release":
+            return True, False
+        case "sometime-before" | "sometime-after" | "always-within":
+            return True, True
+        case "at-end" | "at-most-once" | "next" | "weak-next" | "yesterday" | "weak-yesterday":
+            return ()
+        case "hold-during" | "hold-after":
+            return ()
+        case _:
+            assert_never(operator)
 
 
 def _steady(formula: Temporal, action_predicates: frozenset[int]) -> bool:
     """Whether further letters, with steps that the formula does not read, leave its value alone."""
-    signs = _SIGNS.get(formula.operator)
-    if signs is None:
+    signs = _signs(formula.operator)
+    if not signs:
         return formula.operator == "at-end" or not any(
             [_polarity(f, action_predicates, True) for f in formula.operands]
         )

@@ -9,7 +9,7 @@ al. 2009). Only ``always-within`` needs a clock in its state.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple, assert_never
+from typing import Literal, NamedTuple, assert_never
 
 from plansafe.verifier.compile.triggers import generatable
 from plansafe.verifier.execution.monitors import progression
@@ -24,19 +24,28 @@ from plansafe.verifier.model.nodes import (
     Not,
     Number,
     Or,
+    PastOperator,
     Quantified,
     Task,
     Temporal,
+    TraceOperator,
     Truth,
     Variable,
 )
-from plansafe.verifier.model.operations import PAST_OPERATORS, free_slots, is_temporal, subformulas, substituted
+from plansafe.verifier.model.operations import (
+    PAST_OPERATORS,
+    WHOLE_TRACE,
+    free_slots,
+    future_operator,
+    is_temporal,
+    past_operator,
+    subformulas,
+    substituted,
+    trace_operator,
+)
 
 PERMANENTLY_VIOLATED, PRESENTLY_VIOLATED, PRESENTLY_SATISFIED, PERMANENTLY_SATISFIED = range(4)
 MAX_EXPANSION = 20_000
-WHOLE_TRACE = frozenset(
-    ("at-end", "within", "at-most-once", "sometime-before", "always-within", "hold-during", "hold-after")
-)
 
 
 class LetterTime(NamedTuple):
@@ -72,7 +81,7 @@ class Program:
         self.past_mode = mode != "whole"
         self.leaves: list[Formula] = []
         self._leaf_index: dict[tuple[object, ...], int] = {}
-        self._past: list[tuple[str, list[Combination]]] = []
+        self._past: list[tuple[PastOperator, list[Combination]]] = []
         self.past_index: dict[int, int] = {}
         self.components: list[Component] = []
         self._bounds: list[tuple[Number, Number | None]] = []
@@ -133,7 +142,7 @@ class Program:
                 if id(formula) not in self.past_index:
                     operands = [self._value(p) for p in formula.operands]
                     self.past_index[id(formula)] = len(self._past)
-                    self._past.append((formula.operator, operands))
+                    self._past.append((past_operator(formula), operands))
                 return Combination("past", self.past_index[id(formula)])
             case Atom() | Equal() | Compare() | Quantified():
                 raise AssertionError("quantifiers over temporal formulas are ground")
@@ -152,7 +161,8 @@ class Program:
                 return _junction(formula, [self._boolean(p) for p in formula.parts])
             case Temporal():
                 values = [self._value(p) for p in formula.operands]
-                return self._component(Component(formula.operator, values, formula.bounds, start_of(formula.operator)))
+                operator = trace_operator(formula)
+                return self._component(Component(operator, values, formula.bounds, start_of(operator)))
             case Truth() | Atom() | Equal() | Compare() | Quantified():
                 raise AssertionError("quantifiers over temporal formulas are ground")
             case _:
@@ -189,7 +199,8 @@ class Program:
 
     def _future(self, formula: Temporal, positive: bool) -> int:
         table = self.progression
-        if formula.operator == "sometime-after":
+        operator = future_operator(formula)
+        if operator == "sometime-after":
             premise, conclusion = formula.operands
             response = (
                 table.disjunction(
@@ -202,7 +213,7 @@ class Program:
                 return table.make("always", response)
             pending = table.conjunction([self._ltl(premise, True), table.make("always", self._ltl(conclusion, False))])
             return table.make("sometime", pending)
-        word = formula.operator if positive else progression.DUALS[formula.operator]
+        word = operator if positive else progression.dual(operator)
         return table.make(word, *[self._ltl(p, positive) for p in formula.operands])
 
     # -- running ------------------------------------------------------------------------------------------------------
@@ -285,14 +296,17 @@ class Program:
         for number, (operator, operands) in enumerate(self._past):
             before = bool(stored >> number & 1)
             first = self._evaluate(operands[0], letter, now)
-            if operator in ("yesterday", "weak-yesterday"):
-                value, kept = before, first
-            elif operator == "once":
-                value = kept = before or first
-            elif operator == "historically":
-                value = kept = before and first
-            else:
-                value = kept = self._evaluate(operands[1], letter, now) or (first and before)
+            match operator:
+                case "yesterday" | "weak-yesterday":
+                    value, kept = before, first
+                case "once":
+                    value = kept = before or first
+                case "historically":
+                    value = kept = before and first
+                case "since":
+                    value = kept = self._evaluate(operands[1], letter, now) or (first and before)
+                case _:
+                    assert_never(operator)
             now |= value << number
             after |= kept << number
         return now, after
@@ -385,19 +399,26 @@ ProgramState = tuple[int, tuple[ComponentState, ...], bool]
 class Component(NamedTuple):
     """One operator at the top of a formula over the trace, with the past formulas it reads."""
 
-    kind: str
+    kind: Literal["ltl"] | TraceOperator
     values: list[Combination]
     bounds: tuple[Number, ...]
     start: ComponentState
 
 
 _BAD, _GOOD = "bad", "good"
-_STARTS: dict[str, ComponentState] = {"at-most-once": 0, "sometime-before": 0, "within": 0, "at-end": False}
 
 
-def start_of(operator: str) -> ComponentState:
+def start_of(operator: TraceOperator) -> ComponentState:
     """The state of a whole-trace operator before the first letter."""
-    return _STARTS.get(operator)
+    match operator:
+        case "at-most-once" | "sometime-before" | "within":
+            return 0
+        case "at-end":
+            return False
+        case "always-within" | "hold-during" | "hold-after":
+            return None
+        case _:
+            assert_never(operator)
 
 
 def advance(
@@ -409,34 +430,41 @@ def advance(
     ``within``: 0 waiting. ``hold-*``: the last value. ``always-within``: the time since which an answer is due, or
     ``None``. ``_BAD`` and ``_GOOD`` are final.
     """
-    kind = component.kind
     if own is _BAD or own is _GOOD:
         return own
     first = values[0]
-    if kind == "at-end":
-        return first
-    if kind == "at-most-once":
-        if own == 0:
-            return 1 if first else 0
-        if own == 1:
-            return 1 if first else 2
-        return _BAD if first else 2
-    if kind == "sometime-before":
-        return _BAD if first else _GOOD if values[1] else 0
+    match component.kind:
+        case "at-end":
+            return first
+        case "at-most-once":
+            if first:
+                return _BAD if own == 2 else 1
+            return 0 if own == 0 else 2
+        case "sometime-before":
+            return _BAD if first else _GOOD if values[1] else 0
+        case "within":
+            return _GOOD if first and flags & 1 else own if flags & 2 else _BAD
+        case "always-within":
+            return _respond(own, first, values[1], component.bounds[0], moment)
+        case "hold-during" | "hold-after":
+            return _hold(own, first, flags, for_good=component.kind == "hold-after")
+        case "ltl":
+            raise AssertionError("a residual progresses")
+        case _:
+            assert_never(component.kind)
+
+
+def _hold(own: ComponentState, first: bool, flags: int, *, for_good: bool) -> ComponentState:
     at_most, later_at_most, before, later_before = bool(flags & 1), bool(flags & 2), bool(flags & 4), bool(flags & 8)
-    if kind == "within":
-        return _GOOD if first and at_most else own if later_at_most else _BAD
-    if kind == "always-within":
-        return _respond(own, first, values[1], component.bounds[0], moment)
     if at_most:
         if later_at_most:
             return first
         if not first:
             return _BAD
-        return first if kind == "hold-after" or later_before else _GOOD
+        return first if for_good or later_before else _GOOD
     if own is False:
         return _BAD
-    if kind == "hold-after":
+    if for_good:
         return first or _BAD
     if not before:
         return _GOOD
@@ -462,14 +490,19 @@ def judge(component: Component, own: ComponentState) -> int:
         return PERMANENTLY_VIOLATED
     if own is _GOOD:
         return PERMANENTLY_SATISFIED
-    kind = component.kind
-    if kind in ("at-end", "hold-during", "hold-after"):
-        return PRESENTLY_SATISFIED if own else PRESENTLY_VIOLATED
-    if kind == "within":
-        return PRESENTLY_VIOLATED
-    if kind == "always-within":
-        return PRESENTLY_SATISFIED if own is None else PRESENTLY_VIOLATED
-    return PRESENTLY_SATISFIED
+    match component.kind:
+        case "at-end" | "hold-during" | "hold-after":
+            return PRESENTLY_SATISFIED if own else PRESENTLY_VIOLATED
+        case "within":
+            return PRESENTLY_VIOLATED
+        case "always-within":
+            return PRESENTLY_SATISFIED if own is None else PRESENTLY_VIOLATED
+        case "at-most-once" | "sometime-before":
+            return PRESENTLY_SATISFIED
+        case "ltl":
+            raise AssertionError("a residual says itself whether it accepts the empty trace")
+        case _:
+            assert_never(component.kind)
 
 
 # ---- formulas -------------------------------------------------------------------------------------------------------

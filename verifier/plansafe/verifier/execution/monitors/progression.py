@@ -7,20 +7,15 @@ differ at the end.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias, assert_never
+
+Operator: TypeAlias = Literal["next", "weak-next", "until", "release", "always", "sometime"]
+Kind: TypeAlias = Literal["true", "false", "nonempty", "empty", "bit", "and", "or"] | Operator
 
 TRUE = 0
 FALSE = 1
 NONEMPTY = 2
 EMPTY = 3
-DUALS = {
-    "always": "sometime",
-    "sometime": "always",
-    "next": "weak-next",
-    "weak-next": "next",
-    "until": "release",
-    "release": "until",
-}
 
 
 class Node(NamedTuple):
@@ -30,11 +25,30 @@ class Node(NamedTuple):
     and ``positive`` are those of a literal.
     """
 
-    kind: str
+    kind: Kind
     operands: tuple[int, ...] = ()
     parts: frozenset[int] = frozenset()
     bit: int = 0
     positive: bool = True
+
+
+def dual(operator: Operator) -> Operator:
+    """The operator that, of the negations, is the negation."""
+    match operator:
+        case "always":
+            return "sometime"
+        case "sometime":
+            return "always"
+        case "next":
+            return "weak-next"
+        case "weak-next":
+            return "next"
+        case "until":
+            return "release"
+        case "release":
+            return "until"
+        case _:
+            assert_never(operator)
 
 
 class Progression:
@@ -45,7 +59,7 @@ class Progression:
         self._index: dict[Node, int] = {node: number for number, node in enumerate(self.nodes)}
         self._progressed: dict[tuple[int, int], int] = {}
 
-    def make(self, operator: str, *operands: int) -> int:
+    def make(self, operator: Operator, *operands: int) -> int:
         """The number of a temporal formula."""
         return self._number(Node(operator, operands))
 
@@ -68,7 +82,7 @@ class Progression:
         """``or``, flattened, with absorption and constants folded."""
         return self._junction(parts, "or", FALSE, TRUE)
 
-    def _junction(self, parts: list[int], word: str, unit: int, zero: int) -> int:
+    def _junction(self, parts: list[int], word: Literal["and", "or"], unit: int, zero: int) -> int:
         flat: set[int] = set()
         for part in parts:
             node = self.nodes[part]
@@ -116,9 +130,11 @@ class Progression:
             case "until":
                 stay = self.conjunction([self.progress(node.operands[0], letter), formula])
                 out = self.disjunction([self.progress(node.operands[1], letter), stay])
-            case _:
+            case "release":
                 leave = self.disjunction([self.progress(node.operands[0], letter), formula])
                 out = self.conjunction([self.progress(node.operands[1], letter), leave])
+            case _:
+                assert_never(node.kind)
         self._progressed[key] = out
         return out
 
@@ -132,5 +148,7 @@ class Progression:
                 return all([self.accepts_empty(p) for p in node.parts])
             case "or":
                 return any([self.accepts_empty(p) for p in node.parts])
-            case _:
+            case "false" | "nonempty" | "bit" | "next" | "weak-next" | "sometime" | "until":
                 return False
+            case _:
+                assert_never(node.kind)

@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from math import ceil, floor
 from typing import assert_never
 
-from plansafe.verifier.execution.monitors.program import WHOLE_TRACE
 from plansafe.verifier.model.nodes import (
     And,
     Atom,
@@ -27,7 +26,7 @@ from plansafe.verifier.model.nodes import (
     Temporal,
     Truth,
 )
-from plansafe.verifier.model.operations import SHIFTS, is_temporal, subformulas
+from plansafe.verifier.model.operations import WHOLE_TRACE, counts_letters, is_temporal, subformulas, trace_operator
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.orders.moments import Moments
 from plansafe.verifier.symbolic.orders.template import TooHard
@@ -37,9 +36,7 @@ from plansafe.verifier.symbolic.orders.timeline import TimePoint
 
 def repeats(formula: Formula) -> bool:
     """Whether a formula cannot tell how often a state is repeated."""
-    return not any(
-        [isinstance(part, Temporal) and (part.operator in SHIFTS or part.bounds) for part in subformulas(formula)]
-    )
+    return not any([isinstance(part, Temporal) and counts_letters(part.operator) for part in subformulas(formula)])
 
 
 class Letters:
@@ -152,7 +149,8 @@ class Letters:
         return circuit.disjunction([circuit.both(self.last(k), self.at(formula, k)) for k in self.letters])
 
     def _whole(self, formula: Temporal) -> Literal:
-        match formula.operator:
+        operator = trace_operator(formula)
+        match operator:
             case "at-end":
                 return self.at_end(formula.operands[0])
             case "sometime-before":
@@ -163,9 +161,11 @@ class Letters:
                 return self._within(formula.operands[0], formula.bounds[0])
             case "always-within":
                 return self._answered(formula.operands[0], formula.operands[1], formula.bounds[0])
-            case _:
-                until = formula.bounds[1] if formula.operator == "hold-during" else None
+            case "hold-during" | "hold-after":
+                until = formula.bounds[1] if operator == "hold-during" else None
                 return self._held(formula.operands[0], formula.bounds[0], until)
+            case _:
+                assert_never(operator)
 
     def _preceded(self, formula: Formula, wanted: Formula) -> Literal:
         """Whether before each letter with a formula there is one with another."""
@@ -324,8 +324,12 @@ class Letters:
                     if k != moment and (after := self.follows(moment, k)) != FALSE
                 ]
                 return circuit.disjunction(found) ^ flip
-            case _:
+            case "at-end" | "within" | "at-most-once" | "sometime-before" | "always-within":
                 raise TooHard(f"`{formula.operator}` below another operator")
+            case "hold-during" | "hold-after" | "sometime-after":
+                raise TooHard(f"`{formula.operator}` below another operator")
+            case _:
+                assert_never(formula.operator)
 
     def _some(self, body: Formula, moment: TimePoint, *, past: bool, flip: int) -> Literal:
         """Whether a formula has a value (false, with ``flip``) at a moment, or at some letter on one side of it."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import product
+from typing import assert_never
 
 from plansafe.verifier.compile.triggers import patterns
 from plansafe.verifier.execution.monitors.index import InstanceIndex
@@ -17,7 +18,7 @@ from plansafe.verifier.execution.monitors.program import ground_temporal
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import Atom, Formula, Or, Quantified, Temporal, Truth
-from plansafe.verifier.model.operations import SHIFTS, children, is_temporal, mapped, negate
+from plansafe.verifier.model.operations import children, is_temporal, mapped, negate
 from plansafe.verifier.rules.model import Part, step_predicate
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.worlds.evaluation import Binding, Evaluation, Truths
@@ -248,14 +249,28 @@ def _now(formula: Formula) -> Formula:
     Over values that never change every operator but those that shift has the value of its last operand.
     """
     match formula:
-        case Temporal() if formula.operator == "always-within":
-            return Or(tuple([_now(operand) for operand in formula.operands]))
-        case Temporal() if formula.operator not in SHIFTS:
-            return _now(formula.operands[-1])
-        case Temporal() | Quantified():
+        case Temporal():
+            return _now_operator(formula)
+        case Quantified():
             return formula
         case _:
             return mapped(formula, _now)
+
+
+def _now_operator(formula: Temporal) -> Formula:
+    match formula.operator:
+        case "always-within":
+            return Or(tuple([_now(operand) for operand in formula.operands]))
+        case "next" | "weak-next" | "yesterday" | "weak-yesterday":
+            return formula
+        case "once" | "historically" | "since" | "until" | "release" | "always" | "sometime":
+            return _now(formula.operands[-1])
+        case "at-end" | "within" | "hold-during" | "hold-after":
+            return _now(formula.operands[-1])
+        case "sometime-after" | "sometime-before" | "at-most-once":
+            raise AssertionError("spelt out by `rewritten`")
+        case _:
+            assert_never(formula.operator)
 
 
 def _pair(values: tuple[Truths, Truths | None], state: SymbolicState, binding: Binding) -> tuple[Literal, Literal]:

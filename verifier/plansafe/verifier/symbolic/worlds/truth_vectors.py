@@ -10,13 +10,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import floor
-from typing import assert_never
+from typing import Literal as Fixed
+from typing import TypeAlias, assert_never
 
-from plansafe.verifier.model.nodes import And, Atom, Compare, Equal, Formula, Not, Or, Quantified, Temporal, Truth
+from plansafe.verifier.model.nodes import (
+    And,
+    Atom,
+    Compare,
+    Equal,
+    Formula,
+    Not,
+    Number,
+    Or,
+    Quantified,
+    Temporal,
+    Truth,
+)
 from plansafe.verifier.model.operations import SHIFTS, children, is_temporal, mapped, negate, subformulas
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 
 TruthVector = list[Literal]
+OnTrace: TypeAlias = Fixed["at-end", "within", "always-within", "hold-during", "hold-after"]
 LeafValues = Mapping[int, list[tuple[int, Literal, Literal]]]
 """``id`` of a formula without temporal operators -> (letter, true, false) from that letter on, ascending."""
 SHORT = frozenset(("sometime-after", "sometime-before", "at-most-once", "always-within"))
@@ -149,8 +163,12 @@ class TruthVectors:
                 return self._backward(
                     TRUE, lambda k, v: both(second[k], circuit.disjunction([first[k], self.after[k] ^ 1, v]))
                 )
+            case "at-end" | "within" | "always-within" | "hold-during" | "hold-after":
+                return [self._whole(formula.operator, formula.bounds, first, second)] * len(self.starts)
+            case "sometime-after" | "sometime-before" | "at-most-once":
+                raise AssertionError("spelt out by `rewritten`")
             case _:
-                return [self._whole(formula, first, second)] * len(self.starts)
+                assert_never(formula.operator)
 
     def _next(self, vector: TruthVector, weak: bool) -> TruthVector:
         moved = [*vector[1:], FALSE]
@@ -169,18 +187,20 @@ class TruthVectors:
 
     # -- operators that look at the whole trace ---------------------------------------------------------------------
 
-    def _whole(self, formula: Temporal, f: TruthVector, g: TruthVector) -> Literal:
+    def _whole(self, operator: OnTrace, bounds: Sequence[Number], f: TruthVector, g: TruthVector) -> Literal:
         circuit = self.circuit
-        match formula.operator:
+        match operator:
             case "at-end":
                 return self._at_end(f)
             case "within":
-                early = [k for k, start in enumerate(self.starts) if start <= formula.bounds[0]]
+                early = [k for k, start in enumerate(self.starts) if start <= bounds[0]]
                 return circuit.disjunction([circuit.both(self.alive[k], f[k]) for k in early])
             case "always-within":
-                return self._answered(f, g, floor(formula.bounds[0]))
+                return self._answered(f, g, floor(bounds[0]))
+            case "hold-during" | "hold-after":
+                return self._held(bounds, f)
             case _:
-                return self._held(formula, f)
+                assert_never(operator)
 
     def _at_end(self, vector: TruthVector) -> Literal:
         ends = [self.circuit.both(a, b ^ 1) for a, b in zip(self.alive, self.after, strict=True)]
@@ -196,16 +216,16 @@ class TruthVectors:
                 parts.append(circuit.disjunction([there ^ 1, idle, *here[i : i + within + 1]]))
         return circuit.conjunction(parts)
 
-    def _held(self, formula: Temporal, vector: TruthVector) -> Literal:
-        """``hold-during`` and ``hold-after``: bounds begin segments of one letter."""
+    def _held(self, bounds: Sequence[Number], vector: TruthVector) -> Literal:
+        """``hold-during`` (with two bounds) and ``hold-after``: bounds begin segments of one letter."""
         circuit = self.circuit
-        force = floor(formula.bounds[0])
-        later = [k for k, start in enumerate(self.starts) if start > formula.bounds[0]]
+        force = floor(bounds[0])
+        later = [k for k, start in enumerate(self.starts) if start > bounds[0]]
         if not later:
             return self._at_end(vector)
         first = later[0]
-        if formula.operator == "hold-during":
-            later = [k for k in later if self.starts[k] < formula.bounds[1]]
+        if len(bounds) == 2:
+            later = [k for k in later if self.starts[k] < bounds[1]]
         parts = [circuit.either(self.alive[k] ^ 1, vector[k]) for k in later]
         if force >= 0:
             parts.append(vector[first - 1])
