@@ -5,6 +5,8 @@ Sound and incomplete: whoever keeps all rules makes each of these true (or finds
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.execution.monitors.program import Combination, ComponentState, Program
@@ -65,8 +67,12 @@ def _demanded(program: Program, skeleton: Combination, components: tuple[Compone
             return [_condition(program, values[0])]
         case "at-end" | "hold-during" | "hold-after" if own is False:
             return [_condition(program, values[0])]
-        case _:
+        case "ltl" | "always-within" | "within" | "at-end" | "hold-during" | "hold-after":
             return []
+        case "at-most-once" | "sometime-before":
+            return []
+        case _:
+            assert_never(component.kind)
 
 
 def _residual(program: Program, number: int) -> list[Formula]:

@@ -62,8 +62,8 @@ def rewritten(formula: Formula, short: frozenset[str] = SHORT) -> Formula:
             return Temporal("always", (Or((negate(operands[0]), negate(ceased))),))
         case "always-within":
             return Temporal("always-within", (negate(operands[0]), operands[1]), formula.bounds)
-        case _:
-            return formula
+        case other:
+            raise AssertionError(f"`{other}` is not short for others")
 
 
 def depth(formula: Formula) -> int:
