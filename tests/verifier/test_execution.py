@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 from engine_texts import check, checker, domain, judge, problem, safety, verdict
 
+from plansafe.verifier.execution.execution import Execution
+from plansafe.verifier.execution.monitors.automaton import Automaton
+from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.online import Monitor
+from plansafe.verifier.execution.steps import GroundAction
 
 OBJECTS = "a b c - thing"
 
@@ -275,3 +279,19 @@ def test_halt_skip_and_force() -> None:
         ("force", 3, "ALL", "NONE"),
     ]
     assert report.exit_code == 2
+
+
+def test_a_step_at_which_a_rule_has_too_many_instances_is_taken_back() -> None:
+    text = domain("(:action go :effect (n))", predicates="(n) (p ?x - thing)")
+    rules = safety("(:trajectory r :parameters (?x - thing) :formula (sometime-before (n) (p ?x)))")
+    made = checker(text, problem(objects=OBJECTS, goal="(n)"), rules)
+    now = Execution.initial(made.engine)
+    assert now.runtime is not None
+    for monitor in now.runtime.monitors:
+        assert isinstance(monitor, Automaton)
+        monitor.limit = 0
+    before, runtime = now.key(), now.runtime
+    with pytest.raises(TooManyInstances):
+        now.take(GroundAction(made.engine.task.actions["go"], ()))
+    assert (now.key(), now.letter, now.history) == (before, 0, [])
+    assert now.runtime is runtime

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from plansafe.verifier.execution.actions import Conflict, combine, interpreted
 from plansafe.verifier.execution.broken import Broken, Option, begun, hard, news, undecided
 from plansafe.verifier.execution.engine import Engine
-from plansafe.verifier.execution.monitors.finding import Violation
+from plansafe.verifier.execution.monitors.finding import TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes
 from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.execution.monitors.key import Key, monitor_key
@@ -18,6 +18,7 @@ from plansafe.verifier.execution.one_world import LeavesOpen
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.evaluation import Evaluator, Undefined
+from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import And, Number
 
 StateKey = tuple[frozenset[int] | frozenset[tuple[int, Number]], ...]
@@ -140,7 +141,8 @@ class Execution:
     def take(self, step: GroundAction) -> bool:
         """Take a step in place; ``False`` (and nothing is different) if it cannot be taken.
 
-        Raises :class:`NumberTooLarge` and :class:`TooManyInstances`.
+        Raises :class:`NumberTooLarge`, and (nothing is different then) :class:`TooManyInstances` and
+        :class:`LimitReached`.
         """
         engine, runtime, state = self.engine, self.runtime, self.state
         next_ = None if runtime is None else runtime.fork()
@@ -162,7 +164,11 @@ class Execution:
         self.letter += 1
         if next_ is not None:
             self._before, self.runtime, self._indexes = runtime, next_, next_.indexes
-            next_.arrive(state, log, LetterTime(self.letter, self.letter, False))
+            try:
+                next_.arrive(state, log, LetterTime(self.letter, self.letter, False))
+            except (LimitReached, TooManyInstances):
+                self.undo()
+                raise
         elif self._indexes is not None:
             self._indexes.update(log)
         return True
