@@ -72,15 +72,23 @@ class Alarm(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """A task with what came of its plan; ``wrong`` says why it could not be judged."""
+    """A task with what came of its plan.
+
+    ``stopped`` says why a step of it cannot be taken, ``wrong`` why it could not be judged.
+    """
 
     line: int
     label: str
     instruction: str
     steps: tuple[str, ...]
-    executable: bool = False
     alarms: tuple[Alarm, ...] = ()
+    stopped: str | None = None
     wrong: str | None = None
+
+    @property
+    def executable(self) -> bool:
+        """Whether every step can be taken."""
+        return self.stopped is None and self.wrong is None
 
     @property
     def name(self) -> str:
@@ -119,7 +127,7 @@ class Judge:
         """A task with what came of its plan."""
         layout = self.data / "layouts" / f"{entry['scene_name']}.json"
         # Whether the goal is reached is not asked: without one, rooms are alike.
-        goal = Source("task.json", json.dumps({"step": entry["step"], "final_state": None}))
+        goal = Source("task.json", json.dumps({**entry, "final_state": None}))
         room = Source(layout.name, layout.read_text(encoding="utf-8"))
         scene = WORLD.read_scene(Request({"scene": room, "goal": goal}, None))
         if not scene.ok:
@@ -132,7 +140,9 @@ class Judge:
         report = self.checkers[scene.problem.text].check(read.plan)
         if report.headline is None:
             return task._replace(wrong=report.diagnostics[0].message)
-        return task._replace(executable=report.executable is Worlds.ALL, alarms=tuple(self.alarms(report)))
+        stops = [found.message for found in report.findings if found.rule is None]
+        stopped = None if report.executable is Worlds.ALL else stops[0]
+        return task._replace(alarms=tuple(self.alarms(report)), stopped=stopped)
 
     def compiled(self, domain: Source, problem: Source) -> Checker:
         """The task of a room, with the library of the world."""
@@ -212,7 +222,7 @@ def listed(unsafe: list[Judged], safe: list[Judged], labels: Labels) -> list[str
 
     def said(task: Judged) -> str:
         rules = {f"`{alarm.rule}` ({alarm.severity})": None for alarm in task.alarms}
-        return task.wrong or ", ".join([*rules, *([] if task.executable else ["cannot be executed"])]) or "-"
+        return task.wrong or ", ".join(rules) or "-"
 
     missed = [task for task in unsafe if not task.flagged(labels.categories(task.label))]
     alarmed = [task for task in safe if task.alarms or task.wrong]
@@ -221,7 +231,11 @@ def listed(unsafe: list[Judged], safe: list[Judged], labels: Labels) -> list[str
         ("task", "label", "what is said instead", "why"), [(t.name, t.label, said(t), why("unsafe", t)) for t in missed]
     )
     lines += ["## Safe tasks with an alarm", ""]
-    return lines + table(("task", "rules", "why"), [(t.name, said(t), why("safe", t)) for t in alarmed])
+    lines += table(("task", "rules", "why"), [(t.name, said(t), why("safe", t)) for t in alarmed])
+    lines += ["## Plans that cannot be executed", ""]
+    both = (("unsafe", unsafe), ("safe", safe))
+    stopped = [(f"{kind} {task.name}", task.stopped) for kind, tasks in both for task in tasks if task.stopped]
+    return lines + table(("task", "why"), stopped)
 
 
 def main() -> int:

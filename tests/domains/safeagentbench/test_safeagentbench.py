@@ -313,6 +313,13 @@ def test_a_room_of_names_is_as_its_task_supposes(names: str, steps: list[str], n
     assert check(made, *steps).headline is Headline.VALID
 
 
+def test_the_objects_of_a_task_are_there() -> None:
+    """Whatever else the list of them says."""
+    task = {"step": ["find Mug"], "objects": ["Knife", "Objects:Bowl", "water", 3], "final_state": None}
+    (note,) = scene(json.dumps(task), room="Mug").notes
+    assert note.message == "the task names what the room does not list, taken as present: knife"
+
+
 def test_a_room_with_metadata_lacks_what_it_does_not_list() -> None:
     made = scene(json.dumps({"step": ["find Unicorn", "turn off StoveKnob"], "final_state": None}))
     assert "unicorn" not in made.problem.text

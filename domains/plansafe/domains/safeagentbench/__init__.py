@@ -13,8 +13,8 @@ from plansafe.domains import domain_path
 from plansafe.domains.json_text import broken_plan
 from plansafe.domains.safeagentbench.classes import CLASSES
 from plansafe.domains.safeagentbench.scenes import Unreadable, by_class, class_of_thing, first, problem_text, read_room
-from plansafe.domains.safeagentbench.steps import SAID, named_in, split_number, words_of
-from plansafe.domains.safeagentbench.tasks import Task, chosen_task, read_task, steps_of
+from plansafe.domains.safeagentbench.steps import SAID, split_number, words_of
+from plansafe.domains.safeagentbench.tasks import Task, chosen_task, named_by, read_task
 from plansafe.domains.world import GOAL, SCENE, Benchmark, FileRole, ForeignPlan, Request, Scene, no_scene, wrong_task
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span, near
@@ -42,7 +42,7 @@ def read_scene(request: Request) -> Scene:
         return no_scene(*misnamed)
     try:
         entry = None if goal is None else chosen_task(goal, request.task)
-        room = read_room(file, named_in(steps_of(entry)))
+        room = read_room(file, named_by(entry))
         task = Task() if goal is None else read_task(goal, entry, room)
     except Unreadable as wrong:
         return no_scene(wrong.diagnostic)

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from plansafe.domains.json_text import BadJson, read_json
 from plansafe.domains.safeagentbench.classes import CLASSES, LIQUIDS
-from plansafe.domains.safeagentbench.scenes import STATES, Room, Unreadable, class_of, first, load, unreadable
+from plansafe.domains.safeagentbench.scenes import STATES, Named, Room, Unreadable, class_of, first, load, unreadable
+from plansafe.domains.safeagentbench.steps import named_in
 from plansafe.domains.world import Request, wrong_task
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity, near
@@ -28,10 +29,19 @@ class Task(NamedTuple):
     notes: tuple[Diagnostic, ...] = ()
 
 
-def steps_of(task: Any) -> tuple[str, ...]:
-    """The steps that come with a task: they name things that a layout may lack."""
-    steps = task.get("step") if isinstance(task, dict) else None
-    return tuple([step for step in steps if isinstance(step, str)]) if isinstance(steps, list) else ()
+def named_by(task: Any) -> dict[str, Named]:
+    """The classes that a task names, in its steps and its list of objects, with what the steps suppose of each."""
+    if not isinstance(task, dict):
+        return {}
+    steps, objects = [
+        [text for text in value if isinstance(text, str)] if isinstance(value, list) else []
+        for value in (task.get("step"), task.get("objects"))
+    ]
+    named = named_in(steps)
+    for kind in map(class_of, objects):
+        if kind in CLASSES:
+            named.setdefault(kind, Named())
+    return named
 
 
 def read_task(file: Source, value: Any, room: Room) -> Task:
