@@ -9,13 +9,13 @@ from __future__ import annotations
 from itertools import product
 
 from plansafe.specs.lint.letters import Sequences, Wanted
-from plansafe.specs.lint.relaxation import Relaxation
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.limits import Limited, LimitReached
-from plansafe.verifier.model.nodes import Task
+from plansafe.verifier.model.nodes import Task, bind
 from plansafe.verifier.model.operations import mentions
 from plansafe.verifier.rules.model import Part
+from plansafe.verifier.symbolic.worlds.relaxation import Relaxation
 
 MAX_BINDINGS = 2_000
 Allowed = tuple[tuple[bool, bool], ...]
@@ -31,7 +31,12 @@ def count(task: Task, part: Part) -> int:
 
 
 def instances(
-    engine: Engine, relaxed: Relaxation, part: Part, positive: bool, first: bool = False
+    engine: Engine,
+    relaxed: Relaxation,
+    part: Part,
+    positive: bool,
+    first: bool = False,
+    deadline: float | None = None,
 ) -> list[tuple[int, ...]]:
     """The instances that some trace may satisfy (``positive``), or break; only one of them if ``first``.
 
@@ -45,15 +50,14 @@ def instances(
     evaluator = Evaluator(task, state.facts, state.fluents)
     known: dict[tuple[Allowed, Allowed], bool] = {}
     out = []
-    slots = [v.slot for v in part.parameters]
     for objects in product(*[task.domains[v.domain] for v in part.parameters]):
-        binding = dict(zip(slots, objects, strict=True))
+        binding = bind(part.parameters, objects)
         later = tuple(
             [(relaxed.may(leaf, binding, False), relaxed.may(leaf, binding, True)) for _, leaf in sequences.leaves]
         )
         key = (_first(evaluator, sequences, binding, frozenset(engine.action_predicates.values()), later), later)
         if key not in known:
-            known[key] = _exists(sequences, *key, relaxed.budget.deadline)
+            known[key] = _exists(sequences, *key, deadline)
         if known[key]:
             out.append(objects)
             if first:

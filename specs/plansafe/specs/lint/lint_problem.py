@@ -10,16 +10,16 @@ from typing import NamedTuple
 from plansafe.specs.lint import search
 from plansafe.specs.lint.budget import Budget
 from plansafe.specs.lint.instances import count, instances
-from plansafe.specs.lint.relaxation import Relaxation
 from plansafe.specs.lint.search import Explored, Outcome
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.model.limits import LimitReached
-from plansafe.verifier.model.nodes import And, Formula, Not
+from plansafe.verifier.model.nodes import Formula, Not
 from plansafe.verifier.planning.port import Answer
 from plansafe.verifier.rules.model import Part
+from plansafe.verifier.symbolic.worlds.relaxation import Relaxation
 
 TRIED = 4
 """Instances of a part of a rule that planners are asked about."""
@@ -66,9 +66,9 @@ class LintProblem:
         if checker.options.lenient_types:
             everything = checker.compiled.symbols.types.subset(tuple(range(len(self.task.objects))))
         with self.budget.running(), suppress(LimitReached):
-            self.relaxation = Relaxation(self.engine, self.budget, checker.compiled.openings, everything)
+            self.relaxation = Relaxation(self.engine, lambda: self.budget.over, checker.compiled.openings, everything)
         self._explored: Explored | None = None
-        self._opposites: dict[int, tuple[Formula, Part]] = {}
+        self._breaches: dict[int, tuple[Formula, Part]] = {}
 
     def has_instance(self, number: int) -> bool:
         """Whether the types of a rule's parameters all have objects."""
@@ -101,8 +101,8 @@ class LintProblem:
             return True
         try:
             if part.mode == "whole":
-                return self._unbounded or bool(instances(self.engine, relaxed, part, False, first=True))
-            return bool(relaxed.some(self._opposite(part), part.parameters))
+                return self._unbounded or bool(self._instances(relaxed, part, False, first=True))
+            return bool(relaxed.some(self._breach(part), part.parameters))
         except LimitReached:
             return True
 
@@ -111,13 +111,15 @@ class LintProblem:
         """Whether the letters of a trace say too little: of their times, or of the initial state."""
         return self.temporal or self.checker.open
 
-    def _opposite(self, part: Part) -> Formula:
+    def _breach(self, part: Part) -> Formula:
         """What breaks a part; one formula for each part, since searches are compiled for it."""
-        known = self._opposites.get(id(part))
+        known = self._breaches.get(id(part))
         if known is None:
-            conditions = [f for f in (part.step, part.guard) if f is not None]
-            known = self._opposites[id(part)] = And((*conditions, Not(part.body))), part
+            known = self._breaches[id(part)] = search.breach(part, Not(part.body)), part
         return known[0]
+
+    def _instances(self, relaxed: Relaxation, part: Part, positive: bool, first: bool = False) -> list[tuple[int, ...]]:
+        return instances(self.engine, relaxed, part, positive, first, self.budget.deadline)
 
     def _by_planners(self, parts: Sequence[Part]) -> Decided:
         relaxed = self.relaxation
@@ -127,9 +129,9 @@ class LintProblem:
         for part in parts:
             try:
                 if part.mode == "whole":
-                    bindings = instances(self.engine, relaxed, part, False)
+                    bindings = self._instances(relaxed, part, False)
                 else:
-                    bindings = relaxed.some(self._opposite(part), part.parameters, count=CANDIDATES)
+                    bindings = relaxed.some(self._breach(part), part.parameters, count=CANDIDATES)
             except LimitReached:
                 return UNDECIDED
             every &= len(bindings) <= TRIED
@@ -192,7 +194,7 @@ class LintProblem:
                 return bool(relaxed.never(part.body, part.parameters))
             if self._unbounded:
                 return False
-            return len(instances(self.engine, relaxed, part, True)) < count(self.task, part)
+            return len(self._instances(relaxed, part, True)) < count(self.task, part)
         except LimitReached:
             return False
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from plansafe.specs.lint.parts import step_of
-from plansafe.specs.lint.relaxation import Relaxation
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import And, Atom, Formula, Not, Or, Quantified, Task, Truth, Variable
 from plansafe.verifier.model.printing import formula_text
 from plansafe.verifier.rules.model import Part, shown_names
+from plansafe.verifier.symbolic.worlds.relaxation import Relaxation
 
 
 def why_never(relaxed: Relaxation, task: Task, parts: tuple[Part, ...]) -> str:

@@ -138,13 +138,18 @@ def _solved(checker: Checker, rules: list[Rule], goal: tuple[Formula, ...], seco
 
 def _opposite(part: Part, objects: dict[int, int]) -> Formula:
     """What a trace is like that breaks an instance of a part."""
-    wrong: Formula = Not(substituted(part.body, objects))
-    if part.mode == "whole":
-        return wrong
-    if part.mode == "end":
-        return Temporal("at-end", (wrong,))
-    there = [wrong]
-    if part.step is not None:
-        guard = () if part.guard is None else (substituted(part.guard, objects),)
-        there = [substituted(part.step, objects), *guard, Temporal("next", (wrong,)) if part.after else wrong]
-    return Temporal("sometime", (And(tuple(there)),))
+    wrong: Formula = Not(part.body)
+    match part.mode:
+        case "whole":
+            found = wrong
+        case "end":
+            found = Temporal("at-end", (wrong,))
+        case _:
+            after = part.after and part.step is not None
+            found = Temporal("sometime", (breach(part, Temporal("next", (wrong,)) if after else wrong),))
+    return substituted(found, objects)
+
+
+def breach(part: Part, wrong: Formula) -> Formula:
+    """A letter that a part is about, and where something is ``wrong``."""
+    return And((*[condition for condition in (part.step, part.guard) if condition is not None], wrong))

@@ -9,15 +9,17 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.model import Diagnosis, ErrorClass, Witness
-from plansafe.verifier.diagnose.reach import Reachable
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.model.limits import LimitReached
+from plansafe.verifier.model.nodes import And
+from plansafe.verifier.model.operations import conjuncts
 from plansafe.verifier.model.printing import formula_text
 from plansafe.verifier.repair.api import Repairer, unsupported
 from plansafe.verifier.repair.effects import identity
 from plansafe.verifier.repair.extract import Aligned
 from plansafe.verifier.repair.model import Edit, EditKind, RepairOptions, RepairResult, RepairStatus
 from plansafe.verifier.reporting.report import FindingClass, Headline, Report, Worlds
+from plansafe.verifier.symbolic.worlds.relaxation import Relaxation
 
 _EDIT_CLASSES = {
     EditKind.INSERT.value: ErrorClass.MISSING,
@@ -27,6 +29,8 @@ _EDIT_CLASSES = {
 }
 _PASSING = frozenset((FindingClass.PROCESS, FindingClass.TRAJECTORY, FindingClass.CONSTRAINT))
 _FINAL = frozenset((FindingClass.TERMINATION, FindingClass.OBLIGATION))
+MAX_MATCHES = 100_000
+"""Bindings of one action, or one effect, beyond which no step is called impossible."""
 
 
 def diagnose(checker: Checker, plan: Source, options: RepairOptions = RepairOptions()) -> Diagnosis:  # noqa: B008
@@ -83,14 +87,16 @@ class _Classes:
             return
         engine = self.checker.engine
         try:
-            reachable = Reachable(engine)
+            openings = self.checker.compiled.openings
+            relaxed = Relaxation(engine, lambda: False, openings, constants=True, most=MAX_MATCHES)
         except LimitReached:
             return
         for number, step in doubtful:
-            if reachable.possible(step):
+            if relaxed.may(And(step.action.start.condition), step.binding):
                 continue
-            obstacle = reachable.obstacle(step)
-            what = "its precondition" if obstacle is None else formula_text(engine.task, *obstacle)
+            parts = conjuncts(And(step.action.start.condition))
+            obstacle = next((part for part in parts if not relaxed.may(part, step.binding)), None)
+            what = "its precondition" if obstacle is None else formula_text(engine.task, obstacle, step.binding)
             text = f"{what} can never hold in `{step_text(step, engine.task.objects)}`"
             self.impossible[number] = Witness(ErrorClass.AFFORDANCE, (number,), text)
 

@@ -71,7 +71,7 @@ class PossibleCertain:
         lines: list[str] = []
         for disjunct in disjuncts:
             domains = {v.slot: v.domain for v in (*variables, *disjunct.variables)}
-            join = Join(emitter, domains, "S, F, out", indexed=False)
+            join = Join(emitter, domains, "S, F, out", indexed=False, guarded=True)
             lines += join.emit(disjunct.literals, frozenset(bound), outputs, found)
         emitter.define(name, ", ".join(["S", "F", "out", *[f"x{slot}" for slot in bound]]), lines or ["pass"])
         return emitter.link(name)

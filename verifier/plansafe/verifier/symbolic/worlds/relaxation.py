@@ -1,19 +1,20 @@
 """What may be true, and what may be false, in some state of a problem: the delete relaxation (docs/lint.md, section 1).
 
-A fact that may be true once may be true at any time, and one that may be false once, too; comparisons may have either
-value. So what cannot be here cannot be at all. Bindings are found by the joins of the explicit engine over two copies
-of each predicate (``possible_certain``): one for the facts that may be true, one for those that are never false.
-Actions are not ground beforehand; an iteration costs the partial matches of their conditions.
+A fact that may be true once may be true at any time, and one that may be false once, too (Bonet and Geffner 2001, with
+negation). So what cannot be here cannot be at all. Rules are not looked at. Bindings are found by the joins of the
+explicit engine over two copies of each predicate (``possible_certain``): one for the facts that may be true, one for
+those that are never false. Actions are not ground beforehand; an iteration costs the partial matches of their
+conditions. The relaxation that guides planners (``planning/lifted.py``) is another: it starts from any state, weighs
+what rules demand, and keeps its ground operators.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import product
 from typing import assert_never
 
-from plansafe.specs.lint.budget import Budget
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import (
@@ -30,7 +31,7 @@ from plansafe.verifier.model.nodes import (
     Variable,
     variable,
 )
-from plansafe.verifier.model.operations import PAST_OPERATORS, past_operator, pushed
+from plansafe.verifier.model.operations import PAST_OPERATORS, expression_fluents, past_operator, pushed
 from plansafe.verifier.symbolic.worlds.possible_certain import PossibleCertain, Search
 
 MAX_MATCHES = 2_000_000
@@ -53,35 +54,45 @@ class _Few(list[tuple[int, ...]]):
 class _Some(list[tuple[int, ...]]):
     """Ends a search that finds too much, or takes too long."""
 
-    def __init__(self, budget: Budget) -> None:
+    def __init__(self, over: Callable[[], bool], most: int) -> None:
         super().__init__()
-        self.budget = budget
+        self.over = over
+        self.most = most
 
     def append(self, item: tuple[int, ...]) -> None:
         super().append(item)
-        if len(self) > MAX_MATCHES or (not len(self) % 4096 and self.budget.over):
+        if len(self) > self.most or (not len(self) % 4096 and self.over()):
             raise LimitReached(Limited.QUESTION)
 
 
 class Relaxation:
     """The fixpoint for one problem. What it leaves open may have any value. Raises :class:`LimitReached`.
 
-    ``everything`` is the domain of all objects, where types are lenient: steps may be taken with any of them.
+    ``over``: whether to give up. ``everything`` is the domain of all objects, where types are lenient: steps may be
+    taken with any of them. Comparisons may have either value; with ``constants`` those that read only numbers which
+    never change, and are given, have the one that they have (none, if it is undefined). No search finds more than
+    ``most`` bindings.
     """
 
     def __init__(
         self,
         engine: Engine,
-        budget: Budget,
+        over: Callable[[], bool],
         openings: Sequence[OpenPredicate] = (),
         everything: int | None = None,
+        *,
+        constants: bool = False,
+        most: int = MAX_MATCHES,
     ) -> None:
         self.engine = engine
         self.task = engine.task
-        self.budget = budget
+        self._over = over
+        self._most = most
         self.possible_certain = PossibleCertain(self.task)
         size = self.possible_certain.size
         state = engine.initial()
+        self._fluents = state.fluents
+        self._constant = self._constants() if constants else frozenset()
         initial = [set(facts) for facts in state.facts]
         initial += [set() for _ in range(size - len(initial))]
         self._facts: list[set[int]] = [set(facts) for facts in initial] + initial
@@ -140,11 +151,11 @@ class Relaxation:
         return self._few(known[1], values, count)
 
     def _few(self, search: Search, values: Sequence[int], count: int) -> list[tuple[int, ...]]:
-        if self.budget.over:
+        if self._over():
             raise LimitReached(Limited.QUESTION)
         out = _Few(count)
         with suppress(StopIteration):
-            search(self._facts, (), out, *values)
+            search(self._facts, self._fluents, out, *values)
         return out
 
     def possible_form(self, formula: Formula, positive: bool) -> Formula:
@@ -154,6 +165,8 @@ class Relaxation:
                 return self._remembered(formula, positive)
             case Atom() if formula.predicate in self._action_predicates and not positive:
                 return TRUE  # another step may be taken
+            case Compare() if self._is_constant(formula):
+                return formula if positive else Not(formula)
             case Atom() | Compare():
                 return self.possible_certain.possible(formula, positive)
             case _:
@@ -179,6 +192,20 @@ class Relaxation:
             self.reach(opening.predicate, code, False)
             if len(self._facts[opening.predicate]) > MAX_MATCHES:
                 raise LimitReached(Limited.QUESTION)
+
+    def _constants(self) -> frozenset[int]:
+        """The functions whose values are given, and that nothing changes."""
+        task = self.task
+        snaps = [snap for a in task.actions.values() for snap in (a.start, a.end) if snap is not None]
+        changing = {a.function for snap in snaps for effect in snap.effects for a in effect.assignments}
+        changing.update([literal.predicate for literal in task.timed_literals if literal.fluent])
+        if task.unknowns is not None:
+            changing.update([function for function, values in enumerate(task.unknowns.values) if values])
+        return frozenset(range(len(task.functions))) - changing
+
+    def _is_constant(self, formula: Compare) -> bool:
+        read = [fluent for side in (formula.left, formula.right) for fluent in expression_fluents(side)]
+        return bool(self._constant) and all([fluent.function in self._constant for fluent in read])
 
     # -- the fixpoint -------------------------------------------------------------------------------------------------
 
@@ -231,15 +258,15 @@ class Relaxation:
 
     def matches(self, condition: Formula, variables: tuple[Variable, ...]) -> list[tuple[int, ...]]:
         """All bindings for which a condition may hold. Raises :class:`LimitReached`."""
-        if self.budget.over:
+        if self._over():
             raise LimitReached(Limited.QUESTION)
         key = (id(condition), "all")
         known = self._searches.get(key)
         if known is None:
             search = self.possible_certain.search(self.possible_form(condition, True), variables, ())
             known = self._searches[key] = condition, search
-        out = _Some(self.budget)
-        known[1](self._facts, (), out)
+        out = _Some(self._over, self._most)
+        known[1](self._facts, self._fluents, out)
         return out
 
     def _derive(self) -> bool:
@@ -263,8 +290,8 @@ class Relaxation:
         if known is None:
             body = self.possible_form(axiom.body, True) if may_be else Not(self.possible_form(axiom.body, False))
             known = self._searches[key] = axiom.body, self.possible_certain.search(body, axiom.parameters, ())
-        out = _Some(self.budget)
-        known[1](self._facts, (), out)
+        out = _Some(self._over, self._most)
+        known[1](self._facts, self._fluents, out)
         target = self._facts[axiom.predicate if may_be else axiom.predicate + self.possible_certain.size]
         before = len(target)
         target.update([self.task.encode(objects) for objects in out])
