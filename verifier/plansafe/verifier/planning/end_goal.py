@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
 from typing import assert_never
 
 from plansafe.verifier.model.nodes import (
@@ -18,7 +17,6 @@ from plansafe.verifier.model.nodes import (
     Temporal,
     Truth,
     Variable,
-    bind,
 )
 from plansafe.verifier.model.operations import (
     substituted,
@@ -39,8 +37,7 @@ def require_at_end(draft: Draft, parameters: tuple[Variable, ...], formula: Form
     if not compound:
         budget = [MAX_EXPANSION]
         literals: list[Formula] = []
-        for objects in product(*[draft.source.domains[v.domain] for v in parameters]):
-            values = bind(parameters, objects)
+        for values in draft.source.bindings(parameters, {}):
             ground = _grounded(draft, substituted(formula, values), budget)
             if ground is None or not is_conjunction(ground):
                 compound = True
@@ -75,8 +72,7 @@ def _grounded(draft: Draft, formula: Formula, budget: list[int]) -> Formula | No
             return folded(draft.source, And(tuple(parts)) if isinstance(formula, And) else Or(tuple(parts)))
         case Quantified():
             copies: list[Formula] = []
-            for objects in product(*[draft.source.domains[v.domain] for v in formula.variables]):
-                values = bind(formula.variables, objects)
+            for values in draft.source.bindings(formula.variables, {}):
                 ground = _grounded(draft, substituted(formula.body, values), budget)
                 if ground is None:
                     return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
 from typing import NamedTuple, assert_never
 
 from plansafe.verifier.execution.engine import Engine
@@ -16,6 +15,7 @@ from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import (
     And,
     Atom,
+    Binding,
     Compare,
     Equal,
     Formula,
@@ -24,14 +24,12 @@ from plansafe.verifier.model.nodes import (
     Quantified,
     Temporal,
     Truth,
-    bind,
     ground,
 )
 from plansafe.verifier.model.operations import past_operator
 from plansafe.verifier.planning.lifted import is_static
 from plansafe.verifier.planning.network import Conjunction, Network, all_of
 
-Binding = dict[int, int]
 MAX_NODES = 3_000_000
 _OUTPUT = -1  # instead of the index of a past subformula: the whole formula
 
@@ -98,14 +96,8 @@ class Conditions:
                 parts = (self.conjunction(part, binding, positive, where) for part in formula.parts)
                 return all_of(parts) if isinstance(formula, And) == positive else self.network.any(parts)
             case Quantified():
-                slots = [v.slot for v in formula.variables]
-                every = product(*[self.task.domains[v.domain] for v in formula.variables])
-                parts = (
-                    self.conjunction(
-                        formula.body, {**binding, **dict(zip(slots, objects, strict=True))}, positive, where
-                    )
-                    for objects in every
-                )
+                every = self.task.bindings(formula.variables, binding)
+                parts = (self.conjunction(formula.body, inner, positive, where) for inner in every)
                 return all_of(parts) if formula.universal == positive else self.network.any(parts)
             case Temporal() if isinstance(where, Where) and id(formula) in where.program.past_index:
                 return self._past(formula, binding, positive, where)
@@ -218,8 +210,8 @@ class Conditions:
                     if any([matched[v.slot] not in self.task.domain_sets[v.domain] for v in bound]):
                         continue
                     rest = [v for v in effect.variables if v.slot not in matched]
-                    for objects in product(*[self.task.domains[v.domain] for v in rest]):
-                        out.append(self.conjunction(effect.condition, {**matched, **bind(rest, objects)}, value))
+                    for inner in self.task.bindings(rest, matched):
+                        out.append(self.conjunction(effect.condition, inner, value))
         now = self._literal(atom, binding, positive, None)
         if positive:
             return self.network.any([*adds, all_of([now, *deletes])])

@@ -13,12 +13,12 @@ from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import (
     TRUE,
     Atom,
+    Binding,
     Quantified,
-    bind,
 )
 from plansafe.verifier.planning.lifted import Demand, Lifted
 from plansafe.verifier.planning.network import Conjunction, Fact, all_of
-from plansafe.verifier.planning.relaxed_conditions import After, Asking, Binding, Conditions, Where
+from plansafe.verifier.planning.relaxed_conditions import After, Asking, Conditions, Where
 
 MAX_OPEN = 256
 
@@ -70,8 +70,7 @@ class RuleDemands:
         guard = TRUE if part.guard is None else part.guard
         action_fact = self.engine.action_fact("start", step)
         out: list[Conjunction | None] = []
-        for values in product(*[self.task.domains[v.domain] for v in rest]):
-            full = {**binding, **bind(rest, values)}
+        for full in self.task.bindings(rest, binding):
             if demand.check is not None:
                 where: Asking | After | None = After(step) if part.after else None
                 if isinstance(demand.check, LatchedCheck):

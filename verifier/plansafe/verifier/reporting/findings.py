@@ -286,9 +286,8 @@ class Writer:
         out = set()
         for effect in (*action.start.effects, *(action.end.effects if action.end else ())):
             for atom in effect.adds if adds else effect.deletes:
-                ground = [a if a >= 0 else binding.get(-1 - a, -1) for a in atom.arguments]
-                if min(ground, default=0) >= 0 and not effect.variables and effect.condition is model.TRUE:
-                    out.add((atom.predicate, self.task.encode(tuple(ground))))
+                if not effect.variables and effect.condition is model.TRUE:
+                    out.add((atom.predicate, self.task.code_of(atom.arguments, binding)))
         return out
 
     # -- violated rules -----------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from plansafe.specs.lint.gaps.scene import Item, Scene, Shared
 from plansafe.specs.lint.gaps.words import FORBIDDEN, UNREAD, Word
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.nodes import Atom
+from plansafe.verifier.model.nodes import Atom, ground
 
 NEAR = 2
 """How many facts may lie between a step and what makes it suspicious."""
@@ -61,7 +61,7 @@ class Patterns:
         """A step taken while something suspicious holds near its objects, or with suspicious things."""
         binding = step.binding
         needed = {
-            Fact(part.predicate, tuple([a if a >= 0 else binding[-1 - a] for a in part.arguments]))
+            Fact(part.predicate, ground(part.arguments, binding))
             for part in step.action.start.condition
             if isinstance(part, Atom)
         }
