@@ -10,7 +10,7 @@ from cause_brute import Brute, cut, small_draw
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.cause import Cause, minimal_cause, smallest_hitting_set
-from plansafe.verifier.diagnose.links import NotCovered
+from plansafe.verifier.execution.purpose import NotCovered
 from plansafe.verifier.reporting.report import FindingClass
 
 

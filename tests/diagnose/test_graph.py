@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.diagnose.causal import CausalStructure, Link, Open, Threat, causal_structure
+from plansafe.verifier.diagnose.causal import CausalStructure, causal_structure
 from plansafe.verifier.diagnose.graph import MissingExtra, dot, explain_class, graph, picture
+from plansafe.verifier.diagnose.links import Link, Open, Threat
 from plansafe.verifier.diagnose.model import Diagnosis
 from plansafe.verifier.repair.model import Edit, EditKind, Repair, RepairResult, RepairStatus
 

@@ -16,12 +16,13 @@ from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.diagnose.api import diagnose
 from plansafe.verifier.diagnose.cause import minimal_cause
 from plansafe.verifier.diagnose.labels import safel_label
-from plansafe.verifier.diagnose.links import NotCovered, record
+from plansafe.verifier.diagnose.links import record
 from plansafe.verifier.diagnose.localise import localise
 from plansafe.verifier.elaborate.unknowns import is_empty, narrowed
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.one_world import CODE, LeavesOpen
 from plansafe.verifier.execution.online import Monitor
+from plansafe.verifier.execution.purpose import NotCovered
 from plansafe.verifier.execution.steps import IllFormed
 from plansafe.verifier.model.nodes import Effect, InitialLiteral, Interval, OpenPredicate, WorldInvariant
 from plansafe.verifier.planning.compile_rules import CannotCompile, compile_rules

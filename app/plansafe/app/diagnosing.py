@@ -58,7 +58,7 @@ def drawn(prepared: Prepared, read: ReadSteps, diagnosis: Diagnosis) -> str | Di
     """The causal structure as DOT text, or why there is none."""
     from plansafe.verifier.diagnose.causal import causal_structure  # noqa: PLC0415 - for this wish alone
     from plansafe.verifier.diagnose.graph import dot  # noqa: PLC0415
-    from plansafe.verifier.diagnose.links import NotCovered  # noqa: PLC0415
+    from plansafe.verifier.execution.purpose import NotCovered  # noqa: PLC0415
 
     try:
         return dot(causal_structure(prepared.checker, read.steps), diagnosis, initial=False)
@@ -69,7 +69,7 @@ def drawn(prepared: Prepared, read: ReadSteps, diagnosis: Diagnosis) -> str | Di
 def causes(prepared: Prepared, report: Report) -> tuple[Because, ...]:
     """The minimal cause of each finding."""
     from plansafe.verifier.diagnose.cause import minimal_cause  # noqa: PLC0415 - for this wish alone
-    from plansafe.verifier.diagnose.links import NotCovered  # noqa: PLC0415
+    from plansafe.verifier.execution.purpose import NotCovered  # noqa: PLC0415
 
     out = []
     late = monotonic() + _CAUSES_S

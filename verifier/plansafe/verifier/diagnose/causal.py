@@ -1,42 +1,15 @@
-"""What each step of a plan rests on, and what it is for (docs/causes.md)."""
+"""What each step of a plan rests on, and which steps nothing needs (docs/causes.md)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
-from plansafe.grammar.codes import SC
 from plansafe.verifier.api import Checker
-from plansafe.verifier.diagnose.links import (
-    Link,
-    Linker,
-    NotCovered,
-    Open,
-    Steps,
-    Threat,
-    record,
-    refuse_time,
-    whom,
-)
-from plansafe.verifier.diagnose.support import EVERYTHING
+from plansafe.verifier.diagnose.links import Link, Linker, Open, Threat, record
+from plansafe.verifier.execution.purpose import Steps
 from plansafe.verifier.execution.replay import FORCE, Outcome, Run
-from plansafe.verifier.execution.state import State
-from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
+from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.model.evaluation import Evaluator
-from plansafe.verifier.model.nodes import And, Binding, Formula, Not
-from plansafe.verifier.model.printing import formula_text
-
-__all__ = [
-    "ILL_FORMED",
-    "CausalStructure",
-    "Link",
-    "NotCovered",
-    "Open",
-    "Support",
-    "Threat",
-    "causal_structure",
-    "supports",
-]
 
 ILL_FORMED = "(ill-formed)"
 """The text of a step that names nothing the task has."""
@@ -137,90 +110,3 @@ def _redundant(checker: Checker, steps: Steps, links: list[Link], full: _Reduced
         elif len(block) > 1:
             blocks += [block[len(block) // 2 :], block[: len(block) // 2]]
     return tuple(sorted(out))
-
-
-# -- what a step supports ---------------------------------------------------------------------------------------------
-
-
-class Support(NamedTuple):
-    """Something that would fail if a step were left out.
-
-    ``kind`` is ``step``, ``goal`` or ``rule``. ``step`` is the later step that could not be taken, one more than the
-    plan's length for the goal, and for a rule the step at which it would be violated (0: the initial state).
-    ``literal``: what the step gives, empty for a rule. ``text``: a phrase such as ``gives (open fridge) to step 5``.
-    """
-
-    kind: str
-    step: int
-    literal: str
-    rule: str | None
-    text: str
-
-
-def supports(checker: Checker, steps: Steps, k: int) -> tuple[Support, ...]:
-    """What step ``k`` (from 1) of a plan is there for.
-
-    Two runs are held against each other: the plan, and the plan without step ``k``, in both of which the effects of
-    every other step happen whether or not it can be taken, at its old time. Listed is what holds in the first and not
-    in the second: preconditions of later steps and parts of the goal, literal by literal, and rule instances. An
-    ill-formed step supports nothing. Raises :class:`NotCovered`. Two replays.
-    """
-    refuse_time(checker, steps)
-    if not 1 <= k <= len(steps):
-        raise IndexError(f"the plan has no step {k}")
-    if isinstance(steps[k - 1], IllFormed):
-        return ()
-    task = checker.engine.task
-    with_it = Run(checker.engine, FORCE)
-    with_it.steps(steps[: k - 1])
-    without = with_it.resume(FORCE)
-    without.step_of_letter = list(with_it.step_of_letter or ())
-    with_it.steps(steps[k - 1 : k], k - 1)
-    found: dict[Support, None] = {}
-    for number, step in enumerate(steps[k:], k + 1):
-        if isinstance(step, GroundAction):
-            binding = step.binding
-            condition = And(step.action.start.condition)
-            for literal in _lost(checker, condition, binding, with_it.state, without.state):
-                found[Support("step", number, literal, None, f"gives {literal} to step {number}")] = None
-        failed = len(with_it.failures), len(without.failures)
-        with_it.steps([step], number - 1)
-        without.steps([step], number - 1)
-        if len(without.failures) > failed[1] and len(with_it.failures) == failed[0]:
-            failure = without.failures[-1]
-            if failure.code != SC.PRECONDITION:
-                text = f"keeps the effects of step {number} defined"
-                found[Support("step", number, failure.detail, None, text)] = None
-    end = len(steps) + 1
-    for literal in _lost(checker, And(task.goal), {}, with_it.state, without.state):
-        found[Support("goal", end, literal, None, f"gives {literal} to the goal")] = None
-    for support in _rules(checker, with_it, without, len(steps)):
-        found[support] = None
-    return tuple(found)
-
-
-def _lost(checker: Checker, condition: Formula, binding: Binding, before: State, after: State) -> Iterator[str]:
-    """Literals that a condition true in one state rests on there, and that another state in which it fails lacks."""
-    task = checker.engine.task
-    now = Evaluator(task, after.facts, after.fluents)
-    if now.holds(condition, binding) is True:
-        return
-    then = Evaluator(task, before.facts, before.fluents)
-    if then.holds(condition, binding) is not True:
-        return
-    for reason in then.reasons(condition, binding, False, EVERYTHING):
-        if now.holds(reason.formula, reason.binding) is not (not reason.wanted):
-            yield formula_text(task, Not(reason.formula) if reason.wanted else reason.formula, reason.binding)
-
-
-def _rules(checker: Checker, with_it: Run, without: Run, steps: int) -> Iterator[Support]:
-    """The rule instances that only the second run violates."""
-    parts = checker.engine.plan.parts
-    kept = {(v.part, v.binding) for v in with_it.outcome(steps).violations}
-    for violation in without.outcome(steps).violations:
-        part = parts[violation.part]
-        rule = checker.rules[part.rule]
-        if rule.preference or (violation.part, violation.binding) in kept:
-            continue
-        text = f"keeps rule `{rule.name}`{whom(checker, part, violation.binding)}"
-        yield Support("rule", violation.step, "", rule.name, text)

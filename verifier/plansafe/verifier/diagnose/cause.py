@@ -18,7 +18,6 @@ from typing import NamedTuple
 from plansafe.grammar.codes import SC
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.diagnose.links import NotCovered, Steps, refuse_time
 from plansafe.verifier.diagnose.worlds import (
     ABSENT,
     STEP,
@@ -29,6 +28,7 @@ from plansafe.verifier.diagnose.worlds import (
     Worlds,
     question,
 )
+from plansafe.verifier.execution.purpose import NotCovered, Steps, refuse_time
 from plansafe.verifier.execution.replay import HALT, SKIP, Run
 from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.model.nodes import And
@@ -62,7 +62,7 @@ def minimal_cause(checker: Checker, plan: Source, finding: Finding, *, time_limi
     cannot be computed, numbers too large, and findings that are not of this plan.
     """
     read = checker.read(plan)
-    refuse_time(checker, read.steps)
+    refuse_time(checker.engine, read.steps)
     if finding.finding_class is FindingClass.ILL_FORMED:
         return Cause((finding.step,), (), True, f"step {finding.step} is no step of this domain")
     if read.timed is not None:

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.diagnose.causal import ILL_FORMED, CausalStructure, causal_structure, supports
+from plansafe.verifier.diagnose.causal import ILL_FORMED, CausalStructure, causal_structure
 from plansafe.verifier.diagnose.links import Link
 from plansafe.verifier.diagnose.model import Diagnosis
+from plansafe.verifier.execution.purpose import supports
 from plansafe.verifier.extras import how_to_install
 from plansafe.verifier.repair.model import Edit, EditKind, Repair
 
@@ -192,7 +193,8 @@ def explain_class(checker: Checker, structure: CausalStructure, repair: Repair) 
         found = list(dict.fromkeys(_phrases(structure, after, repair, edit)))
         if edit.position and not found:
             found = [
-                _in_old_numbers(repair, s.kind, s.step, s.text) for s in supports(checker, repaired, edit.position)
+                _in_old_numbers(repair, s.kind, s.step, s.text)
+                for s in supports(checker.engine, repaired, edit.position)
             ]
         out.append("; ".join(found[:MAX_PHRASES]) or edit.reason)
     return tuple(out)

@@ -15,9 +15,10 @@ from plansafe.grammar.codes import SC
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.support import Key, Support, SupportLiteral
 from plansafe.verifier.execution.monitors.finding import Violation
+from plansafe.verifier.execution.purpose import NotCovered, Steps, refuse_time, whom
 from plansafe.verifier.execution.replay import FORCE, Failure, Run
 from plansafe.verifier.execution.state import State, StateChange
-from plansafe.verifier.execution.steps import GroundAction, IllFormed
+from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import (
     TRUE,
     Action,
@@ -34,15 +35,10 @@ from plansafe.verifier.model.nodes import (
     bind,
 )
 from plansafe.verifier.model.operations import expression_fluents, is_temporal, mentions, reads, reads_numbers
-from plansafe.verifier.rules.model import Part, shown_names
+from plansafe.verifier.rules.model import Part
 
-Steps = Sequence[GroundAction | IllFormed]
 MAX_OPEN = 16
 """So many literals of one failed condition are listed."""
-
-
-class NotCovered(ValueError):
-    """The plan has durative actions, its task timed literals, or a number grew too large: the text says which."""
 
 
 class Link(NamedTuple):
@@ -100,19 +96,9 @@ class Trace(NamedTuple):
         return steps[place - 1] if place else 0
 
 
-def refuse_time(checker: Checker, steps: Steps) -> None:
-    """Raise :class:`NotCovered` where steps alone do not say what happens: with time, or in many worlds."""
-    if checker.engine.refused is not None:
-        raise NotCovered(checker.engine.refused.message)
-    if any([literal.time > 0 for literal in checker.engine.task.timed_literals]):
-        raise NotCovered("timed literals change the world beside the plan's steps")
-    if any([isinstance(step, GroundAction) and step.action.end is not None for step in steps]):
-        raise NotCovered("durative actions overlap")
-
-
 def record(checker: Checker, steps: Steps) -> Trace:
     """Run a plan by force and note every change. Raises :class:`NotCovered`."""
-    refuse_time(checker, steps)
+    refuse_time(checker.engine, steps)
     logs: list[list[StateChange] | None] = [None for _ in steps]
     changers: dict[Key, list[int]] = {}
 
@@ -334,7 +320,7 @@ class Linker:
         part = self.checker.engine.plan.parts[violation.part]
         consumer = self.goal_step if violation.at_end else violation.step
         binding = bind(part.parameters, violation.binding)
-        rule = self.checker.rules[part.rule].name + whom(self.checker, part, violation.binding)
+        rule = self.checker.rules[part.rule].name + whom(self.checker.engine, part, violation.binding)
         letter = min(violation.letter, len(step_of_letter) - 1)
         guard = TRUE if part.guard is None else part.guard
         if not self._of_states(part.body) or not self._of_states(guard):
@@ -394,13 +380,6 @@ class _Outcome(NamedTuple):
     def keys(self) -> frozenset[Key]:
         """Everything it may change."""
         return self.adds | self.deletes | self.updates.keys()
-
-
-def whom(checker: Checker, part: Part, objects: tuple[int, ...]) -> str:
-    """The objects of an instance of a rule, as in `` for stove-1``; what matches anything is left out."""
-    shown = shown_names([v.name for v in part.parameters])
-    names = [o for name, o in zip(shown, checker.engine.task.names(objects), strict=True) if name != "_"]
-    return f" for {', '.join(names)}" if names else ""
 
 
 def _divides(expression: Expression) -> bool:

@@ -11,7 +11,7 @@ from typing import NamedTuple, assert_never
 
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import State
-from plansafe.verifier.model.evaluation import Evaluator
+from plansafe.verifier.model.evaluation import EVERYTHING, Evaluator
 from plansafe.verifier.model.nodes import (
     And,
     Atom,
@@ -34,8 +34,6 @@ from plansafe.verifier.model.printing import formula_text
 
 Key = tuple[int, int]
 """A basic fact (predicate, code), or a fluent (number of predicates + function, code)."""
-EVERYTHING = 1_000_000
-"""No limit on the literals that are asked for."""
 MAX_FLIPS = 100
 """Of a condition that rests on more literals than this, whether each is needed is told by its shape alone."""
 

@@ -48,6 +48,8 @@ _COMPARE: dict[str, Callable[[Number, Number], bool]] = {
     "<=": lambda a, b: a <= b,
     ">=": lambda a, b: a >= b,
 }
+EVERYTHING = 1_000_000
+"""No limit on the literals that are asked for."""
 
 
 class Undefined(Exception):

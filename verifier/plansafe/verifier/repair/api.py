@@ -78,7 +78,7 @@ class Repairer:
         self.all_listed = True
         self.unsafe_goal = False
         """Whether it was proved that the goal can be reached, but not safely."""
-        self._reasons = Reasons(checker, steps)
+        self._reasons = Reasons(checker.engine, steps)
         self._explained = 0
         self._places: dict[tuple[object, ...], set[int]] = {}
         self._safe: dict[tuple[object, ...], bool] = {}

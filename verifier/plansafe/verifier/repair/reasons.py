@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from plansafe.verifier.api import Checker
-from plansafe.verifier.diagnose.causal import NotCovered, Support, supports
+from plansafe.verifier.execution.engine import Engine
+from plansafe.verifier.execution.purpose import NotCovered, Support, supports
 from plansafe.verifier.execution.replay import HALT, Run
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.model.printing import formula_text
@@ -19,16 +19,15 @@ _MOST = 2
 class Reasons:
     """The reasons of the edits of one plan."""
 
-    def __init__(self, checker: Checker, original: Sequence[GroundAction | IllFormed]) -> None:
-        self.checker = checker
-        self.engine = checker.engine
-        self.objects = checker.engine.task.objects
+    def __init__(self, engine: Engine, original: Sequence[GroundAction | IllFormed]) -> None:
+        self.engine = engine
+        self.objects = engine.task.objects
         self.original = original
 
     def of_new(self, aligned: Aligned, place: int) -> str:
         """What the step at a place (from 0) of a repaired plan serves."""
         try:
-            found = supports(self.checker, aligned.steps, place + 1)
+            found = supports(self.engine, aligned.steps, place + 1)
         except NotCovered:
             return ""
 
