@@ -27,7 +27,7 @@ def audit_plans(
 ) -> int:
     """Audit plans and print the reports; with ``fix`` or ``diff``, their repairs. The exit code of the whole."""
     # Millions of small tuples, hardly any cycles: the default would spend a third of the time on looking.
-    gc.set_threshold(200_000, 50, 100)
+    gc.set_threshold(1_000_000, 50, 100)
     problem = usage_problem(settings)
     if problem is not None:
         return complain(problem)
