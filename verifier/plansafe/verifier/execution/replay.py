@@ -185,7 +185,6 @@ class Run:
     def _quick(self) -> bool:
         """Whether a step is its function and nothing else: no monitors, derived facts, preferences or observer."""
         watched = self.runtime is not None or self.observer is not None or self.engine.axioms is not None
-        watched = watched or self.trace is not None
         return not watched and not any([a.preferences for a in self.task.actions.values()])
 
     def resume(self, reading: str) -> Run:
@@ -225,6 +224,7 @@ class Run:
                         self.time = number
                         if letters is not None:
                             letters.append(number)
+                            self._keep(number)
                         continue
                     done = self._take(run, step, number)
                 except (KeyError, ZeroDivisionError, Conflict):
@@ -295,8 +295,12 @@ class Run:
             self.runtime.arrive(self.state, self.log, self.moment())
         if self.observer is not None:
             self.observer(self, number, self.log)
+        self._keep(number)
+
+    def _keep(self, number: int) -> None:
+        """Put away what step ``number`` changed."""
         if self.trace is not None:
-            self.trace.append((self.letter, number, list(self.log)))
+            self.trace.append((self.letter, number, [*self.log]))
             self.kept += len(self.log)
             if self.kept > MAX_CHANGES:
                 self.trace = None

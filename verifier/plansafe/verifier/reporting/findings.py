@@ -22,7 +22,7 @@ from plansafe.verifier.reporting.report import Blame, Finding, FindingClass
 from plansafe.verifier.rules.model import Rule
 
 if TYPE_CHECKING:
-    from plansafe.verifier.reporting.history import Answer, Past, Question
+    from plansafe.verifier.reporting.history import Answer, Fact, Past, Question
 
 _CODES = {
     "process": (SC.PROCESS_VIOLATED, FindingClass.PROCESS),
@@ -153,10 +153,6 @@ class Writer:
 
     # -- failed steps -------------------------------------------------------------------------------------------------
 
-    def _taken(self, step: int) -> tuple[model.Action, Binding] | None:
-        taken = self.read.steps[step - 1]
-        return (taken.action, taken.binding) if isinstance(taken, GroundAction) else None
-
     def _failure(
         self, failure: Failure, readings: tuple[str, ...], answer: Answer | None, past: dict[tuple[int, int], Past]
     ) -> Finding:
@@ -178,7 +174,7 @@ class Writer:
         related: list[Label] = []
         help: str | None = None
         table = None
-        found = self._taken(step)
+        taken = self.read.steps[step - 1]
         if failure.code in (SC.PRECONDITION, SC.OVER_ALL):
             what = (
                 "its condition over all does not hold"
@@ -205,8 +201,8 @@ class Writer:
                 span = self.span(failure.other)
                 if span is not None:
                     related.append(Label(self.plan.name, span, "happens at the same time", False))
-        if found is not None and isinstance(found[0].node, list):
-            related.append(self._condition_label(found[0], failure))
+        if isinstance(taken, GroundAction) and isinstance(taken.action.node, list):
+            related.append(self._condition_label(taken.action, failure))
         return Finding(
             failure.code,
             FindingClass.INEXECUTABLE,
@@ -265,7 +261,7 @@ class Writer:
                 if (
                     isinstance(taken, GroundAction)
                     and taken.action.name in able
-                    and fact in self._effects(later, reason.wanted)
+                    and self._gives(taken, fact, reason.wanted)
                 ):
                     verb = "makes" if reason.wanted else "ends"
                     text, which = self._step_text(later), self.task.fact_text(*fact)
@@ -277,18 +273,16 @@ class Writer:
                     return f"actions that can make it true: {', '.join(['`' + a + '`' for a in actions[:5]])}"
         return None
 
-    def _effects(self, step: int, adds: bool) -> set[tuple[int, int]]:
-        """Facts that a step's unconditional effects make true (or false)."""
-        found = self._taken(step)
-        if found is None:
-            return set()
-        action, binding = found
-        out = set()
+    def _gives(self, taken: GroundAction, fact: Fact, value: bool) -> bool:
+        """Whether the unconditional effects of a step give a fact this value."""
+        action = taken.action
         for effect in (*action.start.effects, *(action.end.effects if action.end else ())):
-            for atom in effect.adds if adds else effect.deletes:
-                if not effect.variables and effect.condition is model.TRUE:
-                    out.add((atom.predicate, self.task.code_of(atom.arguments, binding)))
-        return out
+            if effect.variables or effect.condition is not model.TRUE:
+                continue
+            for atom in effect.adds if value else effect.deletes:
+                if atom.predicate == fact[0] and self.task.code_of(atom.arguments, taken.binding) == fact[1]:
+                    return True
+        return False
 
     # -- violated rules -----------------------------------------------------------------------------------------------
 
