@@ -190,14 +190,14 @@ class Run:
     def resume(self, reading: str) -> Run:
         """Another reading of a run that a failed step has halted: a copy that stands before that step.
 
-        There will be something to explain, so it keeps what changes.
+        With monitors it keeps what changes: what they find behind a failed step will have to be explained.
         """
         run = shallow(self)
         run.reading = reading
-        run.code, run.log, run.trace, run.kept = self.engine.full_code, [], [], 0
+        run.log, run.trace, run.kept = [], None, 0
         run.state = self.state.fork()
         if self.runtime is not None:
-            run.runtime = self.runtime.fork()
+            run.runtime, run.code, run.trace = self.runtime.fork(), self.engine.full_code, []
         run.failures, run.reasons, run.soft = [], {}, dict(self.soft)
         run.step_of_letter = list(range(self.letter + 1))
         return run
@@ -224,7 +224,6 @@ class Run:
                         self.time = number
                         if letters is not None:
                             letters.append(number)
-                            self._keep(number)
                         continue
                     done = self._take(run, step, number)
                 except (KeyError, ZeroDivisionError, Conflict):
@@ -295,12 +294,8 @@ class Run:
             self.runtime.arrive(self.state, self.log, self.moment())
         if self.observer is not None:
             self.observer(self, number, self.log)
-        self._keep(number)
-
-    def _keep(self, number: int) -> None:
-        """Put away what step ``number`` changed."""
         if self.trace is not None:
-            self.trace.append((self.letter, number, [*self.log]))
+            self.trace.append((self.letter, number, list(self.log)))
             self.kept += len(self.log)
             if self.kept > MAX_CHANGES:
                 self.trace = None
