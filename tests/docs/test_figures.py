@@ -16,6 +16,7 @@ KEPT = {
     ("docs/safety-chip-agreement.md", "How often the label is our verdict"): "a test compares it with the data",
     ("docs/labels.md", "How often they name the fault"): "a test computes it",
     ("docs/certificates.md", "What is proved, and what is not"): "limits, not figures",
+    ("bench/README.md", "bench"): "limits, not figures",
     ("bench/README.md", "Verdicts over worlds"): "targets, not figures",
 }
 """Sections with numbers that are not measured, or cannot be out of date, and why."""
