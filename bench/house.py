@@ -249,8 +249,11 @@ def svg(root: Path) -> str:
         out.append(_arrow(a, b, f"M{x1:.0f} {y1:.0f} C{x1:.0f} {bend:.0f} {x2:.0f} {bend:.0f} {x2:.0f} {y2 - 1:.0f}"))
     # Longer ways run beside the house, each in a lane of its own: the longest outside.
     far = sorted([(a, b) for a, b in edges if level[b] - level[a] > 1], key=lambda e: level[e[1]] - level[e[0]])
-    for lane, (a, b) in enumerate(far):
+    lanes: Counter[bool] = Counter()
+    for a, b in far:
         left = place[a][0] + place[a][2] / 2 < WIDTH / 2 or place[b][0] + place[b][2] / 2 < WIDTH / 2
+        lane = lanes[left]
+        lanes[left] += 1
         x = LEFT - 8 - 7 * lane if left else WIDTH - LEFT + 8 + 7 * lane
         x1, x2 = [place[n][0] + (0 if left else place[n][2]) for n in (a, b)]
         y1, y2 = place[a][1] + TALL - 8 - 2 * (lane % 8), place[b][1] + 8 + 2 * (lane % 8)

@@ -1,4 +1,4 @@
-"""Lets the tests of this folder import their helpers."""
+"""Lets the tests of this folder import their helpers, and ``bench``, which is no part of the package."""
 
 from __future__ import annotations
 
@@ -6,3 +6,4 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))

@@ -1,0 +1,24 @@
+"""The plan of the house is what the imports are, and every package is named in its folder's README."""
+
+from __future__ import annotations
+
+import pytest
+from bench.house import FOLDERS, modules, svg, upward
+from doc_blocks import ROOT
+
+
+def test_the_picture_is_what_the_imports_are() -> None:
+    drawn = (ROOT / "docs/house.svg").read_text(encoding="utf-8")
+    assert drawn == svg(ROOT), "draw it anew: python -m bench.house --svg docs/house.svg"
+
+
+def test_no_import_points_upwards() -> None:
+    assert not upward(modules(ROOT))
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_the_readme_of_a_folder_names_its_packages(folder: str) -> None:
+    text = (ROOT / folder / "README.md").read_text(encoding="utf-8")
+    home = ROOT / folder / "plansafe" / folder
+    packages = [path.parent.relative_to(home).as_posix() for path in home.rglob("__init__.py") if path.parent != home]
+    assert not [name for name in packages if f"`{name.split('/')[-1]}" not in text]
