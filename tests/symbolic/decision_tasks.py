@@ -17,7 +17,6 @@ from plansafe.verifier.symbolic.worlds.completions import Completions
 from plansafe.verifier.symbolic.worlds.decision import Opens, Partial, decision_of
 from plansafe.verifier.symbolic.worlds.encode import encode
 from plansafe.verifier.symbolic.worlds.question import question
-from plansafe.verifier.symbolic.worlds.texts import fluent_text
 
 Fact = tuple[str, ...]
 
@@ -66,13 +65,13 @@ def compared_task(case: WorldsCase, engine: str = "auto") -> TaskCompared:
 def given(task: Task, partial: Partial) -> dict[Fact, bool | Fraction]:
     """A partial assignment as the kernel names it."""
     facts = {named(task.fact_text(*fact)): value for fact, value in partial.facts}
-    return {**facts, **{named(fluent_text(task, *item)): Fraction(value) for item, value in partial.numbers}}
+    return {**facts, **{named(task.fluent_text(*item)): Fraction(value) for item, value in partial.numbers}}
 
 
 def opened(task: Task, opens: Opens) -> list[Fact]:
     """What is open as the kernel names it."""
     facts = [named(task.fact_text(*fact)) for fact in opens.facts]
-    return [*facts, *[named(fluent_text(task, *item)) for item in opens.numbers]]
+    return [*facts, *[named(task.fluent_text(*item)) for item in opens.numbers]]
 
 
 def named(text: str) -> Fact:
