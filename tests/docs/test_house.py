@@ -21,4 +21,4 @@ def test_the_readme_of_a_folder_names_its_packages(folder: str) -> None:
     text = (ROOT / folder / "README.md").read_text(encoding="utf-8")
     home = ROOT / folder / "plansafe" / folder
     packages = [path.parent.relative_to(home).as_posix() for path in home.rglob("__init__.py") if path.parent != home]
-    assert not [name for name in packages if f"`{name.split('/')[-1]}" not in text]
+    assert not [name for name in packages if f"{name.split('/')[-1]}/`" not in text and f"`{name}`" not in text]
