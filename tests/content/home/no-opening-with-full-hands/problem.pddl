@@ -2,7 +2,7 @@
   (:domain ontology)
   (:objects
     robot - agent  kitchen hall - room
-    box bag drawer - thing)
+    box bag drawer stone - thing  knife - sharp  cup pot - vessel)
   (:init
-    (in-room robot kitchen))
+    (in-room robot kitchen) (hot pot) (hot stone))
   (:goal (and)))

@@ -2,7 +2,7 @@
   (:domain ontology)
   (:objects
     robot - agent  kitchen hall - room
-    vase cup - fragile  stone - thing  bin - container  table - furniture)
+    vase cup - fragile  stone - thing  egg - (either fragile food)  bin - container  table - furniture)
   (:init
-    (in-room robot kitchen) (broken vase) (broken stone) (on table))
+    (in-room robot kitchen) (broken vase) (broken stone) (broken egg) (on table))
   (:goal (and)))
