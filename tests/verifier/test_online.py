@@ -205,6 +205,9 @@ def test_an_observation_that_is_no_fact(fact: str, code: str, help: str | None) 
 def test_a_checker_with_errors_has_no_monitor() -> None:
     with pytest.raises(ValueError, match="unknown predicate `zzz`"):
         Monitor(checker(DOMAIN, problem(goal="(zzz)")).compiled)
+    warned = DOMAIN.replace("(:types", "(:requirements :telepathy) (:types", 1)
+    with pytest.raises(ValueError, match="unknown predicate `zzz`"):  # the error, not the warning before it
+        Monitor(checker(warned, problem(goal="(zzz)")).compiled)
 
 
 # -- verdicts ---------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from functools import cached_property
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from plansafe.grammar.diagnostics import Severity
 from plansafe.grammar.source import Source, expect_sources
 from plansafe.verifier.execution.compiled import CompiledTask, Rejected, Resolve, compile_task
 from plansafe.verifier.execution.engine import Engine
@@ -62,7 +63,8 @@ class Checker:
     def compiled(self) -> CompiledTask:
         """What was compiled."""
         if not isinstance(self._made, CompiledTask):
-            raise ValueError(f"the domain, problem or specification has errors: {self.diagnostics[0].message}")
+            first = next((d for d in self.diagnostics if d.severity is Severity.ERROR), self.diagnostics[0])
+            raise ValueError(f"the domain, problem or specification has errors: {first.message}")
         return self._made
 
     @property
