@@ -21,7 +21,8 @@ class Settings(NamedTuple):
 
     ``folders`` hold the plans: under ``gate``, no link may lead out of them (out of a plan's own, if none is named).
     ``project`` is a project file that was read (:mod:`plansafe.app.project`); none is looked for here. It says where
-    domain, problem, specifications, scene and goal are that are not given.
+    domain, problem, specifications, scene and goal are that are not given. ``ltl`` are formulas that hold beside the
+    specifications (:mod:`plansafe.grammar.ltl`).
     """
 
     domain: str | None = None
@@ -52,6 +53,7 @@ class Settings(NamedTuple):
     task: str | None = None
     folders: tuple[str, ...] = ()
     project: Project | None = None
+    ltl: tuple[str, ...] = ()
 
 
 class Result(NamedTuple):

@@ -25,6 +25,7 @@ from plansafe.app.options import (
     Gate,
     GoalFile,
     LenientTypes,
+    LtlFormulas,
     MemoryLimit,
     NoDefaultSpec,
     NoProject,
@@ -201,6 +202,7 @@ def audit(
     domain: DomainFile = None,
     problem: ProblemFile = None,
     spec: SpecFiles = None,
+    ltl: LtlFormulas = None,
     no_default_spec: NoDefaultSpec = False,
     require_rules: Annotated[
         bool, typer.Option("--require-rules", help="Exit with 2 if no rule had anything to check.")
@@ -316,6 +318,7 @@ def audit(
         scene=scene,
         goal=goal,
         task=task,
+        ltl=tuple(ltl or ()),
     )
     asked = Asked(plans, no_project, show_config)
     now = configure(context, asked, settings, form.value, memory_limit, tuple(Format))

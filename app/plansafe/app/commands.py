@@ -26,6 +26,7 @@ from plansafe.app.options import (
     Gate,
     GoalFile,
     LenientTypes,
+    LtlFormulas,
     MemoryLimit,
     NoDefaultSpec,
     NoProject,
@@ -106,6 +107,7 @@ def repair(
     domain: DomainFile = None,
     problem: ProblemFile = None,
     spec: SpecFiles = None,
+    ltl: LtlFormulas = None,
     no_default_spec: NoDefaultSpec = False,
     gate: Gate = False,
     allow_no_rules: AllowNoRules = False,
@@ -147,7 +149,7 @@ def repair(
     in safecheck. A batch returns the first present of 4, 2, 1, 3, 0.
     """
     settings = _settings(domain, problem, spec, no_default_spec, gate, allow_no_rules, lenient_types, reading)._replace(
-        world=world, scene=scene, goal=goal, task=task, time_limit=time_limit
+        world=world, scene=scene, goal=goal, task=task, time_limit=time_limit, ltl=tuple(ltl or ())
     )
     asked = Asked(plans, no_project, show_config)
     now = configure(context, asked, settings, form.value, memory_limit, tuple(Format))
@@ -300,6 +302,7 @@ def diagnose(
     domain: DomainFile = None,
     problem: ProblemFile = None,
     spec: SpecFiles = None,
+    ltl: LtlFormulas = None,
     no_default_spec: NoDefaultSpec = False,
     gate: Gate = False,
     allow_no_rules: AllowNoRules = False,
@@ -341,7 +344,7 @@ def diagnose(
     between which steps it lies). Exit codes: those of `safecheck repair`.
     """
     settings = _settings(domain, problem, spec, no_default_spec, gate, allow_no_rules, lenient_types, reading)._replace(
-        world=world, scene=scene, goal=goal, task=task, time_limit=time_limit
+        world=world, scene=scene, goal=goal, task=task, time_limit=time_limit, ltl=tuple(ltl or ())
     )
     asked = Asked(plans, no_project, show_config)
     now = configure(context, asked, settings, form.value, memory_limit, tuple(Format))

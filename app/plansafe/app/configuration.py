@@ -7,11 +7,13 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.app.checking import Result, Settings
+from plansafe.app.ltl_rules import LTL_NAME
 from plansafe.app.project import BadProject, Project, find_project
 from plansafe.app.running import guarded, told
 from plansafe.app.service import Session, expand
 from plansafe.app.shipped import named_in, shipped_spec
 from plansafe.grammar.diagnostics import Severity
+from plansafe.grammar.source import Source
 
 if TYPE_CHECKING:
     import typer
@@ -76,6 +78,12 @@ def configure(
     given = {_flag(name) for name in _FLAGS if _given(context, name)}
     known = {_FLAGS[str(parameter.name)] for parameter in context.command.params if parameter.name in _FLAGS}
     now = in_force(given, known, settings, form, memory, project, forms)
+    for formula in settings.ltl:
+        from plansafe.grammar.ltl import translate  # noqa: PLC0415 - for --ltl alone
+
+        text = Source("--ltl", formula)
+        if wrong := translate(text).diagnostics:
+            raise typer.Exit(told(wrong, {text.name: text}))
     if asked.show_config:
         raise typer.Exit(guarded(lambda: _show(now, asked.plans or [])))
     return now
@@ -142,6 +150,8 @@ def _show(now: InForce, plans: Sequence[str]) -> int:
         for found in done.inputs:
             if found.role not in ("plan", "project"):
                 print(f"  {pad(found.role, 16)}  {pad(visible(found.path), 28)}  {visible(found.how)}")
+                if found.path == LTL_NAME:
+                    print(found.source.text, end="")
         if isinstance(done, Result):
             errors = [d for d in done.report.diagnostics if d.severity is Severity.ERROR]
             code = max(code, told(errors, dict(done.sources)) if errors else 0)

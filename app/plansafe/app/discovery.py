@@ -68,6 +68,7 @@ class Choice(NamedTuple):
     default_spec: bool = True
     gate: bool = False
     project: Project | None = None
+    ltl: tuple[str, ...] = ()
 
 
 class Inputs(NamedTuple):
@@ -331,6 +332,11 @@ class Discovery:
                 failures.append(spec)
             else:
                 found.append(spec)
+        if self._choice.ltl and domain is not None:
+            from plansafe.app.ltl_rules import LTL_NAME, ltl_specification  # noqa: PLC0415 - for --ltl alone
+
+            rules = ltl_specification(self._choice.ltl, domain.source)
+            found.append(Input("specification", LTL_NAME, "--ltl", rules))
         return tuple(found), failures
 
     def _chosen_specs(self, folder: str, domain: Input | None, problem: Input | None) -> list[tuple[str, str]]:

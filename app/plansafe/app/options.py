@@ -39,6 +39,10 @@ SpecFiles = Annotated[
     list[str] | None,
     typer.Option(metavar="FILE", help="A safety specification, or the name of a shipped one. May be repeated."),
 ]
+LtlFormulas = Annotated[
+    list[str] | None,
+    typer.Option("--ltl", metavar="FORMULA", help="A rule in LTL, beside the others: 'G !on(hob)'. May be repeated."),
+]
 NoDefaultSpec = Annotated[
     bool, typer.Option("--no-default-spec", help="Use no specification that --spec does not name.")
 ]

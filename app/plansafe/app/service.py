@@ -97,7 +97,13 @@ class Session:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         choice = Choice(
-            settings.domain, settings.problem, settings.specs, settings.default_spec, settings.gate, settings.project
+            settings.domain,
+            settings.problem,
+            settings.specs,
+            settings.default_spec,
+            settings.gate,
+            settings.project,
+            settings.ltl,
         )
         self._discovery = Discovery(choice, settings.hashes)
         self._checkers: dict[tuple[str, ...], tuple[Checker, tuple[Input, ...]]] = {}

@@ -1,0 +1,175 @@
+"""Infix LTL: how it binds, what it means, what is said of what is none, and that its size is bounded."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from plansafe.domains.safety_chip.prefix import Atom, Formula, Node, in_specification, parse
+from plansafe.grammar.ltl import DEEPEST, translate
+from plansafe.grammar.sexpr import read_all, write
+from plansafe.grammar.source import Source
+from plansafe.verifier.kernel import Kernel
+
+DATA = Path(os.environ.get("PLANSAFE_DATA", Path(__file__).parents[3] / "shared" / "data"))
+DOMAIN = "(define (domain d) (:predicates (p) (q)) (:action a) (:action b))"
+PROBLEM = "(define (problem x) (:domain d) (:goal ()))"
+
+
+def written(text: str, *actions: str) -> str:
+    found = translate(Source("f", text), actions)
+    assert found.formula is not None, found.diagnostics
+    return write(found.formula)
+
+
+@pytest.mark.parametrize(
+    ("infix", "expected"),
+    [
+        ("G !(on(stove) & X left(kitchen))", "(always (not (and (on stove) (next (left kitchen)))))"),
+        ("G(!goto(x))", "(always (not (action (goto x))))"),
+        ("do on(x)", "(action (on x))"),
+        ("p & q & r", "(and (p) (q) (r))"),
+        ("p & (q & r) | s", "(or (and (p) (and (q) (r))) (s))"),
+        ("p -> q -> r", "(imply (p) (imply (q) (r)))"),
+        ("p | q -> r & s", "(imply (or (p) (q)) (and (r) (s)))"),
+        ("! p U q & r", "(and (until (not (p)) (q)) (r))"),
+        ("p U q U r", "(until (p) (until (q) (r)))"),
+        ("p <-> q", "(and (imply (p) (q)) (imply (q) (p)))"),
+        ("p W q", "(release (q) (or (p) (q)))"),
+        ("p R q", "(release (p) (q))"),
+        ("GF p && FXp", "(and (always (sometime (p))) (fxp))"),
+        ("[](p => <> ~q) || WX p", "(or (always (imply (p) (sometime (not (q))))) (weak-next (p)))"),
+        ("G(p -> O q) & H Y p & Z (p S q)",
+         "(and (always (imply (p) (once (q)))) (historically (yesterday (p))) (weak-yesterday (since (p) (q))))"),
+        ("robot-in( a_1 , _ )->true", "(imply (robot-in a_1 _) (and))"),
+        ("((p()))", "(p)"),
+    ],
+)  # fmt: skip
+def test_how_it_binds(infix: str, expected: str) -> None:
+    assert written(infix, "goto") == expected
+
+
+def value(formula: str, letters: tuple[str, ...]) -> bool | None:
+    kernel = Kernel(DOMAIN, PROBLEM, [f"(define (safety s) (:trajectory r :formula {formula}))"])
+    return kernel.instance_value("r", {}, [[(name,) for name in letter] for letter in letters])
+
+
+@pytest.mark.parametrize(
+    ("infix", "meaning"),
+    [
+        ("p U q", "(until (p) (q))"),
+        ("p W q", "(or (until (p) (q)) (always (p)))"),
+        ("p M q", "(until (q) (and (p) (q)))"),
+        ("p R q", "(not (until (not (p)) (not (q))))"),
+        ("WX p", "(not (next (not (p))))"),
+        ("G(p -> X q)", "(always (or (not (p)) (next (q))))"),
+        ("G(p <-> q)", "(always (or (and (p) (q)) (and (not (p)) (not (q)))))"),
+        ("G(p -> O q)", "(always (imply (p) (once (q))))"),
+        ("F(p S q)", "(sometime (since (p) (q)))"),
+    ],
+)
+def test_on_all_short_traces(infix: str, meaning: str) -> None:
+    """The same value as the definition on every trace of up to three letters."""
+    for length in (1, 2, 3):
+        for trace in product(("", "p", "q", "pq"), repeat=length):
+            assert value(written(infix), trace) is value(meaning, trace), trace
+
+
+INFIX = {"&": "&", "|": "|", "i": "->", "e": "<->", "U": "U", "W": "W", "R": "R", "M": "M"}
+
+
+def infix(formula: Formula) -> str:
+    match formula:
+        case Atom(predicate, names):
+            return f"{predicate}({', '.join(names)})"
+        case Node("^", _):
+            raise NotImplementedError("no formula of the data has it")
+        case Node(operator, (f,)):
+            return f"{operator} ({infix(f)})"
+        case Node(operator, (f, g)):
+            return f"({infix(f)}) {INFIX[operator]} ({infix(g)})"
+        case _:
+            return {"(and)": "true", "(or)": "false"}[str(formula)]
+
+
+def flat(node: object) -> object:
+    """``and`` and ``or`` of the same, merged: the two writers group them differently."""
+    if not isinstance(node, list):
+        return node
+    parts = [flat(part) for part in node]
+    if parts and parts[0] in ("and", "or"):
+        merged = [part[1:] if isinstance(part, list) and part[:1] == parts[:1] else [part] for part in parts[1:]]
+        return [parts[0], *[part for group in merged for part in group]]
+    return parts
+
+
+def test_the_shared_formulas_come_back() -> None:
+    """Published formulas without X (theirs is another), written in infix, are what the prefix reader makes of them."""
+    text = (DATA / "safety-chip-ltl" / "nl_to_ltl_translations.json").read_text()
+    found: set[str] = set()
+    ahead = [json.loads(text)]
+    while ahead:
+        part = ahead.pop()
+        if isinstance(part, dict):
+            ahead += part.values()
+        elif isinstance(part, list):
+            ahead += part
+        elif isinstance(part, str) and part.split(" ")[0] in ("G", "F", "!", "&", "|", "i", "U", "W"):
+            found.add(part)
+    compared = 0
+    for one in sorted(found):
+        formula = parse(one)
+        if " X " in one:
+            continue
+        expected, got = read_all(Source("e", in_specification(formula))), read_all(Source("g", written(infix(formula))))
+        assert flat(expected) == flat(got), one
+        compared += 1
+    assert compared > 50
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "place"),
+    [
+        ("", "SC003", ""),
+        ("G", "SC003", "G"),
+        ("p &", "SC003", "&"),
+        ("p q", "SC003", "q"),
+        ("(p", "SC002", "("),
+        ("p)", "SC002", ")"),
+        ("p & & q", "SC003", "&"),
+        ("p $ q", "SC003", "$"),
+        ("on(p & q)", "SC003", "("),
+        ("G !on(?x)", "SC004", "?x"),
+        ("caf\u00e9", "SC003", "\u00e9"),
+    ],
+)
+def test_what_is_wrong(text: str, code: str, place: str) -> None:
+    found = translate(Source("f", text))
+    assert found.formula is None
+    [diagnostic] = found.diagnostics
+    assert (diagnostic.code, text[slice(*diagnostic.labels[0].span)]) == (code, place)
+
+
+def test_size_is_bounded() -> None:
+    """Parentheses are free; nesting, copies and length are not."""
+    assert written("(" * 100_000 + "p" + ")" * 100_000) == "(p)"
+    assert written("!" * (DEEPEST - 1) + "p").count("not") == DEEPEST - 1
+    assert written(" & ".join(["p"] * 5_000)).count("(p)") == 5_000
+    for text in ("!" * 100_000 + "p", "p <-> " * 60 + "p", "p & " * 100_000 + "p", "p -> " * 1_000 + "p"):
+        [diagnostic] = translate(Source("f", text)).diagnostics
+        assert (diagnostic.code, diagnostic.help is None) == ("SC004", False)
+    for text in ("(" * 100_000, "G " * 100_000, ")" * 100_000, "p(" * 50_000, "p(" + "a," * 100_000):
+        assert translate(Source("f", text)).diagnostics
+
+
+def test_any_text_is_read_or_refused() -> None:
+    rng = random.Random(13)
+    words = ["G", "X", "U", "S", "!", "&", "|", "->", "<->", "(", ")", ",", "p", "q(a)", "do", "1", "?x", "-", "\n"]
+    for _ in range(3_000):
+        found = translate(Source("f", " ".join(rng.choices(words, k=rng.randint(0, 9)))))
+        assert (found.formula is None) == bool(found.diagnostics)
