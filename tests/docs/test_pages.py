@@ -8,6 +8,10 @@ from pathlib import Path
 import pytest
 from doc_blocks import ROOT, Page, blocks
 
+from plansafe.domains import domain_names
+from plansafe.domains.worlds import world_names
+from plansafe.specs import spec_names
+
 RUN = (
     "README.md",
     "docs/first-project.md",
@@ -77,6 +81,18 @@ def test_the_map_names_every_file_of_the_verifier() -> None:
     home = ROOT / "verifier/plansafe/verifier"
     files = [path.relative_to(home).as_posix() for path in home.rglob("*.py") if path.name != "__init__.py"]
     assert not [file for file in files if f"`{file}`" not in text and not file.startswith("kernel/")]
+
+
+def test_what_is_shipped_stands_in_the_table_of_its_folder() -> None:
+    worlds, specs, mappings = (
+        (ROOT / name).read_text(encoding="utf-8")
+        for name in ("domains/README.md", "specs/README.md", "docs/mappings.md")
+    )
+    shipped = {name.replace("-", "_") for name in (*domain_names(), *world_names())}
+    assert not [name for name in shipped if f"`{name}`" not in worlds and f"`{name}/`" not in worlds]
+    assert not [name for name in spec_names() if f"`{name}`" not in specs]
+    bound = [f"home-{name}" for name in domain_names() if f"home-{name}" in spec_names()]
+    assert not [name for name in bound if f"`{name}.safe`" not in mappings]
 
 
 def test_a_page_with_code_is_run_and_listed() -> None:
