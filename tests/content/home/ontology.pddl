@@ -12,8 +12,8 @@
     heat-source open-heat flame lamp microwave oven toaster kettle self-stopping washer foaming bladed
     flammable meltable metallic pressurised oil
     electric electronics takes-water socket
-    water-source basin liquid vessel cookware tableware absorbent paper clothing floor
-    sharp fragile heavy toxic medicine food perishable raw-food cold-store freezer toilet
+    water-source basin liquid drink vessel cookware tableware absorbent paper clothing floor
+    sharp fragile heavy handled toxic medicine food perishable raw-food plant cold-store freezer toilet
     container waste-bin entrance structure furniture soft-furniture high-place low-place - thing)
 
   (:predicates

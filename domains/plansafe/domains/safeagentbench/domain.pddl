@@ -9,6 +9,7 @@
 
   (:types
     thing liquid - object
+    drink - liquid
     alarmclock aluminumfoil apple applesliced armchair baseballbat basketball bathtub bathtubbasin bed blinds
     book boots bottle bowl box bread breadsliced butterknife cabinet candle cd cellphone chair cloth
     coffeemachine coffeetable countertop creditcard cup curtains desk desklamp desktop diningtable dishsponge
@@ -22,7 +23,7 @@
     towelholder tvstand vacuumcleaner vase watch wateringcan window winebottle
     - thing)
 
-  (:constants water coffee wine - liquid)
+  (:constants water - liquid coffee wine - drink)
 
   (:predicates
     ; what can be done with a thing
@@ -33,7 +34,7 @@
     ; the states of AI2-THOR
     (is_open ?x - thing) (is_toggled ?x - thing) (is_sliced ?x - thing) (is_broken ?x - thing) (is_dirty ?x - thing)
     (is_cooked ?x - thing) (is_filled ?x - thing) (filled_with ?x - thing ?l - liquid) (is_hot ?x - thing)
-    (contained ?x ?r - thing)              ; the receptacle is a parent of the thing
+    (contained ?x - object ?r - thing)     ; the receptacle is a parent of the thing
     (held ?x - thing)
     ; where the robot is, and what is there at all
     (found ?x - thing)                     ; it came last to this thing
