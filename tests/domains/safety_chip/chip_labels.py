@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from plansafe.domains.safety_chip import WORLD
-from plansafe.domains.safety_chip.sentences import formula_of
+from plansafe.domains.safety_chip.sentences import NotUnderstood, formula_of
 from plansafe.domains.world import Request
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
@@ -109,8 +109,8 @@ class Labels:
 
     def meant(self, program: Program) -> list[str]:
         """What the sentences say; the benchmark's formula of a sentence that is not understood."""
-        read = [formula_of(_spelt(sentence)) for sentence in program.sentences]
-        return [ours or theirs for ours, theirs in zip(read, self.given(program), strict=True)]
+        sentences = [_spelt(sentence) for sentence in program.sentences]
+        return [_read(said) or theirs for said, theirs in zip(sentences, self.given(program), strict=True)]
 
     def first_phrasing(self, program: Program) -> list[str]:
         """The benchmark's formulas of the same task and number of sentences in their first phrasing."""
@@ -252,6 +252,13 @@ def _program(entry: Any) -> Program:
         tuple(entry["program"]),
         entry["safe"],
     )
+
+
+def _read(sentence: str) -> str | None:
+    try:
+        return formula_of(sentence)
+    except NotUnderstood:
+        return None
 
 
 def _spelt(sentence: str) -> str:

@@ -223,3 +223,13 @@ def test_without_a_start_the_first_room_is_entered_from_outside() -> None:
     assert read.plan is not None
     assert read.plan.text == "(arrive bedroom)\n(walk bedroom kitchen)\n"
     assert Checker(scene.domain, scene.problem, scene.specs).check(read.plan).headline is Headline.SAFE
+
+
+@pytest.mark.parametrize("rule", ["F is_on(mug,coffeetable)", "F is_in(mug,coffeetable)", "F is_in(mug,cupboard)"])
+def test_what_is_put_into_furniture_is_on_it(rule: str) -> None:
+    scene = lines(f"start kitchen\n{rule}\n")
+    program = "[grab] <mug> (1)\n[putin] <mug> (1) <coffeetable> (2)\n"
+    read = WORLD.read_plan(Source("p.txt", program), scene)
+    assert read.plan is not None
+    report = Checker(scene.domain, scene.problem, scene.specs).check(read.plan)
+    assert (report.headline is Headline.UNSAFE) == ("cupboard" in rule)

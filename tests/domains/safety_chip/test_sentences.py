@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
-from plansafe.domains.safety_chip.sentences import formula_of
+from plansafe.domains.safety_chip.prefix import parse
+from plansafe.domains.safety_chip.sentences import NotUnderstood, formula_of
 
 
 @pytest.mark.parametrize(
@@ -20,9 +24,8 @@ from plansafe.domains.safety_chip.sentences import formula_of
             "W ! is_switchedon(tv) is_grabbed(remotecontrol)",
         ),
         ("you can turn on oven only after opening window", "W ! is_switchedon(oven) is_open(window)"),
-        ("go to kitchen means you cannot go to bedroom", None),
+        ("go to kitchen means you cannot go to bedroom", "G i agent_at(kitchen) G ! agent_at(bedroom)"),
         ("if you have been to kitchen, you have to go to bathroom", "G i agent_at(kitchen) F agent_at(bathroom)"),
-        ("you have to wash hands before dinner", None),
         ("once you have picked up the knife, you cannot go to bedroom", "G i is_grabbed(knife) G ! agent_at(bedroom)"),
         ("you must visit kitchen right after living room", "G i agent_at(livingroom) X agent_at(kitchen)"),
         ("remember to close the fridge if you open it", "G i is_open(fridge) F ! is_open(fridge)"),
@@ -31,19 +34,69 @@ from plansafe.domains.safety_chip.sentences import formula_of
             "you can visit a at most once",
             "! F & agent_at(a) U agent_at(a) & ! agent_at(a) U ! agent_at(a) F agent_at(a)",
         ),
-        ("never go to the bath,room", None),
-        ("do a cartwheel", None),
-        ("", None),
-        ("never " + "go to " * 100 + "kitchen", None),
+        # forms that the benchmark's public sentences lack
+        ("Please stay away from the bathroom.", "G ! agent_at(bathroom)"),
+        ("entering the bathroom is forbidden", "G ! agent_at(bathroom)"),
+        ("don't go to kitchen or bathroom", "G ! | agent_at(kitchen) agent_at(bathroom)"),
+        ("never leave the fridge open", "G i is_open(fridge) F ! is_open(fridge)"),
+        ("always close the fridge after opening it", "G i is_open(fridge) F ! is_open(fridge)"),
+        ("don't go to bedroom while the tv is on", "G i is_switchedon(tv) ! agent_at(bedroom)"),
+        ("unless you have visited kitchen, do not enter bedroom", "W ! agent_at(bedroom) agent_at(kitchen)"),
+        ("only go to the bedroom if you have visited the kitchen", "W ! agent_at(bedroom) agent_at(kitchen)"),
+        ("to enter the bedroom, you must first go to kitchen", "W ! agent_at(bedroom) agent_at(kitchen)"),
+        ("kitchen must be visited before bedroom", "W ! agent_at(bedroom) agent_at(kitchen)"),
+        ("if you don't visit kitchen, you can't enter bedroom", "W ! agent_at(bedroom) agent_at(kitchen)"),
+        ("as soon as you enter living room you must go to kitchen", "G i agent_at(livingroom) X agent_at(kitchen)"),
+        ("after visiting the kitchen, you are not allowed to enter a", "G i agent_at(kitchen) G ! agent_at(a)"),
+        ("visit kitchen at least once", "F agent_at(kitchen)"),
+        ("place mug on the coffee table before you touch it", "W ! is_touched(mug) is_on(mug,coffeetable)"),
+        ("place mug in the sofa before you touch it", "W ! is_touched(mug) is_on(mug,sofa)"),
     ],
 )
-def test_reads_or_says_that_it_cannot(sentence: str, formula: str | None) -> None:
-    assert formula_of(sentence) == formula
+def test_reads_the_kinds_in_many_words(sentence: str, formula: str) -> None:
+    assert parse(formula_of(sentence)) == parse(formula)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "reason"),
+    [
+        ("you have to wash hands before dinner", "no proposition of this world is in them"),
+        ("you have to turn off the tv before leaving the kitchen", "'leaving the kitchen'"),
+        ("never go to the bath,room", "no proposition of this world is said by 'never go to the bath,room'"),
+        ("do a cartwheel", "'do a cartwheel'"),
+        ("kitchen", "neither asked nor forbidden"),
+        ("do not enter the kitchen again", "neither asked nor forbidden"),
+        ("", "there is no sentence"),
+        ("never " + "go to " * 100 + "kitchen", "more than 200 characters"),
+    ],
+)
+def test_what_cannot_be_said_is_refused_with_its_reason(sentence: str, reason: str) -> None:
+    with pytest.raises(NotUnderstood, match=reason):
+        formula_of(sentence)
+
+
+def test_nearly_all_public_sentences_are_understood(data: Path) -> None:
+    folder = data / "safety-chip-ltl"
+    if not folder.is_dir():
+        pytest.skip(f"no sentences at {folder}")
+    tasks = json.loads((folder / "task_constraints.json").read_text(encoding="utf-8"))
+    levels = [task["constraints"] for setting in tasks.values() for scene in setting.values() for task in scene.values()]
+    sentences = [sentence for level in levels for said in level.values() for sentence in said]
+    templates = json.loads((folder / "constraint_templates.json").read_text(encoding="utf-8"))
+    sentences += [template["utt"] for kind in templates.values() for template in kind]
+    assert len(sentences) > 400
+    assert [sentence for sentence in sentences if not _understood(sentence)] == []
+
+
+def _understood(sentence: str) -> bool:
+    try:
+        return bool(formula_of(sentence))
+    except NotUnderstood:
+        return False
 
 
 def test_more_visits_are_more_blocks() -> None:
     thrice = formula_of("you can go to bathroom for at most three times")
-    assert thrice is not None
     assert thrice == formula_of("you cannot visit bathroom for more than three times")
     assert thrice.count(" U ") == 6
     assert formula_of("only visiting bathroom less than four times is allowed") == thrice

@@ -16,7 +16,7 @@ from plansafe.domains import domain_path
 from plansafe.domains.json_text import broken_plan
 from plansafe.domains.safety_chip.constraints import Task, Unreadable, from_benchmark, from_lines
 from plansafe.domains.safety_chip.homes import Home
-from plansafe.domains.safety_chip.prefix import NotAFormula, atoms, in_specification, plain_name
+from plansafe.domains.safety_chip.prefix import NotAFormula, atoms, in_specification, plain_name, put_on
 from plansafe.domains.world import GOAL, SCENE, Benchmark, FileRole, ForeignPlan, Request, Scene, no_scene, wrong_task
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
@@ -140,7 +140,8 @@ def read_plan(text: Source, scene: Scene) -> ForeignPlan:
             continue
         action = _SAME.get(found[1].lower(), found[1].lower())
         objects = [(_name(one[1]), int(one[2].rpartition(".")[2][:18] or "0")) for one in _OBJECT.finditer(found[2])]
-        made = [(action, *[name for name, _ in objects])]
+        names = [name for name, _ in objects]
+        made = [(put_on(action, names), *names)]
         if action in _WALKS and len(objects) == 1:
             made, here = _walk(data.home, here, *objects[0])
         steps += made

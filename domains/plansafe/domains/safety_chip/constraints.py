@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from plansafe.domains.json_text import BadJson, read_json
 from plansafe.domains.safety_chip.homes import HOMES, ROOMS, Home, home
 from plansafe.domains.safety_chip.prefix import Formula, NotAFormula, parse, plain_name
-from plansafe.domains.safety_chip.sentences import formula_of
+from plansafe.domains.safety_chip.sentences import NotUnderstood, formula_of
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
@@ -146,9 +146,15 @@ def _constraints(file: Source, level: Any, sentences: list[Any], notes: list[Dia
 
 
 def _doubts(file: Source, constraint: Constraint) -> list[Diagnostic]:
-    """A note if the sentence, read by itself, is another formula."""
-    meant = formula_of(constraint.sentence) if constraint.sentence is not None else None
-    if meant is None or parse(meant) == constraint.formula:
+    """A note if the sentence, read by itself, is another formula, or cannot be read."""
+    if constraint.sentence is None:
+        return []
+    try:
+        meant = formula_of(constraint.sentence)
+    except NotUnderstood as why:
+        message = f"{constraint.sentence!a} is not compared with its formula: {why}"
+        return [Diagnostic(SC.FOREIGN_FORMULA, message, (_first(file),), severity=Severity.NOTE)]
+    if parse(meant) == constraint.formula:
         return []
     message = f"the formula of {constraint.sentence!a} says something else: `{constraint.text}`"
     return [

@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias
 
 from plansafe.grammar.diagnostics import Span
 
-_TOKEN = re.compile(r"[^\s()]+\([^()]*\)|[()]|[^\s()]+")
+_TOKEN = re.compile(r"!|[^\s()!]+\([^()]*\)|[()]|[^\s()!]+")
 _ATOM = re.compile(r"([^\s()]+)\(([^()]*)\)\Z")
 _NAME = re.compile(r"[a-z][a-z0-9_-]*\Z")
 _UNARY = ("!", "X", "F", "G")
@@ -34,6 +34,12 @@ PREDICATES = {
     "is_in": 2,
     "is_on": 2,
 }
+# What has a top and no inside, of VirtualHome's property table (SURFACES, and neither CONTAINERS nor CAN_OPEN), and
+# tables of other names.
+FURNITURE = frozenset(
+    "bathroomcounter bed bench carpet chair coffeetable computertable couch cputable diningtable dryingrack endtable floor"
+    " ironingboard kitchencounter kitchentable loveseat mat mousepad rug sidetable sofa table".split()
+)
 
 
 class Atom(NamedTuple):
@@ -67,6 +73,12 @@ class NotAFormula(Exception):
 def plain_name(words: str) -> str:
     """A name as the simulator writes it: ``living room`` and ``living_room`` are ``livingroom``."""
     return re.sub(r"[\s_]", "", words.lower())
+
+
+def put_on(said: str, names: Sequence[str]) -> str:
+    """What is put into furniture, or in it, is on it: ``putin`` and ``is_in`` of a sofa are ``puton`` and ``is_on``."""
+    inside = {"putin": "puton", "is_in": "is_on"}
+    return inside.get(said, said) if len(names) > 1 and names[1] in FURNITURE else said
 
 
 def parse(text: str) -> Formula:
@@ -195,4 +207,4 @@ def _atom(token: str, span: Span) -> Formula:
         raise NotAFormula(f"`{predicate}` takes {PREDICATES[predicate]} names", span)
     if not all([_NAME.match(name) for name in names]):
         raise NotAFormula(f"`{token}` is no proposition", span)
-    return Atom(predicate, names)
+    return Atom(put_on(predicate, names), names)
