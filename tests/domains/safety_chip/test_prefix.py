@@ -23,7 +23,7 @@ from plansafe.verifier.reporting.report import Worlds
         ),
         ("W ! a b", "(release (agent_at b) (or (not (agent_at a)) (agent_at b)))"),
         ("U is_in(apple, fridge) agent_at(living room)", "(until (is_in apple fridge) (agent_at livingroom))"),
-        ("G i is_open(fridge) F !is_open(fridge)", "(always (imply (is_open fridge) (sometime (not (is_open fridge)))))"),
+        ("G i is_open(tv) F !is_open(tv)", "(always (imply (is_open tv) (sometime (not (is_open tv)))))"),
         ("F is_in(mug,sofa)", "(sometime (is_on mug sofa))"),
         ("| 0 R 1 is_open(fridge)", "(or (or) (release (and) (is_open fridge)))"),
     ],

@@ -37,8 +37,31 @@ PREDICATES = {
 # What has a top and no inside, of VirtualHome's property table (SURFACES, and neither CONTAINERS nor CAN_OPEN), and
 # tables of other names.
 FURNITURE = frozenset(
-    "bathroomcounter bed bench carpet chair coffeetable computertable couch cputable diningtable dryingrack endtable floor"
-    " ironingboard kitchencounter kitchentable loveseat mat mousepad rug sidetable sofa table".split()
+    [
+        "bathroomcounter",
+        "bed",
+        "bench",
+        "carpet",
+        "chair",
+        "coffeetable",
+        "computertable",
+        "couch",
+        "cputable",
+        "diningtable",
+        "dryingrack",
+        "endtable",
+        "floor",
+        "ironingboard",
+        "kitchencounter",
+        "kitchentable",
+        "loveseat",
+        "mat",
+        "mousepad",
+        "rug",
+        "sidetable",
+        "sofa",
+        "table",
+    ]
 )
 
 
