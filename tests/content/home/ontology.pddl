@@ -9,7 +9,7 @@
   (:types
     thing room agent person child - object
     animal - thing                                   ; can be put somewhere
-    heat-source open-heat flame lamp microwave oven toaster kettle self-stopping washer foaming bladed
+    heat-source open-heat hob flame lamp microwave oven toaster kettle self-stopping washer foaming bladed
     flammable meltable metallic pressurised oil
     electric electronics takes-water socket
     water-source basin liquid drink vessel cookware tableware absorbent paper clothing floor
