@@ -27,6 +27,8 @@ Run = Callable[..., tuple[int, str, str]]
 class Options(NamedTuple):
     lenient_types: Any
     tolerance: Any
+    judge: Any
+    min_severity: Any
     blame: Any
     time_limit_s: Any
     max_findings: Any
@@ -202,6 +204,10 @@ def test_options_reach_the_engine(run: Run) -> None:
         "--lenient-types",
         "--tolerance",
         ".5",
+        "--judge",
+        "introduced",
+        "--min-severity",
+        "medium",
         "--blame",
         "introduced",
         "--blame",
@@ -215,7 +221,21 @@ def test_options_reach_the_engine(run: Run) -> None:
     options = Checker.made[0].options
     assert float(options.tolerance) == 0.5
     assert options._replace(tolerance=None) == Options(
-        True, None, ("introduced", "worsened"), None, 7, 8, True, "never", False, "smt", False, False, True
+        True,
+        None,
+        "introduced",
+        "medium",
+        ("introduced", "worsened"),
+        None,
+        7,
+        8,
+        True,
+        "never",
+        False,
+        "smt",
+        False,
+        False,
+        True,
     )
 
 

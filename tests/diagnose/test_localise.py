@@ -169,8 +169,8 @@ def test_blame_decides_what_counts() -> None:
     texts = [
         Source(n, t) for n, t in (("d", DOMAIN), ("p", problem.replace(":goal (at e)", ":goal (lit)")), ("s", rules))
     ]
-    for blame, point in ((), -1), (("introduced",), 1), (("introduced", "worsened"), 1):
-        checker = Checker(texts[0], texts[1], [texts[2]], Options(blame=blame))
+    for judge, point in ("all", -1), ("introduced", 1):
+        checker = Checker(texts[0], texts[1], [texts[2]], Options(judge=judge))
         assert localise(checker, plan("d"), planner=OwnSearch()).last_safe == point
 
 

@@ -33,7 +33,7 @@ def examples() -> list[Example]:
     ]
 
 
-def checker(formula: str, first: str) -> Checker:
+def checker(formula: str, first: str, options: Options = Options(replay="always")) -> Checker:  # noqa: B008
     """One action for each kind of letter, and one rule: past formulas are asked at the end, others at the beginning."""
     actions = "".join(
         f"(:action to-{name} :effect (and (not (f)) (not (g)) {facts}))"
@@ -42,9 +42,11 @@ def checker(formula: str, first: str) -> Checker:
     domain = f"(define (domain letters) (:predicates (f) (g)) {actions})"
     problem = f"(define (problem p) (:domain letters) (:init {LETTERS[first]}) (:goal (and)))"
     past = formula.split()[0] in ("(yesterday", "(weak-yesterday", "(once", "(historically", "(since")
-    kind = f"(:termination r :require {formula})" if past else f"(:trajectory r :formula {formula})"
+    kind = formula
+    if not formula.startswith("(:"):
+        kind = f"(:termination r :require {formula})" if past else f"(:trajectory r :formula {formula})"
     texts = [Source(*named) for named in (("d", domain), ("p", problem), ("r", f"(define (safety s) {kind})"))]
-    return Checker(texts[0], texts[1], texts[2:], Options(replay="always"))
+    return Checker(texts[0], texts[1], texts[2:], options)
 
 
 def test_the_tables_have_an_example_of_each_operator() -> None:
@@ -63,3 +65,32 @@ def test_a_trace_is_judged_as_the_table_says(example: Example) -> None:
     plan = "".join(f"(to-{'none' if letter == '-' else letter})\n" for letter in rest)
     report = checker(formula, first).check(Source("plan", plan))
     assert report.headline is (Headline.SAFE if example.holds else Headline.UNSAFE), formula
+
+
+_BLAMED = re.compile(r"^\| (?:`(\(:[^`]+\))`)? *\| `([-fg ]+)` \| ([a-z, -]+) \| (SAFE|UNSAFE) \|$", re.MULTILINE)
+
+
+def blamed() -> list[tuple[str, str, list[str], str]]:
+    """The rows of the table of blame: rule, trace, blame of each finding, headline under ``introduced``."""
+    rule, out = "", []
+    for named, trace, blames, headline in _BLAMED.findall((ROOT / "docs/language.md").read_text(encoding="utf-8")):
+        rule = named or rule
+        out.append((rule, trace, blames.split(", "), headline))
+    return out
+
+
+@pytest.mark.parametrize("row", blamed(), ids=lambda row: f"{row[0]}-{row[1]}")
+def test_blame_decides_as_the_table_says(row: tuple[str, str, list[str], str]) -> None:
+    rule, trace, blames, headline = row
+    first, *steps = trace.split()
+    plan = Source("plan", "".join(f"(to-{'none' if letter == '-' else letter})\n" for letter in steps))
+    found = checker(rule, first, Options(replay="always")).check(plan)
+    assert [f.blame.value for f in found.findings if f.blame] == blames
+    assert found.headline is Headline.UNSAFE
+    introduced = checker(rule, first, Options(replay="always", judge="introduced")).check(plan)
+    assert introduced.headline is Headline[headline]
+    assert introduced.decided.before == blames.count("pre-existing")
+
+
+def test_the_table_of_blame_is_read() -> None:
+    assert len(blamed()) == 10

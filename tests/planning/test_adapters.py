@@ -156,7 +156,7 @@ def test_rules_that_count_by_blame_are_not_compiled(planner: Planner) -> None:
     """``(seen b)`` is false from the start on and breaks the rule for good, but no step is to blame for that."""
     sources = [Source("domain", DOMAIN), Source("problem", PROBLEM)]
     rule = Source("rules", "(define (safety s) (:process no :require (seen b)))")
-    checker = Checker(*sources, [rule], Options(blame=("introduced",)))
+    checker = Checker(*sources, [rule], Options(judge="introduced"))
     assert OwnSearch().solve(Query(checker)).answer is Answer.SOLVED
     found = planner.solve(Query(checker))
     assert (found.answer, "blame" in found.detail, found.planner) == (Answer.UNSUPPORTED, True, planner.name)

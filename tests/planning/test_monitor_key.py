@@ -14,6 +14,7 @@ from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction
+from plansafe.verifier.rules.question import JUDGES, Question
 
 SEED = 407
 UNTIMED = [stream for stream in STREAMS if stream != "timed"]
@@ -69,10 +70,10 @@ def future(execution: Execution, steps: list[GroundAction], blame: bool) -> list
     return out
 
 
-@pytest.mark.parametrize("blame", [(), ("introduced",)], ids=["all", "introduced"])
+@pytest.mark.parametrize("judge", JUDGES)
 @pytest.mark.parametrize("stream", UNTIMED)
-def test_equal_keys_have_equal_futures(stream: str, blame: tuple[str, ...]) -> None:
-    random = Random(f"{stream} {blame}")
+def test_equal_keys_have_equal_futures(stream: str, judge: str) -> None:
+    random, introduced = Random(f"{stream} {judge}"), judge == "introduced"
     merged = 0
     for number in range(8):
         checker, steps = checkers(stream, number)
@@ -80,12 +81,12 @@ def test_equal_keys_have_equal_futures(stream: str, blame: tuple[str, ...]) -> N
             continue
         seen: dict[object, Execution] = {}
         for _ in range(12):
-            now = Execution.initial(checker.engine, blame=blame)
+            now = Execution.initial(checker.engine, question=Question(judge))
             for _ in range(random.randint(1, 14)):
                 now = now.after(random.choice(steps)) or now
                 earlier = seen.setdefault(now.key(), now)
                 if earlier is not now:
                     merged += earlier.letter != now.letter
                     rest = [random.choice(steps) for _ in range(6)]
-                    assert future(earlier, rest, bool(blame)) == future(now, rest, bool(blame)), (number, now.key())
+                    assert future(earlier, rest, introduced) == future(now, rest, introduced), (number, now.key())
     assert merged > 10

@@ -218,9 +218,9 @@ def test_household_tasks_are_solved_safely(root: Path, example: str) -> None:
 def test_what_was_wrong_before_counts_as_the_options_say(root: Path) -> None:
     """Bleach lies in a child's reach from the start: nothing is SAFE, unless only the plan's own faults count."""
     assert OwnSearch().solve(Query(household(root, "visit"))).answer is Answer.UNSOLVABLE
-    mild = household(root, "visit", blame=("introduced",))
+    mild = household(root, "visit", judge="introduced")
     assert OwnSearch().solve(Query(mild, time_limit_s=120)).answer is Answer.SOLVED
-    odd = household(root, "visit", blame=("introduced", "pre-existing"))
+    odd = household(root, "visit", min_severity="high")
     assert OwnSearch().solve(Query(odd)).answer is Answer.UNSUPPORTED
 
 

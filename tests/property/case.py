@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 Sexp: TypeAlias = "str | tuple[Sexp, ...]"
 
@@ -67,8 +67,14 @@ class Case(NamedTuple):
         """The rules as a safety specification; empty if there are none."""
         if not self.rules:
             return ""
-        rules = "\n  ".join(write(rule) for rule in self.rules)
+        rules = "\n  ".join(write(_graded(rule)) for rule in self.rules)
         return f"(define (safety random)\n  (:domain random)\n  {rules})\n"
+
+
+def _graded(rule: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A rule with a severity: what decides depends on it, and nothing else does; one in five has none."""
+    grade = len(write(rule)) % 5
+    return rule if grade == 4 else (*rule, ":severity", ("critical", "high", "medium", "low")[grade])
 
 
 PREDICATES: dict[str, tuple[str, ...]] = {

@@ -12,6 +12,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.kernel import Judgement, Kernel, KernelLimit, KernelRejects
 from plansafe.verifier.reporting.report import FindingClass, Report
+from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
 
 RULE_CLASSES = (
     FindingClass.PROCESS,
@@ -22,7 +23,8 @@ RULE_CLASSES = (
 )
 WORLDS = {"ALL": True, "NONE": False, "UNKNOWN": None}
 TEMPORAL = {*PAST_UNARY, "since", *FUTURE_UNARY, *FUTURE_BINARY, *PDDL3, "at", "action", ":on", ":at-end", ":during"}
-OPTIONS = Options(max_findings=1_000_000, replay="never")
+BLAMES = ("introduced", "worsened", "pre-existing")
+OPTIONS = Options(max_findings=1_000_000, replay="never", blame=BLAMES)
 Bound = tuple[tuple[str, str], ...]
 
 
@@ -57,23 +59,29 @@ class Verdict(NamedTuple):
     undecided: frozenset[str]
     instances: dict[str, int]
     preferences: dict[str, int]
+    told: bool = True  # else the headline hangs on blame that this side cannot tell
 
 
 class Both:
-    """Engine and kernel, each compiled once for a case. ``problem`` says why they cannot be compared, if so."""
+    """Engine and kernel, each compiled once for a case, to decide one question.
 
-    def __init__(self, case: Case) -> None:
+    ``problem`` says why they cannot be compared, if so.
+    """
+
+    def __init__(self, case: Case, question: Question = EVERY_VIOLATION) -> None:
         texts = case.domain_text(), case.problem_text(), case.safety_text()
         self.problem = ""
         self.cautious = cautious_rules(case)
         reason = ""
         try:
-            self.kernel = kernel_of(case)
+            self.kernel = kernel_of(case, question)
         except KernelRejects as rejection:
             reason = str(rejection)
         names = ("domain.pddl", "problem.pddl", "rules.safe")
         sources = [Source(name, text) for name, text in zip(names, texts, strict=True)]
-        self.checker = Checker(sources[0], sources[1], sources[2:] if texts[2] else [], OPTIONS)
+        self.checker = Checker(
+            sources[0], sources[1], sources[2:] if texts[2] else [], OPTIONS._replace(**question._asdict())
+        )
         if reason or not self.checker.ok:
             messages = [f"{d.code} {d.message}" for d in self.checker.diagnostics]
             sides = f"kernel: {reason or 'accepts'}; engine: {messages[:3] if not self.checker.ok else 'accepts'}"
@@ -115,10 +123,11 @@ def cautious_rules(case: Case) -> frozenset[str]:
     return frozenset(out)
 
 
-def kernel_of(case: Case) -> Kernel:
+def kernel_of(case: Case, question: Question = EVERY_VIOLATION) -> Kernel:
     """The kernel for a case."""
     safety = case.safety_text()
-    return Kernel(case.domain_text(), case.problem_text(), [safety] if safety else [])
+    texts = (case.domain_text(), case.problem_text(), [safety] if safety else [])
+    return Kernel(*texts, judge=question.judge, min_severity=question.min_severity)
 
 
 def judged(kernel: Kernel, plan: Plan) -> Verdict:
@@ -173,6 +182,7 @@ def from_judgement(judgement: Judgement, timed: bool) -> Verdict:
         frozenset(rule for rule, _ in judgement.undecided),
         judgement.instances,
         {name: count for name, count in judgement.preferences.items() if count},
+        judgement.told,
     )
 
 
@@ -190,7 +200,8 @@ def differences(engine: Verdict, kernel: Verdict, cautious: frozenset[str] = fro
         engine = engine._replace(failed=frozenset(failed))
     for field in ("headline", "executable", "goal", "safe", "ill_formed", "failed", "preferences"):
         ours, theirs = getattr(engine, field), getattr(kernel, field)
-        if ours != theirs:
+        hangs = not kernel.told and theirs in (None, "UNKNOWN") and ours != "INVALID"
+        if ours != theirs and not hangs:
             out.append(f"{field}: engine {shown(ours)}, kernel {shown(theirs)}")
     counts = {name: (engine.instances.get(name), count) for name, count in kernel.instances.items()}
     wrong = {name: pair for name, pair in counts.items() if pair[0] != pair[1]}

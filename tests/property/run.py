@@ -20,6 +20,8 @@ from pathlib import Path
 from examine import Examined, Work, examine, signature, smallest
 from generate import PLANS, RULES, STREAMS, case
 
+from plansafe.verifier.rules.question import JUDGES, SEVERITIES, Question
+
 
 class Tally:
     """What was examined, and the sorts of differences seen so far."""
@@ -50,12 +52,12 @@ class Tally:
         return "\n".join(lines)
 
 
-def works(count: int, seed: int, streams: list[str], command: bool) -> Iterator[Work]:
+def works(count: int, seed: int, streams: list[str], command: bool, question: Question) -> Iterator[Work]:
     """Tasks of all streams in turn, enough for so many cases."""
     tasks = -(-count // (RULES * PLANS))
     for i in range(-(-tasks // len(streams))):
         for stream in streams:
-            yield Work(stream, seed, i, command)
+            yield Work(stream, seed, i, command, question)
 
 
 def results(work: Iterable[Work], jobs: int) -> Iterator[Examined]:
@@ -70,18 +72,19 @@ def results(work: Iterable[Work], jobs: int) -> Iterator[Examined]:
 def main() -> int:
     """Run the comparison and print it."""
     options = parse_arguments()
+    question = Question(options.judge, options.min_severity)
     wrong = 0
     for title, count, command in (("engine", options.count, False), ("command", options.command, True)):
         if not count:
             continue
         tally = Tally()
         shown = 0
-        for found in results(works(count, options.seed, options.stream, command), options.jobs):
+        for found in results(works(count, options.seed, options.stream, command, question), options.jobs):
             for problem in islice(tally.add(found), max(options.show - shown, 0)):
                 shown += 1
                 text = f"{found.stream} {found.number}: {problem}\n"
                 if not command:
-                    text = smallest(case(found.stream, options.seed, found.number), problem)
+                    text = smallest(case(found.stream, options.seed, found.number), problem, question)
                 print(text, flush=True)
                 if options.report:
                     with options.report.open("a") as file:
@@ -99,6 +102,8 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
     parser.add_argument("--stream", nargs="+", choices=STREAMS, default=list(STREAMS), help="default all")
     parser.add_argument("--command", type=int, default=0, metavar="N", help="also N cases through the command line")
+    parser.add_argument("--judge", choices=JUDGES, default="all", help="what decides (default all)")
+    parser.add_argument("--min-severity", choices=SEVERITIES, default="low", help="what decides (default low)")
     parser.add_argument("--report", type=Path, help="append shrunk differences to this file")
     parser.add_argument("--show", type=int, default=20, help="sorts of differences to shrink and print (default 20)")
     return parser.parse_args()

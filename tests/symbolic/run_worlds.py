@@ -1,7 +1,7 @@
 """Compares the symbolic engine with every world replayed by the kernel, on random tasks.
 
 usage: python tests/symbolic/run_worlds.py --count N --seed S [--engines auto,smt]
-           [--mode facts|intervals|orders|one-order|timed]
+           [--judge introduced] [--mode facts|intervals|orders|one-order|timed]
 
 Prints what differs; exit code 1 if anything does.
 """
@@ -15,6 +15,7 @@ from collections import Counter
 
 import conftest
 from plansafe.verifier.kernel import KernelLimit, KernelRejects
+from plansafe.verifier.rules.question import JUDGES, SEVERITIES, Question
 
 
 def main() -> int:
@@ -29,14 +30,17 @@ def main() -> int:
     parser.add_argument("--mode", choices=MODES, default="facts")
     parser.add_argument("--engines", default=",".join(ENGINES))
     parser.add_argument("--reports", type=int, default=10, help="whole reports are compared for every so manieth case")
+    parser.add_argument("--judge", choices=JUDGES, default="all", help="what decides")
+    parser.add_argument("--min-severity", choices=SEVERITIES, default="low", help="what decides")
     parser.add_argument("--first", type=int, default=0, help="the number of the first case")
     parser.add_argument("--show", type=int, default=3)
     arguments = parser.parse_args()
+    question = Question(arguments.judge, arguments.min_severity)
     seen: Counter[str] = Counter()
     shown = 0
     started = time.monotonic()
     for number in range(arguments.first, arguments.first + arguments.count):
-        case = worlds_case(arguments.mode, arguments.seed, number)
+        case = worlds_case(arguments.mode, arguments.seed, number)._replace(question=question)
         try:
             full = number % arguments.reports == 0
             found = differences(case, tuple(arguments.engines.split(","))) if full else verdicts_differ(case)

@@ -165,15 +165,14 @@ def test_what_is_known_when_the_time_is_over() -> None:
     assert "time limit" in verdict.limits[0]
 
 
-def test_a_filter_by_blame_counts_as_in_a_report() -> None:
+def test_what_was_there_before_counts_as_in_a_report() -> None:
     rules = "(:process cold :parameters (?d - dish) :forbid (hot ?d))"
     plan = "0: (bake a) [30]\n31: (serve a)\n"
-    only = Options(blame=("introduced",))
+    only = Options(judge="introduced")
     assert judged(checker(rules=rules, options=only), plan, {1: (28, 30)}).safe is NONE
     hot = "(hot a)"  # from the beginning: nothing is introduced
     assert judged(checker(rules=rules, init=hot, options=only), plan, {1: (28, 30)}).safe is ALL
-    more = Options(blame=("introduced", "pre-existing"))
-    assert judged(checker(rules=rules, init=hot, options=more), plan, {1: (28, 30)}).safe is NONE
+    assert judged(checker(rules=rules, init=hot), plan, {1: (28, 30)}).safe is NONE
 
 
 WORKSHOP = """(define (domain workshop) (:types item)

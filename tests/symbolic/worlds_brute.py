@@ -17,6 +17,7 @@ from worlds_case import WorldsCase
 
 from plansafe.verifier.kernel import Judgement, Kernel, KernelLimit, KernelRejects, World
 from plansafe.verifier.kernel.plan import parse
+from plansafe.verifier.rules.question import Question
 
 Value: TypeAlias = Literal["ALL", "SOME", "NONE", "UNKNOWN"]
 Fact: TypeAlias = tuple[str, ...]
@@ -72,7 +73,8 @@ class BruteVerdict(NamedTuple):
 
 def kernel_of(case: WorldsCase) -> Kernel:
     """The kernel for a case. Raises ``KernelRejects``."""
-    return Kernel(case.domain, case.problem, case.specs)
+    question = case.question
+    return Kernel(case.domain, case.problem, case.specs, judge=question.judge, min_severity=question.min_severity)
 
 
 @lru_cache(maxsize=64)
@@ -97,17 +99,24 @@ def brute(case: WorldsCase) -> BruteVerdict:
         judgements += here
         if len(judgements) > MAX_WORLDS:
             raise KernelLimit(f"more than {MAX_WORLDS} worlds")
-    return _verdict(kernel, judgements, completions, complete)
+    return _verdict(kernel, judgements, completions, complete, case.question)
 
 
 def _verdict(
-    kernel: Kernel, judgements: list[Judgement], completions: list[Completion], complete: bool
+    kernel: Kernel, judgements: list[Judgement], completions: list[Completion], complete: bool, question: Question
 ) -> BruteVerdict:
+    if question.introduced:  # what the kernel does not tell, it does not enumerate either
+        complete = complete and all(f.blame is not None for judgement in judgements for f in judgement.findings)
     seen: dict[str, frozenset[bool | None]] = {
         name: frozenset(getattr(judgement, name) for judgement in judgements) for name in ("executable", "goal", "safe")
     }
+    seen["safe"] = frozenset(judgement.safe for judgement in judgements if judgement.told)
     values = {name: _value(seen[name]) for name in seen}
-    findings = [{(f.rule, f.binding) for f in judgement.findings} for judgement in judgements]
+    found = [
+        [f for f in judgement.findings if not (question.introduced and f.blame == "pre-existing")]
+        for judgement in judgements
+    ]
+    findings = [{(f.rule, f.binding) for f in own} for own in found]
     everywhere = set.intersection(*findings) if findings else set()
     violated: dict[Violated, Value] = {
         pair: "ALL" if pair in everywhere else "SOME" for pair in sorted(set[Violated]().union(*findings))
@@ -134,14 +143,14 @@ def _verdict(
         seen,
         kernel.open[0],
         tuple(kernel.open[1]),
-        {name: _status(name, judgements) for name in kernel.rules},
+        {name: _status(name, judgements, findings) for name in kernel.rules},
         complete,
     )
 
 
-def _status(rule: str, judgements: list[Judgement]) -> str:
+def _status(rule: str, judgements: list[Judgement], findings: list[set[Violated]]) -> str:
     """What is so of a rule in some world."""
-    if any(finding.rule == rule for judgement in judgements for finding in judgement.findings):
+    if any(name == rule for own in findings for name, _ in own):
         return "violated"
     if any(name == rule for judgement in judgements for name, _ in judgement.undecided):
         return "undecided"
@@ -286,6 +295,8 @@ def contradictions(case: WorldsCase, claimed: Mapping[str, str]) -> list[str]:
     out = []
     for name in ("executable", "goal", "safe"):
         value: str = getattr(found, name)
+        if name == "safe" and claimed[name] == "UNKNOWN" and case.question.introduced:
+            continue  # what was there before over the whole trace the circuit does not always know
         against = {"ALL": {False, None}, "NONE": {True, None}}.get(claimed[name], set()) & found.seen[name]
         if claimed[name] != value if found.complete else against:
             out.append(f"{name}: claimed {claimed[name]}, but {value} over {found.worlds} worlds")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
+
 
 class WorldsCase(NamedTuple):
     """What is judged. The name says where it came from: mode, seed and number."""
@@ -13,6 +15,7 @@ class WorldsCase(NamedTuple):
     specs: tuple[str, ...]
     plan: str
     name: str = ""
+    question: Question = EVERY_VIOLATION
 
     def show(self) -> str:
         """All of it, for a report."""

@@ -9,6 +9,7 @@ from plansafe.app.discovery import Discovery, Input
 from plansafe.grammar.diagnostics import Diagnostic, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import Report
+from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
 
 if TYPE_CHECKING:
     from plansafe.app.project import Project
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 class Settings(NamedTuple):
     """What the user asked for. Every field has the default of the command line.
 
+    ``judge`` is ``None`` for what is usual: ``introduced`` in a ``world``, else ``all``.
     ``folders`` hold the plans: under ``gate``, no link may lead out of them (out of a plan's own, if none is named).
     ``project`` is a project file that was read (:mod:`plansafe.app.project`); none is looked for here. It says where
     domain, problem, specifications, scene and goal are that are not given. ``ltl`` are formulas that hold beside the
@@ -33,6 +35,8 @@ class Settings(NamedTuple):
     allow_no_rules: bool = False
     require_rules: bool = False
     lenient_types: bool = False
+    judge: str | None = None
+    min_severity: str = EVERY_VIOLATION.min_severity
     blame: tuple[str, ...] = ()
     tolerance: str = "0.001"
     time_limit: float = 300.0
@@ -54,6 +58,11 @@ class Settings(NamedTuple):
     folders: tuple[str, ...] = ()
     project: Project | None = None
     ltl: tuple[str, ...] = ()
+
+    @property
+    def question(self) -> Question:
+        """What decides: in a world, where nothing is said, what the plan brought about."""
+        return Question(self.judge or ("all" if self.world is None else "introduced"), self.min_severity)
 
 
 class Result(NamedTuple):
@@ -121,6 +130,8 @@ def _options(settings: Settings) -> Options:
     return Options(
         lenient_types=settings.lenient_types,
         tolerance=Fraction(settings.tolerance),
+        judge=settings.question.judge,
+        min_severity=settings.min_severity,
         blame=settings.blame,
         time_limit_s=settings.time_limit or None,
         max_findings=settings.max_findings,

@@ -24,6 +24,7 @@ from plansafe.app.options import (
     From,
     Gate,
     GoalFile,
+    JudgeOption,
     LenientTypes,
     LtlFormulas,
     MemoryLimit,
@@ -33,6 +34,8 @@ from plansafe.app.options import (
     ProblemFile,
     Reading,
     SceneFile,
+    SeverityChoice,
+    SeverityOption,
     ShowConfig,
     SpecFiles,
     TaskName,
@@ -240,6 +243,8 @@ def audit(
     full_state: Annotated[
         bool, typer.Option("--full-state", help="Show the whole state that each finding was judged in.")
     ] = False,
+    judge: JudgeOption = None,
+    min_severity: SeverityOption = SeverityChoice.LOW,
     blame: Annotated[
         list[BlameChoice] | None, typer.Option(help="List only violations with this blame. May be repeated.")
     ] = None,
@@ -301,6 +306,8 @@ def audit(
         allow_no_rules=allow_no_rules,
         require_rules=require_rules,
         lenient_types=lenient_types,
+        judge=None if judge is None else judge.value,
+        min_severity=min_severity.value,
         blame=tuple(choice.value for choice in blame or ()),
         tolerance=tolerance,
         time_limit=time_limit,

@@ -27,6 +27,8 @@ _FLAGS = {
     "world": "world",
     "scene": "scene",
     "goal": "goal",
+    "judge": "judge",
+    "min_severity": "min_severity",
     "blame": "blame",
     "form": "format",
     "time_limit": "limits.time",
@@ -37,12 +39,16 @@ _FLAGS = {
 """Parameters of commands, and the keys of the project file that say the same."""
 KEYS = frozenset(_FLAGS.values())
 _FIELDS = {
+    "judge": "judge",
+    "min_severity": "min_severity",
     "blame": "blame",
     "limits.time": "time_limit",
     "limits.findings": "max_findings",
     "limits.instances": "max_instances",
 }
 """Keys whose values are settings as they are."""
+_OF_GATES = frozenset(("judge", "min_severity"))
+"""What decides: under ``--gate`` the command line alone says that."""
 
 
 class InForce(NamedTuple):
@@ -113,6 +119,10 @@ def in_force(
     said: dict[str, object] = {**project._asdict(), **{f"limits.{k}": v for k, v in project.limits._asdict().items()}}
     if said["format"] not in forms:
         said["format"] = None
+    if settings.gate:
+        said.update(dict.fromkeys(_OF_GATES))
+        if settings.judge is None and "world" not in flags:
+            settings = settings._replace(judge="all")  # a world that the file names must not make it milder
     used = {key: said[key] for key in known if said[key] is not None and key not in flags}
     changed = {field: used[key] for key, field in _FIELDS.items() if key in used}
     settings = settings._replace(**changed)  # type: ignore[arg-type] # typed when the file was read
@@ -181,6 +191,8 @@ def _values(now: InForce) -> dict[str, str]:
         "world": settings.world or "none",
         "scene": files["scene"] or "none",
         "goal": files["goal"] or "none",
+        "judge": settings.question.judge,
+        "min_severity": settings.min_severity,
         "blame": ", ".join(settings.blame) or "all",
         "format": now.form,
         "limits.time": f"{settings.time_limit:g} s" if settings.time_limit else "none",

@@ -24,6 +24,8 @@ _PLANS = (Kind.PLAN, Kind.STEPS)
 _OPTIONAL = f"""
 # Other keys (docs/project-file.md). Flags win over this file.
 # format = "concise"         # full, concise, json, sarif
+# judge = "introduced"        # what was there before the plan decides nothing
+# min_severity = "medium"     # nor do rules that are less severe
 # blame = ["introduced"]     # list only what the plan causes
 # world = "virtualhome"      # plans and scenes in the format of a simulator
 # scene = "scenes/{STEM}.json"

@@ -70,3 +70,28 @@ GoalFile = Annotated[str | None, typer.Option("--goal", metavar="FILE", help="Go
 TaskName = Annotated[
     str | None, typer.Option("--task", metavar="NAME", help="Which task of the scene or goal file is meant.")
 ]
+
+
+class JudgeChoice(StrEnum):
+    """What decides."""
+
+    INTRODUCED = "introduced"
+    ALL = "all"
+
+
+class SeverityChoice(StrEnum):
+    """The least severity that decides."""
+
+    CRITICAL = "critical"
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+JudgeOption = Annotated[
+    JudgeChoice | None,
+    typer.Option(
+        help="What makes a plan UNSAFE: every violation, or what it introduced or worsened (default with --world)."
+    ),
+]
+SeverityOption = Annotated[SeverityChoice, typer.Option(help="Rules less severe than this do not make a plan UNSAFE.")]

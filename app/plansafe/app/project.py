@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
+from plansafe.verifier.rules.question import JUDGES, SEVERITIES
 
 FILE = "safecheck.toml"
 SHARED = "pyproject.toml"
@@ -50,6 +51,8 @@ class Project(NamedTuple):
     world: str | None = None
     scene: str | None = None
     goal: str | None = None
+    judge: str | None = None
+    min_severity: str | None = None
     blame: tuple[str, ...] | None = None
     format: str | None = None
     limits: Limits = Limits()
@@ -190,6 +193,8 @@ class _Reader:
             "world": self._path,
             "scene": self._pattern,
             "goal": self._pattern,
+            "judge": lambda key, value: self._choice(key, value, JUDGES),
+            "min_severity": lambda key, value: self._choice(key, value, SEVERITIES),
             "blame": lambda key, value: self._choices(key, value, BLAMES),
             "format": lambda key, value: self._choice(key, value, FORMATS),
             "limits": self._limits,

@@ -102,7 +102,7 @@ def examine(
     repair; ``wishes.options`` bound it.
     """
     settings, wishes = settings or Settings(), wishes or ExaminationOptions()
-    session = Session(settings)
+    session = Session(settings._replace(judge=settings.judge or "all"))  # a search mends what was there before, too
     limit = wishes.options.time_limit_s
     seconds = 4 * limit + _GRACE if limit else 0.0
 

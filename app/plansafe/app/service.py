@@ -22,6 +22,7 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import Headline, Report, unjudged
+from plansafe.verifier.rules.question import EVERY_VIOLATION
 
 if TYPE_CHECKING:
     from plansafe.app.foreign import Foreign
@@ -165,7 +166,8 @@ class Session:
 
     def needs_rules(self, checker: Checker) -> bool:
         """Whether nothing may be said about plans because there is no rule, and rules were asked for."""
-        return self._settings.gate and not self._settings.allow_no_rules and not checker.rules
+        deciding = any([self._settings.question.reaches(rule.severity) for rule in checker.rules])
+        return self._settings.gate and not self._settings.allow_no_rules and not deciding
 
     def prepare(self, given: str | Source) -> Prepared | Result:
         """Find and compile what a plan needs; a :class:`Result` says why there is none."""
@@ -268,7 +270,8 @@ class Session:
             text = "no rule had anything to check, and --require-rules was given"
             idle = Diagnostic(SC.NOTHING_TO_CHECK, text, notes=notes, help=advice)
         else:
-            text = "no rule ever applied: the plan was not checked for safety"
+            which = "that can decide " if self._settings.question.min_severity != EVERY_VIOLATION.min_severity else ""
+            text = f"no rule {which}ever applied: the plan was not checked for safety"
             idle = Diagnostic(SC.RULE_NEVER_APPLIED, text, notes=notes, help=advice, severity=Severity.WARNING)
         return report._replace(diagnostics=(*report.diagnostics, idle))
 

@@ -9,12 +9,24 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from plansafe.app.checking import Settings
-from plansafe.app.options import DomainFile, Gate, LenientTypes, MemoryLimit, NoDefaultSpec, ProblemFile, SpecFiles
+from plansafe.app.options import (
+    DomainFile,
+    Gate,
+    JudgeOption,
+    LenientTypes,
+    MemoryLimit,
+    NoDefaultSpec,
+    ProblemFile,
+    SeverityChoice,
+    SeverityOption,
+    SpecFiles,
+)
 from plansafe.app.render.text import visible
 from plansafe.app.running import REPORT, complain, guarded, limit_memory, standard_output
 from plansafe.app.service import INTERNAL, audit, usage_problem
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
+from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
 
 if TYPE_CHECKING:
     from plansafe.verifier.symbolic.certificates.certificate import Certificate
@@ -37,6 +49,8 @@ def verify_certificate(
     no_default_spec: NoDefaultSpec = False,
     gate: Gate = False,
     lenient_types: LenientTypes = False,
+    judge: JudgeOption = None,
+    min_severity: SeverityOption = SeverityChoice.LOW,
     no_inferred_invariants: Annotated[
         bool, typer.Option("--no-inferred-invariants", help="Assume no invariant that is not written down.")
     ] = False,
@@ -56,6 +70,8 @@ def verify_certificate(
         default_spec=not no_default_spec,
         gate=gate,
         lenient_types=lenient_types,
+        judge=None if judge is None else judge.value,
+        min_severity=min_severity.value,
         infer_invariants=not no_inferred_invariants,
         time_limit=time_limit,
         engine="sat",
@@ -93,6 +109,7 @@ def _verified(path: str, plan: str | None, settings: Settings) -> int:
         return _rejected(f"{name}: the proof needs more memory than --memory-limit allows")
     said = "there was nothing left to prove" if found.constant else "proof verified"
     lines = [f"{said}: {_SAYS[found.claim]}"]
+    lines += [f"  {line}" for line in _question(found.question)]
     lines.append(f"  {_count(found)}, written by {visible(found.tool)}")
     if plan is None:
         lines += [f"  {file.kind:<8}{visible(file.name)}  sha256 {file.sha256}" for file in found.files]
@@ -101,6 +118,9 @@ def _verified(path: str, plan: str | None, settings: Settings) -> int:
         again = _again(plan, settings)
         if isinstance(again, int):
             return again
+        if again.question != found.question:
+            reason = f"the proof holds, but of another question: --judge {found.question.judge}"
+            return _rejected(f"{reason} --min-severity {found.question.min_severity}", "give the flags of the audit")
         others = ", ".join(_others(found, again))
         if (again.claim, again.cnf) != (found.claim, found.cnf):
             reason = f"the certificate names another text of: {others}" if others else "other flags, or another version"
@@ -111,6 +131,18 @@ def _verified(path: str, plan: str | None, settings: Settings) -> int:
     stream = standard_output()
     stream.write("\n".join(lines) + "\n")
     return 0
+
+
+def _question(question: Question) -> list[str]:
+    """What decides, where that is not every violation."""
+    out = (
+        ["of violations that were there before the plan it says nothing (--judge introduced)"]
+        if question.introduced
+        else []
+    )
+    if question.min_severity != EVERY_VIOLATION.min_severity:
+        out.append(f"of rules less severe than `{question.min_severity}` it says nothing (--min-severity)")
+    return out
 
 
 def _count(found: Certificate) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from plansafe.app.checking import Result
 from plansafe.app.render.excerpt import place
-from plansafe.app.render.folding import shown
+from plansafe.app.render.folding import idle, shown
 from plansafe.app.render.text import Style, brief, visible
 from plansafe.grammar.diagnostics import Severity
 from plansafe.verifier.reporting.report import FindingClass, Worlds
@@ -46,13 +46,14 @@ class ConciseRenderer:
             word = "INTERNAL ERROR" if result.exit_code == 4 else "NOT CHECKED"
             return f"{self._style.error(word)} ({errors} error{'' if errors == 1 else 's'})"
         head = self._style.verdict(report.headline.value)
-        idle = sum(1 for rule in report.rules if rule.status in ("never applied", "not applicable"))
+        unused = sum(1 for rule in report.rules if rule.status in ("never applied", "not applicable"))
         hidden = len(report.findings) - len(shown(report, self._every))
         counts = [_count(len(report.findings) + report.suppressed - hidden, "finding")]
         counts += [f"{hidden} more follow{'s' if hidden == 1 else ''}: --all"] if hidden else []
         counts.append(_count(report.steps, "step"))
         counts.append("safe: not checked, no rules" if report.safety is None else _count(len(report.rules), "rule"))
-        text = f"({', '.join(counts)}{f', {idle} of them idle' if idle else ''}"
+        counts += [f"{unused} of them idle"] if unused else []
+        text = f"({', '.join([*counts, *idle(report)])}"
         if report.worlds is None:
             return f"{head} {text})"
         from plansafe.app.render.worlds import asking, where  # noqa: PLC0415 - where something is open

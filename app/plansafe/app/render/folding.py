@@ -14,6 +14,22 @@ def shown(report: Report, every: bool) -> tuple[Finding, ...]:
     return tuple([f for f in report.findings if not f.follows])
 
 
+def idle(report: Report) -> list[str]:
+    """What was found and decided nothing, each kind on a line with the flag that has it decide."""
+    question, before, minor = report.decided
+    out = []
+    if before:
+        out.append(f"the scene already had {before:,} hazard{'' if before == 1 else 's'}: --judge all")
+    elif question.introduced and report.worlds is not None:
+        out.append("what the scene already had decides nothing, in any world: --judge all")
+    if minor:
+        are = "1 finding is" if minor == 1 else f"{minor:,} findings are"
+        out.append(
+            f"{are} below `{question.min_severity}`, and decide{'s' if minor == 1 else ''} nothing: --min-severity low"
+        )
+    return out
+
+
 def cause(report: Report) -> Finding | None:
     """The first failed step, which the rest is told under."""
     return next((f for f in report.findings if f.finding_class in _FAILED and not f.follows), None)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from plansafe.app.checking import Result
 from plansafe.app.render.excerpt import excerpt, gutter
-from plansafe.app.render.folding import cause, said, shown
+from plansafe.app.render.folding import cause, idle, said, shown
 from plansafe.app.render.table import changing, drawn
 from plansafe.app.render.text import Style, brief, pad, values, visible
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
@@ -240,7 +240,7 @@ def _rules(report: Report) -> str:
 
 def _summary_notes(report: Report, every: bool) -> list[str]:
     """List what a reader must not miss: rules that checked nothing, limits, assumptions, other readings."""
-    out = []
+    out = idle(report)
     worlds = ""
     if report.worlds is not None:
         from plansafe.app.render.worlds import first_world  # noqa: PLC0415 - where something is open

@@ -51,6 +51,11 @@ class JsonRenderer:
             "goal": report.goal.value,
             "safe": report.safety.value if report.safety else None,
             "rules_checked": report.rules_checked,
+            "decided": {
+                **report.decided.question._asdict(),
+                "before": report.decided.before,
+                "minor": report.decided.minor,
+            },
             "steps": report.steps,
             "findings": [_finding(finding, sources) for finding in report.findings],
             "suppressed": report.suppressed,

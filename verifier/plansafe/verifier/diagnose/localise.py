@@ -17,6 +17,7 @@ from plansafe.verifier.planning.chain import default_planners
 from plansafe.verifier.planning.own_search import OwnSearch
 from plansafe.verifier.planning.port import Answer, Planner, Query
 from plansafe.verifier.reporting.report import FindingClass
+from plansafe.verifier.rules.question import EVERY_VIOLATION
 
 __all__ = ["Localisation", "default_planners", "localise"]
 
@@ -84,8 +85,8 @@ def localise(
     if not checker.ok:
         raise ValueError("the domain, problem or specification has errors")
     if planner is None:
-        # That only some findings count (by their blame) is an option of the checker that no other planner knows.
-        planner = OwnSearch() if checker.options.blame else default_planners()
+        # That only some violations count is an option of the checker that no other planner knows.
+        planner = default_planners() if checker.options.question == EVERY_VIOLATION else OwnSearch()
     read = checker.read(plan)
     if read.text.diagnostics:
         raise ValueError(f"the plan cannot be read: {read.text.diagnostics[0].message}")
@@ -135,7 +136,7 @@ class _Walk:
     """
 
     def __init__(self, checker: Checker, steps: Sequence[GroundAction | IllFormed]) -> None:
-        now = Execution.initial(checker.engine, True, checker.options.blame)
+        now = Execution.initial(checker.engine, True, checker.options.question)
         self.taken: list[GroundAction] = []
         self.inexecutable: int | None = None
         self.last = self.accepted = -1

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from plansafe.verifier.execution.actions import Conflict, combine, interpreted
 from plansafe.verifier.execution.broken import Broken, Option, begun, hard, news, undecided
+from plansafe.verifier.execution.deciding import counts
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.finding import TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes
@@ -20,6 +21,7 @@ from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.evaluation import Evaluator, Undefined
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import And, Number
+from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
 
 StateKey = tuple[frozenset[int] | frozenset[tuple[int, Number]], ...]
 
@@ -35,8 +37,8 @@ class _Past(NamedTuple):
 class Execution:
     """Where an execution stands. :meth:`after` leaves it as it is; :meth:`take` moves it on, :meth:`undo` back.
 
-    ``runtime`` holds the monitors, and is ``None`` where no rule is watched. ``blame`` are the findings that count
-    (all, if empty), as in :class:`plansafe.verifier.api.Options`. ``history`` has the steps that can be taken back.
+    ``runtime`` holds the monitors, and is ``None`` where no rule is watched. ``question`` says which violations count.
+    ``history`` has the steps that can be taken back.
     Copies share what neither changes. Durative actions are not executed: their starts and ends need a clock. Raises
     :class:`~plansafe.verifier.execution.one_world.LeavesOpen` where a description leaves something open.
     """
@@ -46,10 +48,10 @@ class Execution:
         "_indexes",
         "_mine",
         "_pictures",
-        "blame",
         "engine",
         "history",
         "letter",
+        "question",
         "runtime",
         "state",
         "task",
@@ -61,7 +63,7 @@ class Execution:
         state: State | None = None,
         runtime: Runtime | None = None,
         letter: int = 0,
-        blame: Sequence[str] = (),
+        question: Question = EVERY_VIOLATION,
     ) -> None:
         if engine.refused is not None:
             raise LeavesOpen(engine.refused)
@@ -70,7 +72,7 @@ class Execution:
         self.state = engine.initial() if state is None else state
         self.runtime = runtime
         self.letter = letter
-        self.blame = tuple(blame) if "introduced" in blame else ()
+        self.question = question
         self.history: list[_Past] = []
         self._before: Runtime | None = None
         """The monitors before the last step."""
@@ -81,9 +83,9 @@ class Execution:
         """Of the predicates (and fluents) that have not changed since a key was asked for, their part of it."""
 
     @classmethod
-    def initial(cls, engine: Engine, rules: bool = True, blame: Sequence[str] = ()) -> Execution:
+    def initial(cls, engine: Engine, rules: bool = True, question: Question = EVERY_VIOLATION) -> Execution:
         """At S0, with fresh monitors."""
-        now = cls(engine, blame=blame)
+        now = cls(engine, question=question)
         if rules:
             now.runtime = engine.runtime(False, now.state)
             if now.runtime is not None:
@@ -95,7 +97,7 @@ class Execution:
     def fork(self) -> Execution:
         """An independent execution that stands here. What neither changes is shared: a few microseconds."""
         copy = Execution.__new__(Execution)
-        copy.engine, copy.task, copy.letter, copy.blame = self.engine, self.task, self.letter, self.blame
+        copy.engine, copy.task, copy.letter, copy.question = self.engine, self.task, self.letter, self.question
         copy.state = State(self.task, list(self.state.facts), list(self.state.fluents))
         copy._mine, self._mine = set(), set()  # noqa: SLF001 - of its own class
         copy._pictures = dict(self._pictures)  # noqa: SLF001 - of its own class
@@ -323,9 +325,7 @@ class Execution:
         return end
 
     def _counts(self, violation: Violation) -> bool:
-        if violation.part in self.engine.plan.soft:
-            return False
-        return not self.blame or violation.blame in self.blame
+        return counts(self.engine, violation, self.question)
 
     # -- keys ---------------------------------------------------------------------------------------------------------
 
@@ -340,7 +340,7 @@ class Execution:
 
     def key(self) -> tuple[StateKey, Key]:
         """Equal for executions with equal futures."""
-        return self.state_key(), monitor_key(self.runtime, self.letter, bool(self.blame))
+        return self.state_key(), monitor_key(self.runtime, self.letter, self.question != EVERY_VIOLATION)
 
 
 def changing(engine: Engine, state: State) -> StateKey:

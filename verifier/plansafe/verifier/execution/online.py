@@ -123,7 +123,7 @@ class Monitor:
 
     def now(self) -> Execution:
         """The present state with the monitors that have read it."""
-        return Execution(self.engine, self.simulation.state, self.runtime, self.letter, self.compiled.options.blame)
+        return Execution(self.engine, self.simulation.state, self.runtime, self.letter, self.compiled.options.question)
 
     def _leave(self, step: GroundAction | None) -> None:
         """The present letter ends with a step, or with a change of the world by itself."""

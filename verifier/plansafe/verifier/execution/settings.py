@@ -5,9 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple
 
+from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
+
 
 class Options(NamedTuple):
-    """How to check. ``blame`` filters findings.
+    """How to check. ``judge`` and ``min_severity`` say which violations decide, ``blame`` which are listed.
 
     Times are in seconds; ``replay`` says when the kernel checks findings again. ``engine`` is ``auto``, ``explicit``,
     ``sat`` or ``smt`` (docs/worlds.md, section 3); ``infer_invariants``: inferred invariants restrict open predicates;
@@ -27,3 +29,10 @@ class Options(NamedTuple):
     infer_invariants: bool = True
     certificate: bool = False
     double_check: bool = False
+    judge: str = EVERY_VIOLATION.judge
+    min_severity: str = EVERY_VIOLATION.min_severity
+
+    @property
+    def question(self) -> Question:
+        """Which violations decide."""
+        return Question(self.judge, self.min_severity)

@@ -12,7 +12,7 @@ from .happenings import Execution, Run, agenda, unmet
 from .judgement import Bound, Finding, count_instances, findings, instances
 from .plan import Step, World, steps
 from .reader import KernelLimit, KernelRejects, need
-from .rules import constraints, specification
+from .rules import SEVERITIES, constraints, specification
 from .task import Task
 from .trace import Delta, Interval, State, Trace, Work
 from .worlds import Completion, Worlds
@@ -37,6 +37,13 @@ class Judgement:
     """How often each preference is violated."""
     work: int = 0
     """What it took, in formulas evaluated, facts looked at and steps taken."""
+    told: bool = True
+    """False where ``safe`` hangs on blame that the kernel does not tell; then it is None."""
+
+    def agrees(self, headline: str) -> bool:
+        """Whether a headline is this one, as far as the kernel tells."""
+        hangs = self.headline == "UNKNOWN" and not self.told
+        return headline == self.headline or (hangs and headline != "INVALID")
 
 
 @contextmanager
@@ -52,7 +59,8 @@ class Kernel:
     """The replay kernel for one domain, problem and any number of (expanded) safety specifications.
 
     Its methods raise ``KernelRejects`` for texts that are not in the language, or not covered (see docs/kernel.md).
-    ``literal``: every definition is executed as it stands, without the shortcuts that docs/kernel.md lists.
+    ``literal``: every definition is executed as it stands, without the shortcuts that docs/kernel.md lists. ``judge``
+    and ``min_severity`` say which violations decide (docs/language.md, section 6).
     """
 
     @limited()
@@ -65,6 +73,8 @@ class Kernel:
         lenient: bool = False,
         tolerance: Fraction = Fraction(1, 1000),
         literal: bool = False,
+        judge: str = "all",
+        min_severity: str = SEVERITIES[-1],
     ) -> None:
         self._task = task = Task(domain, problem, lenient, tolerance)
         self._rules = constraints(task)
@@ -76,6 +86,9 @@ class Kernel:
             invariants += said.invariants
         self._worlds = Worlds(task, opened, invariants, literal)
         self._literal = literal
+        self._introduced = judge == "introduced"
+        deciding = SEVERITIES[: SEVERITIES.index(min_severity) + 1]
+        self._deciding = frozenset([rule.name for rule in self._rules if rule.severity in deciding])
         self._last: tuple[str, World | None, Trace] | None = None
         self.rules = tuple([rule.name for rule in self._rules])
         self.open = self._worlds.facts, self._worlds.fluents
@@ -116,12 +129,28 @@ class Kernel:
             counts[rule.name] = counts.get(rule.name, 0) + count_instances(rule, halt.trace)
         goal = holds(self._task.goal, {}, halt.state)
         executable = not halt.failed and not ill_formed
-        safe = False if any("halt" in f.readings for f in found) else None if undecided or ill_formed else True
+        blames = {f.blame for f in found if "halt" in f.readings and f.rule in self._deciding}
+        certain = blames & {"introduced", "worsened"} if self._introduced else blames
+        untold = self._introduced and not certain and None in blames
+        unknown = ill_formed or untold or any(rule in self._deciding for rule, _ in undecided)
+        safe = False if certain else None if unknown else True
         failed = {reading: run.failed for reading, run in runs.items()}
-        headline = _headline(executable and goal, safe, any(counts.values()))
+        checked = any(count for name, count in counts.items() if name in self._deciding)
+        headline = _headline(executable and goal, safe, checked)
         preferences = self._preferences(halt)
         return Judgement(
-            headline, executable, goal, safe, ill_formed, failed, found, undecided, counts, preferences, work.done
+            headline,
+            executable,
+            goal,
+            safe,
+            ill_formed,
+            failed,
+            found,
+            undecided,
+            counts,
+            preferences,
+            work.done,
+            not untold,
         )
 
     def _steps(self, plan: str, world: World | None) -> tuple[list[Step], Fraction | None]:

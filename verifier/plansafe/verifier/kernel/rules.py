@@ -33,6 +33,7 @@ KEYS = {
     ":obligation": ":when :then :within",
     ":invariant": ":holds :exactly-one :at-most-one",
 }
+SEVERITIES = ("critical", "high", "medium", "low")
 META = " :hazard :target :severity :message :rationale :fix :parameters"
 ABOUT = {":on": "action", ":at-end": "action-end", ":during": "action-during"}
 COUNTS = {":exactly-one": (1,), ":at-most-one": (0, 1)}  # how many atoms of an invariant are true
@@ -56,6 +57,7 @@ class Rule(NamedTuple):
     params: Domains
     patterns: list[Fact]
     parts: list[Part]
+    severity: str = SEVERITIES[1]
 
 
 class Specification(NamedTuple):
@@ -164,7 +166,9 @@ def specification(task: Task, text: str) -> Specification:
             if kind == ":invariant":
                 result.invariants.append(_invariant(task, keys))
             else:
-                result.rules.append(READ[kind](task, body[0], keys))
+                severity = keys.get(":severity", SEVERITIES[1])
+                need(severity in SEVERITIES, "not a severity")
+                result.rules.append(READ[kind](task, body[0], keys)._replace(severity=severity))
     return result
 
 

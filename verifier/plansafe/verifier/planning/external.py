@@ -19,6 +19,7 @@ from plansafe.verifier.planning.printed_names import Unprintable
 from plansafe.verifier.planning.printing import Printed, floats_suffice, print_task
 from plansafe.verifier.planning.trace_automata import CannotCompile
 from plansafe.verifier.reporting.report import Headline, Worlds
+from plansafe.verifier.rules.question import EVERY_VIOLATION
 
 
 class Disagreement(Exception):
@@ -49,8 +50,8 @@ class Compilations:
         """
         if not query.checker.ok:
             raise ValueError("the domain, problem or specification has errors")
-        if query.rules and query.checker.options.blame:
-            return Solution(Answer.UNSUPPORTED, detail="the compiled rules count every finding, whatever its blame")
+        if query.rules and query.checker.options.question != EVERY_VIOLATION:
+            return Solution(Answer.UNSUPPORTED, detail="the compiled rules count every violation, whatever its blame")
         known = self._known.setdefault(query.checker, {})
         if query.rules not in known:
             try:

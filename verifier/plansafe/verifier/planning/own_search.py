@@ -31,6 +31,7 @@ from plansafe.verifier.planning.pending import pending
 from plansafe.verifier.planning.port import Answer, Query, Solution
 from plansafe.verifier.planning.relaxed import Relaxed
 from plansafe.verifier.reporting.report import Headline, Worlds
+from plansafe.verifier.rules.question import EVERY_VIOLATION
 
 MAX_NODES = 1_000_000
 KEPT = 3_000
@@ -64,7 +65,7 @@ class OwnSearch:
         why = unsupported(checker.compiled, query.rules) if checker.ok else errors
         if why:
             return Solution(Answer.UNSUPPORTED, detail=why, planner=self.name)
-        start = Execution.initial(checker.engine, query.rules, checker.options.blame)
+        start = Execution.initial(checker.engine, query.rules, checker.options.question)
         try:
             for number, step in enumerate(query.prefix, 1):
                 if not start.take(step):
@@ -116,8 +117,8 @@ def unsupported(compiled: CompiledTask, rules: bool) -> str:
         return ""
     if engine.limit is not None or (engine.prototype is not None and engine.prototype.too_large):
         return "a rule has more instances than the limit allows"
-    if set(compiled.options.blame) == {"introduced", "pre-existing"}:
-        return "findings are counted by a blame that is known at the end alone"
+    if compiled.options.min_severity != EVERY_VIOLATION.min_severity:
+        return "no search leaves rules below a severity aside"
     return ""
 
 
@@ -276,7 +277,7 @@ class _Search:
         if execution.runtime is None:
             return ()
         every: set[int] = set()
-        for formula, binding in pending(execution.runtime, bool(execution.blame)):
+        for formula, binding in pending(execution.runtime, execution.question.introduced):
             key = (structure(formula), binding)
             if key not in self._goals:
                 try:

@@ -17,8 +17,8 @@ Demand = tuple[Formula, tuple[tuple[int, int], ...]]
 """A state formula, and the objects of its slots."""
 
 
-def pending(runtime: Runtime, blame: bool = False) -> list[Demand]:
-    """What must come true. With ``blame``, nothing of what was wrong at letter 0 is demanded."""
+def pending(runtime: Runtime, introduced: bool = False) -> list[Demand]:
+    """What must come true. With ``introduced``, nothing of what was wrong at letter 0 is demanded."""
     plan = runtime.plan
     out: list[Demand] = []
     for monitor in runtime.monitors:
@@ -30,14 +30,14 @@ def pending(runtime: Runtime, blame: bool = False) -> list[Demand]:
                 out += [
                     (monitor.holds.formula, tuple(zip(slots, binding, strict=True)))
                     for binding, episode in monitor.episodes.items()
-                    if not (blame and episode.start == 0)
+                    if not (introduced and episode.start == 0)
                 ]
         elif not monitor.program.past_mode:
-            out += _of(monitor, blame)
+            out += _of(monitor, introduced)
     return out
 
 
-def _of(automaton: Automaton, blame: bool) -> list[Demand]:
+def _of(automaton: Automaton, introduced: bool) -> list[Demand]:
     program = automaton.program
     slots = [v.slot for v in automaton.parameters]
     instances = list(automaton.instances.items())
@@ -46,7 +46,7 @@ def _of(automaton: Automaton, blame: bool) -> list[Demand]:
     return [
         (formula, tuple(zip(slots, binding, strict=True)))
         for binding, instance in instances
-        if not (blame and instance.at_start)
+        if not (introduced and instance.at_start)
         for formula in _demanded(program, program.skeleton, program.states[instance.state][1])
     ]
 

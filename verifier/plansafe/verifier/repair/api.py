@@ -23,6 +23,7 @@ from plansafe.verifier.repair.order import Order
 from plansafe.verifier.repair.reasons import Reasons
 from plansafe.verifier.repair.repair_task import RepairTask
 from plansafe.verifier.reporting.report import Headline
+from plansafe.verifier.rules.question import EVERY_VIOLATION
 
 SAFE = (Headline.SAFE, Headline.VALID)
 
@@ -49,6 +50,8 @@ def unsupported(checker: Checker, read: ReadSteps) -> str:
     """Why a plan is not repaired, if it is of a sort that is not."""
     if read.text.diagnostics:
         return "the plan cannot be read"
+    if checker.options.question != EVERY_VIOLATION:
+        return "repairs mend every violation: judge all of them, of every severity"
     refused = checker.compiled.refusal("the search for repairs", read)
     if refused is not None:
         return refused.message

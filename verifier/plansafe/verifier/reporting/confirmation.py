@@ -65,7 +65,7 @@ class Confirmer:
         wrong = [f for f in findings if f.replayed is False]
         if wrong:
             return self._disagreement(plan, report, wrong[0].message, wrong[0].span)
-        if mode == "always" and not self.compiled.options.blame and report.headline.value != judgement.headline:
+        if mode == "always" and not judgement.agrees(report.headline.value):
             message = f"the engine says {report.headline.value}, the kernel {judgement.headline}"
             return self._disagreement(plan, report, message, None)
         return report._replace(findings=findings)
@@ -97,15 +97,14 @@ class Confirmer:
         if wrong:
             return report, f"the kernel does not confirm in that world: {wrong[0].message}"
         # The engine may be undecided about a temporal rule where the definition is not (docs/language.md, section 4).
-        same = report.headline.value in ("UNKNOWN", judgement.headline)
-        if not self.compiled.options.blame and not same:
+        if report.headline.value != "UNKNOWN" and not judgement.agrees(report.headline.value):
             return report, f"the engine says {report.headline.value} in one world, the kernel {judgement.headline}"
         return report._replace(findings=tuple(findings)), ""
 
     def is_safe(self, plan: Source, steps: int) -> bool | None:
         """Whether the kernel finds a plan SAFE or VALID; ``None`` if it is not to be asked, or does not cover it."""
         mode = self.compiled.options.replay
-        if mode == "never" or self.compiled.options.blame or not self._readable(steps):
+        if mode == "never" or not self._readable(steps):
             return None
         kernel = self._load()
         if kernel is None:
@@ -114,7 +113,8 @@ class Confirmer:
 
         try:
             with _shallow():
-                return kernel.judge(plan.text, limit=self._limit()).headline in ("SAFE", "VALID")
+                judgement = kernel.judge(plan.text, limit=self._limit())
+                return judgement.headline in ("SAFE", "VALID") if judgement.told else None
         except (KernelRejects, KernelLimit):
             return None
 
@@ -141,7 +141,13 @@ class Confirmer:
             texts = (compiled.domain.text, compiled.problem.text, safety)
             try:
                 with _shallow():
-                    self._kernel = Kernel(*texts, lenient=options.lenient_types, tolerance=options.tolerance)
+                    self._kernel = Kernel(
+                        *texts,
+                        lenient=options.lenient_types,
+                        tolerance=options.tolerance,
+                        judge=options.judge,
+                        min_severity=options.min_severity,
+                    )
             except (KernelRejects, KernelLimit):
                 self._kernel = None
         return self._kernel

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
+from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
 
 if TYPE_CHECKING:
     from plansafe.verifier.reporting.worlds import WorldsReport
@@ -136,6 +137,18 @@ class RuleCount(NamedTuple):
     triggered: int
     violations: int
     status: str  # "kept", "violated", "undecided", "never applied", "not applicable", "preference violated"
+    severity: str = "high"
+
+
+class Decided(NamedTuple):
+    """Which violations decided (docs/language.md, section 6), and how many were found that did not.
+
+    ``before``: those that were there before the plan; ``minor``: others, below the least severity that decides.
+    """
+
+    question: Question = EVERY_VIOLATION
+    before: int = 0
+    minor: int = 0
 
 
 class Reading(NamedTuple):
@@ -152,7 +165,8 @@ class Report(NamedTuple):
 
     ``executable``, ``goal`` and ``safe`` range over the worlds that the description allows. ``diagnostics`` are errors
     and warnings about the files; when the plan cannot be judged at all, ``headline`` is ``None`` and they say why.
-    Without any rule ``safe`` is ALL, since nothing can be violated; what is shown to people and programs is ``safety``.
+    Without any rule that decides ``safe`` is ALL, since nothing can be violated; what is shown to people and programs
+    is ``safety``.
     ``worlds`` says what the verdict depends on (``None``: there is one world); ``certificate`` is the text of a proof
     that a second program can check, if one was asked for and there is one.
     """
@@ -175,6 +189,7 @@ class Report(NamedTuple):
     suppressed: int = 0  # findings beyond the output limit, counted but not listed
     worlds: WorldsReport | None = None
     certificate: str | None = None
+    decided: Decided = Decided()
 
     @property
     def rules_checked(self) -> int:
@@ -183,8 +198,9 @@ class Report(NamedTuple):
 
     @property
     def safety(self) -> Worlds | None:
-        """What may be said of safety: ``safe``, but nothing where a plan was judged and there is no rule to keep."""
-        return None if self.safe is Worlds.ALL and not self.rules else self.safe
+        """What may be said of safety: ``safe``, but nothing where a plan was judged and there is no rule to decide."""
+        deciding = any([self.decided.question.reaches(rule.severity) for rule in self.rules])
+        return None if self.safe is Worlds.ALL and not deciding else self.safe
 
     @property
     def exit_code(self) -> int:

@@ -9,14 +9,25 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
+from plansafe.verifier.execution.deciding import undecided
 from plansafe.verifier.execution.reading import ReadSteps
 from plansafe.verifier.execution.replay import Outcome
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.reporting.findings import write_findings
 from plansafe.verifier.reporting.follows import Violated
-from plansafe.verifier.reporting.report import FindingClass, Headline, Reading, Report, RuleCount, Worlds, unjudged
+from plansafe.verifier.reporting.report import (
+    Decided,
+    FindingClass,
+    Headline,
+    Reading,
+    Report,
+    RuleCount,
+    Worlds,
+    unjudged,
+)
 from plansafe.verifier.rules.model import shown_names
+from plansafe.verifier.rules.question import Question
 
 _BLAMES = ("introduced", "worsened", "pre-existing")
 
@@ -27,25 +38,23 @@ def summarise(compiled: CompiledTask, plan: Source, read: ReadSteps | None, outc
     rules = compiled.rules
     violated = violated_rules(compiled, outcomes)
     hard = [v for v in violated if not v.rule.preference]
-    blame = compiled.options.blame
-    blamed = [v for v in hard if not blame or v.blame in blame]
-    # Only a filter that keeps what the plan caused may change the verdict; any other filters the list alone.
-    counted = blamed if "introduced" in blame else hard
-    hidden = len(hard) - len(blamed)
+    question = compiled.options.question
+    listed = _listed(compiled, hard)
+    counted = [v for v in hard if question.counts(v.rule, v.blame)]
     executable = Worlds.NONE if halt.failures else Worlds.ALL
     goal = Worlds.ALL if halt.goal is True else Worlds.NONE
     safe = Worlds.ALL
     if any(["halt" in v.readings for v in counted]):
         safe = Worlds.NONE
-    elif halt.undecided or halt.limit is not None:
+    elif undecided(compiled.engine, halt, question) or halt.limit is not None:
         safe = Worlds.UNKNOWN
     if halt.limit is not None and not halt.failures:
         executable = goal = Worlds.UNKNOWN
     counts = _counts(compiled, halt, violated)
-    checked = any([count.instances for count, rule in zip(counts, rules, strict=True) if not rule.preference])
+    checked = any([count.instances for count, rule in zip(counts, rules, strict=True) if question.asks(rule)])
     headline = _headline(executable, goal, safe, checked)
-    if blamed or halt.failures or halt.goal is not True or halt.undecided:
-        findings, suppressed = write_findings(compiled, plan, read, outcomes, blamed)
+    if listed or halt.failures or halt.goal is not True or halt.undecided:
+        findings, suppressed = write_findings(compiled, plan, read, outcomes, listed)
     else:
         findings, suppressed = (), 0
     diagnostics = list(compiled.diagnostics)
@@ -76,14 +85,30 @@ def summarise(compiled: CompiledTask, plan: Source, read: ReadSteps | None, outc
         halt.steps,
         findings,
         counts,
-        tuple([_reading(o, hard) for o in outcomes]) if halt.failures else (),
+        tuple([_reading(compiled, o, counted) for o in outcomes]) if halt.failures else (),
         tuple(diagnostics),
         _metric(compiled, halt, soft),
         tuple(sorted(soft.items())),
-        _assumptions(compiled, read, hidden),
+        _assumptions(compiled, read, len(hard) - len(listed)),
         limits=(halt.limit.message,) if halt.limit else (),
         suppressed=suppressed,
+        decided=_decided(question, hard),
     )
+
+
+def _listed(compiled: CompiledTask, hard: list[Violated]) -> list[Violated]:
+    """What is listed: what ``blame`` says, else all but what was there before where that decides nothing."""
+    blame = compiled.options.blame
+    if blame:
+        return [v for v in hard if v.blame in blame]
+    return [v for v in hard if v.blame != "pre-existing"] if compiled.options.question.introduced else hard
+
+
+def _decided(question: Question, hard: list[Violated]) -> Decided:
+    """What decided, and how much was found under *halt* that did not."""
+    idle = [v for v in hard if "halt" in v.readings and not question.counts(v.rule, v.blame)]
+    before = len([v for v in idle if question.introduced and v.blame == "pre-existing"])
+    return Decided(question, before, len(idle) - before)
 
 
 def out_of_time(compiled: CompiledTask, plan: Source) -> Report:
@@ -158,10 +183,11 @@ def counts(compiled: CompiledTask, outcome: Outcome) -> tuple[RuleCount, ...]:
 
 def _counts(compiled: CompiledTask, halt: Outcome, violated: list[Violated]) -> tuple[RuleCount, ...]:
     parts = compiled.engine.plan.parts
-    undecided = {parts[part].rule for part, _ in halt.undecided}
+    unsure = {parts[part].rule for part, _ in halt.undecided}
     broken: dict[int, int] = {}
+    introduced = compiled.options.question.introduced
     for v in violated:
-        if "halt" in v.readings:
+        if "halt" in v.readings and not (introduced and v.blame == "pre-existing"):
             broken[v.part.rule] = broken.get(v.part.rule, 0) + 1
     out = []
     for number, rule in enumerate(compiled.rules):
@@ -175,19 +201,19 @@ def _counts(compiled: CompiledTask, halt: Outcome, violated: list[Violated]) -> 
             status = "not applicable"
         elif violations:
             status = "preference violated" if rule.preference else "violated"
-        elif number in undecided:
+        elif number in unsure:
             status = "undecided"
         elif not instances:
             status = "never applied"
         else:
             status = "kept"
-        out.append(RuleCount(rule.name, rule.kind, rule.source, instances, touches, violations, status))
+        out.append(RuleCount(rule.name, rule.kind, rule.source, instances, touches, violations, status, rule.severity))
     return tuple(out)
 
 
-def _reading(outcome: Outcome, violated: list[Violated]) -> Reading:
-    bad = any([outcome.reading in v.readings for v in violated])
-    unknown = outcome.undecided or outcome.limit
+def _reading(compiled: CompiledTask, outcome: Outcome, counted: list[Violated]) -> Reading:
+    bad = any([outcome.reading in v.readings for v in counted])
+    unknown = undecided(compiled.engine, outcome, compiled.options.question) or outcome.limit
     safe = Worlds.NONE if bad else Worlds.UNKNOWN if unknown else Worlds.ALL
     return Reading(outcome.reading, outcome.executed, Worlds.ALL if outcome.goal is True else Worlds.NONE, safe)
 
@@ -244,8 +270,8 @@ def _assumptions(compiled: CompiledTask, read: ReadSteps | None, hidden: int) ->
     if read is not None and read.timed is not None:
         out.append(f"time tolerance {float(compiled.options.tolerance):g}")
     if compiled.options.blame:
-        counted = " or ".join(compiled.options.blame)
-        out.append(f"only violations that are {counted} are listed; {hidden} more are left out")
+        blamed = " or ".join(compiled.options.blame)
+        out.append(f"only violations that are {blamed} are listed; {hidden} more are left out")
     if compiled.options.lenient_types:
         out.append("types are lenient: mismatches are warnings")
     return tuple(out)

@@ -10,6 +10,7 @@ from plansafe.verifier.elaborate.conditions import Scope
 from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_object_name, word
 from plansafe.verifier.elaborate.domain import value_of
 from plansafe.verifier.rules.expanded import STEP_FIELDS
+from plansafe.verifier.rules.question import SEVERITIES
 
 META = (":hazard", ":target", ":severity", ":message", ":rationale", ":fix")
 FIELDS = {
@@ -29,7 +30,6 @@ FIELDS = {
     ":termination": (":parameters", ":when", ":forbid", ":require", *META),
     ":obligation": (":parameters", ":when", ":then", ":within", *META),
 }
-SEVERITIES = ("critical", "high", "medium", "low")
 TARGETS = ("human", "animal", "robot", "property", "environment")
 
 

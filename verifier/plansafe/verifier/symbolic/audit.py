@@ -75,9 +75,6 @@ def _unsupported(compiled: CompiledTask, read: ReadSteps) -> tuple[str, str] | N
     if read.ordering is not None and any([literal.time > 0 for literal in compiled.task.timed_literals]):
         why = "timed literals need times, and the steps of a partially ordered plan have none"
         return why, "give the steps times, or leave the timed literals out"
-    if "introduced" in options.blame and set(options.blame) != {"introduced"} and read.ordering is None:
-        why = f"violations that are {' or '.join(options.blame)} cannot be told apart over worlds"
-        return why, "take --blame introduced alone, or leave it out"
     return None
 
 

@@ -17,10 +17,10 @@ from plansafe.verifier.execution.monitors.runtime import Memory, Runtime
 Key = tuple[object, ...]
 
 
-def monitor_key(runtime: Runtime | None, letter: int, blame: bool = False) -> Key:
+def monitor_key(runtime: Runtime | None, letter: int, exact: bool = False) -> Key:
     """The memory of ``runtime`` after it has arrived at ``letter`` of an untimed trace.
 
-    With ``blame``, what the blame of later findings depends on belongs to it, too (for verdicts that count only some of
+    With ``exact``, what the blame of later findings depends on belongs to it, too (for verdicts that count only some of
     the findings). Linear in the number of live instances of the monitors that have read something since they were asked
     last. What is not in the key: what the state alone decides, how often rules came into play, and which violations
     there have been (only whether there were any).
@@ -39,14 +39,14 @@ def monitor_key(runtime: Runtime | None, letter: int, blame: bool = False) -> Ke
             if isinstance(monitor, Invariant) or not (monitor.program.clocked or monitor.program.horizon):
                 known[number] = memory
         memories.append(memory)
-        if blame:
+        if exact:
             out.append(_blamed(monitor))
     out += [memory.key for memory in memories if memory.key]
     checks = [check for checks in runtime.checks.values() for check in checks if check.part not in soft]
     violated = any([memory.violated for memory in memories]) or any([bool(check.violations) for check in checks])
     undecided = any([memory.undecided for memory in memories]) or any([bool(check.undecided) for check in checks])
     out += [violated, undecided]
-    if blame and violated:
+    if exact and violated:
         out.append(frozenset([(v.part, v.binding, v.blame) for v in _hard(runtime, soft)]))
     return tuple(out)
 

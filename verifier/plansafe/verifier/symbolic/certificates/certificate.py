@@ -17,6 +17,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.extras import how_to_install
 from plansafe.verifier.model.nodes import Task
+from plansafe.verifier.rules.question import EVERY_VIOLATION, JUDGES, SEVERITIES, Question
 from plansafe.verifier.symbolic.certificates.proof import Checker, Clause, WrongStep, trimmed
 from plansafe.verifier.symbolic.circuits.circuit import Literal
 from plansafe.verifier.symbolic.circuits.cnf import Clauses
@@ -47,9 +48,10 @@ class File(NamedTuple):
 
 
 class Certificate(NamedTuple):
-    """What a certificate that was verified says. ``cnf`` is the hash of its clauses."""
+    """What a certificate that was verified says, and which violations it is about. ``cnf``: the hash of its clauses."""
 
     claim: str
+    question: Question
     tool: str
     files: tuple[File, ...]
     cnf: str
@@ -92,6 +94,7 @@ def certificate(
     task: Task,
     steps: Sequence[GroundAction | IllFormed],
     deadline: float | None = None,
+    question: Question = EVERY_VIOLATION,
 ) -> str | None:
     """The certificate that no world breaks the plan of an encoding; ``claim`` is ``SAFE`` or ``VALID``.
 
@@ -107,11 +110,18 @@ def certificate(
     proof = refutation(clauses, now + (SECONDS if deadline is None else min(SECONDS, _PART * (deadline - now))))
     if proof is None:
         return None
-    lines = [FIRST_LINE, f"c tool {_tool()}", f"c claim {claim}"]
+    lines = [FIRST_LINE, f"c tool {_tool()}", f"c claim {claim}", *_asked(question)]
     lines += [f"c {kind} {_hash(source)} {json.dumps(source.name)}" for kind, source in files]
     lines += list(_inputs(encoding, known, task, steps))
     lines += [f"p cnf {len(known.nodes) - 1} {len(clauses)}", *_dimacs(clauses), "c proof", *proof]
     return sealed(lines)
+
+
+def _asked(question: Question) -> list[str]:
+    """What decides, where that is not every violation."""
+    out = [f"c judge {question.judge}"] if question.introduced else []
+    least = question.min_severity
+    return [*out, f"c min-severity {least}"] if least != EVERY_VIOLATION.min_severity else out
 
 
 def sealed(lines: Iterable[str]) -> str:
@@ -258,13 +268,17 @@ class _Reader:
         return line[:-1]
 
     def _certificate(self) -> Certificate:
-        tool, claim, files = "", "", []
+        tool, claim, question, files = "", "", EVERY_VIOLATION, []
         while (line := self._next()).startswith(b"c "):
             kind, _, rest = line[2:].decode("ascii", "replace").partition(" ")
             if kind == "tool":
                 tool = rest
             elif kind == "claim":
                 claim = rest
+            elif kind == "judge" and rest in JUDGES:
+                question = question._replace(judge=rest)
+            elif kind == "min-severity" and rest in SEVERITIES:
+                question = question._replace(min_severity=rest)
             elif kind in ("domain", "problem", "spec", "plan"):
                 files.append(_file(kind, rest))
             elif kind != "variable":
@@ -290,7 +304,7 @@ class _Reader:
             )
         if self._file.read(1):
             raise WrongStep("something follows the end")
-        return Certificate(claim, tool, tuple(files), cnf, variables, count, checker.steps)
+        return Certificate(claim, question, tool, tuple(files), cnf, variables, count, checker.steps)
 
     def _cnf(self, checker: Checker, variables: int, count: int) -> str:
         digest = hashlib.sha256()

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from plansafe.verifier.execution.compiled import CompiledTask
+from plansafe.verifier.execution.deciding import undecided
 from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.replay import Outcome
 from plansafe.verifier.execution.steps import TimedStep, rounded
@@ -19,6 +20,7 @@ from plansafe.verifier.model.nodes import Number, normal_number
 from plansafe.verifier.reporting.report import Worlds
 from plansafe.verifier.reporting.summary import counts, violated_rules
 from plansafe.verifier.reporting.worlds import Completion
+from plansafe.verifier.rules.question import EVERY_VIOLATION
 from plansafe.verifier.symbolic.durations.affine import NotLinear, Trail
 from plansafe.verifier.symbolic.durations.cells import Box, Cell, cell_of, simplest
 from plansafe.verifier.symbolic.durations.events import Schedule, opened, schedule
@@ -151,8 +153,8 @@ class _Search:
         self.wanted = tuple(
             [_middle(given[n], low, high) for n, (low, high) in zip(self.numbers, self.box, strict=True)]
         )
-        # Which finding a violation belongs to, and where it began, matters only to a filter of findings by blame.
-        exact = "introduced" in compiled.options.blame
+        # Which finding a violation belongs to, and where it began, matters only where some violations do not count.
+        exact = compiled.options.question != EVERY_VIOLATION
         self.trail = Trail(exact)
         variables = {number: place for place, number in enumerate(self.numbers)}
         self.schedule: Schedule = schedule(
@@ -311,7 +313,7 @@ class _Search:
         stopped = bool(outcome.failures)
         lost = outcome.limit is not None and not stopped
         violated = self._violated(outcome)
-        unknown = bool(outcome.undecided) or outcome.limit is not None
+        unknown = undecided(self.engine, outcome, self.compiled.options.question) or outcome.limit is not None
         return WorldVerdict(
             None if lost else not stopped,
             None if lost else outcome.goal is True,
@@ -320,14 +322,14 @@ class _Search:
         )
 
     def _violated(self, outcome: Outcome) -> frozenset[int]:
-        parts, rules, blame = self.engine.plan.parts, self.engine.plan.rules, self.compiled.options.blame
+        parts, rules, question = self.engine.plan.parts, self.engine.plan.rules, self.compiled.options.question
         hard = [v for v in outcome.violations if not rules[parts[v.part].rule].preference]
         if hard and self.schedule.exact:
             return frozenset(
                 [
                     v.part.rule
                     for v in violated_rules(self.compiled, [outcome._replace(violations=tuple(hard))])
-                    if v.blame in blame
+                    if question.counts(v.rule, v.blame)
                 ]
             )
         return frozenset([parts[v.part].rule for v in hard])

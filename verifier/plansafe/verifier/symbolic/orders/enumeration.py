@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from time import monotonic
 
+from plansafe.verifier.execution.deciding import counts
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.rules.question import Question
 from plansafe.verifier.symbolic.orders.partial import PartialOrder, members
-from plansafe.verifier.symbolic.orders.replay import OrderVerdict, counts
+from plansafe.verifier.symbolic.orders.replay import OrderVerdict
 from plansafe.verifier.symbolic.orders.template import TooHard
 
 MAX_POINTS = 30_000
@@ -28,7 +30,7 @@ def enumerate_orders(
     engine: Engine,
     steps: Sequence[GroundAction | IllFormed],
     order: PartialOrder,
-    blame: Sequence[str],
+    question: Question,
     deadline: float | None,
     note: Callable[[OrderVerdict, tuple[int, ...]], bool],
 ) -> None:
@@ -37,7 +39,7 @@ def enumerate_orders(
     An order lists the steps up to the trace's end, the failing one included. Raises ``LimitReached`` and, past the
     limit, :class:`TooHard`.
     """
-    stack: list[tuple[int, tuple[int, ...], Execution]] = [(0, (), Execution.initial(engine, True, blame))]
+    stack: list[tuple[int, tuple[int, ...], Execution]] = [(0, (), Execution.initial(engine, True, question))]
     seen: set[tuple[int, object]] = set()
     while stack:
         taken, path, execution = stack.pop()
@@ -79,7 +81,7 @@ def _judged(execution: Execution, executable: bool) -> OrderVerdict:
     safe: bool | None = None if engine.limit is not None else True
     try:
         end = execution.ended()
-        if end is not None and any([counts(engine, violation, execution.blame) for violation in end.violations()]):
+        if end is not None and any([counts(engine, violation, execution.question) for violation in end.violations()]):
             safe = False
         elif end is not None and (end.undecided() or end.too_large):
             safe = None

@@ -18,6 +18,7 @@ from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.reporting.report import Worlds
 from plansafe.verifier.reporting.worlds import Completion
+from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
 from plansafe.verifier.symbolic.circuits.circuit import TRUE, Literal
 from plansafe.verifier.symbolic.circuits.solvers import Unsupported
 from plansafe.verifier.symbolic.orders.enumeration import enumerate_orders
@@ -69,20 +70,20 @@ def judge_orders(
     pairs: Sequence[Pair],
     deadline: float | None = None,
     *,
-    blame: Sequence[str] = (),
+    question: Question = EVERY_VIOLATION,
     open_worlds: Open | None = None,
     solver: str = "auto",
 ) -> Verdict:
     """Judge steps of which ``pairs`` (numbers from 1) say which come before which.
 
     ``deadline`` is a ``time.monotonic`` value; what is not decided by then is UNKNOWN, and ``limits`` say why.
-    ``blame`` as in :class:`plansafe.verifier.api.Options`; ``solver`` is ``auto``, ``sat`` or ``smt``. Raises
+    ``question`` says which violations count; ``solver`` is ``auto``, ``sat`` or ``smt``. Raises
     ``Cyclic``, and ``SolverMissing`` if a solver is needed and not installed. Whether all orders can be executed is
     polynomial for steps that add and delete unconditionally, under conditions that are conjunctions; the rest is not,
     in general.
     """
     order = PartialOrder(len(steps), pairs)
-    return OrderJudge(engine, steps, order, deadline, tuple(blame), open_worlds, solver).verdict()
+    return OrderJudge(engine, steps, order, deadline, question, open_worlds, solver).verdict()
 
 
 class OrderJudge:
@@ -94,7 +95,7 @@ class OrderJudge:
         steps: Sequence[GroundAction | IllFormed],
         order: PartialOrder,
         deadline: float | None,
-        blame: tuple[str, ...],
+        question: Question,
         open_worlds: Open | None,
         solver: str,
     ) -> None:
@@ -102,7 +103,7 @@ class OrderJudge:
         self.steps = steps
         self.order = order
         self.deadline = deadline
-        self.blame = blame
+        self.question = question
         self.open = open_worlds
         self.solver = solver
         self.seen: list[dict[bool | None, Completion]] = [{}, {}, {}]
@@ -152,7 +153,7 @@ class OrderJudge:
         if self.open is not None:
             judged = self.open.replay(world)
         else:
-            judged = replayed(self.engine, self.steps, world.order, self.blame, self.deadline)
+            judged = replayed(self.engine, self.steps, world.order, self.question, self.deadline)
         self._note(judged, world)
         return judged
 
@@ -194,7 +195,7 @@ class OrderJudge:
             ahead = list(wanted[place : place + run])
             moved = [*order[:place], *ahead, *[step for step in order[place:] if step not in ahead]]
             if moved != order:
-                judged = replayed(self.engine, self.steps, moved, self.blame, self.deadline)
+                judged = replayed(self.engine, self.steps, moved, self.question, self.deadline)
                 if any([judged[which] is not False for which in about]):
                     place += run == 1
                     run = max(1, run // 2)
@@ -285,8 +286,8 @@ class OrderJudge:
             self._replay_order(order)
 
     def _safe(self, moments: Moments) -> Literal:
-        if "introduced" in self.blame:
-            raise TooHard("blame is judged on single orders")
+        if self.question != EVERY_VIOLATION:
+            raise TooHard("which violations count is judged on single orders")
         self.violations = RuleEncoding(moments).violated()
         return moments.circuit.disjunction([v.literal for v in self.violations]) ^ 1
 
@@ -411,7 +412,7 @@ class OrderJudge:
         self.enumerated = why
         try:
             if self.open is None:
-                enumerate_orders(self.engine, self.steps, self.order, self.blame, self.deadline, self._enumerated)
+                enumerate_orders(self.engine, self.steps, self.order, self.question, self.deadline, self._enumerated)
             elif not self._each_world(self.open):
                 return
         except TooHard as limit:
@@ -428,7 +429,7 @@ class OrderJudge:
             if closed_world is None or number >= MAX_WORLDS:
                 raise TooHard("there are too many worlds to judge one by one")
             world, engine, steps = closed_world
-            inner = OrderJudge(engine, steps, self.order, self.deadline, self.blame, None, self.solver)
+            inner = OrderJudge(engine, steps, self.order, self.deadline, self.question, None, self.solver)
             inner.verdict()
             for which in range(3):
                 for value, found in inner.seen[which].items():

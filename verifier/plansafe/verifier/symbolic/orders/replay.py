@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from time import monotonic
 from typing import NamedTuple
 
+from plansafe.verifier.execution.deciding import counts, undecided
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.replay import HALT, Outcome, Run
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
 from plansafe.verifier.symbolic.orders.partial import PartialOrder, members
 
 MAX_TRIES = 50_000
@@ -31,18 +32,18 @@ def replayed(
     engine: Engine,
     steps: Sequence[GroundAction | IllFormed],
     order: Sequence[int],
-    blame: Sequence[str] = (),
+    question: Question = EVERY_VIOLATION,
     deadline: float | None = None,
 ) -> OrderVerdict:
     """The judgement on the steps taken in an order (numbers from 1), up to the first that fails.
 
-    ``blame`` as in :class:`plansafe.verifier.api.Options`. Raises ``LimitReached``.
+    ``question`` says which violations count. Raises ``LimitReached``.
     """
     found = outcome(engine, steps, order, deadline)
     safe: bool | None = True
-    if any([counts(engine, violation, blame) for violation in found.violations]):
+    if any([counts(engine, violation, question) for violation in found.violations]):
         safe = False
-    elif found.undecided or found.limit is not None:
+    elif undecided(engine, found, question) or found.limit is not None:
         safe = None
     if found.limit is not None and not found.failures:
         return OrderVerdict(None, None, safe)
@@ -92,11 +93,3 @@ def greedy(
     extended = order.extension([1 << number for number in path])
     assert extended is not None
     return extended
-
-
-def counts(engine: Engine, violation: Violation, blame: Sequence[str]) -> bool:
-    """Whether a violation makes a plan unsafe: no preference, and, if what the plan caused is asked for, caused so."""
-    plan = engine.plan
-    if plan.rules[plan.parts[violation.part].rule].preference:
-        return False
-    return "introduced" not in blame or violation.blame in blame

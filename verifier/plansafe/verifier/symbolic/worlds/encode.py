@@ -13,15 +13,17 @@ from plansafe.verifier.model.nodes import And
 from plansafe.verifier.model.operations import is_temporal, mentions
 from plansafe.verifier.rules.model import step_predicate
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, Circuit, Literal
+from plansafe.verifier.symbolic.circuits.terms import compared
 from plansafe.verifier.symbolic.worlds.derived import Derived, TooManyRounds
 from plansafe.verifier.symbolic.worlds.evaluation import Evaluation
 from plansafe.verifier.symbolic.worlds.initial import Group, finite_numbers, initial, invariants
 from plansafe.verifier.symbolic.worlds.model import Encoding
 from plansafe.verifier.symbolic.worlds.possible_certain import PossibleCertain
-from plansafe.verifier.symbolic.worlds.staterules import Dispatch, Found, StateRule, StepRule, matcher
+from plansafe.verifier.symbolic.worlds.state import SymbolicState
+from plansafe.verifier.symbolic.worlds.staterules import Changed, Dispatch, Found, StateRule, StepRule, matcher
 from plansafe.verifier.symbolic.worlds.steps import Steps
 from plansafe.verifier.symbolic.worlds.temporalrules import TemporalRule
-from plansafe.verifier.symbolic.worlds.trace import Replay, SymbolicTrace, ends, follow
+from plansafe.verifier.symbolic.worlds.trace import Letter, Replay, SymbolicTrace, ends, follow
 
 
 class _Watch(NamedTuple):
@@ -52,7 +54,7 @@ def encode(
     stepper = Steps(evaluation)
     limits: list[str] = []
     skipped: list[int] = []
-    found = Found(circuit, "introduced" in compiled.options.blame)
+    found = Found(circuit, compiled.options.question.introduced)
     executable = goal = FALSE
     restricted: list[Literal] = []
     alive: list[Literal] = []
@@ -70,11 +72,12 @@ def encode(
         limits.append("a derived predicate goes round in circles through too many open facts")
     except NumberTooLarge:
         limits.append("a number grew beyond 65,536 bits")
-    preferences = frozenset([n for n, part in enumerate(engine.plan.parts) if compiled.rules[part.rule].preference])
-    violations = [v for v in found.violations if v.part not in preferences]
+    question, rules = compiled.options.question, compiled.rules
+    idle = frozenset([n for n, part in enumerate(engine.plan.parts) if not question.asks(rules[part.rule])])
+    violations = [v for v in found.violations if v.part not in idle]
     violated = circuit.disjunction([v.literal for v in violations])
-    hard = [rule for rule in dict.fromkeys(skipped) if not compiled.rules[rule].preference]
-    undecided = circuit.disjunction([v.literal for v in found.undecided if v.part not in preferences])
+    hard = [rule for rule in dict.fromkeys(skipped) if question.asks(rules[rule])]
+    undecided = circuit.disjunction([v.literal for v in found.undecided if v.part not in idle])
     return Encoding(
         circuit,
         circuit.conjunction([*start.statements, *restricted]),
@@ -89,10 +92,10 @@ def encode(
         len(start.open_values),
         stepper.outcomes,
         tuple(limits),
-        tuple([f"rule `{compiled.rules[rule].name}` has too many instances" for rule in hard]),
+        tuple([f"rule `{rules[rule].name}` has too many instances" for rule in hard]),
         finite_numbers(task),
         tuple(alive),
-        tuple([v for v in found.violations if v.part in preferences]),
+        tuple([v for v in found.violations if v.part in idle]),
         tuple(found.undecided),
         frozenset(skipped),
     )
@@ -104,7 +107,6 @@ def _judge(
     """Follow the trace with all rules; returns in which worlds the goal is reached."""
     engine = compiled.engine
     circuit = evaluation.circuit
-    size = len(engine.task.predicates)
     watch = _watch(compiled, evaluation, skipped)
     action_facts = [engine.action_fact("start", taken) for taken in trace.taken]
     _find_instances(watch, trace, action_facts, skipped)
@@ -121,15 +123,14 @@ def _judge(
     due: list[StepRule] = []
     momentary: list[tuple[int, int]] = []
     for letter, there in enumerate(trace.alive):
-        changed: list[tuple[int, int]] = []
+        changed: list[Changed] = []
         if letter:
             changes = trace.letters[letter]
             log = dispatch.prepare(state, changes)
+            if watch.temporal or found.introduced:
+                changed = _changed(state, changes, circuit if found.introduced else None)
             replay.advance()
             dispatch.arrive(state, changes, log)
-            if watch.temporal or found.introduced:
-                changed = [(p, code) for p, code, _ in changes.facts]
-                changed += [(2 * size + f, code) for f, code, _ in changes.quantities]
         if found.introduced:
             for state_rule in watch.states:
                 if letter:
@@ -150,14 +151,14 @@ def _judge(
             for step_rule in due:
                 step_rule.depart(state, trace.taken[letter], letter + 1, trace.alive[letter + 1], found)
         if watch.temporal:
-            changed += momentary
+            changed += [(*action_fact, FALSE) for action_fact in momentary]
             for action_fact in momentary:
                 state.put(*action_fact, FALSE)
             now = action_facts[letter] if leaves else None
             momentary = [] if now is None else [now]
             for action_fact in momentary:
                 state.put(*action_fact, trace.alive[letter + 1])
-            changed += momentary
+            changed += [(*action_fact, FALSE) for action_fact in momentary]
             for temporal in watch.temporal:
                 if letter:
                     temporal.read(state, letter, changed)
@@ -167,6 +168,22 @@ def _judge(
     for temporal in watch.temporal:
         temporal.finish(circuit, trace.alive, turns, found)
     return circuit.disjunction(goals)
+
+
+def _changed(state: SymbolicState, changes: Letter, circuit: Circuit | None) -> list[Changed]:
+    """What a letter changes, before it does; in which worlds, if there is a circuit to say so in."""
+    out: list[Changed] = []
+    for predicate, code, literal in changes.facts:
+        differs = FALSE if circuit is None else circuit.equal(state.get(predicate, code), literal) ^ 1
+        out.append((predicate, code, differs))
+    for function, code, new in changes.quantities:
+        differs = FALSE
+        if circuit is not None:
+            old = state.quantity(function, code)
+            same = circuit.both(circuit.both(old.defined, new.defined), compared(circuit, "=", old.value, new.value))
+            differs = circuit.both(circuit.either(old.defined, new.defined), same ^ 1)
+        out.append((2 * state.size + function, code, differs))
+    return out
 
 
 def _watch(compiled: CompiledTask, evaluation: Evaluation, skipped: list[int]) -> _Watch:
@@ -212,7 +229,7 @@ def _checked(compiled: CompiledTask, steps: Sequence[GroundAction | IllFormed]) 
     task = compiled.task
     names = {predicate: action for (_, action), predicate in compiled.engine.plan.action_predicates.items()}
     for rule in compiled.rules:
-        if rule.preference or not rule.applicable:
+        if not compiled.options.question.asks(rule) or not rule.applicable:
             continue
         if not rule.matches:
             if all([task.domains[v.domain] for v in rule.declared]):

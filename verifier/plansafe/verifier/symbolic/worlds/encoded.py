@@ -9,7 +9,16 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.reporting.report import Finding, FindingClass, Headline, Report, RuleCount, Worlds, unjudged
+from plansafe.verifier.reporting.report import (
+    Blame,
+    Finding,
+    FindingClass,
+    Headline,
+    Report,
+    RuleCount,
+    Worlds,
+    unjudged,
+)
 from plansafe.verifier.reporting.worlds import Completion, Witness, WorldsReport
 from plansafe.verifier.rules.model import shown_names
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
@@ -188,6 +197,7 @@ class Encoded(Show):
             limits=(*base.limits, *encoding.limits, *encoding.skipped),
             worlds=worlds if self._open else None,
             certificate=self._certificate(said),
+            decided=self.decided(base),
         )
 
     def _certificate(self, said: Headline | None) -> str | None:
@@ -199,7 +209,8 @@ class Encoded(Show):
         kinds = {self.compiled.domain.name: "domain", self.compiled.problem.name: "problem"}
         files = [(kinds.get(name, "spec"), source) for name, source in self.compiled.sources.items()]
         files.append(("plan", self.plan))
-        return certificate(self.encoding, said.value, files, self.task, self.steps, self.deadline)
+        question = self.compiled.options.question
+        return certificate(self.encoding, said.value, files, self.task, self.steps, self.deadline, question)
 
     @property
     def _open(self) -> bool:
@@ -239,7 +250,7 @@ class Encoded(Show):
         engine = self.compiled.engine
         found: dict[tuple[str, tuple[tuple[str, str], ...]], list[Literal]] = {}
         places: dict[int, list[tuple[str, int]]] = {}
-        for violation in self.encoding.violations:
+        for violation in (*self.encoding.violations, *self.encoding.soft):
             part = engine.plan.parts[violation.part]
             if violation.part not in places:
                 names = shown_names([v.name for v in part.parameters])
@@ -260,6 +271,8 @@ class Encoded(Show):
                 before = e.alive[finding.step - 1]
                 after = e.alive[finding.step] if finding.step < len(e.alive) else FALSE
                 literal = e.circuit.both(before, after ^ 1)
+            case _ if finding.blame is Blame.PRE_EXISTING and self.compiled.options.question.introduced:
+                return Worlds.UNKNOWN  # the circuit has what the plan brought about
             case _:
                 literal = instances.get((finding.rule or "", finding.binding), FALSE)
         otherwise = self.judge.some(literal ^ 1)
@@ -282,7 +295,7 @@ class Encoded(Show):
         undecided = self._single(e.undecided_at)
         out = []
         for number, (rule, count) in enumerate(zip(self.compiled.rules, seen, strict=True)):
-            if verdict.safe is Worlds.ALL and not rule.preference:
+            if verdict.safe is Worlds.ALL and self.compiled.options.question.asks(rule):
                 out.append(unbroken(count))
             elif count.status == "not applicable" or number in e.given_up:
                 out.append(unsure((count,))[0])

@@ -14,7 +14,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.reading import ReadSteps
 from plansafe.verifier.reporting.confirmation import Confirmer
-from plansafe.verifier.reporting.report import Finding, Headline, Report, Worlds, unjudged
+from plansafe.verifier.reporting.report import Decided, Finding, Headline, Report, Worlds, unjudged
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.worlds.model import Verdict
 from plansafe.verifier.symbolic.worlds.replaying import in_world
@@ -97,6 +97,12 @@ class Show:
                 if key not in seen and len(seen) < self.compiled.options.max_findings:
                     seen[key] = number, finding
         return seen
+
+    def decided(self, *others: Report) -> Decided:
+        """What decided; of what did not, the most that was found in a world that was replayed."""
+        found = [shown.report.decided for shown in self.shown] + [report.decided for report in others]
+        before, minor = max([one.before for one in found], default=0), max([one.minor for one in found], default=0)
+        return Decided(self.compiled.options.question, before, minor)
 
     # -- what is no verdict -------------------------------------------------------------------------------------------
 

@@ -21,12 +21,14 @@ from plansafe.verifier.symbolic.worlds.state import SymbolicState
 from plansafe.verifier.symbolic.worlds.trace import Letter
 
 Objects = tuple[int, ...]
+Changed = tuple[int, int, Literal]
+"""A fact (or, numbered after two times the predicates, a fluent), and the worlds in which it changes."""
 
 
 class Found:
     """Collects under which worlds instances are violated, and undecided.
 
-    With ``introduced`` only violations that the plan brought about count (docs/language.md, "Blame").
+    With ``introduced`` violations that are pre-existing do not count (docs/language.md, "Blame").
     """
 
     def __init__(self, circuit: Circuit, introduced: bool = False) -> None:
@@ -62,25 +64,29 @@ class StateRule:
         self.candidates: list[Objects] = []
         self._known: dict[Objects, tuple[Literal, Literal]] = {}
         self._ever: dict[Objects, None] = {}
-        self._always: dict[Objects, Literal] = {}
-        """Instances that S0 may violate: the worlds in which they have been violated ever since."""
+        self._before: dict[Objects, Literal] = {}
+        """Instances that S0 may violate: the worlds in which they still are, and nothing that they read has changed."""
         self.readers = InstanceIndex(patterns(possible_certain.emitter, part.body, part.parameters))
-        self._touched: set[Objects] = set()
 
-    def blame(self, state: SymbolicState, circuit: Circuit, changed: Sequence[tuple[int, int]]) -> None:
-        """Before a letter is judged: which violations have been there since letter 0."""
-        for predicate, code in changed:
-            self.readers.readers(predicate, code, self._touched)
-        for objects in self._touched:
-            self._always[objects] = circuit.both(self._always[objects], self._values(state, objects)[1])
-        self._touched.clear()
+    def blame(self, state: SymbolicState, circuit: Circuit, changed: Sequence[Changed]) -> None:
+        """Before a letter is judged: which violations are pre-existing so far. Those that are not are judged again."""
+        touched: set[Objects] = set()
+        for predicate, code, differs in changed:
+            readers: set[Objects] = set()
+            self.readers.readers(predicate, code, readers)
+            for objects in readers:
+                self._before[objects] = circuit.both(self._before[objects], differs ^ 1)
+            touched |= readers
+        for objects in touched:
+            self._before[objects] = circuit.both(self._before[objects], self._values(state, objects)[1])
+        self.candidates += sorted(touched)
 
     def begin(self, state: SymbolicState) -> None:
         """At letter 0: what is violated there."""
         for objects in dict.fromkeys(self.candidates):
             false = self._values(state, objects)[1]
             if false != FALSE:
-                self._always[objects] = false
+                self._before[objects] = false
                 self.readers.add(objects)
 
     def judge(self, state: SymbolicState, letter: int, there: Literal, end: Literal, found: Found) -> None:
@@ -101,9 +107,9 @@ class StateRule:
         self.candidates.clear()
 
     def _caused(self, state: SymbolicState, objects: Objects, found: Found) -> tuple[Literal, Literal]:
-        """The value of an instance, true also where a violation that does not count has been there since letter 0."""
+        """The value of an instance, true also where its violation is pre-existing and does not count."""
         true, false = self._values(state, objects)
-        before = self._always.get(objects, FALSE)
+        before = self._before.get(objects, FALSE)
         if not found.introduced or before == FALSE:
             return true, false
         return found.circuit.either(true, before), found.circuit.both(false, before ^ 1)

@@ -24,10 +24,11 @@ from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Li
 from plansafe.verifier.symbolic.worlds.evaluation import Binding, Evaluation, Truths
 from plansafe.verifier.symbolic.worlds.model import InstanceLiteral
 from plansafe.verifier.symbolic.worlds.state import SymbolicState
-from plansafe.verifier.symbolic.worlds.staterules import Found, Objects, matcher
+from plansafe.verifier.symbolic.worlds.staterules import Changed, Found, Objects, matcher
 from plansafe.verifier.symbolic.worlds.trace import SymbolicTrace
 from plansafe.verifier.symbolic.worlds.truth_vectors import LeafValues, TruthVectors, bounds, depth, rewritten
 
+RESPONSES = ("sometime-after", "always-within")
 MAX_INSTANCES = 50_000
 """Up to here all instances of a rule are kept."""
 
@@ -48,6 +49,10 @@ class TemporalRule:
             body = after if part.guard is None else Or((negate(part.guard), after))
         self.formula = rewritten(ground_temporal(task, body))
         self.leaves = leaves_of(self.formula)
+        self._response = (
+            isinstance(body, Temporal) and body.operator in RESPONSES and not any(map(is_temporal, body.operands))
+        )
+        """Violated while nothing that it reads changes, it was triggered at letter 0."""
         self.slots = [v.slot for v in part.parameters]
         self._values = [
             (evaluation.true(leaf), evaluation.false(leaf) if evaluation.numeric(leaf) else None)
@@ -67,6 +72,8 @@ class TemporalRule:
         self._step = step_predicate(part.step) if part.step is not None else -1
         self.instances: dict[Objects, list[Values]] = {}
         self._matched: dict[Objects, list[int]] = {}
+        self._touches: dict[Objects, list[tuple[int, Literal]]] = {}
+        """The letters at which something that an instance reads changes, with the worlds."""
         self._depth = depth(self.formula)
         self._bounds = bounds(self.formula)
         self._size = len(task.predicates)
@@ -139,11 +146,18 @@ class TemporalRule:
             binding: Binding = dict(zip(self.slots, objects, strict=True))
             self.instances[objects] = [[(0, *_pair(values, state, binding))] for values in self._values]
 
-    def read(self, state: SymbolicState, letter: int, changed: Iterable[tuple[int, int]]) -> None:
-        """Read a letter; ``changed``: the facts and (numbered after two times the predicates) fluents that changed."""
+    def read(self, state: SymbolicState, letter: int, changed: Iterable[Changed]) -> None:
+        """Read a letter, and what changed on the way to it."""
         touched: set[Objects] = set()
-        for predicate, code in changed:
-            self._index.readers(predicate, code, touched)
+        for predicate, code, differs in changed:
+            if differs == FALSE:
+                self._index.readers(predicate, code, touched)
+                continue
+            readers: set[Objects] = set()
+            self._index.readers(predicate, code, readers)
+            for objects in readers:
+                self._touches.setdefault(objects, []).append((letter, differs))
+            touched |= readers
         for objects in touched:
             binding: Binding = dict(zip(self.slots, objects, strict=True))
             for pairs, values in zip(self._values, self.instances[objects], strict=True):
@@ -158,9 +172,11 @@ class TemporalRule:
         known: dict[object, list[tuple[int, Literal, Literal]]] = {}
         for objects, leaf_values in self.instances.items():
             matched = self._matched.get(objects)
-            key = (tuple([tuple(values) for values in leaf_values]), None if matched is None else tuple(matched))
+            touches = self._touches.get(objects, []) if found.introduced else None
+            same = (tuple([tuple(values) for values in leaf_values]), None if matched is None else tuple(matched))
+            key = (*same, None if touches is None else tuple(touches))
             if key not in known:
-                known[key] = self._judge(circuit, alive, changes, leaf_values, matched, found.introduced)
+                known[key] = self._judge(circuit, alive, changes, leaf_values, matched, touches)
             for letter, violated, undecided in known[key]:
                 if violated != FALSE:
                     found.violations.append(InstanceLiteral(self.number, objects, letter, violated))
@@ -174,25 +190,35 @@ class TemporalRule:
         changes: Sequence[int],
         leaf_values: list[Values],
         matched: list[int] | None,
-        introduced: bool,
+        touches: list[tuple[int, Literal]] | None,
     ) -> list[tuple[int, Literal, Literal]]:
-        """(letter, violated, undecided) wherever an instance with these leaves may be either."""
+        """(letter, violated, undecided) wherever an instance with these leaves may be either.
+
+        Where what is pre-existing does not count, ``touches`` say when something that it reads changes.
+        """
         last = len(alive) - 1
         changed = [letter for values in leaf_values for letter, _, _ in values]
+        changed += [letter for letter, _ in touches or ()]
         starts = self._starts([*changes, *changed, *(matched or ())], last)
         leaves: LeafValues = {id(leaf): values for leaf, values in zip(self.leaves, leaf_values, strict=True)}
         table = TruthVectors(circuit, alive, starts, leaves)
         false = table.vector(self.formula, False)
         numeric = any([t != f ^ 1 for values in leaf_values for _, t, f in values])
         true = table.vector(self.formula, True) if numeric else [f ^ 1 for f in false]
-        if introduced and matched is None and not self.of_actions:
+        if touches is not None and matched is None and not self.of_actions:
             if self.part.mode == "whole":
-                # When such a formula was broken for good is not known here: what S0 broke may be what is found.
-                false = [FALSE] * len(false)
+                touched = circuit.disjunction([circuit.both(alive[letter], literal) for letter, literal in touches])
+                if self._response:
+                    true[0] = circuit.either(true[0], circuit.both(false[0], touched ^ 1))
+                # When another formula was broken for good is not known here: what S0 broke may be what is found.
+                false[0] = circuit.both(false[0], touched)
             else:
-                before = TRUE
+                before, changes_at = TRUE, dict[int, list[Literal]]()
+                for letter, literal in touches:
+                    changes_at.setdefault(letter, []).append(literal)
                 for segment, literal in enumerate(false):
-                    before = circuit.both(before, literal)
+                    same_facts = circuit.disjunction(changes_at.get(starts[segment], [])) ^ 1
+                    before = circuit.conjunction([before, literal, same_facts])
                     true[segment] = circuit.either(true[segment], before)
                     false[segment] = circuit.both(literal, before ^ 1)
         out = []

@@ -86,10 +86,10 @@ class Unencoded(Show):
 
     def _breaking(self, verdict: Verdict) -> Iterator[tuple[str, Completion | None]]:
         """Rules that are broken in none of the worlds shown, each with a world that breaks it, if one is known."""
-        found = dict(verdict.breaking)
+        found, asks = dict(verdict.breaking), self.compiled.options.question.asks
         for rule in self.compiled.rules:
             known = any([c.name == rule.name and c.violations for shown in self.shown for c in shown.report.rules])
-            if rule.preference or not rule.applicable or known:
+            if not asks(rule) or not rule.applicable or known:
                 continue
             if self.orders is None:
                 yield rule.name, found.get(rule.name)
@@ -125,7 +125,7 @@ class Unencoded(Show):
             compiled = closed(compiled, Completion(frozenset(), {}, {}))
         order = PartialOrder(len(steps), self.read.ordering)
         self.orders = OrderJudge(
-            compiled.engine, steps, order, self.deadline, options.blame, open_worlds, options.engine
+            compiled.engine, steps, order, self.deadline, options.question, open_worlds, options.engine
         )
         return self.orders.verdict()
 
@@ -232,9 +232,10 @@ class Unencoded(Show):
             for asked, (number, finding) in enumerate(self.findings().values())
         ]
         rules = self._rules(verdict, sample)
-        hard = [rule.name for rule in self.compiled.rules if not rule.preference]
+        asks = self.compiled.options.question.asks
+        deciding = [rule.name for rule in self.compiled.rules if asks(rule)]
         return sample._replace(
-            headline=headline(verdict, any([count.instances for count in rules if count.name in hard])),
+            headline=headline(verdict, any([count.instances for count in rules if count.name in deciding])),
             executable=verdict.executable,
             goal=verdict.goal,
             safe=verdict.safe,
@@ -244,6 +245,7 @@ class Unencoded(Show):
             engine="smt",
             limits=(*sample.limits, *verdict.limits),
             worlds=worlds,
+            decided=self.decided(sample),
         )
 
     def _rules(self, verdict: Verdict, sample: Report) -> Counts:
@@ -270,7 +272,7 @@ class Unencoded(Show):
             if count.status in BROKEN or count.status == "not applicable":
                 out.append(count)
                 continue
-            if not rule.preference:
+            if self.compiled.options.question.asks(rule):
                 answer = Answer(None, True) if verdict.safe is Worlds.ALL else self._violating(orders, rule.name)
             if answer is None or not answer.decided:
                 return self._one_by_one(orders, seen)
