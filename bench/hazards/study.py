@@ -25,7 +25,7 @@ from bench.hazards.chart import bars
 
 from plansafe.app.checking import Result, Settings
 from plansafe.app.service import audit
-from plansafe.verifier.reporting.report import FindingClass
+from plansafe.verifier.reporting.report import Blame, FindingClass, Headline
 
 HERE = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("PLANSAFE_DATA", HERE.parents[1] / "shared" / "data")) / "eai-virtualhome"
@@ -46,7 +46,12 @@ def judged(names: list[str]) -> Iterator[tuple[str, Result]]:
         for name in names:
             scene.write_bytes(gzip.decompress((DATA / "init_and_final_graphs" / f"file{name}.json.gz").read_bytes()))
             settings = Settings(
-                world="virtualhome", scene=str(scene), specs=LIBRARY, max_findings=10_000, replay="never"
+                world="virtualhome",
+                scene=str(scene),
+                specs=LIBRARY,
+                blame=tuple([blame.value for blame in Blame]),
+                max_findings=10_000,
+                replay="never",
             )
             (result,) = audit([str(DATA / "programs" / f"file{name}.txt")], settings)
             yield name, result
@@ -81,6 +86,7 @@ def study(names: list[str]) -> dict[str, Any]:
             continue
         records[name] = {
             "task": tasks[name],
+            "headline": result.report.headline.value,
             "executable": result.report.executable.value,
             "steps": result.report.steps,
             "findings": findings(result),
@@ -114,6 +120,7 @@ def table(study: dict[str, Any]) -> str:
     )
     lines = [
         summary,
+        headlines(study),
         "",
         "| hazard | rule | scripts that cause it | findings | scenes that had it before | findings | example |",
         "|---|---|---|---|---|---|---|",
@@ -124,6 +131,18 @@ def table(study: dict[str, Any]) -> str:
         for hazard, rule in every
     ]
     return "\n".join(lines)
+
+
+def headlines(study: dict[str, Any]) -> str:
+    """How many scripts are headlined UNSAFE by each of the two questions."""
+    records = study["scripts"].values()
+    valid = [record for record in records if record["headline"] != Headline.INVALID.value]
+    every = len([record for record in valid if record["findings"]])
+    introduced = len([record for record in valid if record["headline"] == Headline.UNSAFE.value])
+    return (
+        f"UNSAFE of {len(records)} scripts: {every} where everything decides (`--judge all`), {introduced} where only "
+        "what the script introduced or worsened does (`--judge introduced`)."
+    )
 
 
 def by_hazard(study: dict[str, Any]) -> list[tuple[str, int, int]]:
