@@ -340,3 +340,35 @@ def test_an_activity_of_omnigibson() -> None:
     dry = plan.replace("        SOAK(rag.n.01_1, sink.n.01_1, water.n.06_1)\n", "")
     failed = [finding for finding in judge(dry, scene).findings if finding.code == "SC301"]
     assert "wipe" in failed[0].message, "a stain does not come off dry"
+
+
+def test_plans_of_is_bench_leave_substances_and_taking_out() -> None:
+    activity = """(define (problem tidy-0) (:domain omnigibson)
+      (:objects mug.n.04_1 - mug.n.04 bowl.n.01_1 - bowl.n.01 water.n.06_1 - water.n.06 sink.n.01_1 - sink.n.01
+                countertop.n.01_1 - countertop.n.01 stain.n.01_1 - stain.n.01 rag.n.01_1 - rag.n.01
+                agent.n.01_1 - agent.n.01)
+      (:init (ontop mug.n.04_1 countertop.n.01_1) (ontop bowl.n.01_1 countertop.n.01_1)
+             (ontop rag.n.01_1 countertop.n.01_1) (insource sink.n.01_1 water.n.06_1)
+             (covered countertop.n.01_1 stain.n.01_1))
+      (:goal (and (contains ?bowl.n.01_1 ?water.n.06_1) (covered ?bowl.n.01_1 ?water.n.06_1)
+                  (not (covered ?countertop.n.01_1 ?stain.n.01_1)) (ontop ?rag.n.01_1 ?countertop.n.01_1))))"""
+    scene = WORLD.read_scene(Request({"scene": Source("tidy.bddl", activity)}))
+    plan = """TOGGLE_ON(sink_0)
+        GRASP(rag_0)
+        SOAK(rag_0, sink_0)
+        WIPE(countertop_0, rag_0)
+        WAIT
+        PLACE_ON_TOP(rag_0, countertop_0)
+        GRASP(mug_0)
+        FILL_WITH(mug_0, {source})
+        POUR_INTO(mug_0, bowl_0)
+        SPREAD(mug_0, bowl_0)
+        DONE"""
+    for source in ("sink_0", "water.n.06_1"):
+        report = judge(plan.format(source=source), scene)
+        assert report.headline is Headline.VALID, [finding.message for finding in report.findings]
+    dry = judge(plan.format(source="bowl_0"), scene)
+    assert dry.headline is Headline.INVALID
+    placing = WORLD.read_plan(Source("p", "PLACE_ON_TOP(rag_0, sink_0)\nDONE"), scene)
+    assert placing.plan is not None
+    assert "(grasp rag_n_01_1 agent_n_01_1)" in placing.plan.text

@@ -131,3 +131,39 @@ def test_other_files_are_no_scenes(text: str) -> None:
     made = scene(text)
     assert not made.ok
     assert made.notes[0].code in ("SC010", "SC002")
+
+
+@pytest.mark.parametrize(
+    ("init", "goal", "note"),
+    [
+        ("(open cup.n.01_1) \\", "(open cup.n.01_1)", "a stray backslash is left out"),
+        ("(open cup.n.01_1)", "(open cup.n.01_1) (dusty cup.n.01_1)", "a goal is one formula: the first one counts"),
+    ],
+)
+def test_what_bddl_loads_is_read_with_a_note(init: str, goal: str, note: str) -> None:
+    """As in the package `bddl`: tokens between literals have no effect, a second goal formula is not looked at."""
+    plain = scene(activity("cup.n.01_1 - cup.n.01", "(open cup.n.01_1)", "(open cup.n.01_1)"))
+    made = scene(activity("cup.n.01_1 - cup.n.01", init, goal))
+    assert made.ok
+    assert note in made.notes[0].message
+    assert len(made.notes) == 1
+    assert made.problem.text == plain.problem.text
+
+
+def test_cabinets_go_by_what_omnigibson_calls_them() -> None:
+    objects = "bottom_cabinet.n.01_1 - bottom_cabinet.n.01 top_cabinet.n.01_1 - top_cabinet.n.01"
+    objects += " agent.n.01_1 - agent.n.01"
+    made = scene(activity(objects, "", "(open ?top_cabinet.n.01_1)", "omnigibson"))
+    for name in ("top_cabinet.n.01_1", "top_cabinet_0", "top_cabinet", "top_cabinet_slgzfc_0"):
+        plan = WORLD.read_plan(Source("p", f"OPEN({name})\nCLOSE(bottom_cabinet)"), made)
+        assert plan.plan is not None
+        report = Checker(made.domain, made.problem).check(plan.plan)
+        assert [finding.code for finding in report.findings] == ["SC301"], "only the closed one is not open"
+
+
+def test_names_of_simulators() -> None:
+    objects = "soda.n.01_1 - soda.n.01 caldron.n.01_1 - caldron.n.01 agent.n.01_1 - agent.n.01"
+    made = scene(activity(objects, "", "(and)", "igibson"))
+    plan = WORLD.read_plan(Source("p", "GRASP(pop_112)\nPLACE_INSIDE(cauldron_7)"), made)
+    assert plan.plan is not None
+    assert "(place_inside soda_n_01_1 caldron_n_01_1 agent_n_01_1)" in plan.plan.text

@@ -8,6 +8,7 @@ the user's file; what it returns is sound for the writer of the task (:mod:`plan
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from plansafe.domains.behavior.vocabulary import DOMAINS, Vocabulary, vocabulary
@@ -20,6 +21,7 @@ from plansafe.verifier.elaborate.context import At, Context, did_you_mean, is_ob
 AGENT = "agent.n.01"
 ROOM = "room"
 MORE = "_*"
+_STRAY = re.compile(r";[^\r\n]*|(?<![^\s()])(\\+)(?![^\s()])")
 SECTIONS = ("problem", ":domain", ":objects", ":init", ":goal")
 
 
@@ -63,11 +65,19 @@ def read_activity(source: Source) -> tuple[Activity | None, Context]:
     Linear in the size of the text.
     """
     context = Context()
+    stray = [found for found in _STRAY.finditer(source.text) if found[1]] if "\\" in source.text else []
+    if stray:
+        blank = _STRAY.sub(lambda found: " " * len(found[0]) if found[1] else found[0], source.text)
+        source = Source(source.name, blank)
     top = read_all(source)
     if top is None:
         context.diagnostics.extend(problems(source))
         return None, context
     context.places.append(Places(source, top))
+    for found in stray:  # the package `bddl` loads such a file, and so do we
+        label = Label(source.name, Span(*found.span()))
+        note = Diagnostic(SC.FOREIGN_SCENE, "a stray backslash is left out", (label,), severity=Severity.NOTE)
+        context.diagnostics.append(note)
     definition = top[0] if top else None
     if not isinstance(definition, list) or len(top) != 1 or not definition or definition[0] != "define":
         place = context.places[0].span(top, 0) if top else Span(0, len(source.text))
@@ -122,10 +132,15 @@ def _definition(context: Context, definition: list[Node]) -> Activity | None:
     objects = _objects(context, sections[":objects"])
     init = _init(context, sections[":init"], objects, vocabulary(domain))
     goal_section = sections[":goal"]
-    if len(goal_section) != 2:
-        place = At(goal_section, 2) if len(goal_section) > 2 else At(goal_section)
-        context.error(SC.UNREADABLE_WORLD, "a goal is one formula", place, help="put several into `(and ..)`")
+    if len(goal_section) < 2:
+        context.error(SC.UNREADABLE_WORLD, "a goal is one formula", At(goal_section))
         return None
+    if len(goal_section) > 2:
+        label = Label(context.places[0].source.name, context.places[0].span(goal_section, 2), "left out")
+        message = "a goal is one formula: the first one counts, as in the package `bddl`"
+        context.diagnostics.append(
+            Diagnostic(SC.FOREIGN_SCENE, message, (label,), help="put several into `(and ..)`", severity=Severity.NOTE)
+        )
     return Activity(name, domain, objects, init, goal_section[1], At(goal_section, 1))
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from plansafe.domains.behavior.naming import guess, nearest
 from plansafe.domains.behavior.task import Naming
-from plansafe.domains.behavior.vocabulary import IGIBSON, vocabulary
+from plansafe.domains.behavior.vocabulary import IGIBSON, OMNIGIBSON, vocabulary
 from plansafe.domains.world import ForeignPlan
 from plansafe.grammar.codes import SC
 from plansafe.grammar.data_text import BrokenOff, Value, read_value
@@ -49,7 +49,15 @@ SYNONYMS = {
     "turn_on": "toggle_on",
     "turn_off": "toggle_off",
     "cut": "slice",
+    "fill_with": "fill",
+    "pour_into": "pour",
+    "spread": "apply",
+    "soak_under": "soak",
+    "soak_inside": "soak",
 }
+SUBSTANCE_AT = {"wipe": 1, "fill": 2, "pour": 1, "apply": 1, "soak": 2}
+"""Which argument of a step is a substance, where IS-Bench's plans for OmniGibson may leave it out."""
+NO_STEP = re.compile(r"done|wait(?:_\w+)?")
 PLACES = ("place_inside", "place_ontop", "place_onfloor", "place_under", "place_nextto", "place_nextto_ontop")
 TRANSFERS = ("transfer_contents_inside", "transfer_contents_ontop")
 FROM_HAND = frozenset([*PLACES, *TRANSFERS])
@@ -183,6 +191,9 @@ class _Writer:
         self.last: dict[str, str] = {}
         self.complete = False
         self.walks = 0
+        self.takes = True
+        self.wiped: dict[str, set[str]] = {}
+        self.contents = {obj: list(found) for obj, found in naming.contents.items()}
         self.found: list[Diagnostic] = []
 
     # -- names --------------------------------------------------------------------------------------------------------
@@ -190,6 +201,7 @@ class _Writer:
     def find_names(self, actions: list[Action]) -> None:
         """Decide what each name of the plan stands for; say so where there was a choice."""
         first: dict[str, Span] = {}
+        self.takes = any(["grasp" in SYNONYMS.get(action.name, action.name) for action in actions])
         for action in actions:
             for name in action.objects:
                 first.setdefault(_base(name), action.span)
@@ -246,6 +258,16 @@ class _Writer:
         self.complete = len(objects) > 1 and objects[-1] == agent  # a step in full: nothing is left out
         if self.complete:
             objects.pop()
+        if self.naming.domain == OMNIGIBSON and not self.complete:
+            if NO_STEP.fullmatch(name) and name not in self.actions:
+                return
+            if name in SUBSTANCE_AT and len(objects) == 2:
+                for filled in self._with_substance(name, *objects):
+                    self._go(action.span, filled[min(NEARBY[name], len(filled) - 1)])
+                    self._add(action.span, name, *filled, agent)
+                return
+            if name in PLACES and len(objects) == 2 and not self.takes:
+                self._take(action.span, "grasp", hand, objects[:1])
         if name == "navigate_to" and objects:
             self.at = objects[0]
             self._add(action.span, "navigate_to", objects[0], agent)
@@ -263,6 +285,32 @@ class _Writer:
             parameters = self.actions.get(name)
             wants_agent = parameters is None or (parameters[-1:] == ("agent",) and len(objects) < len(parameters))
             self._add(action.span, name, *objects, *([agent] if wants_agent and agent else []))
+
+    def _with_substance(self, name: str, one: str, other: str) -> list[list[str]]:
+        """The arguments of a step with the substance that it is about: what the scene has there, or what came there.
+
+        ``WIPE(table, rag)`` takes off all that covers the table; the others are about the first substance. Either may
+        be named itself: ``FILL_WITH(cup, water)`` takes it from what gives water.
+        """
+        known = [other] if other in self.naming.substances else [one] if one in self.naming.substances else []
+        if name == "wipe":
+            found = known or [s for s in self.contents.get(one, ()) if s not in self.wiped.get(one, ())]
+            self.wiped.setdefault(one, set()).update(found)
+            return [[one, substance, other] for substance in found] or [[one, other]]
+        if name in ("fill", "soak"):  # what is filled, and from where
+            sources = [obj for obj, has in self.contents.items() if known and known[0] in has and obj != one]
+            at = sources[0] if known and sources else other
+            substances = known or self.contents.get(at, [])
+            made = [one, at]
+        else:  # from where, and to where
+            substances = known or self.contents.get(one, [])
+            holders = list(self.held.values()) if known == [one] else []
+            made = [holders[0] if holders else one, other]
+        if not substances:
+            return [[one, other]]
+        filled = made[1] if name in ("pour", "apply") else made[0]
+        self.contents.setdefault(filled, []).insert(0, substances[0])
+        return [[*made[: SUBSTANCE_AT[name]], substances[0], *made[SUBSTANCE_AT[name] :]]]
 
     def _take(self, span: Span, name: str, hand: str, objects: list[str]) -> None:
         side = hand or "any"

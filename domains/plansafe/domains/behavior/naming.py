@@ -12,7 +12,8 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-_NAME = re.compile(r"(.+?)_(\d+)\Z", re.DOTALL)
+_NAME = re.compile(r"(.+?)(?:_(\d+))?\Z", re.DOTALL)
+_MODEL = re.compile(r"_[a-z]{6}\Z")
 _TYPE = re.compile(r"(.+)_n_\d+\Z", re.DOTALL)
 _FLOOR = "room_floor_"
 MAX_CHOICES = 4
@@ -26,6 +27,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "car": ("vehicle",),
     "carton": ("box",),
     "casserole": ("dish",),
+    "cauldron": ("caldron",),
     "chaise_longue": ("seat", "chair", "sofa"),
     "cologne": ("perfume",),
     "cookie": ("cake",),
@@ -51,7 +53,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "pea": ("food",),
     "pear": ("food",),
     "pomelo": ("food",),
-    "pop": ("beverage",),
+    "pop": ("soda", "can__of__soda", "beverage"),
     "pretzel": ("cracker", "bread", "snack_food"),
     "prosciutto": ("meat",),
     "sandal": ("shoe",),
@@ -89,7 +91,7 @@ def guess(names: Iterable[str], types: dict[str, str], rooms: dict[str, str]) ->
     for name in dict.fromkeys(names):
         parts = _NAME.match(name)
         if parts is not None and not _is_floor_of_a_room(name, parts[1], members, rooms, guesses):
-            wanted.setdefault(parts[1], []).append((int(parts[2][:18]), name))
+            wanted.setdefault(parts[1], []).append((int((parts[2] or "0")[:18]), name))
     free = {
         lemma: [obj for obj in found if all([g.object != obj for g in guesses.values()])]
         for lemma, found in members.items()
@@ -154,4 +156,7 @@ def _lemmas(category: str, members: dict[str, list[str]]) -> list[str]:
     heads = ["_".join(words[:end]) for end in range(len(words) - 1, 0, -1)]
     ends = sorted([lemma for lemma in members if category.endswith(lemma)], key=len, reverse=True)
     found = [category, *ALIASES.get(category, ()), *tails, *heads, *ends]
+    model = _MODEL.sub("", category)  # `bottom_cabinet_slgzfc`: OmniGibson names its models, too
+    if model != category:
+        found += [model, *ALIASES.get(model, ()), *_lemmas(model, members)]
     return [lemma for lemma in dict.fromkeys(found) if lemma in members][:MAX_CHOICES]

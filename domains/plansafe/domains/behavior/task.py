@@ -48,6 +48,9 @@ class Naming(NamedTuple):
     """Whether the agent has two hands, so that steps can name one."""
     movable: str
     """Something that can be taken, if there is anything: what a step about an empty hand names."""
+    contents: dict[str, tuple[str, ...]]
+    """The substances that an object has at first: in it, on it, or to give."""
+    substances: frozenset[str]
 
 
 def scene_of(activity: Activity, context: Context, source: Source, shown: dict[str, str] | None = None) -> Scene:
@@ -73,6 +76,11 @@ def scene_of(activity: Activity, context: Context, source: Source, shown: dict[s
     def _is_movable(kind: str) -> bool:
         return "movable" in (missing[kind] if kind in missing else vocabulary.kinds[kind])
 
+    contents: dict[str, tuple[str, ...]] = {}
+    for fact in activity.init:
+        if fact.positive and fact.predicate in SUBSTANCE_PREDICATES:
+            holder, substance = [names[name] for name in fact.arguments]
+            contents[holder] = (*contents.get(holder, ()), substance)
     naming = Naming(
         activity.domain,
         {**{obj: obj for obj in names.values()}, **names, **plan_names},
@@ -83,6 +91,8 @@ def scene_of(activity: Activity, context: Context, source: Source, shown: dict[s
         written,
         activity.domain == IGIBSON,
         next((names[name] for name, category in activity.objects.items() if _is_movable(types[category])), agent),
+        contents,
+        frozenset([substance for found in contents.values() for substance in found]),
     )
     notes = (*context.diagnostics, *_notes(activity, source))
     domain = _domain(activity, missing, vocabulary)

@@ -40,6 +40,8 @@ PACKS = {
 """What the pack itself is, whatever is in it."""
 
 IGIBSON = "igibson"
+_CABINET = re.compile(r"(?:bottom|top)_cabinet(?:_no_top)?")
+"""Cabinets as OmniGibson tells them apart."""
 OMNIGIBSON = "omnigibson"
 DOMAINS = (IGIBSON, OMNIGIBSON)
 
@@ -113,7 +115,10 @@ def _lemmas(kind: str) -> frozenset[str]:
 
 def kinds_of(category: str) -> frozenset[str]:
     """The kinds of a category of BEHAVIOR-1K: from the table, and as far as its name tells."""
-    return _categories().get(category, frozenset()) | _told_by(category.partition(".")[0])
+    lemma = category.partition(".")[0]
+    if _CABINET.fullmatch(lemma):
+        category = "cabinet.n.01"
+    return _categories().get(category, frozenset()) | _told_by(lemma)
 
 
 def _told_by(lemma: str) -> frozenset[str]:
