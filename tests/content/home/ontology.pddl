@@ -14,11 +14,12 @@
     electric electronics takes-water socket
     water-source basin liquid drink vessel cookware tableware absorbent paper clothing floor
     sharp fragile heavy handled toxic medicine food perishable raw-food plant cold-store freezer toilet
-    container waste-bin entrance structure furniture soft-furniture high-place low-place - thing)
+    container waste-bin drawer valuable soft slippery runny flushable
+    entrance structure furniture soft-furniture high-place low-place - thing)
 
   (:predicates
     (on ?x - thing) (plugged-in ?x - thing) (open ?x - thing) (wet ?x - object) (wet-hands) (dirty ?x - object)
-    (hot ?x - thing) (full ?x - thing) (holds ?v ?x - thing) (held ?x - thing) (hands-full)
+    (hot ?x - thing) (full ?x - thing) (stains ?x - thing) (holds ?v ?x - thing) (held ?x - thing) (hands-full)
     (upon ?x ?y - thing) (inside ?x ?y - thing) (in-room ?x - object ?r - room) (beside ?x ?y - thing)
     (at-hand ?x - thing)
     (broken ?x - thing) (burnt ?x - thing) (cooked ?x - thing) (sliced ?x - thing) (frozen ?x - thing))
@@ -92,7 +93,7 @@
   (:action unplug :parameters (?x - thing) :effect (not (plugged-in ?x)))
   (:action pour
     :parameters (?x ?y - thing)
-    :effect (and (holds ?y ?x)
+    :effect (and (holds ?y ?x) (when (stains ?x) (dirty ?y))
       (forall (?f - floor) (when (= ?f ?y) (wet ?f)))))
   (:action fill :parameters (?x - thing) :effect (full ?x))
   (:action empty

@@ -2,7 +2,8 @@
   (:domain ontology)
   (:objects
     robot - agent  kitchen hall - room
-    vase - fragile  ball - thing  tiles - floor  table - furniture)
+    plate - (either fragile tableware)  phone - (either fragile electronics)  vase - fragile  spoon - tableware
+    radio - electronics  tiles - floor  table - furniture)
   (:init
     (in-room robot kitchen))
   (:goal (and)))

@@ -2,7 +2,7 @@
   (:domain ontology)
   (:objects
     robot - agent  kitchen hall - room
-    sock shoe - thing)
+    soap pen - slippery  shoe - thing)
   (:init
     (in-room robot kitchen))
   (:goal (and)))
