@@ -551,7 +551,12 @@ def test_refusals(name: str, make: Callable[[], Checker], says: str) -> None:
     assert says in diagnostic.message
     span = diagnostic.labels[0].span
     assert checker.sources[diagnostic.labels[0].source].text[span.start : span.end]
-    for door in (Monitor, lambda checker: Execution(checker.engine), lambda checker: localise(checker, PLAN)):
+    doors: tuple[Callable[[Checker], object], ...] = (
+        lambda checker: Monitor(checker.compiled),
+        lambda checker: Execution(checker.engine),
+        lambda checker: localise(checker, PLAN),
+    )
+    for door in doors:
         with pytest.raises(LeavesOpen) as raised:
             door(checker)
         assert raised.value.diagnostic.code == CODE
