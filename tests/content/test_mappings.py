@@ -150,3 +150,14 @@ def test_the_table_of_behavior_gives_no_category_kinds_that_exclude_each_other()
         if name in known and not known[name] ^ above <= {name, "movable", "thing", "object"}:
             otherwise.add(category)
     assert (both, outside, otherwise) == (set(), set(), set())
+
+
+def test_what_is_packed_and_eaten_is_food() -> None:
+    packs = (
+        "box__of__cereal.n.01",
+        "jar__of__jam.n.01",
+        "bag__of__flour.n.01",
+        "canned_food.n.01",
+        "bottle__of__gin.n.01",
+    )
+    assert ["food" in kinds_of(pack) for pack in packs] == [True, True, True, True, False]

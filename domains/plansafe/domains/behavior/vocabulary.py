@@ -22,6 +22,12 @@ _PACKED = re.compile(
     r"(?P<held>.+)__(?P<pack>bottle|jar|carton|can|sack|bag|box|package|tin|atomizer|shaker)\Z", re.DOTALL
 )
 _PACK = re.compile(r"(?P<pack>bottle|jar|carton|can|sack|bag|box|pack|case)__of__(?P<held>.+)", re.DOTALL)
+_FOODS = """
+apple_juice baking_soda bread brown_rice candy catsup cereal chips chocolate_bar chocolates coffee cookies corn_flakes
+honey hot_sauce jam jerky lemonade mayonnaise mustard orange_juice pasta peanut_butter soup spaghetti_sauce tea vinegar
+"""
+FOODS = frozenset(_FOODS.split())
+"""What is packed and eaten, where no category of the table is named so."""
 SUBSTANCES = ("diced", "cooked", "melted")
 KEPT = {
     "half": ("food", "perishable", "raw_food"),
@@ -134,6 +140,7 @@ def _told_by(lemma: str) -> frozenset[str]:
         return frozenset()
     kinds = {"fillable"} if packed.re is _PACKED else set()
     kinds |= set(PACKS.get(packed["pack"], ()))
+    kinds |= {"food"} if packed["held"] in FOODS else set()
     return frozenset(kinds | {kind for kind in ("toxic", "food", "perishable") if packed["held"] in _lemmas(kind)})
 
 
