@@ -167,3 +167,13 @@ def test_names_of_simulators() -> None:
     plan = WORLD.read_plan(Source("p", "GRASP(pop_112)\nPLACE_INSIDE(cauldron_7)"), made)
     assert plan.plan is not None
     assert "(place_inside soda_n_01_1 caldron_n_01_1 agent_n_01_1)" in plan.plan.text
+
+
+def test_spellings_of_a_synset() -> None:
+    made = scene(activity("jar__of__jam.n.01_1 - jar__of__jam.n.01 key.n.01_1 - key.n.01", "", "(and)", "omnigibson"))
+    plan = WORLD.read_plan(Source("p", "NAVIGATE_TO(jar_of_jam_3)\nNAVIGATE_TO(keys_1)"), made)
+    assert plan.plan is not None
+    assert [line.split()[1].rstrip(")") for line in plan.plan.text.splitlines()] == [
+        "jar__of__jam_n_01_1",
+        "key_n_01_1",
+    ]

@@ -20,50 +20,79 @@ MAX_CHOICES = 4
 MAX_LENGTH = 100
 
 ALIASES: dict[str, tuple[str, ...]] = {
+    "axe": ("ax",),
     "bagel": ("bread",),
+    "baking_sheet": ("cookie_sheet",),
     "bath_towel": ("towel", "piece_of_cloth"),
     "bottom_cabinet_no_top": ("cabinet",),
     "bracelet": ("jewelry",),
+    "burner": ("stove",),
     "car": ("vehicle",),
+    "carpet": ("rug",),
     "carton": ("box",),
     "casserole": ("dish",),
     "cauldron": ("caldron",),
+    "cell_phone": ("cellular_telephone",),
     "chaise_longue": ("seat", "chair", "sofa"),
+    "coffee_grinder": ("coffee_mill",),
     "cologne": ("perfume",),
     "cookie": ("cake",),
     "cruet": ("bottle", "vessel"),
     "cupcake": ("cake",),
+    "cutting_board": ("chopping_board",),
     "detergent": ("cleansing_agent",),
     "dishtowel": ("piece_of_cloth",),
+    "display_fridge": ("electric_refrigerator",),
+    "donut": ("doughnut",),
     "dustpan": ("receptacle",),
+    "eyeglasses": ("spectacles",),
+    "freezer": ("deep-freeze",),
     "fridge": ("electric_refrigerator",),
+    "garlic": ("whole_garlic",),
+    "hair_dryer": ("hand_blower",),
     "hamburger": ("sandwich", "snack_food"),
     "hardback": ("book",),
     "headset": ("earphone",),
     "highlighter": ("marker",),
+    "instant_pot": ("crock_pot",),
     "jeans": ("apparel",),
+    "jug": ("pitcher",),
+    "lighter": ("cigar_lighter",),
     "lipstick": ("makeup",),
     "lollipop": ("candy",),
     "muffin": ("bread",),
     "necklace": ("jewelry",),
     "notebook": ("book",),
     "olive_oil": ("vegetable_oil",),
+    "ottoman": ("footstool",),
+    "outlet": ("wall_socket",),
+    "pants": ("long_trousers",),
     "paper_bag": ("sack",),
+    "paper_cup": ("dixie_cup",),
     "paper_towel": ("towel", "piece_of_cloth"),
     "pea": ("food",),
     "pear": ("food",),
+    "pepper_grinder": ("pepper_mill",),
     "pomelo": ("food",),
     "pop": ("soda", "can__of__soda", "beverage"),
+    "power_strip": ("wall_socket",),
     "pretzel": ("cracker", "bread", "snack_food"),
     "prosciutto": ("meat",),
+    "radio": ("radio_receiver",),
     "sandal": ("shoe",),
+    "shrimp": ("prawn",),
     "soap": ("cleansing_agent",),
+    "spray_bottle": ("atomizer",),
+    "standing_tv": ("television_receiver",),
     "sticky_note": ("pad",),
     "sugar_jar": ("sugar",),
+    "toilet_paper": ("toilet_tissue",),
     "toothpaste": ("cleansing_agent",),
     "toy": ("plaything",),
     "trash_can": ("ashcan", "bin"),
     "walker": ("shoe",),
+    "wall_mounted_tv": ("television_receiver",),
+    "wine_fridge": ("electric_refrigerator",),
     "wrapped_gift": ("wrapping", "package"),
 }
 """Categories of models whose synset is another word; several where activities differ."""
@@ -155,8 +184,14 @@ def _lemmas(category: str, members: dict[str, list[str]]) -> list[str]:
     tails = ["_".join(words[start:]) for start in range(1, len(words))]
     heads = ["_".join(words[:end]) for end in range(len(words) - 1, 0, -1)]
     ends = sorted([lemma for lemma in members if category.endswith(lemma)], key=len, reverse=True)
-    found = [category, *ALIASES.get(category, ()), *tails, *heads, *ends]
+    alike = [lemma for lemma in members if _letters(lemma) == _letters(category)]
+    found = [category, *alike, *ALIASES.get(category, ()), *tails, *heads, *ends]
     model = _MODEL.sub("", category)  # `bottom_cabinet_slgzfc`: OmniGibson names its models, too
     if model != category:
         found += [model, *ALIASES.get(model, ()), *_lemmas(model, members)]
     return [lemma for lemma in dict.fromkeys(found) if lemma in members][:MAX_CHOICES]
+
+
+def _letters(word: str) -> str:
+    """A word without what its spellings differ in: ``jar_of_jam`` is ``jar__of__jam``, ``keys`` are a ``key``."""
+    return word.replace("_", "").replace("-", "").removesuffix("s")
