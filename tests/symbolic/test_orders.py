@@ -16,6 +16,7 @@ from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.execution.replay import HALT, Run
 from plansafe.verifier.kernel import KernelLimit, KernelRejects
 from plansafe.verifier.reporting.report import Headline, Worlds
+from plansafe.verifier.rules.question import EVERY_VIOLATION
 from plansafe.verifier.symbolic.orders import enumeration, judge
 from plansafe.verifier.symbolic.orders.exclusive import Exclusive
 from plansafe.verifier.symbolic.orders.moments import Moments
@@ -56,7 +57,7 @@ def test_enumeration_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
         case = order_case(("effects", "numbers")[number % 2], 31, number)
         checker = case.checker()
         order = PartialOrder(len(case.plan), case.pairs)
-        judging = judge.OrderJudge(checker.engine, steps_of(case, checker), order, None, (), None, "auto")
+        judging = judge.OrderJudge(checker.engine, steps_of(case, checker), order, None, EVERY_VIOLATION, None, "auto")
         assert judging.verdict()[:3] == values(by_replay(case, checker)), case.shown()
         enumerated += bool(judging.enumerated)
     assert enumerated > 10
