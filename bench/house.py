@@ -24,7 +24,7 @@ FOLDERS = ("grammar", "verifier", "specs", "domains", "llm", "align", "app")
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("app",),
     ("align",),
-    ("llm.scenario", "llm.loose"),
+    ("llm",),
     ("domains",),
     ("specs.lint", "specs"),
     ("verifier.diagnose",),
