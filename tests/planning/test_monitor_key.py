@@ -38,7 +38,7 @@ def checkers(stream: str, number: int) -> tuple[Checker, list[GroundAction]]:
     return checker, random.sample(steps, min(len(steps), 6))
 
 
-def violations(execution: Execution, since: int, blame: bool) -> set[tuple[object, ...]]:
+def violations(execution: Execution, since: int) -> set[tuple[object, ...]]:
     """What is violated and counts, with steps relative to a letter; without the parts that only preferences have."""
     runtime = execution.runtime
     if runtime is None:
@@ -50,9 +50,9 @@ def violations(execution: Execution, since: int, blame: bool) -> set[tuple[objec
         return not execution.engine.plan.rules[execution.engine.plan.parts[v.part].rule].preference
 
     return {
-        (v.part, v.binding, max(v.step - since, 0), v.at_end, v.blame if blame else "")
+        (v.part, v.binding, max(v.step - since, 0), v.at_end)
         for v in end.violations()
-        if hard(v) and (v.step > since or v.at_end or blame)
+        if hard(v) and (v.step > since or v.at_end)
     } | {("undecided", bool(end.undecided()))}
 
 
@@ -66,7 +66,11 @@ def future(execution: Execution, steps: list[GroundAction], blame: bool) -> list
             now = now.after(step) or now
         except NumberTooLarge:
             break
-        out.append((now.broken, now.undecided, now.accepted, violations(now, since, blame)))
+        if blame:  # once something is the plan's doing, nothing more is asked
+            lasting = () if now.broken else (now.undecided, now.accepted, now.news, now.ending)
+            out.append((now.broken, lasting))
+        else:
+            out.append((now.broken, now.undecided, now.accepted, violations(now, since)))
     return out
 
 

@@ -220,8 +220,10 @@ def test_what_was_wrong_before_counts_as_the_options_say(root: Path) -> None:
     assert OwnSearch().solve(Query(household(root, "visit"))).answer is Answer.UNSOLVABLE
     mild = household(root, "visit", judge="introduced")
     assert OwnSearch().solve(Query(mild, time_limit_s=120)).answer is Answer.SOLVED
-    odd = household(root, "visit", min_severity="high")
-    assert OwnSearch().solve(Query(odd)).answer is Answer.UNSUPPORTED
+    severe = household(root, "visit", min_severity="high")
+    assert OwnSearch().solve(Query(severe)).answer is Answer.UNSOLVABLE  # the bleach is of high severity
+    both = household(root, "visit", judge="introduced", min_severity="critical")
+    assert OwnSearch().solve(Query(both, time_limit_s=120)).answer is Answer.SOLVED
 
 
 # ---- online ---------------------------------------------------------------------------------------------------------

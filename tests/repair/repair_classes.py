@@ -17,6 +17,7 @@ from repair_oracle import Optimum
 from repair_task import Sexp, Task, field, normal, parameters, write
 
 from plansafe.verifier.kernel import Judgement
+from plansafe.verifier.rules.question import SEVERITIES
 
 Atom = tuple[str, ...]
 Binding = Mapping[str, str]
@@ -180,8 +181,11 @@ def flags(task: Task, judgement: Judgement) -> set[str]:
     """The classes that stand beside the others."""
     out = {"unmet goal"} if judgement.executable and not judgement.goal else set()
     kinds = {str(rule[1]): str(rule[0]) for rule in task.rules}
+    severities = {str(rule[1]): str(rule[-1]) for rule in task.rules if rule[-2] == ":severity"}
     for finding in judgement.findings:
-        if "halt" in finding.readings:
+        severe = severities.get(finding.rule, "high")
+        counts = SEVERITIES.index(severe) <= SEVERITIES.index(task.min_severity)
+        if "halt" in finding.readings and counts and not (task.judge != "all" and finding.blame == "pre-existing"):
             late = kinds.get(finding.rule) in TERMINATION
             out.add("termination hazard" if late else "process hazard")
     return out

@@ -10,7 +10,7 @@ from repair_oracle import KernelTask, Optimum, TooMany, optimum
 from repair_task import KINDS, Task, normal
 
 from plansafe.grammar.source import Source
-from plansafe.verifier.api import Checker
+from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.diagnose.api import diagnose
 from plansafe.verifier.kernel import KernelRejects
 from plansafe.verifier.repair.api import repair
@@ -32,7 +32,9 @@ def expected(task: Task) -> Optimum | None:
 def checker_of(task: Task) -> Checker:
     """The verifier's view of a task."""
     rules = [Source("tiny.safe", text) for text in task.safety_texts()]
-    return Checker(Source("domain.pddl", task.domain_text()), Source("problem.pddl", task.problem_text()), rules)
+    options = Options(judge=task.judge, min_severity=task.min_severity)
+    texts = Source("domain.pddl", task.domain_text()), Source("problem.pddl", task.problem_text())
+    return Checker(*texts, rules, options)
 
 
 def options_of(task: Task) -> RepairOptions:
@@ -177,7 +179,7 @@ def reproduction(task: Task) -> str:
     best = expected(task)
     lines = [task.domain_text(), task.problem_text(), *task.safety_texts(), task.plan_text()]
     lines.append(f"weights {dict(zip(KINDS, map(str, task.weights), strict=True))}, bound {task.bound}, ")
-    lines[-1] += f"protected {sorted(task.protected)}"
+    lines[-1] += f"protected {sorted(task.protected)}, judge {task.judge}, min severity {task.min_severity}"
     if best is not None:
         lines.append(
             f"enumeration: cost {best.cost}, classes {sorted(classes(task, best))}, plan {best.judgement.headline}"

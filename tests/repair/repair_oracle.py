@@ -24,7 +24,7 @@ Vector = tuple[int, ...]  # how many edits of each of KINDS
 
 
 class TooMany(Exception):
-    """The task needs more judgements than allowed."""
+    """The task needs more judgements than allowed, or one that hangs on blame that the kernel does not tell."""
 
 
 class Script(NamedTuple):
@@ -59,7 +59,7 @@ class KernelTask:
         self.plain = plain
         self.judged = 0
         texts = task.domain_text(), task.problem_text()
-        self.kernel = Kernel(*texts, task.safety_texts())
+        self.kernel = Kernel(*texts, task.safety_texts(), judge=task.judge, min_severity=task.min_severity)
         self.actions = task.ground_steps()
         self.codes = {text: code for code, text in enumerate(self.actions)}
         self.plan = [self.codes.get(normal(step)) for step in task.plan]
@@ -68,7 +68,7 @@ class KernelTask:
         self._next: list[dict[int, int]] = []
         self._goals: dict[int, bool] = {}
         self._verdicts: dict[Codes, bool] = {}
-        self._bare = Kernel(*texts)
+        self._bare = Kernel(*texts)  # the states are those of any question
         self.start = self._state(())
         assert self.start is not None
 
@@ -77,7 +77,10 @@ class KernelTask:
         self.judged += 1
         if self.judged > self.limit:
             raise TooMany
-        return self.kernel.judge(self._text(plan))
+        judgement = self.kernel.judge(self._text(plan))
+        if not judgement.told:
+            raise TooMany
+        return judgement
 
     def _text(self, plan: Codes) -> str:
         return "\n".join([self.actions[code] for code in plan])
@@ -209,6 +212,8 @@ def optimum(task: Task, limit: int = 1_000_000, plain: bool = False) -> Optimum:
     """
     world = KernelTask(task, limit, plain)
     judgement = world.kernel.judge(task.plan_text())
+    if not judgement.told:
+        raise TooMany
     if judgement.headline in GOOD:
         return Optimum(0, frozenset([Script(tuple(map(normal, task.plan)), (), (), ())]), judgement, 1)
     for cost, level in vectors(task).items():

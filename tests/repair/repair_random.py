@@ -14,6 +14,9 @@ from random import Random
 from repair_oracle import GOOD, KernelTask, vectors
 from repair_task import UNIT, Cost, Sexp, Task, normal, parameters, read, write
 
+from plansafe.verifier.kernel import Finding
+from plansafe.verifier.rules.question import SEVERITIES
+
 Scope = dict[str, str]  # variables with their types
 
 TYPES = (("item", "object"), ("place", "object"), ("cup", "item"))
@@ -94,11 +97,11 @@ def lines(text: str) -> list[Sexp]:
     return [read(line) for line in text.strip().splitlines()]
 
 
-def task(seed: int, number: int) -> Task:
-    """The task with this number."""
+def task(seed: int, number: int, judge: str = "all", min_severity: str = "low") -> Task:
+    """The task with this number, its plan judged by a question."""
     attempt = 0
     while True:
-        found = _Generator(Random(f"repair {seed} {number} {attempt}")).task()
+        found = _Generator(Random(f"repair {seed} {number} {attempt}"), judge, min_severity).task()
         if found is not None and script_count(found) <= MOST_SCRIPTS:
             return found
         attempt += 1
@@ -119,8 +122,10 @@ def script_count(candidate: Task) -> int:
 
 
 class _Generator:
-    def __init__(self, random: Random) -> None:
+    def __init__(self, random: Random, judge: str, min_severity: str) -> None:
         self.random = random
+        self.judge = judge
+        self.min_severity = min_severity
         self.style = random.choice(("strips", "strips", "adl", "adl", "adl", "derived", "numbers"))
         shape = random.choice(((2, 1), (2, 1), (3, 0), (2, 2), (1, 2), (1, 1)))
         cup = random.random() < 0.7
@@ -381,10 +386,17 @@ class _Generator:
         """Rules and constraints: mostly ones that the walk keeps, best such that the damaged plan breaks."""
         rules = [self.rule(f"rule-{i}") for i in range(9)]
         constraints = [self.operator({}) for _ in range(2)]
-        full = damaged._replace(rules=tuple(rules), constraints=tuple(constraints))
+        if self.min_severity != "low":
+            rules = [(*rule, ":severity", self.random.choice(SEVERITIES)) for rule in rules]
+        full = damaged._replace(
+            rules=tuple(rules), constraints=tuple(constraints), judge=self.judge, min_severity=self.min_severity
+        )
         world = KernelTask(full)
         texts = ["\n".join(plan), full.plan_text()]
-        before, after = [{f.rule for f in world.kernel.judge(text).findings if "halt" in f.readings} for text in texts]
+        found = [[f for f in world.kernel.judge(text).findings if "halt" in f.readings] for text in texts]
+        if self.judge == "introduced":
+            return full._replace(rules=self._early(rules, *found), constraints=())
+        before, after = [{f.rule for f in some} for some in found]
         telling = [rule for rule in rules if rule[1] not in before and rule[1] in after]
         kept = [rule for rule in rules if rule[1] not in before and rule[1] not in after]
         broken = [rule for rule in rules if rule[1] in before]
@@ -396,7 +408,15 @@ class _Generator:
             for i, law in enumerate(constraints, 1)
             if self.random.random() < (0.02 if f"constraint-{i}" in before else 0.3)
         ]
-        return damaged._replace(rules=tuple(out), constraints=tuple(laws))
+        return full._replace(rules=tuple(out), constraints=tuple(laws))
+
+    def _early(self, rules: list[Sexp], before: list[Finding], after: list[Finding]) -> tuple[Sexp, ...]:
+        """Rules of which some are broken before the plan, and some by the damaged plan."""
+        old = [rule for rule in rules if rule[1] in {f.rule for f in before if f.blame != "introduced"}]
+        new = [rule for rule in rules if rule[1] not in {f.rule for f in before}]
+        new = [rule for rule in new if rule[1] in {f.rule for f in after}] or new
+        out = self.random.sample(old, min(len(old), self.random.choice((0, 1, 1, 2))))
+        return (*out, *self.random.sample(new, min(len(new), self.random.choice((0, 1, 1)))))
 
     # -- the plan -----------------------------------------------------------------------------------------------------
 

@@ -18,7 +18,8 @@ class Task(NamedTuple):
     """A task, its rules, a plan, and how the plan may be edited.
 
     ``types`` are (name, parent), ``objects`` (name, type), all unary in that each has one. ``plan`` holds the texts of
-    the steps. ``weights`` follow ``KINDS``; ``bound`` is the highest cost that is looked at.
+    the steps. ``weights`` follow ``KINDS``; ``bound`` is the highest cost that is looked at. ``judge`` and
+    ``min_severity`` say what decides.
     """
 
     types: tuple[tuple[str, str], ...]
@@ -35,6 +36,8 @@ class Task(NamedTuple):
     weights: tuple[Cost, ...] = UNIT
     protected: frozenset[int] = frozenset()
     bound: Cost = 2
+    judge: str = "all"
+    min_severity: str = "low"
 
     def domain_text(self) -> str:
         """The domain as PDDL."""

@@ -1,6 +1,6 @@
 """Hold repairs and classes against exhaustive enumeration on random tasks; print every sort of difference, shrunk.
 
-usage: python tests/repair/run.py [--count 500] [--seed 1] [--jobs 2] [--show 5]
+usage: python tests/repair/run.py [--count 500] [--seed 1] [--jobs 2] [--show 5] [--judge introduced]
 
 Exit code 0 if nothing differs, else 1.
 """
@@ -20,6 +20,8 @@ from repair_random import task
 from repair_shrink import shrink
 from repair_task import Task
 
+from plansafe.verifier.rules.question import JUDGES, SEVERITIES
+
 
 class Compared(NamedTuple):
     """What was found about one task."""
@@ -34,10 +36,10 @@ class Compared(NamedTuple):
     seconds: tuple[float, float]  # of the enumeration, of the verifier
 
 
-def compared(work: tuple[int, int]) -> Compared:
+def compared(work: tuple[int, int, str, str]) -> Compared:
     """Compare one task."""
-    seed, number = work
-    made = task(seed, number)
+    number = work[1]
+    made = task(*work)
     begun = time.monotonic()
     best = expected(made)
     if best is None:
@@ -76,8 +78,11 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, help="number of the first task (default 0)")
     parser.add_argument("--jobs", type=int, default=2, help="processes (default 2)")
     parser.add_argument("--show", type=int, default=5, help="sorts of differences to shrink and print (default 5)")
+    parser.add_argument("--judge", choices=JUDGES, default="all", help="what decides (default all)")
+    parser.add_argument("--min-severity", choices=SEVERITIES, default="low", help="least severity that decides")
     options = parser.parse_args()
-    works = [(options.seed, number) for number in range(options.first, options.first + options.count)]
+    asked = options.judge, options.min_severity
+    works = [(options.seed, number, *asked) for number in range(options.first, options.first + options.count)]
     started = time.monotonic()
     with ProcessPoolExecutor(options.jobs) as pool:
         results = list(pool.map(compared, works, chunksize=2))
@@ -87,7 +92,7 @@ def main() -> int:
             seen[sort(problem)] += 1
             if seen[sort(problem)] == 1 and len(seen) <= options.show:
                 print(f"---- task {result.number} of seed {options.seed}: {sort(problem)}")
-                print(smallest(task(options.seed, result.number), problem), flush=True)
+                print(smallest(task(options.seed, result.number, *asked), problem), flush=True)
     for title, counted in (
         ("least cost", Counter(result.cost for result in results)),
         ("steps", Counter(result.steps for result in results)),

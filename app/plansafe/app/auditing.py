@@ -13,9 +13,6 @@ from plansafe.app.running import REPORT, complain, terminal, written
 from plansafe.app.service import audit as results
 from plansafe.app.service import combined_exit_code, expand, guard, usage_problem, with_folders
 from plansafe.app.writing import problem as unwritable
-from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic
-from plansafe.verifier.rules.question import EVERY_VIOLATION
 
 
 def audit_plans(
@@ -49,9 +46,6 @@ def audit_plans(
         if problem is not None:
             return complain(problem)
     if fix or diff:
-        if settings.judge == "introduced" or settings.min_severity != EVERY_VIOLATION.min_severity:
-            advice = "leave --judge and --min-severity out, or give --judge all --min-severity low"
-            return complain(Diagnostic(SC.BAD_OPTION, "--fix and --diff mend every violation", help=advice))
         from plansafe.app.fixing import fix_plans  # noqa: PLC0415 - loads the search
 
         return fix_plans(paths, settings, form, output, color, diff, kept)

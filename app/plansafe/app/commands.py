@@ -25,6 +25,8 @@ from plansafe.app.options import (
     From,
     Gate,
     GoalFile,
+    JudgeChoice,
+    JudgeOption,
     LenientTypes,
     LtlFormulas,
     MemoryLimit,
@@ -35,6 +37,8 @@ from plansafe.app.options import (
     Reading,
     SceneFile,
     SceneOnly,
+    SeverityChoice,
+    SeverityOption,
     ShowConfig,
     SpecFiles,
     TaskName,
@@ -125,6 +129,8 @@ def repair(
         str, typer.Option(metavar="KIND=COST,..", help="What an insert, delete, substitute or move costs; 1 each.")
     ] = "",
     max_cost: MaxCost = "8",
+    judge: JudgeOption = None,
+    min_severity: SeverityOption = SeverityChoice.LOW,
     time_limit: TimeLimit = 30.0,
     every: Annotated[bool, typer.Option("--all", help="List all repairs of the least cost in full.")] = False,
     output: Annotated[
@@ -144,13 +150,15 @@ def repair(
 ) -> None:
     """Find the nearest safe plan: the fewest steps to insert, delete, replace or move until a plan is SAFE.
 
-    Every new step must be needed; every repair is replayed before it is shown. Exit codes: 0 a safe plan (also if it
+    What `--judge` leaves out of the verdict may stay as it is: in a world, hazards that were there before. Every new
+    step must be needed; every repair is replayed before it is shown. Exit codes: 0 a safe plan (also if it
     was safe before), 1 PROVED that there is none, 2 usage or unreadable file, 3 NOT FOUND within the limits, 4 a bug
     in safecheck. A batch returns the first present of 4, 2, 1, 3, 0.
     """
     settings = _settings(domain, problem, spec, no_default_spec, gate, allow_no_rules, lenient_types, reading)._replace(
         world=world, scene=scene, goal=goal, task=task, time_limit=time_limit, ltl=tuple(ltl or ())
     )
+    settings = _judged(settings, judge, min_severity)
     asked = Asked(plans, no_project, show_config)
     now = configure(context, asked, settings, form.value, memory_limit, tuple(Format))
     form, seconds, settings = Format(now.form), now.settings.time_limit, _ready(now, plans)
@@ -193,6 +201,10 @@ def _settings(
         lenient_types=lenient_types,
         loose=reading is From.TEXT,
     )
+
+
+def _judged(settings: Settings, judge: JudgeChoice | None, min_severity: SeverityChoice) -> Settings:
+    return settings._replace(judge=None if judge is None else judge.value, min_severity=min_severity.value)
 
 
 def _ready(now: InForce, plans: list[str] | None) -> Settings:
@@ -330,6 +342,8 @@ def diagnose(
         typer.Option(metavar="FILE", help="Write what each step gives to which as a graph, in DOT (`-`: only that)."),
     ] = None,
     max_cost: MaxCost = "8",
+    judge: JudgeOption = None,
+    min_severity: SeverityOption = SeverityChoice.LOW,
     time_limit: TimeLimit = 30.0,
     form: FormatChoice = Format.FULL,
     color: ColorChoice = Color.AUTO,
@@ -346,6 +360,7 @@ def diagnose(
     settings = _settings(domain, problem, spec, no_default_spec, gate, allow_no_rules, lenient_types, reading)._replace(
         world=world, scene=scene, goal=goal, task=task, time_limit=time_limit, ltl=tuple(ltl or ())
     )
+    settings = _judged(settings, judge, min_severity)
     asked = Asked(plans, no_project, show_config)
     now = configure(context, asked, settings, form.value, memory_limit, tuple(Format))
     form, seconds, settings = Format(now.form), now.settings.time_limit, _ready(now, plans)

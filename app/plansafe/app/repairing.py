@@ -19,6 +19,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.diagnose.model import Witness
 from plansafe.verifier.repair.model import Repair, RepairOptions, RepairResult, RepairStatus
 from plansafe.verifier.reporting.report import Blame, Headline, Report, unjudged
+from plansafe.verifier.rules.question import SEVERITIES, Question
 
 if TYPE_CHECKING:
     from plansafe.verifier.api import Checker
@@ -102,7 +103,7 @@ def examine(
     repair; ``wishes.options`` bound it.
     """
     settings, wishes = settings or Settings(), wishes or ExaminationOptions()
-    session = Session(settings._replace(judge=settings.judge or "all"))  # a search mends what was there before, too
+    session = Session(settings)
     limit = wishes.options.time_limit_s
     seconds = 4 * limit + _GRACE if limit else 0.0
 
@@ -217,21 +218,26 @@ def _outcome(found: RepairResult, options: RepairOptions, report: Report) -> Dia
     """Why there is no repair, as a diagnostic."""
     notes = (found.detail,) if found.detail else ()
     before = [finding for finding in report.findings if finding.blame is Blame.PRE_EXISTING]
-    if before:
+    question = report.decided.question
+    if before and not question.introduced:
         was = "1 finding was" if len(before) == 1 else f"{len(before)} findings were"
-        notes = (*notes, f"{was} there before the plan began, and a repair has to mend that, too")
+        notes = (*notes, f"{was} there before the plan began, and a repair has to mend that, too: --judge all")
     if found.status is RepairStatus.PROVED_NONE:
         kept = " and keeps the protected steps" if options.protected else ""
-        text = f"PROVED: no plan reaches the goal, keeps the rules{kept}"
+        text = f"PROVED: no plan reaches the goal{',' if kept else ' and'} {_harmless(question)}{kept}"
         advice = "change the goal, the rules or the problem" + (", or protect fewer steps" if kept else "")
-        return Diagnostic(
-            SC.NO_REPAIR_EXISTS, text if kept else text.replace(", keeps", " and keeps"), notes=notes, help=advice
-        )
+        return Diagnostic(SC.NO_REPAIR_EXISTS, text, notes=notes, help=advice)
     if found.status is RepairStatus.NOT_FOUND:
         bound = f"none costs less than {float(found.bound):g}" if found.bound else "there may be one"
         text = f"no repair was found within the limits; {bound}"
         return Diagnostic(SC.NO_REPAIR_FOUND, text, notes=notes, help="raise --time-limit or --max-cost")
     return None
+
+
+def _harmless(question: Question) -> str:
+    """What a safe plan does, by what decides."""
+    severe = "" if question.reaches(SEVERITIES[-1]) else f" of severity `{question.min_severity}` or above"
+    return f"introduces or worsens no violation{severe}" if question.introduced else f"keeps the rules{severe}"
 
 
 def _protection_problems(plan: Source, read: ReadSteps, protected: frozenset[int]) -> list[Diagnostic]:

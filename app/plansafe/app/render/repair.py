@@ -133,14 +133,16 @@ class RepairRenderer:
         style = self._style
         saved = "" if written is None else f"written to {visible(written)}"
         if examined.repair is not None and examined.repair.status is RepairStatus.ALREADY_SAFE:
-            return "; ".join(filter(None, ["nothing to repair", saved]))
+            left = folding.idle(examined.result.report)
+            return "\n".join(["; ".join(filter(None, ["nothing to repair", saved])), *left])
         if examined.best is None:
             return ""
         report = examined.best.report
         assert report.headline is not None
         steps = _count(report.steps, "step")
         first = f"{style.good(report.headline.value)}   the repaired plan, replayed: {steps}, {values(report)}"
-        return f"{first}\n{' ' * (len(report.headline.value) + 3)}{saved}".rstrip()
+        rest = [" " * (len(report.headline.value) + 3) + line for line in (*folding.idle(report), saved) if line]
+        return "\n".join([first, *rest])
 
 
 def _step(number: int | None, steps: Sequence[str]) -> str:

@@ -96,6 +96,7 @@ def _repair(repair: Repair) -> dict[str, Any]:
         "origin": repair.origin,
         "edits": [_edit(edit) for edit in repair.edits],
         "headline": report.headline.value if report.headline else None,
+        "left": {"before": report.decided.before, "minor": report.decided.minor},
     }
 
 

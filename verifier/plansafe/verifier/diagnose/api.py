@@ -19,6 +19,7 @@ from plansafe.verifier.repair.effects import identity
 from plansafe.verifier.repair.extract import Aligned
 from plansafe.verifier.repair.model import Edit, EditKind, RepairOptions, RepairResult, RepairStatus
 from plansafe.verifier.reporting.report import FindingClass, Headline, Report, Worlds
+from plansafe.verifier.rules.question import Question
 from plansafe.verifier.symbolic.worlds.relaxation import Relaxation
 
 _EDIT_CLASSES = {
@@ -50,7 +51,7 @@ def diagnose(checker: Checker, plan: Source, options: RepairOptions = RepairOpti
         witnesses = (_unknown(problem),)
         if report.headline is None:
             witnesses = (Witness(ErrorClass.GRAMMAR, (), "the plan cannot be read"),)
-        return Diagnosis(plan.name, report, (*witnesses, *_flags(report)), result)
+        return Diagnosis(plan.name, report, (*witnesses, *_flags(report, checker.options.question)), result)
     repairer = Repairer(checker, plan, read.steps, options)
     result = repairer.run()
     return Diagnosis(plan.name, report, tuple(_Classes(checker, report, repairer, result).witnesses()), result)
@@ -68,7 +69,11 @@ class _Classes:
     def witnesses(self) -> Iterator[Witness]:
         """All classes with their witnesses, in order."""
         self._find_impossible()
-        found = list(self.impossible.values()) + list(self._edits()) + list(_flags(self.report))
+        found = (
+            list(self.impossible.values())
+            + list(self._edits())
+            + list(_flags(self.report, self.checker.options.question))
+        )
         found += self._no_repair()
         order = list(ErrorClass)
         yield from sorted(found, key=lambda witness: order.index(witness.error))
@@ -161,13 +166,13 @@ def phrase(edit: Edit) -> str:
             return f"move step {edit.step} `{edit.before}` to new step {edit.position}{reason}"
 
 
-def _flags(report: Report) -> Iterator[Witness]:
-    """What stands beside the classes of edits: the goal, and broken rules, in the reading *halt*."""
+def _flags(report: Report, question: Question) -> Iterator[Witness]:
+    """What stands beside the classes of edits: the goal, and broken rules that decide, in the reading *halt*."""
     seen: set[tuple[ErrorClass, str | None]] = set()
     for finding in report.findings:
         if finding.finding_class is FindingClass.UNMET_GOAL and report.executable is Worlds.ALL:
             error = ErrorClass.UNMET_GOAL
-        elif "halt" not in finding.readings:
+        elif "halt" not in finding.readings or not finding.decides(question):
             continue
         elif finding.finding_class in _PASSING:
             error = ErrorClass.PROCESS_HAZARD

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.links import Link, Linker, Open, Threat, record
+from plansafe.verifier.execution.deciding import counts
 from plansafe.verifier.execution.purpose import Steps
 from plansafe.verifier.execution.replay import FORCE, Outcome, Run
 from plansafe.verifier.execution.steps import GroundAction, step_text
@@ -45,7 +46,7 @@ def causal_structure(checker: Checker, steps: Steps) -> CausalStructure:
     full = _Reduced(checker, steps, frozenset())
     linker = Linker(checker, steps, trace)
     linker.walk(
-        [v for v in full.outcome.violations if not checker.rules[checker.engine.plan.parts[v.part].rule].preference],
+        [v for v in full.outcome.violations if counts(checker.engine, v, checker.options.question)],
         full.step_of_letter,
     )
     links = sorted(linker.links, key=lambda x: (x.consumer, x.producer, x.kind, x.literal, x.rule or ""))
@@ -76,8 +77,10 @@ class _Reduced:
         task = checker.engine.task
         evaluator = Evaluator(task, run.state.facts, run.state.fluents)
         self.goal = [evaluator.holds(part, {}) is True for part in task.goal]
-        self.broken = {(v.part, v.binding) for v in self.outcome.violations}
-        self.undecided = set(self.outcome.undecided)
+        asked = checker.options.question
+        silent = checker.engine.plan.silent(asked)
+        self.broken = {(v.part, v.binding) for v in self.outcome.violations if counts(checker.engine, v, asked)}
+        self.undecided = {unsure for unsure in self.outcome.undecided if unsure[0] not in silent}
 
     def worse(self, than: _Reduced) -> bool:
         """Whether something holds in the other run that does not hold in this one."""

@@ -17,7 +17,6 @@ from plansafe.verifier.planning.chain import default_planners
 from plansafe.verifier.planning.own_search import OwnSearch
 from plansafe.verifier.planning.port import Answer, Planner, Query
 from plansafe.verifier.reporting.report import FindingClass
-from plansafe.verifier.rules.question import EVERY_VIOLATION
 
 __all__ = ["Localisation", "default_planners", "localise"]
 
@@ -85,8 +84,8 @@ def localise(
     if not checker.ok:
         raise ValueError("the domain, problem or specification has errors")
     if planner is None:
-        # That only some violations count is an option of the checker that no other planner knows.
-        planner = default_planners() if checker.options.question == EVERY_VIOLATION else OwnSearch()
+        # That violations count by their blame is an option of the checker that no other planner knows.
+        planner = OwnSearch() if checker.options.question.introduced else default_planners()
     read = checker.read(plan)
     if read.text.diagnostics:
         raise ValueError(f"the plan cannot be read: {read.text.diagnostics[0].message}")
@@ -96,7 +95,9 @@ def localise(
     if read.timed is not None:
         findings = [f for f in checker.check(plan).findings if "halt" in f.readings]
         failed = [f.step for f in findings if f.finding_class in _FAILED]
-        broken = [f.step for f in findings if f.finding_class in _VIOLATED and not (failed and f.at_end)]
+        asked = checker.options.question
+        wrong = [f for f in findings if f.finding_class in _VIOLATED and f.decides(asked)]
+        broken = [f.step for f in wrong if not (failed and f.at_end)]
         where = (min(broken, default=None), min(failed, default=None), divergence)
         return Localisation(len(steps), *where, (-1, len(steps)), detail="timed plans are not continued by a planner")
     walk = _Walk(checker, steps)

@@ -10,6 +10,7 @@ from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
 from plansafe.verifier.execution.steps import GroundAction
+from plansafe.verifier.rules.question import CAUSED, Question
 
 
 class Broken(NamedTuple):
@@ -27,18 +28,46 @@ class Option(NamedTuple):
     broken: tuple[Broken, ...] = ()
 
 
-def news(before: Runtime, after: Runtime) -> tuple[Broken, ...]:
-    """The violations that began between two runtimes of one execution, the second a step (or none) after the first."""
+def news(before: Runtime, after: Runtime, question: Question | None = None) -> tuple[Broken, ...]:
+    """The violations that began between two runtimes of one execution, the second a step (or none) after the first.
+
+    With a ``question``, what decides since the second, and did not before; else all but what preferences say.
+    """
     found: set[Broken] = set()
+    since = caused if question is not None and question.introduced else begun
     for old, new in zip(before.monitors, after.monitors, strict=True):
         if old is not new:
-            found.update(begun(old, new))
+            found.update(since(old, new))
     for predicate, checks in after.checks.items():
         known = before.checks[predicate]
         if checks is not known:
             for check, later in zip(known, checks, strict=True):
                 found.update(begun(check, later))
-    return hard(before, found)
+    return hard(before, found) if question is None else deciding(before, found, question)
+
+
+def faults(runtime: Runtime, question: Question) -> tuple[Broken, ...]:
+    """The violations that there are, whatever comes, and that decide."""
+    found = [Broken(part, (), True) for part in runtime.too_large]
+    since = caused if question.introduced else begun
+    for monitor in runtime.monitors:
+        found += since(None, monitor)
+    for check in [check for checks in runtime.checks.values() for check in checks]:
+        found += begun(None, check)
+    return deciding(runtime, found, question)
+
+
+def broken(runtime: Runtime, question: Question) -> bool:
+    """Whether there are violations, whatever comes, that decide."""
+    idle = runtime.plan.idle(question)
+    for monitor in runtime.monitors:
+        if monitor.part not in idle and (_doings(monitor) if question.introduced else _violated(monitor)):
+            return True
+    return any([bool(c.violations) and c.part not in idle for checks in runtime.checks.values() for c in checks])
+
+
+def _violated(monitor: Invariant | Automaton) -> bool:
+    return bool(monitor.violations) or (isinstance(monitor, Invariant) and not monitor.final and bool(monitor.episodes))
 
 
 def begun(old: Invariant | Automaton | StepCheck | None, new: Invariant | Automaton | StepCheck) -> list[Broken]:
@@ -54,9 +83,34 @@ def begun(old: Invariant | Automaton | StepCheck | None, new: Invariant | Automa
         found = [Broken(part, binding) for binding in (*[b for b in new.episodes if b not in known], *ended)]
     else:
         found = [Broken(part, v.binding) for v in new.violations[0 if old is None else len(old.violations) :]]
-    if new.undecided:
-        found += [Broken(part, b, True) for b in (new.undecided if old is None else new.undecided - old.undecided)]
-    return found
+    return found + _undecided(old, new)
+
+
+def caused(old: Invariant | Automaton | None, new: Invariant | Automaton) -> list[Broken]:
+    """What the plan is to blame for, as a later copy of a monitor sees it, beyond what an earlier one saw.
+
+    A violation that was there at letter 0 is none of it until a step changes what it reads and does not end it.
+    """
+    if isinstance(new, Invariant) and new.final:
+        return []
+    known = set() if old is None else _doings(old)
+    return [Broken(new.part, binding) for binding in _doings(new) - known] + _undecided(old, new)
+
+
+def _doings(monitor: Invariant | Automaton) -> set[tuple[int, ...]]:
+    """The instances with a violation that the plan introduced or worsened, so far."""
+    if isinstance(monitor, Automaton):
+        return {v.binding for n, v in enumerate(monitor.violations) if monitor.blame(n) in CAUSED}
+    out = {v.binding for v in monitor.violations if v.blame in CAUSED}
+    if monitor.final:
+        return out
+    return out.union([b for b, e in monitor.episodes.items() if e.blame(monitor.of_actions) in CAUSED])
+
+
+def _undecided(old: Invariant | Automaton | StepCheck | None, new: Invariant | Automaton | StepCheck) -> list[Broken]:
+    if not new.undecided:
+        return []
+    return [Broken(new.part, b, True) for b in (new.undecided if old is None else new.undecided - old.undecided)]
 
 
 def undecided(runtime: Runtime) -> list[Broken]:
@@ -68,3 +122,9 @@ def hard(runtime: Runtime, found: Iterable[Broken]) -> tuple[Broken, ...]:
     """Sorted, without what preferences say."""
     soft = runtime.plan.soft
     return tuple(sorted([b for b in found if b.part not in soft]))
+
+
+def deciding(runtime: Runtime, found: Iterable[Broken], question: Question) -> tuple[Broken, ...]:
+    """Sorted, without what leaves a plan safe: a preference that cannot be decided does not."""
+    idle, silent = runtime.plan.idle(question), runtime.plan.silent(question)
+    return tuple(sorted([b for b in found if b.part not in (silent if b.undecided else idle)]))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from plansafe.verifier.execution.actions import Conflict, combine, interpreted
-from plansafe.verifier.execution.broken import Broken, Option, begun, hard, news, undecided
+from plansafe.verifier.execution.broken import Broken, Option, broken, deciding, faults, news, undecided
 from plansafe.verifier.execution.deciding import counts
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.finding import TooManyInstances, Violation
@@ -253,26 +253,20 @@ class Execution:
 
     @property
     def news(self) -> tuple[Broken, ...]:
-        """What the last step broke: the instances of rules whose violation it began, or that it made undecided."""
+        """What the last step broke: the instances of rules whose violation decides since, or that it made undecided."""
         if self.runtime is None or self._before is None:
             return ()
-        return news(self._before, self.runtime)
+        return news(self._before, self.runtime, self.question)
 
     @property
     def faults(self) -> tuple[Broken, ...]:
         """The instances of rules that are violated, or undecided, whatever comes: what every step and S0 broke."""
-        runtime = self.runtime
-        if runtime is None:
-            return ()
-        found = [Broken(part, (), True) for part in runtime.too_large]
-        for monitor in (*runtime.monitors, *[check for checks in runtime.checks.values() for check in checks]):
-            found += begun(None, monitor)
-        return hard(runtime, found)
+        return () if self.runtime is None else faults(self.runtime, self.question)
 
     @property
     def broken(self) -> bool:
-        """Whether some rule is violated, whatever comes."""
-        return self.runtime is not None and _violated(self.runtime, self._counts)
+        """Whether some rule is violated, whatever comes, so that it decides."""
+        return self.runtime is not None and broken(self.runtime, self.question)
 
     @property
     def undecided(self) -> bool:
@@ -280,9 +274,9 @@ class Execution:
         runtime = self.runtime
         if runtime is None:
             return False
-        return any([bool(m.undecided) and not _last(m) for m in runtime.monitors]) or any(
-            [bool(check.undecided) for checks in runtime.checks.values() for check in checks]
-        )
+        silent = runtime.plan.silent(self.question)
+        everyone = [*runtime.monitors, *[check for checks in runtime.checks.values() for check in checks]]
+        return any([bool(m.undecided) and not _last(m) and m.part not in silent for m in everyone])
 
     @property
     def accepted(self) -> bool:
@@ -292,15 +286,17 @@ class Execution:
         end = self.ended()
         if end is None:
             return True
-        return not end.undecided() and not any([self._counts(v) for v in end.violations()])
+        return not self._decisive(end)
 
     @property
     def ending(self) -> tuple[Broken, ...]:
         """The instances of rules that would be violated, or undecided, if the execution ended here."""
         end = self.ended()
-        if end is None:
-            return ()
-        return hard(end, {*[Broken(v.part, v.binding) for v in end.violations()], *undecided(end)})
+        return () if end is None else self._decisive(end)
+
+    def _decisive(self, end: Runtime) -> tuple[Broken, ...]:
+        found = {Broken(v.part, v.binding) for v in end.violations() if self._counts(v)}
+        return deciding(end, {*found, *undecided(end)}, self.question)
 
     def violated(self, ends: bool = True) -> int | None:
         """The first step at which a rule would be violated if the execution ended here, if any.
@@ -340,7 +336,7 @@ class Execution:
 
     def key(self) -> tuple[StateKey, Key]:
         """Equal for executions with equal futures."""
-        return self.state_key(), monitor_key(self.runtime, self.letter, self.question != EVERY_VIOLATION)
+        return self.state_key(), monitor_key(self.runtime, self.letter, self.question)
 
 
 def changing(engine: Engine, state: State) -> StateKey:
@@ -355,21 +351,3 @@ def _picture(state: State, index: int, base: int) -> frozenset[int] | frozenset[
 
 def _last(monitor: object) -> bool:
     return isinstance(monitor, Invariant) and monitor.final
-
-
-def _violated(runtime: Runtime, counts: Callable[[Violation], bool]) -> bool:
-    for monitor in runtime.monitors:
-        if any([counts(v) for v in monitor.violations]):
-            return True
-        if isinstance(monitor, Invariant) and not monitor.final:
-            for binding, episode in monitor.episodes.items():
-                blame = (
-                    "introduced"
-                    if episode.start or monitor.of_actions
-                    else "worsened"
-                    if episode.touched
-                    else "pre-existing"
-                )
-                if counts(Violation(monitor.part, binding, episode.start, episode.start, False, blame)):
-                    return True
-    return any([counts(v) for checks in runtime.checks.values() for check in checks for v in check.violations])

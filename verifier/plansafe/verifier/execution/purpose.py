@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
+from plansafe.verifier.execution.deciding import counts
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.replay import FORCE, Run
 from plansafe.verifier.execution.state import State
@@ -14,6 +15,7 @@ from plansafe.verifier.model.evaluation import EVERYTHING, Evaluator
 from plansafe.verifier.model.nodes import And, Binding, Formula, Not
 from plansafe.verifier.model.printing import formula_text
 from plansafe.verifier.rules.model import Part, shown_names
+from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
 
 Steps = Sequence[GroundAction | IllFormed]
 
@@ -47,13 +49,14 @@ class Support(NamedTuple):
     text: str
 
 
-def supports(engine: Engine, steps: Steps, k: int) -> tuple[Support, ...]:
+def supports(engine: Engine, steps: Steps, k: int, question: Question = EVERY_VIOLATION) -> tuple[Support, ...]:
     """What step ``k`` (from 1) of a plan is there for.
 
     Two runs are held against each other: the plan, and the plan without step ``k``, in both of which the effects of
     every other step happen whether or not it can be taken, at its old time. Listed is what holds in the first and not
     in the second: preconditions of later steps and parts of the goal, literal by literal, and rule instances. An
-    ill-formed step supports nothing. Raises :class:`NotCovered`. Two replays.
+    ill-formed step supports nothing. Of rules, what decides by ``question`` is asked. Raises :class:`NotCovered`. Two
+    replays.
     """
     refuse_time(engine, steps)
     if not 1 <= k <= len(steps):
@@ -84,7 +87,7 @@ def supports(engine: Engine, steps: Steps, k: int) -> tuple[Support, ...]:
     end = len(steps) + 1
     for literal in _lost(engine, And(task.goal), {}, with_it.state, without.state):
         found[Support("goal", end, literal, None, f"gives {literal} to the goal")] = None
-    for support in _rules(engine, with_it, without, len(steps)):
+    for support in _rules(engine, with_it, without, len(steps), question):
         found[support] = None
     return tuple(found)
 
@@ -103,14 +106,14 @@ def _lost(engine: Engine, condition: Formula, binding: Binding, before: State, a
             yield formula_text(task, Not(reason.formula) if reason.wanted else reason.formula, reason.binding)
 
 
-def _rules(engine: Engine, with_it: Run, without: Run, steps: int) -> Iterator[Support]:
+def _rules(engine: Engine, with_it: Run, without: Run, steps: int, question: Question) -> Iterator[Support]:
     """The rule instances that only the second run violates."""
     parts = engine.plan.parts
-    kept = {(v.part, v.binding) for v in with_it.outcome(steps).violations}
+    kept = {(v.part, v.binding) for v in with_it.outcome(steps).violations if counts(engine, v, question)}
     for violation in without.outcome(steps).violations:
         part = parts[violation.part]
         rule = engine.rules[part.rule]
-        if rule.preference or (violation.part, violation.binding) in kept:
+        if not counts(engine, violation, question) or (violation.part, violation.binding) in kept:
             continue
         text = f"keeps rule `{rule.name}`{whom(engine, part, violation.binding)}"
         yield Support("rule", violation.step, "", rule.name, text)

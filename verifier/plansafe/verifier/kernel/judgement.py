@@ -190,6 +190,8 @@ class _Here(NamedTuple):
 
     def _triggered(self, f: Temporal, rows: list[Signal], otherwise: bool | None) -> bool | None:
         """Whether it was there at letter 0: an obligation, if it was triggered there and never answered."""
+        if operators(f.members[0]) & {*FUTURE, *WHOLE}:
+            return otherwise  # what triggers it is not known at letter 0
         triggered = bool(rows[0][0][1] == 2)
         if f.operator == "sometime-after":
             return triggered and max([int(value) for _, value in rows[1]]) < 2

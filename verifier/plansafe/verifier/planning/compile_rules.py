@@ -43,6 +43,7 @@ from plansafe.verifier.planning.rule_parts import add_part
 from plansafe.verifier.planning.slicing import slice_functions
 from plansafe.verifier.planning.trace_automata import CannotCompile
 from plansafe.verifier.rules.model import Part
+from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
 
 OBSERVE, FINISH = "observe", "finish"
 
@@ -63,17 +64,17 @@ class Compiled(NamedTuple):
     cost: int | None
 
 
-def compile_rules(engine: Engine, rules: bool = True) -> Compiled:
-    """Compile an engine's rules (with ``rules`` false: none of them) into its task.
+def compile_rules(engine: Engine, rules: bool = True, question: Question = EVERY_VIOLATION) -> Compiled:
+    """Compile an engine's rules (with ``rules`` false: none; else those that can decide) into its task.
 
     Raises :class:`CannotCompile`. Linear in the size of the rules but for automata of trajectory formulas, which have
     up to :data:`MAX_STATES` states and a transition for each way their leaves can differ.
     """
-    return _Compiler(engine, rules).compiled()
+    return _Compiler(engine, rules, question).compiled()
 
 
 class _Compiler:
-    def __init__(self, engine: Engine, rules: bool) -> None:
+    def __init__(self, engine: Engine, rules: bool, question: Question) -> None:
         self.engine = engine
         if engine.refused is not None:
             raise CannotCompile(engine.refused.message)
@@ -86,7 +87,7 @@ class _Compiler:
             if engine.limit is not None:
                 raise CannotCompile(engine.limit.message)
             for rule in engine.rules:
-                if not rule.preference:
+                if question.asks(rule):
                     self.parts += [(rule.name, part) for part in rule.parts]
         self.draft = Draft(engine)
         self.source = self.draft.source

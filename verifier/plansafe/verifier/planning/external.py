@@ -19,7 +19,6 @@ from plansafe.verifier.planning.printed_names import Unprintable
 from plansafe.verifier.planning.printing import Printed, floats_suffice, print_task
 from plansafe.verifier.planning.trace_automata import CannotCompile
 from plansafe.verifier.reporting.report import Headline, Worlds
-from plansafe.verifier.rules.question import EVERY_VIOLATION
 
 
 class Disagreement(Exception):
@@ -50,12 +49,13 @@ class Compilations:
         """
         if not query.checker.ok:
             raise ValueError("the domain, problem or specification has errors")
-        if query.rules and query.checker.options.question != EVERY_VIOLATION:
+        asked = query.checker.options.question
+        if query.rules and asked.introduced:
             return Solution(Answer.UNSUPPORTED, detail="the compiled rules count every violation, whatever its blame")
         known = self._known.setdefault(query.checker, {})
         if query.rules not in known:
             try:
-                compiled = compile_rules(query.checker.engine, query.rules)
+                compiled = compile_rules(query.checker.engine, query.rules, asked)
                 known[query.rules] = (compiled, Engine(joined(compiled.task), [], {}))
             except CannotCompile as problem:
                 known[query.rules] = str(problem)

@@ -31,6 +31,7 @@ from plansafe.verifier.model.nodes import (
 )
 from plansafe.verifier.model.operations import pushed
 from plansafe.verifier.rules.model import Part, step_predicate
+from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
 
 
 class Demand(NamedTuple):
@@ -53,10 +54,14 @@ class Schema(NamedTuple):
 
 
 class Lifted:
-    """The schemas of an engine's task, compiled once for any number of searches. ``rules``: with the step rules."""
+    """The schemas of an engine's task, compiled once for any number of searches. ``rules``: with the step rules.
 
-    def __init__(self, engine: Engine, rules: bool) -> None:
+    ``question``: which rules can decide; the others demand nothing.
+    """
+
+    def __init__(self, engine: Engine, rules: bool, question: Question = EVERY_VIOLATION) -> None:
         self.engine = engine
+        self.question = question
         self._asked: set[tuple[int, tuple[int, ...]]] = set()
         self.schemas: list[Schema] = []
         for action in engine.task.actions.values():
@@ -74,7 +79,7 @@ class Lifted:
     def _rules(self, prototype: Runtime) -> None:
         """Sort the rules by the actions that they are about, and by the changes that may break them."""
         plan, action_predicates = self.engine.plan, self.engine.action_predicates
-        hard = frozenset([n for n, part in enumerate(plan.parts) if not plan.rules[part.rule].preference])
+        hard = frozenset([n for n, part in enumerate(plan.parts) if self.question.asks(plan.rules[part.rule])])
         names = {predicate: name for (kind, name), predicate in action_predicates.items() if kind == "start"}
         self.monitors = prototype.monitors
         checks = {check.part: check for checks in prototype.checks.values() for check in checks}

@@ -31,7 +31,7 @@ from plansafe.verifier.planning.pending import pending
 from plansafe.verifier.planning.port import Answer, Query, Solution
 from plansafe.verifier.planning.relaxed import Relaxed
 from plansafe.verifier.reporting.report import Headline, Worlds
-from plansafe.verifier.rules.question import EVERY_VIOLATION
+from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
 
 MAX_NODES = 1_000_000
 KEPT = 3_000
@@ -48,7 +48,7 @@ class OwnSearch:
 
     def __init__(self, max_nodes: int = MAX_NODES) -> None:
         self.max_nodes = max_nodes
-        self._lifted: WeakKeyDictionary[Engine, dict[bool, Lifted]] = WeakKeyDictionary()
+        self._lifted: WeakKeyDictionary[Engine, dict[tuple[bool, Question], Lifted]] = WeakKeyDictionary()
 
     def available(self) -> bool:
         """It needs nothing that may be missing."""
@@ -96,12 +96,13 @@ class OwnSearch:
             detail = f"nothing found within {why} and {search.visited} states"
             return Solution(Answer.NOT_FOUND, detail=detail, planner=self.name)
 
-    def lifted(self, engine: Engine, rules: bool) -> Lifted:
+    def lifted(self, engine: Engine, rules: bool, question: Question = EVERY_VIOLATION) -> Lifted:
         """The task as the relaxation wants it, compiled once."""
         known = self._lifted.setdefault(engine, {})
-        if rules not in known:
-            known[rules] = Lifted(engine, rules)
-        return known[rules]
+        key = rules, question
+        if key not in known:
+            known[key] = Lifted(engine, rules, question)
+        return known[key]
 
 
 def unsupported(compiled: CompiledTask, rules: bool) -> str:
@@ -117,8 +118,6 @@ def unsupported(compiled: CompiledTask, rules: bool) -> str:
         return ""
     if engine.limit is not None or (engine.prototype is not None and engine.prototype.too_large):
         return "a rule has more instances than the limit allows"
-    if compiled.options.min_severity != EVERY_VIOLATION.min_severity:
-        return "no search leaves rules below a severity aside"
     return ""
 
 
@@ -188,7 +187,8 @@ class _Search:
             return Solution(Answer.SOLVED, optimal=True)
         rules = start.runtime is not None
         try:
-            self._relaxed = Relaxed(self.owner.lifted(start.engine, rules), start.state, start.runtime, self._check)
+            lifted = self.owner.lifted(start.engine, rules, start.question)
+            self._relaxed = Relaxed(lifted, start.state, start.runtime, self._check)
         except LimitReached as limit:
             if limit.what is Limited.TIME:
                 raise
@@ -277,7 +277,7 @@ class _Search:
         if execution.runtime is None:
             return ()
         every: set[int] = set()
-        for formula, binding in pending(execution.runtime, execution.question.introduced):
+        for formula, binding in pending(execution.runtime, execution.question):
             key = (structure(formula), binding)
             if key not in self._goals:
                 try:

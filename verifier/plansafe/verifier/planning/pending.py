@@ -12,17 +12,21 @@ from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.execution.monitors.program import Combination, ComponentState, Program
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.model.nodes import FALSE, TRUE, And, Formula, Not, Or, Truth
+from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
 
 Demand = tuple[Formula, tuple[tuple[int, int], ...]]
 """A state formula, and the objects of its slots."""
 
 
-def pending(runtime: Runtime, introduced: bool = False) -> list[Demand]:
-    """What must come true. With ``introduced``, nothing of what was wrong at letter 0 is demanded."""
-    plan = runtime.plan
+def pending(runtime: Runtime, question: Question = EVERY_VIOLATION) -> list[Demand]:
+    """What must come true.
+
+    Where only what the plan caused is in ``question``, nothing of what was wrong at letter 0 is demanded.
+    """
+    idle, introduced = runtime.plan.idle(question), question.introduced
     out: list[Demand] = []
     for monitor in runtime.monitors:
-        if plan.rules[plan.parts[monitor.part].rule].preference:
+        if monitor.part in idle:
             continue
         if isinstance(monitor, Invariant):
             if monitor.final:

@@ -9,6 +9,7 @@ from time import monotonic
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
+from plansafe.verifier.execution.deciding import counts, undecided
 from plansafe.verifier.execution.reading import ReadSteps
 from plansafe.verifier.execution.replay import HALT, Outcome, Run
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
@@ -23,7 +24,6 @@ from plansafe.verifier.repair.order import Order
 from plansafe.verifier.repair.reasons import Reasons
 from plansafe.verifier.repair.repair_task import RepairTask
 from plansafe.verifier.reporting.report import Headline
-from plansafe.verifier.rules.question import EVERY_VIOLATION
 
 SAFE = (Headline.SAFE, Headline.VALID)
 
@@ -50,8 +50,6 @@ def unsupported(checker: Checker, read: ReadSteps) -> str:
     """Why a plan is not repaired, if it is of a sort that is not."""
     if read.text.diagnostics:
         return "the plan cannot be read"
-    if checker.options.question != EVERY_VIOLATION:
-        return "repairs mend every violation: judge all of them, of every severity"
     refused = checker.compiled.refusal("the search for repairs", read)
     if refused is not None:
         return refused.message
@@ -68,6 +66,7 @@ class Repairer:
     ) -> None:
         self.checker = checker
         self.engine = checker.engine
+        self.question = checker.options.question
         self.plan = plan
         self.steps = steps
         self.options = options
@@ -81,7 +80,7 @@ class Repairer:
         self.all_listed = True
         self.unsafe_goal = False
         """Whether it was proved that the goal can be reached, but not safely."""
-        self._reasons = Reasons(checker.engine, steps)
+        self._reasons = Reasons(checker.engine, steps, self.question)
         self._explained = 0
         self._places: dict[tuple[object, ...], set[int]] = {}
         self._safe: dict[tuple[object, ...], bool] = {}
@@ -132,7 +131,7 @@ class Repairer:
         return RepairResult(RepairStatus.FOUND, repairs, bound, optimal, complete, detail, search.expanded)
 
     def _task(self) -> RepairTask:
-        return RepairTask(self.engine, self.steps, self.options.weights, self.options.protected)
+        return RepairTask(self.engine, self.steps, self.options.weights, self.options.protected, self.question)
 
     def _share(self, share: float) -> float | None:
         """When a share of the time that is left will have passed; a little is kept for the rest of the work."""
@@ -223,7 +222,7 @@ class Repairer:
         return True
 
     def safe(self, steps: tuple[GroundAction, ...]) -> bool:
-        """Whether a plan is executable, reaches the goal and keeps every rule."""
+        """Whether a plan is executable, reaches the goal and breaks no rule so that it decides."""
         key = tuple(map(identity, steps))
         known = self._safe.get(key)
         if known is None:
@@ -232,12 +231,11 @@ class Repairer:
 
     def is_safe(self, outcome: Outcome) -> bool:
         """Whether an outcome is that of a SAFE or VALID plan."""
-        parts, rules = self.engine.plan.parts, self.engine.rules
         return (
             not outcome.failures
             and outcome.goal is True
-            and all([rules[parts[v.part].rule].preference for v in outcome.violations])
-            and not outcome.undecided
+            and not any([counts(self.engine, v, self.question) for v in outcome.violations])
+            and not undecided(self.engine, outcome, self.question)
             and outcome.limit is None
         )
 
@@ -314,8 +312,10 @@ class Repairer:
     def _nothing(self, search: Search, limited: str) -> RepairResult:
         bound, expanded = search.bound, search.expanded
         if search.root.broken:
-            part = self.engine.plan.parts[search.root.broken[0].part]
-            detail = f"the initial state already violates rule `{self.engine.rules[part.rule].name}`"
+            first = search.root.broken[0]
+            rule = self.engine.rules[self.engine.plan.parts[first.part].rule].name
+            how = "leaves undecided" if first.undecided else "already violates"
+            detail = f"the initial state {how} rule `{rule}`"
             return RepairResult(RepairStatus.PROVED_NONE, (), bound, False, True, detail, expanded)
         detail = limited or search.incomplete
         sure = not (search.task.effects.cut or search.ties_missing or search.terminals)
@@ -366,7 +366,8 @@ class Repairer:
         run.steps(self.steps)
         outcome = run.outcome(len(self.steps))
         bad = [failure.step for failure in outcome.failures]
-        bad += [violation.step for violation in outcome.violations if not violation.at_end]
+        broken = [v for v in outcome.violations if counts(self.engine, v, self.question)]
+        bad += [violation.step for violation in broken if not violation.at_end]
         return max(0, min(bad, default=len(self.steps) + 1) - 1)
 
 

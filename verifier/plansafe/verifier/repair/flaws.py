@@ -66,7 +66,8 @@ class Flaws:
         of_states = (
             view == STATE and part.mode in ("always", "end") and not mentions(part.body, self.task.action_predicates)
         )
-        if of_states and len(one.binding) == len(part.parameters):
+        # One that was violated before the plan may also stay as it was: then any change of what it reads is too much.
+        if of_states and len(one.binding) == len(part.parameters) and not self.task.may_stay(part, binding):
             demands |= self.task.demander.flips(evaluator_at(node), part.body, binding, True)
         else:
             for formula in formulas:

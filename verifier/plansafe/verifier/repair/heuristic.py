@@ -12,6 +12,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import NamedTuple
 
+from plansafe.verifier.execution.deciding import counts
 from plansafe.verifier.execution.replay import FORCE, Run
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Evaluator
@@ -141,12 +142,14 @@ class FaultsAhead:
         action_predicates = self.task.action_predicates
         out: dict[int, list[tuple[int, dict[int, int]]]] = {}
         for violation in run.outcome(self.task.length).violations:
+            if not counts(self.task.engine, violation, self.task.question):
+                continue
             part = self.task.engine.plan.parts[violation.part]
             simple = self.task.views[violation.part][0] == STATE and part.mode in ("always", "end")
-            if self.task.engine.rules[part.rule].preference or not simple or mentions(part.body, action_predicates):
+            if not simple or mentions(part.body, action_predicates) or len(violation.binding) != len(part.parameters):
                 continue
-            if len(violation.binding) == len(part.parameters):
-                binding = bind(part.parameters, violation.binding)
+            binding = bind(part.parameters, violation.binding)
+            if not self.task.may_stay(part, binding):  # else leaving it alone is enough
                 out.setdefault(violation.step, []).append((violation.part, binding))
         return out
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from plansafe.verifier.execution.deciding import counts
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.purpose import NotCovered, Support, supports
 from plansafe.verifier.execution.replay import HALT, Run
@@ -11,6 +12,7 @@ from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.model.printing import formula_text
 from plansafe.verifier.repair.extract import Aligned
 from plansafe.verifier.rules.model import shown_names
+from plansafe.verifier.rules.question import Question
 
 _MOST = 2
 """Supports that a reason names."""
@@ -19,15 +21,16 @@ _MOST = 2
 class Reasons:
     """The reasons of the edits of one plan."""
 
-    def __init__(self, engine: Engine, original: Sequence[GroundAction | IllFormed]) -> None:
+    def __init__(self, engine: Engine, original: Sequence[GroundAction | IllFormed], question: Question) -> None:
         self.engine = engine
+        self.question = question
         self.objects = engine.task.objects
         self.original = original
 
     def of_new(self, aligned: Aligned, place: int) -> str:
         """What the step at a place (from 0) of a repaired plan serves."""
         try:
-            found = supports(self.engine, aligned.steps, place + 1)
+            found = supports(self.engine, aligned.steps, place + 1, self.question)
         except NotCovered:
             return ""
 
@@ -89,10 +92,10 @@ class Reasons:
                 return f"it comes too late for `{step_text(steps[failure.step - 1], self.objects)}`: {why}"
             return f"it makes `{step_text(steps[failure.step - 1], self.objects)}` impossible: {why}"
         for violation in outcome.violations:
+            if not counts(self.engine, violation, self.question):
+                continue
             part = self.engine.plan.parts[violation.part]
             rule = self.engine.rules[part.rule]
-            if rule.preference:
-                continue
             names = shown_names([v.name for v in part.parameters])
             objects = [o for name, o in zip(names, task.names(violation.binding), strict=True) if name != "_"]
             if violation.step <= focus and not violation.at_end:

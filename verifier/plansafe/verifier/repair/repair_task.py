@@ -6,14 +6,18 @@ from collections.abc import Sequence
 
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
+from plansafe.verifier.model.evaluation import Evaluator
+from plansafe.verifier.model.nodes import Binding
 from plansafe.verifier.repair.demands import Demand, Demander
 from plansafe.verifier.repair.effects import Effects, GroundEffects
 from plansafe.verifier.repair.model import Weights
 from plansafe.verifier.repair.views import view_of
+from plansafe.verifier.rules.model import Part
+from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
 
 
 class RepairTask:
-    """A plan (``steps``) that is to be repaired, what edits cost, and which steps must stay."""
+    """A plan (``steps``) that is to be repaired, what edits cost, which steps must stay, and what decides."""
 
     def __init__(
         self,
@@ -21,8 +25,10 @@ class RepairTask:
         steps: Sequence[GroundAction | IllFormed],
         weights: Weights,
         protected: frozenset[int],
+        question: Question = EVERY_VIOLATION,
     ) -> None:
         self.engine = engine
+        self.question = question
         self.steps = list(steps)
         self.length = len(self.steps)
         self.weights = weights
@@ -37,6 +43,8 @@ class RepairTask:
         self.action_predicates = frozenset(engine.action_predicates.values())
         self.views = [view_of(part, self.action_predicates) for part in engine.plan.parts]
         self.base = len(engine.task.predicates)
+        initial = engine.initial()
+        self._initial = Evaluator(engine.task, initial.facts, initial.fluents)
         self._achieving: dict[Demand, list[int]] = {}
 
     def plan_achievers(self, demand: Demand) -> list[int]:
@@ -47,6 +55,10 @@ class RepairTask:
                 number for number, own in enumerate(self.prints, 1) if own is not None and may_meet(own, demand)
             ]
         return found
+
+    def may_stay(self, part: Part, binding: Binding) -> bool:
+        """Whether an instance of a rule about states may be left as it is, since it was violated before the plan."""
+        return self.question.introduced and self._initial.holds(part.body, binding) is not True
 
 
 def may_meet(own: GroundEffects, demand: Demand) -> bool:

@@ -126,6 +126,11 @@ class Finding(NamedTuple):
     world: int | None = None
     follows: tuple[int, ...] = ()  # the failed steps that it follows from (docs/language.md, section 6)
 
+    def decides(self, question: Question) -> bool:
+        """Whether a violation that was found decides; of other findings, true."""
+        severe = self.severity is None or question.reaches(self.severity)
+        return severe and not (question.introduced and self.blame is Blame.PRE_EXISTING)
+
 
 class RuleCount(NamedTuple):
     """How much of a rule was checked. ``triggered`` counts the instances whose condition ever came into play."""

@@ -9,7 +9,8 @@ if TYPE_CHECKING:
 
 SEVERITIES = ("critical", "high", "medium", "low")
 JUDGES = ("introduced", "all")
-_CAUSED = ("introduced", "worsened")
+CAUSED = ("introduced", "worsened")
+"""The blame of what is the plan's doing."""
 
 
 class Question(NamedTuple):
@@ -33,7 +34,7 @@ class Question(NamedTuple):
 
     def counts(self, rule: Rule, blame: str) -> bool:
         """Whether a violation of a rule decides. Blame that is not settled yet decides nothing so far."""
-        return self.asks(rule) and (not self.introduced or blame in _CAUSED)
+        return self.asks(rule) and (not self.introduced or blame in CAUSED)
 
 
 EVERY_VIOLATION = Question()

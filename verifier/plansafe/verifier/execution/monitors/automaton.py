@@ -185,7 +185,8 @@ class Automaton:
                 continue
             self._touched_now.setdefault(number, set()).add(key)
 
-    def _was_touched(self, binding: Binding) -> bool:
+    def was_touched(self, binding: Binding) -> bool:
+        """Blame: whether a fact that an instance reads has changed since the start."""
         for number, keys in self.touched_early.items():
             if tuple([binding[p] for p in self.everything.patterns[number].parameters]) in keys:
                 return True
@@ -397,18 +398,18 @@ class Automaton:
 
     def _settle(self, number: int) -> None:
         """Decide the blame of a violation that was there at letter 0, when it has ended."""
+        if self.violations[number].blame == "early":
+            self.violations[number] = self.violations[number]._replace(blame=self.blame(number))
+
+    def blame(self, number: int) -> str:
+        """Who is to blame for a violation, so far: of one that was there at letter 0 that may still change."""
         violation = self.violations[number]
-        if violation.blame == "early":
-            instance = self.tracked[violation.binding][0]
-            touched = self._was_touched(violation.binding)
-            blame = (
-                "introduced"
-                if instance.ceased and (self.response or violation.at_end)
-                else "worsened"
-                if touched
-                else "pre-existing"
-            )
-            self.violations[number] = violation._replace(blame=blame)
+        if violation.blame != "early":
+            return violation.blame
+        instance = self.tracked[violation.binding][0]
+        if instance.ceased and (self.response or violation.at_end):
+            return "introduced"
+        return "worsened" if self.was_touched(violation.binding) else "pre-existing"
 
     def _violate(self, binding: Binding, instance: Instance, letter: int, at_end: bool) -> None:
         early = instance.at_start and (self.response or letter == 0 or at_end)

@@ -49,6 +49,10 @@ class Episode:
         self.start = start
         self.touched = touched
 
+    def blame(self, of_actions: bool) -> str:
+        """Who is to blame, so far. ``of_actions``: the rule mentions actions."""
+        return "introduced" if self.start or of_actions else "worsened" if self.touched else "pre-existing"
+
 
 class Invariant:
     """``body`` must hold in every state (``always``), or in the last (``final``), for every binding.
@@ -156,9 +160,8 @@ class Invariant:
             self._report(binding, episode, False)
 
     def _report(self, binding: Binding, episode: Episode, at_end: bool, letter: int | None = None) -> None:
-        blame = "introduced" if episode.start or self.of_actions else "worsened" if episode.touched else "pre-existing"
         at = episode.start if letter is None else letter
-        self.violations.append(Violation(self.part, binding, at, at, at_end, blame))
+        self.violations.append(Violation(self.part, binding, at, at, at_end, episode.blame(self.of_actions)))
 
     def finish(self, state: State, letter: int) -> None:
         """The trace ends: report what is still violated. Of a condition on the last state, only that state counts."""

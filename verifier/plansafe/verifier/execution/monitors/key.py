@@ -7,60 +7,85 @@ is the default; a running deadline counts from now; the number of the letter cou
 
 from __future__ import annotations
 
-from plansafe.verifier.execution.monitors.automaton import Automaton, Instance
-from plansafe.verifier.execution.monitors.finding import Violation
+from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.execution.monitors.latch import Latch
 from plansafe.verifier.execution.monitors.program import Component, ComponentState, Program
 from plansafe.verifier.execution.monitors.runtime import Memory, Runtime
+from plansafe.verifier.rules.question import CAUSED, EVERY_VIOLATION, Question
 
 Key = tuple[object, ...]
 
 
-def monitor_key(runtime: Runtime | None, letter: int, exact: bool = False) -> Key:
-    """The memory of ``runtime`` after it has arrived at ``letter`` of an untimed trace.
+def monitor_key(runtime: Runtime | None, letter: int, question: Question = EVERY_VIOLATION) -> Key:
+    """The memory of ``runtime`` after it has arrived at ``letter`` of an untimed trace, as far as it decides.
 
-    With ``exact``, what the blame of later findings depends on belongs to it, too (for verdicts that count only some of
-    the findings). Linear in the number of live instances of the monitors that have read something since they were asked
-    last. What is not in the key: what the state alone decides, how often rules came into play, and which violations
-    there have been (only whether there were any).
+    Where only what the plan caused is in ``question``, what the blame of later findings depends on belongs to it, too.
+    Linear in the number of live instances of the monitors that have read something since they were asked last. What is
+    not in the key: what the state alone decides, how often rules came into play, and which violations there have been
+    (only whether there were any).
     """
     if runtime is None:
         return ()
-    soft, known = _soft(runtime), runtime.memories
-    memories: list[Memory] = []
+    idle, left_out, known = runtime.plan.idle(question), _left_out(runtime, question), runtime.memories
     out: list[object] = []
+    violated = undecided = False
     for number, monitor in enumerate(runtime.monitors):
-        if monitor.part in soft:
+        # A latch belongs to all rules that ask it, whichever comes first.
+        if monitor.part in left_out and not isinstance(monitor, Latch):
             continue
         memory = known.get(number)
-        if memory is None:
-            memory = _memory(monitor, letter)
+        if memory is None or (memory.early is None and question.introduced):
+            memory = _memory(monitor, letter, question.introduced)
             if isinstance(monitor, Invariant) or not (monitor.program.clocked or monitor.program.horizon):
                 known[number] = memory
-        memories.append(memory)
-        if exact:
-            out.append(_blamed(monitor))
-    out += [memory.key for memory in memories if memory.key]
-    checks = [check for checks in runtime.checks.values() for check in checks if check.part not in soft]
-    violated = any([memory.violated for memory in memories]) or any([bool(check.violations) for check in checks])
-    undecided = any([memory.undecided for memory in memories]) or any([bool(check.undecided) for check in checks])
-    out += [violated, undecided]
-    if exact and violated:
-        out.append(frozenset([(v.part, v.binding, v.blame) for v in _hard(runtime, soft)]))
-    return tuple(out)
+        if memory.key:
+            out.append(memory.key)
+        if question.introduced and memory.early:
+            out.append((number, memory.early))
+        found = memory.caused if question.introduced else memory.violated
+        violated = violated or (found and monitor.part not in idle)
+        undecided = undecided or memory.undecided
+    checks = [check for checks in runtime.checks.values() for check in checks if check.part not in left_out]
+    violated = violated or any([bool(check.violations) and check.part not in idle for check in checks])
+    undecided = undecided or any([bool(check.undecided) for check in checks])
+    return (*out, violated, undecided)
 
 
-def _memory(monitor: Invariant | Automaton, letter: int) -> Memory:
+def _memory(monitor: Invariant | Automaton, letter: int, introduced: bool) -> Memory:
+    early, caused = _early(monitor) if introduced else (None, False)
     if isinstance(monitor, Invariant):
         # Its episodes are a function of the state, and what is undecided in the last state will be asked there.
         lasting = not monitor.final
         violated = bool(monitor.violations or (monitor.episodes and lasting))
-        return Memory((), violated, bool(monitor.undecided and lasting))
+        return Memory((), violated, bool(monitor.undecided and lasting), early, caused)
     key = _remembered(monitor, letter)
     if isinstance(monitor, Latch):
         key = (*key, frozenset(monitor.unknown))
-    return Memory(key, bool(monitor.violations), bool(monitor.undecided))
+    return Memory(key, bool(monitor.violations), bool(monitor.undecided), early, caused)
+
+
+def _early(monitor: Invariant | Automaton) -> tuple[Key, bool]:
+    """What the blame of what was wrong at letter 0 depends on yet, and whether anything is the plan's doing already."""
+    if isinstance(monitor, Invariant):
+        blames = {b: e.blame(monitor.of_actions) for b, e in monitor.episodes.items()}
+        if monitor.final:
+            # Only the last state counts: what was worsened so far may still be mended.
+            old = frozenset([(b, blame) for b, blame in blames.items() if blame != "introduced"])
+            return (old,) if old else (), False
+        kept = frozenset([b for b, blame in blames.items() if blame not in CAUSED])
+        caused = len(kept) < len(blames) or any([v.blame in CAUSED for v in monitor.violations])
+        return (kept,) if kept else (), caused
+    caused = any([monitor.blame(n) in CAUSED for n in range(len(monitor.violations))])
+    if not monitor.early:
+        return (), caused
+    waiting = frozenset([(b, i.ceased, monitor.was_touched(b)) for b, i in monitor.instances.items() if i.at_start])
+    open_ = frozenset([v.binding for n, v in enumerate(monitor.violations) if v.blame == "early" and not caused])
+    default = monitor.default
+    others: object = None
+    if default.at_start and not monitor.closed:
+        others = default.ceased, frozenset([(n, frozenset(keys)) for n, keys in monitor.touched_early.items()])
+    return (waiting, open_, others), caused
 
 
 def program_key(program: Program, state: int, letter: int) -> Key:
@@ -68,16 +93,13 @@ def program_key(program: Program, state: int, letter: int) -> Key:
     return _state(program, state, letter), min(letter, program.horizon)
 
 
-def _soft(runtime: Runtime) -> frozenset[int]:
-    """The parts of preferences, which count for nothing.
+def _left_out(runtime: Runtime, question: Question) -> frozenset[int]:
+    """The parts of preferences, and of rules that are not severe enough, which count for nothing.
 
-    Where numbers may be undefined they do: a preference that cannot be decided makes the verdict UNKNOWN.
+    Where numbers may be undefined preferences do: one that cannot be decided makes the verdict UNKNOWN.
     """
-    return frozenset() if runtime.plan.task.functions else runtime.plan.soft
-
-
-def _hard(runtime: Runtime, soft: frozenset[int]) -> list[Violation]:
-    return [v for v in runtime.violations() if v.part not in soft]
+    plan = runtime.plan
+    return plan.silent(question) if plan.task.functions else plan.idle(question)
 
 
 def _remembered(automaton: Automaton, letter: int) -> Key:
@@ -107,17 +129,3 @@ def _since(component: Component, own: ComponentState, letter: int) -> ComponentS
     if component.kind == "always-within" and own is not None and not isinstance(own, str):
         return letter - own
     return own
-
-
-def _blamed(monitor: Invariant | Automaton) -> Key:
-    """What decides whether findings are pre-existing or worsened."""
-    if isinstance(monitor, Invariant):
-        return (frozenset([(b, e.start == 0, e.touched) for b, e in monitor.episodes.items()]),)
-    if not monitor.early:
-        return ()
-    everyone: list[tuple[object, Instance]] = [(None, monitor.default), *monitor.instances.items()]
-    everyone += [(binding, instance) for binding, (instance, _) in monitor.tracked.items()]
-    return (
-        frozenset([(b, i.at_start, i.ceased, i.violated) for b, i in everyone]),
-        frozenset([(n, frozenset(keys)) for n, keys in monitor.touched_early.items()]),
-    )

@@ -25,6 +25,7 @@ from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import And, Formula, Or, Task, Temporal
 from plansafe.verifier.model.operations import is_temporal, mentions, negate
 from plansafe.verifier.rules.model import Part, Rule, step_predicate
+from plansafe.verifier.rules.question import Question
 
 ActionFact = tuple[int, int]
 """A fact of an action predicate: (predicate, code of the arguments)."""
@@ -34,11 +35,17 @@ Find = Callable[..., None]
 
 
 class Memory(NamedTuple):
-    """What a monitor adds to the key of an execution: what it remembers, and whether something came of it."""
+    """What a monitor adds to the key of an execution: what it remembers, and whether something came of it.
+
+    ``early``: what it remembers of what was wrong at letter 0, for the sake of blame; ``None`` if nobody has asked.
+    ``caused``: whether there are violations that the plan introduced or worsened, if somebody has.
+    """
 
     key: tuple[object, ...]
     violated: bool
     undecided: bool
+    early: tuple[object, ...] | None = None
+    caused: bool = False
 
 
 class Plan:
@@ -55,6 +62,19 @@ class Plan:
         self.momentary = frozenset([p for (kind, _), p in action_predicates.items() if kind != "during"])
         self.soft = frozenset([n for n, part in enumerate(self.parts) if self.rules[part.rule].preference])
         """The parts of preferences, which may be violated."""
+        self._silent: dict[str, frozenset[int]] = {}
+
+    def idle(self, question: Question) -> frozenset[int]:
+        """The parts of rules whose violations never decide: of preferences, and of rules that are not severe enough."""
+        return self.soft | self.silent(question)
+
+    def silent(self, question: Question) -> frozenset[int]:
+        """The parts of rules that are not severe enough: even undecided they leave nothing open."""
+        known = self._silent.get(question.min_severity)
+        if known is None:
+            parts = [n for n, part in enumerate(self.parts) if not question.reaches(self.rules[part.rule].severity)]
+            known = self._silent[question.min_severity] = frozenset(parts)
+        return known
 
 
 class Runtime:
