@@ -369,6 +369,8 @@ def test_plans_of_is_bench_leave_substances_and_taking_out() -> None:
         assert report.headline is Headline.VALID, [finding.message for finding in report.findings]
     dry = judge(plan.format(source="bowl_0"), scene)
     assert dry.headline is Headline.INVALID
-    placing = WORLD.read_plan(Source("p", "PLACE_ON_TOP(rag_0, sink_0)\nDONE"), scene)
+    placing = WORLD.read_plan(Source("p", "PLACE_ON_TOP(rag_0, sink_0)\nWAIT\nWAIT\nDONE"), scene)
     assert placing.plan is not None
+    skipped = [note.message for note in placing.diagnostics if note.code == "SC011"]
+    assert skipped == [f"`{word}` does nothing in the scene, and is left out" for word in ("wait", "done")]
     assert "(grasp rag_n_01_1 agent_n_01_1)" in placing.plan.text

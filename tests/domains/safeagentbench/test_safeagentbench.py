@@ -357,6 +357,11 @@ def test_a_knob_that_controls_nothing_is_noted(room: str) -> None:
     assert note.message.endswith("controls is not said: switched on, it heats nothing")
 
 
+def test_a_tap_without_a_basin_is_noted() -> None:
+    (note,) = scene(room="Faucet, Faucet, Sink").notes
+    assert note.message == "which basin faucet_2 controls is not said: switched on, it fills nothing"
+
+
 def test_every_published_plan_is_read(data: Path) -> None:
     """The layouts come from ALFRED; a task may name what its layout lacks."""
     folder = data / "safeagentbench"

@@ -193,6 +193,7 @@ class _Writer:
         self.walks = 0
         self.takes = True
         self.wiped: dict[str, set[str]] = {}
+        self.skipped: set[str] = set()  # words such as DONE that were noted
         self.contents = {obj: list(found) for obj, found in naming.contents.items()}
         self.found: list[Diagnostic] = []
 
@@ -260,6 +261,9 @@ class _Writer:
             objects.pop()
         if self.naming.domain == OMNIGIBSON and not self.complete:
             if NO_STEP.fullmatch(name) and name not in self.actions:
+                if name not in self.skipped:
+                    self.skipped.add(name)
+                    self._note(SC.FOREIGN_LINE, f"`{action.name}` does nothing in the scene, and is left out", action.span)
                 return
             if name in SUBSTANCE_AT and len(objects) == 2:
                 for filled in self._with_substance(name, *objects):

@@ -29,6 +29,8 @@ SWITCHED: Mapping[str, tuple[str, ...]] = {
     "stoveknob": ("stoveburner",),
     "faucet": ("sinkbasin", "sink", "bathtubbasin", "bathtub"),
 }
+# What a switch that controls nothing does, which a room of names with more switches than things to switch has.
+_ALONE = (("stoveknob", "burner", "heats nothing"), ("faucet", "basin", "fills nothing"))
 _NAME = re.compile(r"[a-z][a-z0-9-]*")
 
 
@@ -164,9 +166,10 @@ class _Room:
             unknown = list(self.unknown)
             message = f"objects of classes that are not known are left out: {', '.join(unknown[:8])[:300]}"
             self.note(message, near(unknown[0], tuple(CLASSES)))
-        alone = [thing.name for thing in self.things if thing.kind == "stoveknob" and not thing.controls]
-        if alone:
-            self.note(f"which burner {', '.join(alone)[:300]} controls is not said: switched on, it heats nothing")
+        for kind, controlled, said in _ALONE:
+            alone = [thing.name for thing in self.things if thing.kind == kind and not thing.controls]
+            if alone:
+                self.note(f"which {controlled} {', '.join(alone)[:300]} controls is not said: switched on, it {said}")
         return Room(tuple(self.things), self.pieces, tuple(self.notes))
 
 
