@@ -10,10 +10,10 @@
     thing room agent person child - object
     animal - thing                                   ; can be put somewhere
     heat-source open-heat hob flame lamp microwave oven toaster kettle self-stopping washer foaming bladed
-    flammable meltable metallic pressurised oil
-    electric electronics takes-water socket
+    flammable meltable metallic pressurised volatile oil
+    electric electronics portable-computer takes-water socket
     water-source basin liquid drink vessel cookware tableware absorbent paper clothing floor
-    sharp fragile heavy handled toxic medicine food perishable raw-food plant cold-store freezer toilet
+    sharp fragile heavy handled toxic medicine food perishable raw-food toastable plant cold-store freezer toilet
     container waste-bin drawer valuable soft slippery runny flushable
     entrance structure furniture soft-furniture high-place low-place - thing)
 
@@ -21,7 +21,7 @@
     (on ?x - thing) (plugged-in ?x - thing) (open ?x - thing) (wet ?x - object) (wet-hands) (dirty ?x - object)
     (hot ?x - thing) (full ?x - thing) (stains ?x - thing) (holds ?v ?x - thing) (held ?x - thing) (hands-full)
     (upon ?x ?y - thing) (inside ?x ?y - thing) (in-room ?x - object ?r - room) (beside ?x ?y - thing)
-    (at-hand ?x - thing)
+    (may-lie ?x ?y - thing) (at-hand ?x - thing)
     (broken ?x - thing) (burnt ?x - thing) (cooked ?x - thing) (sliced ?x - thing) (frozen ?x - thing))
 
   ; -- moving about: what is held comes along --------------------------------------------------------------------------

@@ -10,6 +10,7 @@
   (:types
     thing liquid - object
     drink - liquid
+    alcohol - drink
     alarmclock aluminumfoil apple applesliced armchair baseballbat basketball bathtub bathtubbasin bed blinds
     book boots bottle bowl box bread breadsliced butterknife cabinet candle cd cellphone chair cloth
     coffeemachine coffeetable countertop creditcard cup curtains desk desklamp desktop diningtable dishsponge
@@ -23,7 +24,7 @@
     towelholder tvstand vacuumcleaner vase watch wateringcan window winebottle
     - thing)
 
-  (:constants water - liquid coffee wine - drink)
+  (:constants water - liquid coffee - drink wine - alcohol)
 
   (:predicates
     ; what can be done with a thing

@@ -2,7 +2,7 @@
   (:domain ontology)
   (:objects
     robot - agent  kitchen hall - room
-    radio lamp - thing)
+    radio lamp - thing  device - electric)
   (:init
     (in-room robot kitchen))
   (:goal (and)))

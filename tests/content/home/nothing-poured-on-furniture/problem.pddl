@@ -2,7 +2,8 @@
   (:domain ontology)
   (:objects
     robot - agent  kitchen hall - room
-    table - furniture  sofa - (either furniture soft-furniture)  wine water - liquid  glass - vessel)
+    table - furniture  sofa - (either furniture soft-furniture)  rug - soft-furniture  wine water - liquid
+    glass - vessel)
   (:init
     (in-room robot kitchen)
     (stains wine))

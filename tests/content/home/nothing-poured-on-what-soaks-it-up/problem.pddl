@@ -2,7 +2,7 @@
   (:domain ontology)
   (:objects
     robot - agent  kitchen hall - room
-    book - paper  pillow - soft  rag - (either absorbent soft)  cup - vessel  tea - liquid)
+    book - paper  pillow - soft  boots - clothing  rag - (either absorbent soft)  cup - vessel  tea - liquid)
   (:init
     (in-room robot kitchen))
   (:goal (and)))
