@@ -263,7 +263,8 @@ class _Writer:
             if NO_STEP.fullmatch(name) and name not in self.actions:
                 if name not in self.skipped:
                     self.skipped.add(name)
-                    self._note(SC.FOREIGN_LINE, f"`{action.name}` does nothing in the scene, and is left out", action.span)
+                    message = f"`{action.name}` does nothing in the scene, and is left out"
+                    self._note(SC.FOREIGN_LINE, message, action.span)
                 return
             if name in SUBSTANCE_AT and len(objects) == 2:
                 for filled in self._with_substance(name, *objects):
