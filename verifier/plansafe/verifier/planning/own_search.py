@@ -83,12 +83,15 @@ class OwnSearch:
                 raise AssertionError("a plan that the search found does not replay: this is a bug in plansafe")
         return found
 
-    def solve_from(self, start: Execution, *, shortest: bool = False, time_limit_s: float = 10.0) -> Solution:
+    def solve_from(
+        self, start: Execution, *, shortest: bool = False, time_limit_s: float = 10.0, max_nodes: int | None = None
+    ) -> Solution:
         """The same from any moment of an execution, also one whose state was corrected by an observation.
 
-        For a task that :func:`unsupported` has no objection to. What is found is not replayed from S0.
+        For a task that :func:`unsupported` has no objection to. What is found is not replayed from S0. ``max_nodes``
+        is for this question alone: a limit that does not depend on the machine.
         """
-        search = _Search(self, start, shortest, monotonic() + time_limit_s)
+        search = _Search(self, start, shortest, monotonic() + time_limit_s, max_nodes or self.max_nodes)
         try:
             return search.run()._replace(planner=self.name)
         except (LimitReached, TooManyInstances) as end:
@@ -163,8 +166,9 @@ _Waiting = tuple[int, int, int, _Node, GroundAction]
 
 
 class _Search:
-    def __init__(self, owner: OwnSearch, start: Execution, shortest: bool, deadline: float) -> None:
+    def __init__(self, owner: OwnSearch, start: Execution, shortest: bool, deadline: float, max_nodes: int) -> None:
         self.owner = owner
+        self.max_nodes = max_nodes
         self.start = start
         self.shortest = shortest
         self.deadline = deadline
@@ -208,7 +212,7 @@ class _Search:
         return Solution(Answer.UNSOLVABLE, detail=f"all {self.visited} states within reach were visited")
 
     def _check(self) -> None:
-        if monotonic() > self.deadline or self.visited > self.owner.max_nodes:
+        if monotonic() > self.deadline or self.visited > self.max_nodes:
             raise LimitReached(Limited.TIME)
 
     # -- nodes --------------------------------------------------------------------------------------------------------
