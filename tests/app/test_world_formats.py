@@ -14,14 +14,19 @@ SAMPLES = {
     "virtualhome": ("eai-virtualhome/programs", "file*.txt", 4),
     "behavior": ("eai-behavior/human_annotations", "*.json", 3),
     "safeagentbench": ("safeagentbench", "*.jsonl", 4),
+    "earbench": ("earbench", "*.jsonl.gz", 4),
 }
 """Where the plans of a world are, and how many are drawn, evenly."""
+CARELESS = Path(__file__).resolve().parents[2] / "bench" / "hazards" / "earbench_plans.jsonl"
 
 
 def plans(world: str, data: Path, folder: Path) -> Iterator[Case]:
     """Plans with their scenes."""
     home, pattern, count = SAMPLES[world]
     files = sorted((data / home).glob(pattern))
+    if world == "earbench":
+        yield from careless(files[0], count, folder)
+        return
     graphs = data / "eai-virtualhome" / "init_and_final_graphs"
     if world == "virtualhome":
         files = [file for file in files if (graphs / f"{file.stem}.json.gz").is_file()]
@@ -38,6 +43,17 @@ def plans(world: str, data: Path, folder: Path) -> Iterator[Case]:
             steps = folder / f"plan-{number}.txt"
             steps.write_text("\n".join(task.get("step") or ["find Mug"]))
             yield case(steps, world=world, scene=str(scene), goal=str(file), task=str(number + 1))
+
+
+def careless(scenes: Path, count: int, folder: Path) -> Iterator[Case]:
+    """Careless plans for EARBench's cases, which are lines of one file."""
+    cases = {entry["ID"]: entry for entry in map(json.loads, gzip.decompress(scenes.read_bytes()).splitlines())}
+    lines = CARELESS.read_text(encoding="utf-8").splitlines()
+    for number, plan in enumerate(map(json.loads, lines[:: len(lines) // count][:count])):
+        scene, steps = folder / f"case-{number}.json", folder / f"plan-{number}.json"
+        scene.write_text(json.dumps(cases[plan["id"]]))
+        steps.write_text(json.dumps(plan["steps"]))
+        yield case(steps, world="earbench", scene=str(scene), replay="never")
 
 
 @pytest.mark.parametrize("world", SAMPLES)

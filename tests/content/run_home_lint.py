@@ -3,7 +3,7 @@
 python tests/content/run_home_lint.py [WORLD ..] [--seconds S]
 
 Asks each world's domain with its mapping, for every problem of the domain. Two worlds are in the suite
-(``test_home_lint.py``); all five take about a minute and a half.
+(``test_home_lint.py``); all six take about two minutes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from plansafe.domains import domain_path
 from plansafe.specs.lint.api import lint
 from plansafe.specs.lint.model import Lint, LintOptions
 
-WORLDS = ("household", "igibson", "omnigibson", "safeagentbench", "virtualhome")
+WORLDS = ("earbench", "household", "igibson", "omnigibson", "safeagentbench", "virtualhome")
 
 
 def linted(world: str, seconds: float = 20.0) -> Lint:

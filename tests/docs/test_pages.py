@@ -34,6 +34,7 @@ RUN = (
     "docs/virtualhome.md",
     "docs/lint.md",
     "docs/behavior.md",
+    "docs/earbench.md",
     "docs/mappings.md",
     "docs/hazards.md",
     "docs/other-worlds.md",

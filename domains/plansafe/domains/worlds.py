@@ -20,6 +20,7 @@ _ALIASES = {"bddl": "behavior", "igibson": "behavior", "omnigibson": "behavior",
 _MODULES = {
     "behavior": "plansafe.domains.behavior",
     "despite": "plansafe.domains.despite",
+    "earbench": "plansafe.domains.earbench",
     "safeagentbench": "plansafe.domains.safeagentbench",
     "safety-chip": "plansafe.domains.safety_chip",
     "virtualhome": "plansafe.domains.virtualhome",

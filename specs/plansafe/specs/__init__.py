@@ -13,6 +13,7 @@ _ROOT = os.path.dirname(os.path.abspath(__file__))
 _SUFFIX = ".safe"
 _NAME = re.compile(r"[a-z][a-z0-9_-]*\Z")
 _DEFAULTS: dict[str, tuple[str, ...]] = {
+    "earbench": ("home", "home-earbench"),
     "household": ("household",),
     "igibson": ("home", "home-igibson"),
     "omnigibson": ("home", "home-omnigibson"),

@@ -1,0 +1,145 @@
+"""EARBench (Zhu et al., arXiv 2408.04449): scenes of a few things with what is said of them, and plans in English.
+
+docs/earbench.md says what a step means, where kinds come from, and what was decided where a scene is silent.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from plansafe.domains import domain_path
+from plansafe.domains.earbench.cases import Unreadable, read_case
+from plansafe.domains.earbench.names import TAP_WATER, Things, base
+from plansafe.domains.earbench.scenes import Reader
+from plansafe.domains.earbench.steps import DONE, Words
+from plansafe.domains.json_text import broken_plan
+from plansafe.domains.world import SCENE, Benchmark, FileRole, ForeignPlan, Request, Scene, no_scene
+from plansafe.grammar.codes import SC
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
+from plansafe.grammar.source import Source
+
+_NUMBERED = re.compile(r"\s*(?:(?:step\s*)?\d+\s*[.):]|[-*])\s*", re.IGNORECASE)
+_STRING = re.compile(r'[\s,]*"((?:[^"\\]|\\.)*)"')
+_LISTED = re.compile(r'"(?:step|steps|plan)"\s*:\s*\[')
+_WRITTEN = {
+    "place_on": "place {} on {}",
+    "place_in": "place {} in {}",
+    "place_beside": "place {} next to {}",
+    "place_at_edge": "place {} on edge of {}",
+    "push_to": "push {} to {}",
+    "hold_at": "hold {} next to {}",
+    "turn_towards": "turn {} towards {}",
+    "plug_into": "plug {} into {}",
+    "pour": "pour {} into {}",
+    "spray": "spray {} onto {}",
+    "fill": "fill {} with {}",
+    "give": "give {} to {}",
+    "cut_with": "cut {} with {}",
+    "clean_with": "clean {} with {}",
+    "wash_with": "wash {} with {}",
+    "stir_with": "stir {} with {}",
+    "sit": "sit on {}",
+    "lie": "lie on {}",
+}
+
+
+def read_scene(request: Request) -> Scene:
+    """Make a problem of a case."""
+    file = request.files[SCENE]
+    try:
+        case = read_case(file, request.task)
+    except Unreadable as wrong:
+        return no_scene(wrong.diagnostic)
+    home = Reader(case, file).read()
+    with open(domain_path("earbench"), encoding="utf-8") as shipped:
+        domain = Source(shipped.name, shipped.read())
+    return Scene(domain, Source(f"{file.name} (as PDDL)", home.problem), (), home.notes, home.things)
+
+
+def read_plan(text: Source, scene: Scene) -> ForeignPlan:
+    """Read steps such as ``pick up cup_1``, ``place cup_1 on edge of desk_1``; on lines or in JSON.
+
+    ``done`` ends the plan. Words for no action stay as a step that the checker reports.
+    """
+    things: Things = scene.data
+    words = Words(things)
+    steps: list[str] = []
+    places: list[Span] = []
+    notes: list[Diagnostic] = []
+    told: set[str] = set()
+    broken = broken_plan(text)
+    if broken is not None:
+        return ForeignPlan(None, (), (broken,))
+    spans = list(_spans(text))
+    for at, span in enumerate(spans):
+        said = text.slice(span)
+        if DONE.fullmatch(said.rstrip(".")):
+            if at + 1 < len(spans):
+                label = Label(text.name, spans[at + 1])
+                advice = "`done` ends a plan: leave out what follows, or the `done`"
+                notes.append(Diagnostic(SC.FOREIGN_LINE, "this step comes after `done`", (label,), help=advice))
+            break
+        step = words.read(said)
+        for name, count in step.chosen:
+            if name not in told:
+                told.add(name)
+                message = f"there are {count}: taken as `{name}`"
+                note = Diagnostic(SC.AMBIGUOUS_OBJECT, message, (Label(text.name, span),), severity=Severity.NOTE)
+                notes.append(note)
+        steps.append(step.text)
+        places.append(span)
+    if any([note.severity is Severity.ERROR for note in notes]):
+        return ForeignPlan(None, diagnostics=tuple(notes))
+    return ForeignPlan(Source(f"{text.name} (as PDDL)", "\n".join(steps) + "\n"), tuple(places), tuple(notes))
+
+
+def _spans(text: Source) -> Iterator[Span]:
+    """The places of the steps: strings of a JSON list (also below `steps`), or lines, without their numbers."""
+    begin = _LISTED.search(text.text)
+    start = begin.end() if begin is not None else text.text.find("[") + 1 if text.text.lstrip()[:1] == "[" else 0
+    if start:
+        at = start
+        while (found := _STRING.match(text.text, at)) is not None:
+            number = _NUMBERED.match(text.text, found.start(1), found.end(1))
+            yield Span(number.end() if number else found.start(1), found.end(1))
+            at = found.end()
+        return
+    for line in re.finditer(r"[^\r\n]+", text.text):
+        if line[0].strip() and not line[0].lstrip().startswith("#"):
+            number = _NUMBERED.match(line[0])
+            skipped = number.end() if number else len(line[0]) - len(line[0].lstrip())
+            yield Span(line.start() + skipped, line.start() + len(line[0].rstrip()))
+
+
+def write_step(step: tuple[str, ...], _scene: Scene) -> str:
+    """Write a step in the benchmark's words."""
+    action, names = step[0], [_written(name) for name in step[1:]]
+    if action == "move_to" and step[1:] == ("outside",):
+        return "go out"
+    if action in _WRITTEN:
+        return _WRITTEN[action].format(*names)
+    return " ".join([action.replace("_", " "), *names])
+
+
+def _written(name: str) -> str:
+    """A thing as scenes write it: ``gas stove_1``."""
+    number = re.search(r"_(\d+)\Z", name)
+    return f"{base(name)}_{number[1]}" if number and name != TAP_WATER else base(name)
+
+
+WORLD = Benchmark(
+    name="earbench",
+    title="EARBench: scenes in words, and plans in English",
+    domain="earbench",
+    files=(
+        FileRole(
+            SCENE, "the case: objects, positions, attributes (JSON, or the data set with --task ID)", required=True
+        ),
+    ),
+    plans=("move to stove_1", "place cup_1 next to laptop_1", '["turn on stove_1", "done"]', '{"steps": [..]}'),
+    example="safecheck --world earbench plan.txt --scene case.json",
+    read_scene=read_scene,
+    read_plan=read_plan,
+    write_step=write_step,
+)

@@ -1,0 +1,323 @@
+; Scenes of EARBench: a few things with what is said of them, and a robot that follows steps in English.
+;
+; The benchmark has no simulator: what a step needs and does is decided here (docs/earbench.md). Kinds are those of the
+; household ontology, and a thing is of all that its name, its material and its state say. A step in English leaves out
+; what goes without saying, so little is asked: that things are in the room where the robot is, and not shut in. To open
+; what is open, or to switch on what is on, changes nothing.
+
+(define (domain earbench)
+  (:requirements :adl)
+
+  (:types
+    room agent thing - object
+    heat-source hob flame lamp self-stopping foaming flammable meltable metallic pressurised volatile oil electric electronics
+    socket water-source basin liquid drink vessel cookware tableware absorbent floor sharp fragile heavy handled toxic
+    medicine food plant cold-store toilet container waste-bin drawer valuable soft slippery runny flushable entrance
+    structure furniture soft-furniture high-place low-place person child animal - thing
+    open-heat oven toaster - heat-source
+    washer microwave bladed takes-water - electric
+    kettle - (either heat-source electric)
+    portable-computer - electronics
+    freezer - cold-store
+    perishable toastable - food
+    raw-food - perishable
+    clothing paper - flammable
+    small-table - thing)                             ; so small that what is on it is side by side
+
+  (:constants
+    robot - agent
+    kitchen bathroom bedroom living_room study_room hallway outside elsewhere - room
+    water - liquid)
+
+  (:predicates
+    (is_on ?x - thing) (plugged ?x - thing) (is_open ?x - thing) (is_closed ?x - thing)  ; closed: where that is said
+    (wet ?x - thing) (wet_hands) (dirty ?x - thing) (hot ?x - thing) (frozen ?x - thing) (full ?x - thing)
+    (broken ?x - thing) (cooked ?x - thing) (sliced ?x - thing)
+    (held ?x - thing) (at ?x - thing) (in_room ?x - object ?r - room)
+    (upon ?x ?y - thing) (inside ?x ?y - thing) (beside ?x ?y - thing)  ; beside is written both ways
+    (at_edge ?x - thing)                             ; at the edge of what it is on
+    (plugged_into ?x ?y - thing) (faces ?x ?y - thing))
+
+  ; -- moving about: what is held comes along, with what is in and on it -----------------------------------------------
+
+  (:action move_to
+    :parameters (?x - object)
+    :effect (and
+      (forall (?y - thing) (and (when (and (at ?y) (not (= ?y ?x))) (not (at ?y))) (when (= ?y ?x) (at ?y))))
+      (forall (?r - room) (and
+        (when (or (= ?x ?r) (in_room ?x ?r)) (in_room robot ?r))
+        (when (and (not (= ?x ?r)) (not (in_room ?x ?r))) (not (in_room robot ?r)))))
+      (forall (?y - thing ?r - room)
+        (when (or (held ?y) (exists (?v - thing) (and (held ?v) (or (inside ?y ?v) (upon ?y ?v)))))
+          (and (when (or (= ?x ?r) (in_room ?x ?r)) (in_room ?y ?r))
+               (when (and (not (= ?x ?r)) (not (in_room ?x ?r))) (not (in_room ?y ?r))))))))
+
+  ; -- taking and placing: what is placed without having been picked up was picked up on the way ----------------------
+
+  (:action pick_up
+    :parameters (?x - thing)
+    :precondition (and (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r)))
+      (not (exists (?c - thing) (and (is_closed ?c) (inside ?x ?c)))))
+    :effect (and (held ?x) (not (at_edge ?x))
+      (forall (?z - thing) (and (not (upon ?x ?z)) (not (inside ?x ?z)) (not (beside ?x ?z)) (not (beside ?z ?x))))))
+
+  (:action place_on
+    :parameters (?x ?y - thing)
+    :precondition (and (not (= ?x ?y)) (not (exists (?c - thing) (and (is_closed ?c) (inside ?x ?c))))
+      (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r)))
+      (exists (?r - room) (and (in_room robot ?r) (in_room ?y ?r))))
+    :effect (and (not (held ?x)) (not (at_edge ?x))
+      (forall (?z - thing) (and (not (upon ?x ?z)) (not (inside ?x ?z)) (not (beside ?x ?z)) (not (beside ?z ?x))))
+      (upon ?x ?y)))
+
+  (:action place_at_edge
+    :parameters (?x ?y - thing)
+    :precondition (and (not (= ?x ?y)) (not (exists (?c - thing) (and (is_closed ?c) (inside ?x ?c))))
+      (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r)))
+      (exists (?r - room) (and (in_room robot ?r) (in_room ?y ?r))))
+    :effect (and (not (held ?x)) (at_edge ?x)
+      (forall (?z - thing) (and (not (upon ?x ?z)) (not (inside ?x ?z)) (not (beside ?x ?z)) (not (beside ?z ?x))))
+      (upon ?x ?y)))
+
+  (:action place_in
+    :parameters (?x ?y - thing)
+    :precondition (and (not (= ?x ?y)) (not (exists (?c - thing) (and (is_closed ?c) (inside ?x ?c))))
+      (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r)))
+      (exists (?r - room) (and (in_room robot ?r) (in_room ?y ?r)))
+      (not (is_closed ?y)))
+    :effect (and (not (held ?x)) (not (at_edge ?x))
+      (forall (?z - thing) (and (not (upon ?x ?z)) (not (inside ?x ?z)) (not (beside ?x ?z)) (not (beside ?z ?x))))
+      (inside ?x ?y)))
+
+  ; next to, in front of, below, .. ; it stands where the other stands
+  (:action place_beside
+    :parameters (?x ?y - thing)
+    :precondition (and (not (= ?x ?y)) (not (exists (?c - thing) (and (is_closed ?c) (inside ?x ?c))))
+      (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r)))
+      (exists (?r - room) (and (in_room robot ?r) (in_room ?y ?r))))
+    :effect (and (not (held ?x)) (not (at_edge ?x))
+      (forall (?z - thing) (and (not (upon ?x ?z)) (not (inside ?x ?z)) (not (beside ?x ?z)) (not (beside ?z ?x))))
+      (beside ?x ?y) (beside ?y ?x)
+      (forall (?s - thing) (when (and (upon ?y ?s) (not (= ?s ?x))) (upon ?x ?s)))
+      (forall (?f - floor) (when (= ?f ?y) (upon ?x ?f)))))
+
+  (:action push_to
+    :parameters (?x ?y - thing)
+    :precondition (and (not (= ?x ?y)) (not (exists (?c - thing) (and (is_closed ?c) (inside ?x ?c))))
+      (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r)))
+      (exists (?r - room) (and (in_room robot ?r) (in_room ?y ?r))))
+    :effect (and (not (held ?x))
+      (forall (?z - thing) (and (not (upon ?x ?z)) (not (inside ?x ?z)) (not (beside ?x ?z)) (not (beside ?z ?x))))
+      (beside ?x ?y) (beside ?y ?x)))
+
+  (:action push
+    :parameters (?x - thing)
+    :precondition (and (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r))))
+    :effect (and))
+
+  (:action hold_at
+    :parameters (?x ?y - thing)
+    :precondition (and (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r)))
+      (exists (?r - room) (and (in_room robot ?r) (in_room ?y ?r)))
+      (not (exists (?c - thing) (and (is_closed ?c) (inside ?x ?c)))))
+    :effect (and (held ?x) (beside ?x ?y) (beside ?y ?x)))
+
+  (:action turn_towards
+    :parameters (?x ?y - thing)
+    :precondition (and (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r)))
+      (exists (?r - room) (and (in_room robot ?r) (in_room ?y ?r))))
+    :effect (faces ?x ?y))
+
+  (:action drop
+    :parameters (?x - thing)
+    :precondition (and (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r))))
+    :effect (and (not (held ?x))
+      (forall (?z - thing) (and (not (upon ?x ?z)) (not (inside ?x ?z)) (not (beside ?x ?z)) (not (beside ?z ?x))))
+      (forall (?f - floor ?r - room) (when (and (in_room ?f ?r) (in_room robot ?r)) (upon ?x ?f)))))
+
+  (:action throw
+    :parameters (?x - thing)
+    :precondition (and (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r))))
+    :effect (and (not (held ?x))
+      (forall (?z - thing) (and (not (upon ?x ?z)) (not (inside ?x ?z)) (not (beside ?x ?z)) (not (beside ?z ?x))))))
+
+  (:action give
+    :parameters (?x ?to - thing)
+    :precondition (exists (?r - room) (and (in_room robot ?r) (in_room ?to ?r)))
+    :effect (and (not (held ?x))
+      (forall (?z - thing) (and (not (upon ?x ?z)) (not (inside ?x ?z)) (not (beside ?x ?z)) (not (beside ?z ?x))))))
+
+  ; -- devices and openings --------------------------------------------------------------------------------------------
+
+  (:action open
+    :parameters (?x - thing)
+    :precondition (and (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r))))
+    :effect (and (is_open ?x) (not (is_closed ?x))))
+
+  (:action close
+    :parameters (?x - thing)
+    :precondition (and (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r))))
+    :effect (and (is_closed ?x) (not (is_open ?x))))
+
+  (:action turn_on
+    :parameters (?x - thing)
+    :precondition (and (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r))))
+    :effect (is_on ?x))
+
+  (:action turn_off
+    :parameters (?x - thing)
+    :precondition (and (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r))))
+    :effect (not (is_on ?x)))
+
+  (:action plug_in
+    :parameters (?x - thing)
+    :precondition (and (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r))))
+    :effect (plugged ?x))
+
+  (:action plug_into
+    :parameters (?x ?y - thing)
+    :precondition (and (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r)))
+      (exists (?r - room) (and (in_room robot ?r) (in_room ?y ?r))))
+    :effect (and (plugged ?x) (plugged_into ?x ?y)))
+
+  (:action unplug
+    :parameters (?x - thing)
+    :precondition (and (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r))))
+    :effect (and (not (plugged ?x)) (not (is_on ?x)) (forall (?y - thing) (not (plugged_into ?x ?y)))))
+
+  ; -- liquids: what is in a vessel runs to where it is poured; what is no vessel is itself poured ---------------------
+
+  (:action pour
+    :parameters (?x ?y - thing)
+    :precondition (and (not (= ?x ?y)) (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r)))
+      (exists (?r - room) (and (in_room robot ?r) (in_room ?y ?r))))
+    :effect (and (not (full ?x))
+      (forall (?c - thing) (when (and (inside ?c ?x) (not (= ?c ?y))) (inside ?c ?y)))
+      (when (not (or (exists (?c - thing) (inside ?c ?x)) (exists (?v - (either vessel container)) (= ?v ?x))))
+        (and (inside ?x ?y) (not (held ?x))))
+      (forall (?v - vessel ?l - liquid) (when (and (= ?v ?y) (or (= ?l ?x) (inside ?l ?x))) (full ?v)))
+      (forall (?l - liquid)
+        (when (and (or (= ?l ?x) (inside ?l ?x)) (not (exists (?v - (either vessel basin)) (= ?v ?y)))) (wet ?y)))))
+
+  (:action spray
+    :parameters (?x ?y - thing)
+    :precondition (and (not (= ?x ?y)) (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r)))
+      (exists (?r - room) (and (in_room robot ?r) (in_room ?y ?r))))
+    :effect (wet ?y))
+
+  (:action fill
+    :parameters (?x ?l - thing)
+    :precondition (and (not (= ?x ?l)) (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r))))
+    :effect (and (full ?x) (inside ?l ?x)))
+
+  (:action empty
+    :parameters (?x - thing)
+    :precondition (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r)))
+    :effect (and (not (full ?x)) (forall (?c - thing) (not (inside ?c ?x)))))
+
+  ; -- handling: what is done with a tool takes the tool in hand -------------------------------------------------------
+
+  (:action cut
+    :parameters (?x - thing)
+    :precondition (and (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r))))
+    :effect (and (sliced ?x)))
+
+  (:action cut_with
+    :parameters (?x ?tool - thing)
+    :precondition (and (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r)))
+      (exists (?r - room) (and (in_room robot ?r) (in_room ?tool ?r))))
+    :effect (and (held ?tool) (sliced ?x)))
+
+  (:action clean
+    :parameters (?x - thing)
+    :precondition (and (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r))))
+    :effect (and (not (dirty ?x)) (not (wet ?x))))
+
+  (:action clean_with
+    :parameters (?x ?tool - thing)
+    :precondition (and (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r)))
+      (exists (?r - room) (and (in_room robot ?r) (in_room ?tool ?r))))
+    :effect (and (held ?tool) (not (dirty ?x)) (not (wet ?x))))
+
+  (:action wash
+    :parameters (?x - thing)
+    :precondition (and (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r))))
+    :effect (and (not (dirty ?x)) (wet ?x)))
+
+  (:action wash_with
+    :parameters (?x ?tool - thing)
+    :precondition (and (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r)))
+      (exists (?r - room) (and (in_room robot ?r) (in_room ?tool ?r))))
+    :effect (and (held ?tool) (not (dirty ?x)) (wet ?x)))
+
+  (:action stir
+    :parameters (?x - thing)
+    :precondition (and (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r))))
+    :effect (and))
+
+  (:action stir_with
+    :parameters (?x ?tool - thing)
+    :precondition (and (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r)))
+      (exists (?r - room) (and (in_room robot ?r) (in_room ?tool ?r))))
+    :effect (and (held ?tool)))
+
+  (:action dry
+    :parameters (?x - thing)
+    :precondition (and (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r))))
+    :effect (not (wet ?x)))
+
+  (:action iron
+    :parameters (?x - thing)
+    :precondition (and (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r))))
+    :effect (and))
+
+  (:action cook
+    :parameters (?x - thing)
+    :precondition (and (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r))))
+    :effect (and (cooked ?x) (hot ?x)))
+
+  (:action break
+    :parameters (?x - thing)
+    :precondition (and (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r))))
+    :effect (broken ?x))
+
+  (:action consume
+    :parameters (?x - thing)
+    :precondition (and (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r))))
+    :effect (and))
+
+  (:action touch
+    :parameters (?x - thing)
+    :precondition (and (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r))))
+    :effect (and))
+
+  (:action look_at
+    :parameters (?x - thing)
+    :precondition (and (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r))))
+    :effect (and))
+
+  (:action sit
+    :parameters (?x - thing)
+    :precondition (and (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r))))
+    :effect (and))
+
+  (:action lie
+    :parameters (?x - thing)
+    :precondition (and (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r))))
+    :effect (and))
+
+  (:action wash_hands
+    :parameters ()
+    :effect (wet_hands))
+
+  (:action dry_hands
+    :parameters ()
+    :effect (not (wet_hands)))
+
+  (:action sleep
+    :parameters ()
+    :effect (and))
+
+  (:action wait
+    :parameters ()
+    :effect (and)))
