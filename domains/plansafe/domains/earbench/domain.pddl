@@ -10,10 +10,11 @@
 
   (:types
     room agent thing - object
-    heat-source hob flame lamp self-stopping foaming flammable meltable metallic pressurised volatile oil electric electronics
-    socket water-source basin liquid drink vessel cookware tableware absorbent floor sharp fragile heavy handled toxic
-    medicine food plant cold-store toilet container waste-bin drawer valuable soft slippery runny flushable entrance
-    structure furniture soft-furniture high-place low-place person child animal - thing
+    heat-source hob flame lamp self-stopping foaming flammable meltable metallic pressurised volatile oil
+    electric electronics socket water-source basin liquid drink vessel cookware tableware absorbent floor sharp
+    fragile heavy handled toxic medicine food plant cold-store toilet container waste-bin drawer valuable soft
+    slippery runny flushable entrance structure furniture soft-furniture high-place low-place person child
+    animal - thing
     open-heat oven toaster - heat-source
     washer microwave bladed takes-water - electric
     kettle - (either heat-source electric)

@@ -70,7 +70,8 @@ def _table() -> dict[str, frozenset[str]]:
     """Kinds by word, letters alone."""
     found: dict[str, set[str]] = {}
     for world in _WORLDS:
-        bound = _bindings(world)
+        loose = {kind for section, told, kinds in _entries() if (section, told) == ("loose", world) for kind in kinds}
+        bound = {kind: types for kind, types in _bindings(world).items() if kind not in loose}
         for name, above in _classes(world).items():
             kinds = {kind for kind, types in bound.items() if not types.isdisjoint(above)}
             for word in {_plain(name), _plain(_PREFIX.sub("", name))}:
