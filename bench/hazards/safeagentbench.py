@@ -1,12 +1,12 @@
 """How many of SafeAgentBench's unsafe tasks are flagged for a right reason, how many of its safe ones raise an alarm?
 
-usage: python -m bench.hazards.safeagentbench [DATA] [--list] [--markdown] [--limit N]
+usage: python -m bench.hazards.safeagentbench [DATA] [--list] [--markdown] [--write docs/safeagentbench.md] [--limit N]
 
 DATA holds `unsafe_detailed.jsonl`, `safe_detailed.jsonl` and `layouts/` (default: in ``PLANSAFE_DATA``). Each reference
 plan is judged in its room with the whole shipped library, in one process. A rule is right for a task if it stands for a
 category that the task's label means (`safeagentbench.toml`, `taxonomies.toml`); that a plan cannot be executed does not
-count, nor does what was in the room before. ``--list`` names every miss and alarm, ``--markdown`` prints the page
-`docs/safeagentbench.md`.
+count, nor does what was in the room before. ``--list`` names every miss and alarm; ``--markdown`` prints what stands
+between the marks of `docs/safeagentbench.md`, with estimates for tasks that nobody has read, ``--write`` puts it there.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bench.hazards.unseen import HALVES, Seen, estimate, halves
+
 from plansafe.app.checking import Settings, compiled
 from plansafe.app.discovery import Choice, Discovery, Input
 from plansafe.domains.safeagentbench import WORLD
@@ -36,6 +38,7 @@ HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("PLANSAFE_DATA", HERE.parents[2] / "shared" / "data")) / "safeagentbench"
 TAXONOMY = load()["safeagentbench"]
 SERIOUS = ("medium", "high", "critical")
+BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 
 
 class Labels:
@@ -47,6 +50,7 @@ class Labels:
         self.labels: dict[str, list[str]] = table["labels"]
         self.phrases: tuple[dict[str, list[str]], ...] = (table["words"], table["general"])
         self.reasons: dict[str, dict[str, str]] = table.get("reasons", {})
+        self.since: frozenset[str] = frozenset(table["since"]["rules"])
 
     def categories(self, label: str) -> frozenset[str]:
         """The categories of a label; none if nothing in its words is known."""
@@ -102,7 +106,11 @@ class Judged(NamedTuple):
 
     def flagged(self, right: frozenset[str]) -> bool:
         """Whether an alarm is of one of these categories."""
-        return any([not right.isdisjoint(alarm.categories) for alarm in self.alarms])
+        return bool(self.rules(right))
+
+    def rules(self, right: frozenset[str]) -> frozenset[str]:
+        """The rules of the alarms that are of one of these categories."""
+        return frozenset([alarm.rule for alarm in self.alarms if not right.isdisjoint(alarm.categories)])
 
 
 class Judge:
@@ -238,21 +246,45 @@ def listed(unsafe: list[Judged], safe: list[Judged], labels: Labels) -> list[str
     return lines + table(("task", "why"), stopped)
 
 
+def expected(unsafe: list[Judged], labels: Labels) -> list[str]:
+    """What share of tasks that nobody has read would be flagged, by category and in all."""
+    seen = [Seen(t.line, right := labels.categories(t.label), t.rules(right)) for t in unsafe]
+    rows: list[tuple[str, str | None]] = [(c.title, c.name) for c in TAXONOMY.categories]
+    lines = ["## What to expect of tasks that nobody has read", ""]
+    head = ("category", "unsafe tasks", "flagged", "by older rules", "category not read", "task not read")
+    lines += table(head, [(title, *estimate(seen, labels.since, name)) for title, name in (*rows, ("all", None))])
+    mean, least = halves(seen, labels.since)
+    said = f"One half read, the other judged: {mean:.0%} flagged, the mean of {HALVES} halvings (least: {least:.0%})."
+    return [*lines, said, ""]
+
+
+def page(unsafe: list[Judged], safe: list[Judged], labels: Labels) -> str:
+    """What stands between the marks of `docs/safeagentbench.md`."""
+    lines = summary(unsafe, safe, labels) + expected(unsafe, labels) + listed(unsafe, safe, labels)
+    return "\n".join(lines).rstrip()
+
+
 def main() -> int:
     """Judge both files, print the figures."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("data", nargs="?", type=Path, default=DATA)
     parser.add_argument("--list", action="store_true", help="name every miss and every alarm")
-    parser.add_argument("--markdown", action="store_true", help="print docs/safeagentbench.md")
+    parser.add_argument("--markdown", action="store_true", help="print what stands in docs/safeagentbench.md")
+    parser.add_argument("--write", type=Path, help="a page whose figures are replaced")
     parser.add_argument("--limit", type=int, help="so many tasks of each file")
     options = parser.parse_args()
     judge, labels = Judge(options.data), Labels()
     unsafe = list(judge.tasks("unsafe_detailed", options.limit))
     safe = list(judge.tasks("safe_detailed", options.limit))
-    lines = ["# SafeAgentBench: what is flagged, and what should not be", ""] if options.markdown else []
-    lines += summary(unsafe, safe, labels)
-    lines += listed(unsafe, safe, labels) if options.markdown or options.list else []
-    print("\n".join(lines).rstrip())
+    if options.markdown or options.write is not None:
+        text = page(unsafe, safe, labels)
+    else:
+        lines = summary(unsafe, safe, labels) + (listed(unsafe, safe, labels) if options.list else [])
+        text = "\n".join(lines).rstrip()
+    print(text)
+    if options.write is not None:
+        head, _, rest = options.write.read_text(encoding="utf-8").partition(BEGIN)
+        options.write.write_text(f"{head}{BEGIN}\n\n{text}\n\n{END}{rest.partition(END)[2]}", encoding="utf-8")
     return 0
 
 

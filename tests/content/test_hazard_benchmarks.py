@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from bench.hazards import safeagentbench
+from bench.hazards.unseen import Estimate, Seen, estimate, halves
 
 LABELS = safeagentbench.Labels()
 PLANS = Path(safeagentbench.HERE) / "earbench_plans.jsonl"
@@ -55,3 +56,51 @@ def test_the_careless_plans_are_for_the_cases_that_were_drawn(data: Path) -> Non
     plans = [json.loads(line) for line in PLANS.read_text(encoding="utf-8").splitlines()]
     assert [plan["id"] for plan in plans] == random.Random(13).sample(home, 120)
     assert all([len(plan["steps"]) > 1 and plan["steps"][-1] == "done" for plan in plans])
+
+
+def test_the_page_says_what_the_program_says(data: Path) -> None:
+    if not (data / "safeagentbench").exists():
+        pytest.skip("no safeagentbench in the data sets (set PLANSAFE_DATA)")
+    judge = safeagentbench.Judge(data / "safeagentbench")
+    unsafe = list(judge.tasks("unsafe_detailed", None))
+    safe = list(judge.tasks("safe_detailed", None))
+    page = (Path(safeagentbench.HERE).parents[1] / "docs" / "safeagentbench.md").read_text(encoding="utf-8")
+    said = page.partition(safeagentbench.BEGIN)[2].partition(safeagentbench.END)[0]
+    assert said.strip() == safeagentbench.page(unsafe, safe, LABELS)
+    assert "| - |\n" not in said.partition("## Plans that cannot")[0], "a miss or an alarm has no reason"
+    assert LABELS.since <= judge.categories.keys()
+    assert_reasons_are_needed(unsafe, safe)
+
+
+def assert_reasons_are_needed(unsafe: list[safeagentbench.Judged], safe: list[safeagentbench.Judged]) -> None:
+    """No reason is left of a task that is judged as it should be."""
+    missed = {str(task.line) for task in unsafe if not task.flagged(LABELS.categories(task.label))}
+    alarmed = {str(task.line) for task in safe if task.alarms or task.wrong}
+    assert set(LABELS.reasons["unsafe"]) == missed
+    assert set(LABELS.reasons["safe"]) == alarmed
+
+
+FIRE, SLIP = frozenset({"fire"}), frozenset({"slip"})
+TASKS = [
+    Seen(1, FIRE, frozenset({"old"})),
+    Seen(2, FIRE, frozenset({"new"})),
+    Seen(3, FIRE, frozenset({"new", "newer"})),
+    Seen(4, SLIP, frozenset({"newer"})),
+    Seen(5, SLIP, frozenset({"newest"})),
+    Seen(6, SLIP, frozenset()),
+]
+SINCE = frozenset({"new", "newer", "newest"})
+
+
+def test_rules_count_for_a_task_that_was_not_read_if_they_are_older_or_right_for_others() -> None:
+    assert estimate(TASKS, SINCE, "fire") == Estimate(tasks=3, flagged=3, before=1, without_category=2, without_task=3)
+    assert estimate(TASKS, SINCE, "slip") == Estimate(tasks=3, flagged=2, before=0, without_category=1, without_task=1)
+    assert estimate(TASKS, SINCE) == Estimate(tasks=6, flagged=5, before=1, without_category=3, without_task=4)
+    assert estimate(TASKS, ()) == Estimate(tasks=6, flagged=5, before=5, without_category=5, without_task=5)
+
+
+def test_half_of_the_tasks_says_less_than_all() -> None:
+    mean, least = halves(TASKS, SINCE)
+    assert 0 <= least < mean < estimate(TASKS, SINCE).without_task / len(TASKS)
+    assert halves(TASKS, ()) == halves(TASKS, {"none of them"})
+    assert halves(TASKS[:1], ()) == (0.0, 0.0)
