@@ -23,6 +23,7 @@ RUN = (
     "docs/language.md",
     "docs/labels.md",
     "docs/loose-text.md",
+    "docs/models.md",
     "docs/files.md",
     "docs/planners.md",
     "docs/unknown-worlds.md",

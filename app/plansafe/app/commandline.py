@@ -55,6 +55,8 @@ _LAZY = {
     "detector": "make rules of a table",
     "scenario": "check scenarios of benchmarks, and correct them",
     "verify-certificate": "check a proof that a plan is safe",
+    "models": "which language models can be asked",
+    "ask": "one question to a language model",
 }
 """Commands that are built only when they are called: every flag costs start-up time."""
 

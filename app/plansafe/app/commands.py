@@ -17,6 +17,7 @@ from plansafe.app.domains import app as domains
 from plansafe.app.hazards import detector, hazards
 from plansafe.app.initialising import init
 from plansafe.app.linting import lint
+from plansafe.app.models import ask, models
 from plansafe.app.options import (
     AllowNoRules,
     Color,
@@ -69,10 +70,12 @@ _DOT = b"digraph"
 _SEARCHING = "looking for the nearest safe plan .."
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+app.command("ask")(ask)
 app.command("detector")(detector)
 app.command("hazards")(hazards)
 app.command("init")(init)
 app.command("lint")(lint)
+app.command("models")(models)
 app.command("verify-certificate")(verify_certificate)
 app.add_typer(domains, name="domains")
 app.add_typer(scenarios, name="scenario")

@@ -89,6 +89,14 @@ class SC:
     RULES_LEFT_OUT: Final = "SC621"  # the plan would leave out rules
     BAD_PROJECT_FILE: Final = "SC622"  # bad project file
     PROJECT_FILE_EXISTS: Final = "SC623"  # there is a project file already
+    UNKNOWN_MODEL: Final = "SC630"  # unknown model
+    MODEL_PACKAGE_MISSING: Final = "SC633"  # a package for models is not installed
+    MODEL_FAILED: Final = "SC634"  # a model gave no answer
+    MODEL_KEY: Final = "SC635"  # no key, or one that is not accepted
+    BAD_ANSWER_CACHE: Final = "SC636"  # answers cannot be kept in this file
+    MODEL_UNABLE: Final = "SC637"  # a model cannot do what was asked
+    BAD_RECORD: Final = "SC638"  # recorded answers that cannot be read
+    NO_RECORDED_ANSWER: Final = "SC639"  # no recorded answer for a request
     NOT_WRITTEN: Final = "SC640"  # not written, because something would be lost
     LINK_LEADS_OUT: Final = "SC641"  # a link leads out of the folder
 

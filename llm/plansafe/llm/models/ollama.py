@@ -1,0 +1,95 @@
+"""Ollama by its own protocol, ``/api/chat``: schemas in the field ``format``, and marked thinking apart."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from plansafe.grammar.codes import SC
+from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.llm.models.answer import Answer, Finish, bounded, count
+from plansafe.llm.models.chat import wire
+from plansafe.llm.models.constraint import Wanted, in_a_form_known, judged, unpacked
+from plansafe.llm.models.plain import PlainModel
+from plansafe.llm.models.port import Capabilities, LogitsMask, ModelError
+from plansafe.llm.models.reasoning import without_reasoning
+from plansafe.llm.models.received import inner, short, text_of
+from plansafe.llm.models.request import JsonSchema, Request, canonical
+from plansafe.llm.models.transport import Refused, Transport
+
+PORT = 11434
+CAPABILITIES = Capabilities(json_schema=True, seed=True)
+
+
+def url_of(host: str) -> str:
+    """The address that ``OLLAMA_HOST`` means: a host, a port or both. ``0.0.0.0`` is for servers."""
+    text = host.strip()
+    if "://" in text:
+        return text
+    name, colon, port = text.rpartition(":") if not text.endswith("]") else (text, "", "")
+    if not colon:
+        name, port = text, str(PORT)
+    name = "127.0.0.1" if name in ("", "0.0.0.0") else name
+    return f"http://{name}:{port}"
+
+
+class OllamaModel(PlainModel):
+    """A model behind Ollama."""
+
+    def __init__(self, name: str, transport: Transport, connections: int) -> None:
+        super().__init__("ollama/", canonical(["ollama", name, transport.url]), CAPABILITIES, connections, keeps=True)
+        self._name = name
+        self._transport = transport
+
+    def cancel(self) -> None:
+        """Let calls that wait for another try give up."""
+        self._transport.cancel()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._transport.close()
+
+    def answer(self, request: Request, mask: LogitsMask | None = None) -> Answer:
+        """See :class:`~plansafe.llm.models.port.Model`."""
+        self.refuse(mask)
+        wanted = in_a_form_known(request.constraint, self.capabilities)
+        try:
+            body = self._transport.post("/api/chat", self._payload(request, wanted))
+        except Refused as refused:
+            message = f"{self._transport.url} refuses the request: {refused.said} (status {refused.status})"
+            raise ModelError(Diagnostic(SC.MODEL_FAILED, message)) from None
+        return judged(bounded(self._read(body, wanted)), request.constraint)
+
+    def _payload(self, request: Request, wanted: Wanted) -> dict[str, Any]:
+        options: dict[str, Any] = {
+            "num_predict": request.max_tokens,
+            "temperature": request.temperature,
+            "top_p": request.top_p,
+        }
+        if request.seed is not None:
+            options["seed"] = request.seed
+        if request.stop:
+            options["stop"] = list(request.stop)
+        payload = {"model": self._name, "messages": wire(request), "stream": False, "options": options}
+        if isinstance(wanted.constraint, JsonSchema):
+            payload["format"] = json.loads(wanted.constraint.text)
+        return payload
+
+    def _read(self, body: dict[str, Any], wanted: Wanted) -> Answer:
+        message = inner(body, "message")
+        if not isinstance(message, dict) or body.get("done") is False:
+            said = self._transport.clean(short(body.get("error")) or "no message, or one that is not complete")
+            raise ModelError(Diagnostic(SC.MODEL_FAILED, f"{self._transport.url} sent an answer without text: {said}"))
+        text, marked = without_reasoning(text_of(message.get("content")))
+        if wanted.wrapped:
+            text = unpacked(text)
+        reason = short(body.get("done_reason"))
+        return Answer(
+            text=self._transport.hide(text),
+            finish={"stop": Finish.STOP, "length": Finish.LENGTH}.get(reason, Finish.OTHER),
+            enforced=wanted.enforced,
+            reasoning=marked + len(text_of(message.get("thinking"))),
+            prompt_tokens=count(body.get("prompt_eval_count")),
+            completion_tokens=count(body.get("eval_count")),
+            model=self._transport.clean(short(body.get("model"))),
+        )

@@ -1,0 +1,184 @@
+"""The providers by name, what each can do, and how a name such as ``ollama/qwen3`` becomes a model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import NamedTuple
+
+from plansafe.grammar.codes import SC
+from plansafe.grammar.diagnostics import Diagnostic, near
+from plansafe.llm.models import llamacpp, mock, ollama, openai, replay, vllm
+from plansafe.llm.models.chat import ChatModel, Dialect
+from plansafe.llm.models.keys import Key
+from plansafe.llm.models.port import Capabilities, Model, ModelError, Policy
+from plansafe.llm.models.remote_url import checked_url
+from plansafe.llm.models.transport import Transport, Tries
+
+_MOST_CONNECTIONS = 64
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What may be said about a model beside its name. ``environment`` is where addresses and keys are read."""
+
+    base_url: str | None = None
+    connections: int | None = None
+    tries: Tries = field(default_factory=Tries)
+    seed: int = 0
+    policies: Mapping[str, Policy] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
+
+
+class Provider(NamedTuple):
+    """A kind of model. ``packages`` are what it imports, ``extra`` what installs them, ``needs`` what else it takes."""
+
+    name: str
+    form: str
+    about: str
+    capabilities: Capabilities
+    packages: tuple[str, ...]
+    extra: str
+    needs: str
+    open: Callable[[str, Settings], Model]
+
+    @property
+    def installed(self) -> bool:
+        """Whether the packages are there. Nothing is imported."""
+        return all([find_spec(package) is not None for package in self.packages])
+
+
+def open_model(name: str, settings: Settings | None = None) -> Model:
+    """The model of that name: ``PROVIDER/NAME``.
+
+    Raises :class:`ModelError` for an unknown provider, missing packages, weights or keys, before anything is sent.
+    """
+    kind, slash, rest = name.partition("/")
+    provider = next((p for p in PROVIDERS if p.name == kind.lower()), None)
+    if provider is None or not slash or not rest or not rest.isprintable():
+        raise ModelError(_unknown(name, kind, provider), fatal=True)
+    return provider.open(rest, settings or Settings())
+
+
+def _unknown(name: str, kind: str, provider: Provider | None) -> Diagnostic:
+    if provider is not None:
+        return Diagnostic(SC.UNKNOWN_MODEL, f"{name!a} names no model", help=f"write {provider.form}")
+    names = [p.name for p in PROVIDERS]
+    found = near(kind.lower(), names)
+    help = found or f"write PROVIDER/NAME; providers: {', '.join(names)}"
+    if os.path.exists(name):
+        form = f"gguf/{name}" if name.lower().endswith(".gguf") else f"hf/{name}"
+        help = f"for weights in a file or folder, write {form}"
+    return Diagnostic(SC.UNKNOWN_MODEL, f"there is no provider {kind[:60]!a} (of the model {name[:120]!a})", help=help)
+
+
+def _connections(settings: Settings, usual: int) -> int:
+    return max(1, min(settings.connections or usual, _MOST_CONNECTIONS))
+
+
+def _remote(settings: Settings, variable: str, usual: str, key: str, start: str) -> Transport:
+    """The way to a server: the flag, else the variable, else where it usually listens."""
+    name, text = ("--base-url", settings.base_url)
+    if text is None:
+        name, text = variable, settings.environment.get(variable) or usual
+    if variable == "OLLAMA_HOST":
+        text = ollama.url_of(text)
+    url = checked_url(text, name)
+    secret = Key(settings.environment.get(key, "").strip(), key)
+    return Transport(url, secret, settings.tries, _connections(settings, 4), start)
+
+
+def _chat(dialect: Dialect, name: str, transport: Transport, settings: Settings) -> ChatModel:
+    return ChatModel(dialect, name, transport, _connections(settings, 4))
+
+
+def _openai(name: str, settings: Settings) -> Model:
+    transport = _remote(settings, "OPENAI_BASE_URL", openai.URL, "OPENAI_API_KEY", "is there a way to the network?")
+    if transport.url == openai.URL and not settings.environment.get("OPENAI_API_KEY", "").strip():
+        transport.close()
+        help = "set OPENAI_API_KEY, or name another server with --base-url or OPENAI_BASE_URL"
+        raise ModelError(Diagnostic(SC.MODEL_KEY, "openai/ needs a key", help=help), fatal=True)
+    return _chat(openai.dialect(transport.url), name, transport, settings)
+
+
+def _vllm(name: str, settings: Settings) -> Model:
+    start = f"start the server with `vllm serve {name}`, or say with --base-url where it is"
+    transport = _remote(settings, "VLLM_BASE_URL", vllm.URL, "VLLM_API_KEY", start)
+    return _chat(vllm.dialect(), name, transport, settings)
+
+
+def _llamacpp(name: str, settings: Settings) -> Model:
+    start = "start the server with `llama-server -m FILE`, or say with --base-url where it is"
+    transport = _remote(settings, "LLAMACPP_BASE_URL", llamacpp.URL, "LLAMA_API_KEY", start)
+    return _chat(llamacpp.dialect(), name, transport, settings)
+
+
+def _ollama(name: str, settings: Settings) -> Model:
+    start = f"start it with `ollama serve`, and fetch the model with `ollama pull {name}`"
+    transport = _remote(settings, "OLLAMA_HOST", f"127.0.0.1:{ollama.PORT}", "OLLAMA_API_KEY", start)
+    return ollama.OllamaModel(name, transport, _connections(settings, 4))
+
+
+def _replay(path: str, _: Settings) -> Model:
+    return replay.ReplayModel(path)
+
+
+def _mock(name: str, settings: Settings) -> Model:
+    if name not in mock.KINDS:
+        help = near(name, list(mock.KINDS)) or f"there are: {', '.join([f'mock/{kind}' for kind in mock.KINDS])}"
+        raise ModelError(Diagnostic(SC.UNKNOWN_MODEL, f"there is no mock {name[:60]!a}", help=help), fatal=True)
+    return mock.MockModel(name, settings.policies, settings.seed)
+
+
+_HTTP = ("httpx",)
+PROVIDERS = (
+    Provider(
+        "openai",
+        "openai/NAME",
+        "OpenAI, or a service with its protocol (--base-url)",
+        openai.dialect("").capabilities,
+        _HTTP,
+        "llm",
+        "OPENAI_API_KEY, OPENAI_BASE_URL",
+        _openai,
+    ),
+    Provider(
+        "vllm",
+        "vllm/NAME",
+        "a server of vLLM",
+        vllm.dialect().capabilities,
+        _HTTP,
+        "llm",
+        "VLLM_BASE_URL, VLLM_API_KEY",
+        _vllm,
+    ),
+    Provider(
+        "ollama", "ollama/NAME", "Ollama", ollama.CAPABILITIES, _HTTP, "llm", "OLLAMA_HOST, OLLAMA_API_KEY", _ollama
+    ),
+    Provider(
+        "llamacpp",
+        "llamacpp/NAME",
+        "a server of llama.cpp",
+        llamacpp.dialect().capabilities,
+        _HTTP,
+        "llm",
+        "LLAMACPP_BASE_URL, LLAMA_API_KEY",
+        _llamacpp,
+    ),
+    Provider(
+        "replay", "replay/FILE", "recorded answers, as JSON lines", replay.CAPABILITIES, (), "", "the file", _replay
+    ),
+    Provider(
+        "mock",
+        f"mock/{'|'.join(mock.KINDS)}",
+        "no model: draws, or what the caller hands in",
+        mock.CAPABILITIES,
+        (),
+        "",
+        "nothing",
+        _mock,
+    ),
+)
+"""All of them, in the order in which they are listed."""

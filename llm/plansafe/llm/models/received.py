@@ -1,0 +1,102 @@
+"""What servers send, which may be anything: bounded, decoded, and of the types that were hoped for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+MOST_BYTES = 16 * 1024 * 1024
+"""Of one response. A million characters of text, each written as an escape, and all that stands around them."""
+_MOST_CONTAINERS = 200_000
+_SHORT = 200
+
+
+class Garbage(Exception):
+    """A body that is no answer; the message says what it is instead."""
+
+
+def read_object(body: bytes) -> dict[str, Any]:
+    """The JSON object that a body is. Raises :class:`Garbage`. Bytes that are not UTF-8 are replaced.
+
+    A body of 16 MB could hold as many lists, each of which takes fifty times the memory of its text.
+    """
+    if body.count(b"[") + body.count(b"{") > _MOST_CONTAINERS and _containers(body) > _MOST_CONTAINERS:
+        raise Garbage("JSON with too many lists and objects")
+    try:
+        value = json.loads(body.decode("utf-8", "replace"))
+    except RecursionError:
+        raise Garbage("JSON that is nested too deep") from None
+    except ValueError:
+        raise Garbage(f"no JSON: {_start(body)}") from None
+    if not isinstance(value, dict):
+        raise Garbage(f"no JSON object: {_start(body)}")
+    return value
+
+
+def _containers(body: bytes) -> int:
+    """How many lists and objects begin outside of strings: a text may be full of brackets."""
+    found, position, size = 0, 0, len(body)
+    while position < size:
+        quote = body.find(b'"', position)
+        end = size if quote < 0 else quote
+        found += body.count(b"[", position, end) + body.count(b"{", position, end)
+        if quote < 0 or found > _MOST_CONTAINERS:
+            break
+        position = _end_of_string(body, quote + 1)
+    return found
+
+
+def _end_of_string(body: bytes, position: int) -> int:
+    while True:
+        quote = body.find(b'"', position)
+        if quote < 0:
+            return len(body)
+        slashes = quote - len(body[position:quote].rstrip(b"\\")) - position
+        position = quote + 1
+        if slashes % 2 == 0:
+            return position
+
+
+def _start(body: bytes) -> str:
+    text = body[:_SHORT].decode("utf-8", "replace").strip()
+    return repr(text[:60]) if text else "an empty body"
+
+
+def inner(value: object, *path: str | int) -> Any:
+    """What a value has at a path of keys and indices; None where it has not."""
+    for step in path:
+        if isinstance(step, str) and isinstance(value, Mapping):
+            value = value.get(step)
+        elif isinstance(step, int) and isinstance(value, list) and -len(value) <= step < len(value):
+            value = value[step]
+        else:
+            return None
+    return value
+
+
+def text_of(value: object) -> str:
+    """A text, or the texts of a list of parts as some servers send it; empty for anything else."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return "".join([part["text"] for part in value if isinstance(inner(part, "text"), str)])
+    return ""
+
+
+def short(value: object) -> str:
+    """A text of one line and bounded length, for names and complaints."""
+    text = value if isinstance(value, str) else ""
+    return " ".join(text[: 4 * _SHORT].encode("utf-8", "replace").decode("utf-8").split())[:_SHORT]
+
+
+def complaint(body: bytes) -> str:
+    """What the body of an error says is wrong, in its usual places."""
+    try:
+        value = read_object(body)
+    except Garbage:
+        return short(body[: 4 * _SHORT].decode("utf-8", "replace"))
+    for path in (("error", "message"), ("error",), ("message",), ("detail",), ("detail", 0, "msg")):
+        if said := short(inner(value, *path)):
+            return said
+    return ""

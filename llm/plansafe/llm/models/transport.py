@@ -1,0 +1,214 @@
+"""Calls over HTTP that are tried again: bounded in time and size, and silent about keys."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from plansafe.grammar.codes import SC
+from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.llm.models.keys import Key
+from plansafe.llm.models.port import Cancelled, ModelError
+from plansafe.llm.models.received import MOST_BYTES, Garbage, complaint, inner, read_object, short
+from plansafe.llm.models.request import canonical
+from plansafe.verifier.extras import how_to_install
+
+if TYPE_CHECKING:
+    import httpx
+
+_AGAIN = frozenset((408, 409, 429))
+_REFUSED = frozenset((400, 413, 422))
+_KEY = frozenset((401, 403))
+_OUT_OF_MONEY = ("insufficient_quota", "billing_hard_limit_reached")
+
+
+class Tries(NamedTuple):
+    """How often a call is made, and how long it may take. Times are in seconds.
+
+    Before the next try the wait doubles from ``first_wait`` to ``longest_wait``, give or take half; a server that says
+    how long to wait is obeyed up to ``patience``. ``timeout`` is for one try.
+    """
+
+    most: int = 5
+    first_wait: float = 0.5
+    longest_wait: float = 20.0
+    patience: float = 120.0
+    timeout: float = 600.0
+
+
+class Refused(Exception):
+    """The server will not answer this request as it is: what it said, and which of its fields it named."""
+
+    def __init__(self, status: int, said: str, field: str) -> None:
+        super().__init__(said)
+        self.status = status
+        self.said = said
+        self.field = field
+
+
+class _Response(NamedTuple):
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class _Failure(NamedTuple):
+    """A try that may go better the next time. ``wait``: what the server asked for. ``lasting``: nobody is there."""
+
+    reason: str
+    wait: float | None = None
+    lasting: bool = False
+
+
+class Transport:
+    """A pool of connections to one server. Raises :class:`ModelError` where httpx is not installed."""
+
+    def __init__(self, url: str, key: Key, tries: Tries, connections: int, start_help: str) -> None:
+        try:
+            import httpx  # noqa: PLC0415 - 100 ms, and for remote models alone
+        except ImportError as error:
+            message = f"models over HTTP need httpx, which is not installed: {how_to_install('llm')}"
+            raise ModelError(Diagnostic(SC.MODEL_PACKAGE_MISSING, message, help="see docs/models.md"), True) from error
+        self.url = url
+        self._key = key
+        self._tries = tries
+        self._start_help = start_help
+        self._stop = threading.Event()
+        self._errors: type[Exception] = httpx.TransportError
+        self._unreachable: type[Exception] = httpx.ConnectError
+        # An answer that is packed could be a thousand times as large as what came over the line.
+        headers = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "safecheck"}
+        self._client: httpx.Client = httpx.Client(
+            headers=headers,
+            timeout=httpx.Timeout(tries.timeout, connect=min(tries.timeout, 15.0)),
+            limits=httpx.Limits(max_connections=connections, max_keepalive_connections=connections),
+            follow_redirects=False,
+        )
+
+    def cancel(self) -> None:
+        """Let calls that wait for another try give up; later calls are made as before."""
+        stop, self._stop = self._stop, threading.Event()
+        stop.set()
+
+    def close(self) -> None:
+        """Close all connections; calls that are under way fail."""
+        self.cancel()
+        self._client.close()
+
+    def post(self, path: str, payload: Mapping[str, Any]) -> dict[str, Any]:
+        """The JSON object that the server answers with.
+
+        Raises :class:`Refused` for what it will not answer, :class:`ModelError` where it does not answer after all
+        tries, does not know the model or not the key, and :class:`Cancelled`.
+        """
+        body = canonical(payload).encode("ascii")
+        failure, stop = _Failure(""), self._stop
+        for attempt in range(1, self._tries.most + 1):
+            outcome = self._once(path, body)
+            if not isinstance(outcome, _Failure):
+                return outcome
+            failure = outcome
+            if attempt == self._tries.most or (failure.wait or 0) > self._tries.patience:
+                break
+            if stop.wait(failure.wait if failure.wait is not None else self._pause(attempt)):
+                raise Cancelled
+        asked = f"; it asks to wait for {failure.wait:.0f} seconds" if failure.wait else ""
+        message = f"no answer from {self.url}: {failure.reason}{asked}"
+        help = self._start_help if failure.lasting else "run the same command again: what was answered is kept"
+        raise ModelError(Diagnostic(SC.MODEL_FAILED, message, help=help), fatal=failure.lasting)
+
+    def _pause(self, attempt: int) -> float:
+        whole = min(self._tries.first_wait * 2.0 ** (attempt - 1), self._tries.longest_wait)
+        return whole * random.uniform(0.5, 1.5)
+
+    def _once(self, path: str, body: bytes) -> dict[str, Any] | _Failure:
+        try:
+            response = self._exchange(path, body)
+        except self._errors as error:
+            return _Failure(self.clean(f"{type(error).__name__} {error}"), lasting=isinstance(error, self._unreachable))
+        except RuntimeError:  # httpx: the client has been closed
+            raise Cancelled from None
+        except Garbage as error:
+            return _Failure(str(error))
+        status = response.status
+        if status == 200:
+            try:
+                return read_object(response.body)
+            except Garbage as error:
+                return _Failure(self.clean(f"the server sent {error}"))
+        said = self.clean(complaint(response.body)) or f"HTTP status {status}"
+        if status in _AGAIN or status >= 500:
+            if self._kind(response.body) in _OUT_OF_MONEY:
+                raise ModelError(Diagnostic(SC.MODEL_FAILED, f"{self.url} refuses: {said}"), fatal=True)
+            return _Failure(f"status {status}, {said}", _wait_asked(response.headers))
+        if status in _REFUSED:
+            raise Refused(status, said, self._field(response.body))
+        raise self._lasting(status, said)
+
+    def _lasting(self, status: int, said: str) -> ModelError:
+        """What is wrong with every request to this server."""
+        if status in _KEY:
+            message, help = f"{self.url} does not accept the key: {said}", "see docs/models.md for where keys are read"
+            return ModelError(Diagnostic(SC.MODEL_KEY, message, help=help), fatal=True)
+        if 300 <= status < 400:
+            message = f"{self.url} points to another address (status {status}); keys are not sent on"
+            return ModelError(Diagnostic(SC.MODEL_FAILED, message, help="give that address with --base-url"), True)
+        help = "is the name of the model right, and does the address end as the provider wants it (`/v1`)?"
+        return ModelError(Diagnostic(SC.MODEL_FAILED, f"{self.url} refuses: {said} (status {status})", help=help), True)
+
+    def _exchange(self, path: str, body: bytes) -> _Response:
+        """One call. The body is read as it comes: a server may send without end, or a byte an hour."""
+        end = time.monotonic() + self._tries.timeout
+        headers = {"Content-Type": "application/json", **self._key.header()}
+        with self._client.stream("POST", self.url + path, content=body, headers=headers) as response:
+            if response.headers.get("content-encoding", "identity") != "identity":
+                raise Garbage("the server sent a packed answer, which was not asked for")
+            chunks, size = [], 0
+            for chunk in response.iter_raw():
+                chunks.append(chunk)
+                size += len(chunk)
+                if size > MOST_BYTES:
+                    raise Garbage(f"the server sent more than {MOST_BYTES:,} bytes")
+                if time.monotonic() > end:
+                    raise Garbage(f"the answer was not complete after {self._tries.timeout:.0f} seconds")
+            return _Response(response.status_code, response.headers, b"".join(chunks))
+
+    def clean(self, text: str) -> str:
+        """What a server said, on one line, without the key."""
+        return short(self._key.hide(text))
+
+    def hide(self, text: str) -> str:
+        """A text without the key."""
+        return self._key.hide(text)
+
+    def _kind(self, body: bytes) -> str:
+        return self._error_field(body, "code") or self._error_field(body, "type")
+
+    def _field(self, body: bytes) -> str:
+        return self._error_field(body, "param")
+
+    def _error_field(self, body: bytes, name: str) -> str:
+        try:
+            return short(inner(read_object(body), "error", name))
+        except Garbage:
+            return ""
+
+
+def _wait_asked(headers: Mapping[str, str]) -> float | None:
+    """The seconds that ``Retry-After`` asks for, as a number or as a date."""
+    milliseconds, asked = headers.get("retry-after-ms", ""), headers.get("retry-after", "")
+    for text, unit in ((milliseconds, 1000.0), (asked, 1.0)):
+        try:
+            seconds = float(text) / unit
+        except ValueError:
+            continue
+        if 0 <= seconds < 1e9:
+            return seconds
+    try:
+        return max(0.0, parsedate_to_datetime(asked).timestamp() - time.time())
+    except (ValueError, TypeError, OverflowError):
+        return None

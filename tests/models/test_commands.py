@@ -1,0 +1,69 @@
+"""The commands `models` and `ask`, and what they load."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from stub_server import chat, serving
+
+HEAVY = ("httpx", "torch", "transformers", "xllamacpp", "sqlite3", "numpy")
+
+
+def run(*words: str, **environment: str) -> tuple[int, str, str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "plansafe.app.main", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": "/usr/bin", **environment},
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_models_lists_all_and_loads_none() -> None:
+    script = (
+        "import sys, plansafe.app.commandline as m\n"
+        "try: m.app(prog_name='safecheck')\nexcept SystemExit: pass\n"
+        f"print([n for n in {HEAVY} if n in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", script, "models"], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]"
+    for word in ("openai/NAME", "ollama/NAME", "mock/random", "OPENAI_API_KEY"):
+        assert word in done.stdout
+
+
+def test_ask_a_mock() -> None:
+    assert run("ask", "-m", "mock/random", "--choice", "a", "next?")[:2] == (0, "a\n")
+    code, out, err = run("ask", "-m", "mock/empty", "--choice", "a", "next?")
+    assert (code, out) == (1, "\n")
+    assert "not enforced" in err
+
+
+def test_mistakes_exit_with_2_and_write_nothing(tmp_path: Path) -> None:
+    for words in (
+        ("-m", "nobody/x"),
+        ("-m", "mock/x"),
+        ("-m", "openai/x"),
+        ("-m", "replay/none"),
+        ("-m", "mock/planner"),
+    ):
+        code, out, err = run("ask", *words, "hi", SAFECHECK_CACHE=str(tmp_path / "cache"))
+        assert (code, out) == (2, "")
+        assert err.startswith("error[SC6")
+    assert not list(tmp_path.iterdir())
+
+
+def test_ask_a_server_keeps_the_answer_and_shows_no_escape(tmp_path: Path) -> None:
+    pytest.importorskip("httpx", reason="models over HTTP need httpx (extra `llm`)")
+    with serving(lambda *_: chat("\x1b[31mred")) as stub:
+        words = ("ask", "-m", "vllm/m", "--base-url", f"{stub.url}/v1", "hi")
+        first = run(*words, SAFECHECK_CACHE=str(tmp_path))
+        second = run(*words, SAFECHECK_CACHE=str(tmp_path))
+        third = run(*words, "--no-cache", SAFECHECK_CACHE=str(tmp_path))
+    assert [code for code, _, _ in (first, second, third)] == [0, 0, 0]
+    assert first[1] == second[1] == "\\x1b[31mred\n"
+    assert "from the cache" in second[2]
+    assert sum(stub.asked.values()) == 2

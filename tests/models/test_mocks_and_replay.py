@@ -1,0 +1,164 @@
+"""Models without weights: mocks as policies, recorded answers, and the names of both."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from plansafe.grammar.codes import SC
+from plansafe.llm.models.answer import Answer, Enforced
+from plansafe.llm.models.batch import Failure, ask_all
+from plansafe.llm.models.port import ModelError
+from plansafe.llm.models.providers import PROVIDERS, Settings, open_model
+from plansafe.llm.models.request import Choice, JsonSchema, Request, Situation, address, said
+
+STEPS = Choice(("(go a b)", "(wash cup)", "(open door)"))
+
+
+def code(name: str, settings: Settings | None = None) -> str:
+    with pytest.raises(ModelError) as caught:
+        open_model(name, settings)
+    assert caught.value.diagnostic.help
+    return caught.value.diagnostic.code
+
+
+@pytest.mark.parametrize("name", ["", "/", "mock", "mock/", "/x", "gpt-5", "opnai/gpt-5", "mock/rand", "vllm/\x1b[2J"])
+def test_names_that_are_none(name: str) -> None:
+    assert code(name) == SC.UNKNOWN_MODEL
+
+
+def test_near_names_are_offered() -> None:
+    for name, meant in (("opnai/gpt-5", "openai"), ("mock/plannner", "planner"), ("olama/x", "ollama")):
+        with pytest.raises(ModelError) as caught:
+            open_model(name)
+        assert f"`{meant}`" in (caught.value.diagnostic.help or "")
+
+
+def test_the_service_needs_a_key() -> None:
+    assert code("openai/gpt-5", Settings(environment={})) == SC.MODEL_KEY
+
+
+def test_random_draws_by_seed_and_request_alone() -> None:
+    requests = [Request(said("next?"), constraint=STEPS, situation=Situation("t", (str(n),))) for n in range(300)]
+    drawn = [a.text for a in ask_all(open_model("mock/random"), requests) if isinstance(a, Answer)]
+    again = [a.text for a in ask_all(open_model("mock/random"), requests[::-1]) if isinstance(a, Answer)]
+    other = [a.text for a in ask_all(open_model("mock/random", Settings(seed=1)), requests) if isinstance(a, Answer)]
+    assert drawn == again[::-1] != other
+    assert all([70 < number < 130 for number in Counter(drawn).values()])
+    legal = Situation("t", (), ("(x)",))
+    assert open_model("mock/random").answer(Request(said("next?"), situation=legal)).text == "(x)"
+    with pytest.raises(ModelError):
+        open_model("mock/random").answer(Request(said("next?")))
+
+
+def test_policies_answer_for_mocks() -> None:
+    def policy(situation: Situation) -> str:
+        return situation.legal[-1] if situation.legal else f"plan of {situation.task}"
+
+    step = Request(said("next?"), constraint=STEPS, situation=Situation("t", (), STEPS.texts))
+    for kind in ("planner", "unsafe", "reference", "empty", "random"):
+        model = open_model(f"mock/{kind}", Settings(policies={kind: policy}))
+        answer = model.answer(step)
+        assert (answer.text, answer.enforced, answer.met) == ("(open door)", Enforced.NATIVE, True)
+        assert model.answer(Request(said("plan"), situation=Situation("t"))).text == "plan of t"
+    wrong = open_model("mock/planner", Settings(policies={"planner": lambda _: "(fly)"})).answer(step)
+    assert (wrong.enforced, wrong.met) == (Enforced.NOT, False)
+    assert open_model("mock/empty").answer(step).text == ""
+    for kind in ("planner", "unsafe", "reference"):
+        outcome = ask_all(open_model(f"mock/{kind}"), [step])[0]
+        assert isinstance(outcome, Failure)
+        assert outcome.diagnostic.code == SC.MODEL_UNABLE
+
+
+def test_a_policy_that_breaks_is_a_bug_and_not_an_answer() -> None:
+    def policy(_: Situation) -> str:
+        raise ZeroDivisionError
+
+    model = open_model("mock/planner", Settings(policies={"planner": policy}))
+    with pytest.raises(ZeroDivisionError):
+        ask_all(model, [Request(said("x"), situation=Situation("t"))])
+
+
+def test_what_only_local_models_can() -> None:
+    model = open_model("mock/empty")
+    with pytest.raises(ModelError):
+        model.answer(Request(said("x")), mask=lambda _: None)
+    with pytest.raises(ModelError):
+        model.score(Request(said("x")), ["y"])
+
+
+def replayed(path: Path, *records: object) -> Path:
+    path.write_text("\n".join([json.dumps(record) for record in records]) + "\n\n", encoding="utf-8")
+    return path
+
+
+def test_answers_are_replayed_by_request_task_or_prompt(tmp_path: Path) -> None:
+    exact = Request(said("exact"), seed=3)
+    path = replayed(
+        tmp_path / "answers.jsonl",
+        {"request": address(exact), "text": "1"},
+        {"task": "tea", "text": "<think>hm</think>2", "prompt_tokens": 4},
+        {"prompt": "hello", "text": "3a"},
+        {"prompt": "hello", "text": "3b"},
+    )
+    model = open_model(f"replay/{path}")
+    assert model.answer(exact).text == "1"
+    tea = model.answer(Request(said("x"), situation=Situation("tea")))
+    assert (tea.text, tea.reasoning, tea.prompt_tokens) == ("2", 2, 4)
+    assert [model.answer(Request(said("hello"), sample=n)).text for n in (0, 1)] == ["3a", "3b"]
+    limited = model.answer(Request(said("hello"), constraint=STEPS))
+    assert (limited.enforced, limited.met) == (Enforced.NOT, False)
+    for missing in (Request(said("hello"), sample=2), Request(said("exact")), Request(said("x"))):
+        with pytest.raises(ModelError) as caught:
+            model.answer(missing)
+        assert (caught.value.diagnostic.code, caught.value.fatal) == (SC.NO_RECORDED_ANSWER, False)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        1,
+        [],
+        {"text": "x"},
+        {"prompt": "x"},
+        {"prompt": "x", "text": 3},
+        {"prompt": "x", "task": "y", "text": ""},
+        {"prompt": "x", "text": "", "finish": "never"},
+        {"prompt": "x", "text": "", "reasoning": -1},
+    ],
+    ids=str,
+)
+def test_records_that_are_none(record: object, tmp_path: Path) -> None:
+    assert code(f"replay/{replayed(tmp_path / 'a', {'prompt': 'a', 'text': 'b'}, record)}") == SC.BAD_RECORD
+
+
+def test_files_that_are_none(tmp_path: Path) -> None:
+    (tmp_path / "empty").write_text("")
+    (tmp_path / "deep").write_text("[" * 1_000_000)
+    (tmp_path / "bytes").write_bytes(b"\xff\x00")
+    assert [code(f"replay/{tmp_path / name}") for name in ("empty", "deep", "bytes")] == [SC.BAD_RECORD] * 3
+    with pytest.raises(ModelError) as caught:
+        open_model(f"replay/{tmp_path / 'none'}")
+    assert caught.value.diagnostic.code == SC.NO_FILE
+
+
+def test_every_provider_says_what_it_is() -> None:
+    assert len({provider.name for provider in PROVIDERS}) == len(PROVIDERS)
+    assert all([provider.form.startswith(f"{provider.name}/") and provider.about for provider in PROVIDERS])
+
+
+def test_requests_that_mean_nothing() -> None:
+    for make in (
+        lambda: Choice(()),
+        lambda: Choice(("a", "a")),
+        lambda: JsonSchema("[]"),
+        lambda: JsonSchema("{"),
+        lambda: Request(()),
+        lambda: Request(said("x"), max_tokens=0),
+        lambda: Request(said("x"), temperature=float("nan")),
+    ):
+        with pytest.raises(ValueError, match=r"."):
+            make()
