@@ -18,7 +18,8 @@ from plansafe.verifier.execution.monitors.finding import Binding
 from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.execution.monitors.latch import Latch
 from plansafe.verifier.execution.monitors.program import LetterTime
-from plansafe.verifier.execution.monitors.runtime import ActionFact, Find, Runtime, StateMonitor
+from plansafe.verifier.execution.monitors.runtime import ActionFact, Find, Runtime
+from plansafe.verifier.execution.monitors.standing import StateMonitor
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.steps import GroundAction

@@ -164,8 +164,12 @@ class Automaton:
 
     @property
     def open(self) -> bool:
-        """Whether the end of the trace is to be judged."""
-        return bool(self.violations) or self.mode not in ("always", "each")
+        """Whether the end of the trace makes a violation, or settles the blame of one."""
+        if self.violations:
+            return True
+        if self.mode in ("always", "each"):
+            return False
+        return (not self.closed and self._fails(self.default)) or any(map(self._fails, self.instances.values()))
 
     def read(self, predicate: int, code: int) -> None:
         """A fact changed: note who reads it."""
@@ -194,10 +198,16 @@ class Automaton:
 
     # -- letters ------------------------------------------------------------------------------------------------------
 
+    def unmoved(self, moment: LetterTime) -> bool:
+        """Whether :meth:`step` would change nothing: nothing that is read has, and the time has passed no bound."""
+        if self._awake or self._default_awake or self._global_dirty or self._touched or self._candidates:
+            return False
+        return not self._touched_now and self.program.time_bits(moment) == self._time_bits
+
     def step(self, state: State, moment: LetterTime) -> None:
         """Read the letter of ``state`` at ``moment``."""
         program = self.program
-        time_bits = program.time_bits(moment)
+        time_bits = program.time_bits(moment) if self._timed else 0
         everyone = time_bits != self._time_bits
         self._time_bits = time_bits
         if self._global_dirty:

@@ -93,6 +93,10 @@ class Invariant:
         """What to call, and for which changes."""
         return [(t.predicate, t.added, t.find) for t in self.search.triggers]
 
+    def unmoved(self, _moment: LetterTime) -> bool:
+        """Whether :meth:`step` would change nothing."""
+        return not (self._touched or self.candidates)
+
     def start(self, state: State, indexes: FactIndexes) -> None:
         """Find every violation of S0."""
         self.search.all(state.facts, state.fluents, indexes.tables, 0, self.candidates)

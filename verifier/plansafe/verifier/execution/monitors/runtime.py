@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import product
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from plansafe.verifier.compile.emit import Emitter
 from plansafe.verifier.compile.triggers import Pattern, patterns
@@ -17,8 +17,9 @@ from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes
 from plansafe.verifier.execution.monitors.invariant import Invariant
-from plansafe.verifier.execution.monitors.latch import Latch, LatchedCheck, latched, truth_of
+from plansafe.verifier.execution.monitors.latch import LatchedCheck, latched, truth_of
 from plansafe.verifier.execution.monitors.program import LetterTime
+from plansafe.verifier.execution.monitors.standing import Standing, StateMonitor, standing, touched
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.model.limits import LimitReached
@@ -29,8 +30,9 @@ from plansafe.verifier.rules.question import Question
 
 ActionFact = tuple[int, int]
 """A fact of an action predicate: (predicate, code of the arguments)."""
-StateMonitor = Invariant | Automaton
 MAX_SPELT_OUT = 10_000
+MAX_REMEMBERED = 100_000
+"""Steps of which it is remembered what they match."""
 Find = Callable[..., None]
 
 
@@ -85,15 +87,21 @@ class Runtime:
         emitter.asked = set()
         self.monitors: list[StateMonitor] = []
         self.checks: dict[int, list[StepCheck]] = {}
-        self._mine: set[int] | None = None
-        """The predicates whose checks no fork shares; ``None``: all."""
+        self._mine: dict[int, set[int]] | None = None
+        """The predicates of checks whose list no fork shares, with the places in it of those that none shares, either;
+        ``None``: all."""
         self._owned: set[int] | None = None
         """The numbers of the monitors that no fork shares; ``None``: all."""
+        self._standing: tuple[Standing, list[StateMonitor]] | None = None
+        """What the monitors had found when this, or what it is a fork of, was first shared; ``None``: it never was."""
+        self._stirred: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
+        """The monitors, and the predicates of the checks, that have changed from then to the last fork."""
         self.memories: dict[int, Memory] = {}
         """By number, what a key says of monitors that have not read since: whoever makes keys keeps it here."""
         self.too_large: list[int] = []
         self.matches = [0] * len(plan.rules)
         self._match: dict[int, list[tuple[int, int, Pattern]]] = {}
+        self._counts: dict[ActionFact, list[tuple[int, int]]] = {}
         self._latches: dict[tuple[object, ...], int] = {}
         for number, part in enumerate(plan.parts):
             self._monitor(number, part, emitter)
@@ -233,6 +241,8 @@ class Runtime:
         for number in due:
             if self.monitors[number].acting:
                 self._acting_due[number] = None
+            elif number in self._awake and not moment.timed and self.monitors[number].unmoved(moment):
+                continue
             elif self._read(self._own(number), state, moment):
                 self._awake[number] = None
             else:
@@ -290,8 +300,12 @@ class Runtime:
             self.count_matches(action_facts)
             late: list[LatchedCheck] = []
             for predicate, code in action_facts:
-                for check in self._checks(predicate):
-                    check.depart(state, self.indexes, code, moment)
+                for place, shared in enumerate(self.checks.get(predicate, ())):
+                    bindings = shared.matching(state, self.indexes, code)
+                    if not bindings:
+                        continue
+                    check = self._own_check(predicate, place)
+                    check.depart(state, bindings, moment)
                     if check.after:
                         self._due_after.append(check)
                     elif isinstance(check, LatchedCheck):
@@ -304,27 +318,47 @@ class Runtime:
                 state.facts[predicate].discard(code)
         self._changed(state, [(predicate, code, False) for predicate, code, _ in log], self._acting_due)
 
-    def _checks(self, predicate: int) -> list[StepCheck]:
-        """The checks of a step, which are this runtime's own from now on."""
-        entries = self.checks.get(predicate, [])
-        if self._mine is not None and predicate not in self._mine and entries:
-            self._mine.add(predicate)
-            entries = self.checks[predicate] = [check.fork() for check in entries]
-        return entries
+    def _own_check(self, predicate: int, place: int) -> StepCheck:
+        """A check of a step that may be changed: a copy of its own, where a fork shares it."""
+        if self._mine is not None:
+            places = self._mine.get(predicate)
+            if places is None:
+                places = self._mine[predicate] = set()
+                self.checks[predicate] = list(self.checks[predicate])
+            if place not in places:
+                places.add(place)
+                self.checks[predicate][place] = self.checks[predicate][place].fork()
+        return self.checks[predicate][place]
 
     def count_matches(self, action_facts: Sequence[ActionFact]) -> None:
         """Count the bindings under which rules about steps match in this letter, each once."""
+        if len(action_facts) == 1:
+            for rule, number in self._counted(action_facts[0]):
+                self.matches[rule] += number
+            return
+        for rule, number in self._count(action_facts):
+            self.matches[rule] += number
+
+    def _counted(self, action_fact: ActionFact) -> list[tuple[int, int]]:
+        """The rules that match one action alone, and how often: the same at every letter."""
+        found = self._counts.get(action_fact)
+        if found is None:
+            if len(self._counts) >= MAX_REMEMBERED:
+                self._counts.clear()
+            found = self._counts[action_fact] = self._count((action_fact,))
+        return found
+
+    def _count(self, action_facts: Sequence[ActionFact]) -> list[tuple[int, int]]:
         found: dict[int, list[tuple[int, tuple[int, ...], tuple[int, ...]]]] = {}
         for predicate, code in action_facts:
             for rule, factor, pattern in self._match.get(predicate, ()):
                 objects = pattern.key(code)
                 if objects is not None:
                     found.setdefault(rule, []).append((factor, pattern.parameters, objects))
-        for rule, matches in found.items():
-            if len(matches) == 1:
-                self.matches[rule] += matches[0][0]
-            else:
-                self.matches[rule] += self._distinct(rule, matches)
+        return [
+            (rule, matches[0][0] if len(matches) == 1 else self._distinct(rule, matches))
+            for rule, matches in found.items()
+        ]
 
     def _distinct(self, rule: int, matches: list[tuple[int, tuple[int, ...], tuple[int, ...]]]) -> int:
         """How many bindings several matches of a rule have together: those that leave parameters open are spelt out."""
@@ -350,44 +384,74 @@ class Runtime:
     def finish(self, state: State, moment: LetterTime) -> None:
         """The trace ends with the present letter, which has no actions."""
         self._act(state, moment)
-        for number, monitor in enumerate(self.monitors):
-            if monitor.open:
+        for number in self._telling("open"):
+            if self.monitors[number].open:
                 self._end(self._own(number), state, moment.letter)
+
+    def _changed_since(self) -> tuple[frozenset[int], frozenset[int]]:
+        """The monitors, and the predicates of the checks, that may differ from what is summed up."""
+        monitors, checks = self._stirred
+        return monitors.union(self._owned or ()), checks.union(self._mine or ())
+
+    def _telling(self, what: Literal["open", "telling"]) -> Iterable[int]:
+        """The monitors that may have something to tell, in order of their numbers."""
+        if self._standing is None:
+            return range(len(self.monitors))
+        then = self._standing[0]
+        summed = then.open if what == "open" else then.telling
+        return sorted(self._changed_since()[0].union(summed))
+
+    def _tellers(self) -> list[StateMonitor | StepCheck]:
+        """The monitors and checks that may have found something."""
+        if self._standing is None:
+            telling: Iterable[int] = self.checks
+        else:
+            telling = self._changed_since()[1].union(self._standing[0].telling_checks)
+        checks = [check for predicate in telling for check in self.checks[predicate]]
+        return [*[self.monitors[number] for number in self._telling("telling")], *checks]
 
     def violations(self) -> list[Violation]:
         """All violations, in order of steps, rules and bindings; one for each rule, binding and step."""
-        found = [v for monitor in self.monitors for v in monitor.violations]
-        found += [v for checks in self.checks.values() for check in checks for v in check.violations]
+        found = [v for monitor in self._tellers() for v in monitor.violations]
         return sorted(set(found), key=lambda v: (v.step, v.at_end, v.part, v.binding))
 
     def undecided(self) -> list[tuple[int, tuple[int, ...]]]:
         """The part and binding of every instance that could not be decided."""
-        everyone: list[StateMonitor | StepCheck] = [
-            *self.monitors,
-            *[c for checks in self.checks.values() for c in checks],
-        ]
-        return sorted([(m.part, binding) for m in everyone for binding in m.undecided])
+        return sorted([(monitor.part, binding) for monitor in self._tellers() for binding in monitor.undecided])
 
     def touches(self) -> list[int]:
         """How often changes brought each rule's condition into play."""
-        out = [0] * len(self.plan.rules)
-        for monitor in self.monitors:
-            if not isinstance(monitor, Latch):
-                out[self.plan.parts[monitor.part].rule] += monitor.touches
-        return [t + m for t, m in zip(out, self.matches, strict=True)]
+        plan = self.plan
+        if self._standing is None:
+            summed = standing(self.monitors, self.checks, plan.parts, len(plan.rules))
+            return [t + m for t, m in zip(summed.touches, self.matches, strict=True)]
+        summed, before = self._standing
+        out = [t + m for t, m in zip(summed.touches, self.matches, strict=True)]
+        for number in self._changed_since()[0]:
+            monitor = self.monitors[number]
+            out[plan.parts[monitor.part].rule] += touched(monitor) - touched(before[number])
+        return out
 
     def fork(self) -> Runtime:
         """An independent copy: each monitor and index is shared until one of the two changes it."""
         copy = type(self).__new__(type(self))
         copy.plan, copy.indexes, copy.too_large = self.plan, self.indexes.fork(), self.too_large
         copy.monitors = list(self.monitors)
+        if self._standing is None:
+            summed = standing(self.monitors, self.checks, self.plan.parts, len(self.plan.rules))
+            self._standing = summed, list(self.monitors)
+        elif self._owned or self._mine:
+            self._stirred = self._changed_since()
+        if self._due_after:  # those will judge without being asked for again
+            self._stirred = self._stirred[0], self._stirred[1].union([check.predicate for check in self._due_after])
+        copy._standing, copy._stirred = self._standing, self._stirred  # noqa: SLF001 - of its own class
         copy._owned, self._owned = set(), set()  # noqa: SLF001 - of its own class
-        # Most plans take few kinds of steps: checks are shared until a step reaches them.
+        # Most plans take few kinds of steps: checks are shared until a step concerns them.
         copy.checks = dict(self.checks)
-        copy._mine, self._mine = set(), set()  # noqa: SLF001 - of its own class
+        copy._mine, self._mine = {}, {}  # noqa: SLF001 - of its own class
         copy.memories = dict(self.memories)
         copy.matches = list(self.matches)
-        copy._match = self._match  # noqa: SLF001 - of its own class
+        copy._match, copy._counts = self._match, self._counts  # noqa: SLF001 - of its own class
         copy._added, copy._deleted, copy._readers = self._added, self._deleted, self._readers  # noqa: SLF001 - of its own class
         copy._awake, copy._acting_due = dict(self._awake), dict(self._acting_due)  # noqa: SLF001 - of its own class
         copy._due_after = []  # noqa: SLF001 - of its own class
@@ -395,7 +459,7 @@ class Runtime:
             due = {check: check.fork() for check in self._due_after}
             for predicate in {check.predicate for check in due}:
                 copy.checks[predicate] = [due.get(check) or check.fork() for check in self.checks[predicate]]
-                copy._mine.add(predicate)  # noqa: SLF001 - of its own class
+                copy._mine[predicate] = set(range(len(copy.checks[predicate])))  # noqa: SLF001 - of its own class
             copy._due_after = list(due.values())  # noqa: SLF001 - of its own class
         return copy
 

@@ -62,9 +62,9 @@ class StepCheck:
             find(state.facts, state.fluents, indexes.tables, code, found)
         return found
 
-    def depart(self, state: State, indexes: FactIndexes, code: int, moment: LetterTime) -> None:
-        """A matching step is about to be taken (its action fact is in the state)."""
-        for binding in dict.fromkeys(self.matching(state, indexes, code)):
+    def depart(self, state: State, bindings: Iterable[Binding], moment: LetterTime) -> None:
+        """A matching step, which concerns some bindings, is about to be taken (its action fact is in the state)."""
+        for binding in dict.fromkeys(bindings):
             guard = self._guard(state, binding)
             if guard is None:
                 self.undecided.add(binding)
