@@ -78,6 +78,7 @@ class ActionCode:
         # By identity: a world's outcomes give one action several versions (docs/worlds.md). Kept alive in _actions.
         self._runs: dict[tuple[int, bool], Run] = {}
         self._preconditions: dict[int, Callable[..., bool]] = {}
+        self._parts: dict[int, list[tuple[Formula, Callable[..., bool]]]] = {}
         self._effects: dict[int, Callable[..., Happening]] = {}
         self._reads_numbers: dict[int, bool] = {}
         self._actions: list[Action] = []
@@ -202,6 +203,15 @@ class ActionCode:
             self._actions.append(action)
             found = self._preconditions[id(action)] = self.condition(action.start.condition, slots)
         return found
+
+    def unmet(self, action: Action, state: State, objects: tuple[int, ...]) -> tuple[Formula, ...]:
+        """The parts of the precondition that do not hold, or where a number is undefined; compiled at first use."""
+        known = self._parts.get(id(action))
+        if known is None:
+            self._actions.append(action)
+            slots = [v.slot for v in action.parameters]
+            known = self._parts[id(action)] = [(p, self.condition((p,), slots)) for p in action.start.condition]
+        return tuple([part for part, holds in known if not _holds(holds, state, objects)])
 
     def effects_probe(self, action: Action, state: State, objects: tuple[int, ...]) -> None:
         """Raise what taking the step would raise (an undefined number, a conflict), without taking it."""
@@ -389,3 +399,10 @@ def remember(evaluator: Evaluator, end: Snap, binding: dict[int, int]) -> Rememb
             inner = {**binding, **bind(effect.variables, objects)}
             out[number, objects] = evaluator.holds(effect.at_start, inner)
     return out
+
+
+def _holds(holds: Callable[..., bool], state: State, objects: tuple[int, ...]) -> bool:
+    try:
+        return holds(state.facts, state.fluents, *objects)
+    except (KeyError, ZeroDivisionError):
+        return False

@@ -80,6 +80,8 @@ class Engine:
         self._full_code: ActionCode | None = None
         self.entries: dict[str, tuple[Callable[..., bool], tuple[int, ...], GroundAction]] = {}
         """Chunks of plan text with what to run for them; equal steps are resolved once, also in a batch."""
+        self.explains = False
+        """Whether the last plan had a failed step, so that the next of a batch may keep what will explain one."""
         self.apart: dict[tuple[int, Number], LiftedCode | None] = {}
         """Code for happenings of timed plans that are apart, by action and tolerance."""
         self._changes: dict[int, tuple[model.Action, tuple[int, ...]]] = {}
@@ -163,6 +165,10 @@ class Engine:
     def initial(self) -> State:
         """A fresh S0, derived facts included."""
         return self._initial.fork()
+
+    def initial_shared(self) -> State:
+        """S0 itself, derived facts included, for those who copy what they change (:meth:`State.own`)."""
+        return self._initial.shared()
 
     def runtime(self, timed: bool, state: State) -> Runtime | None:
         """Fresh monitors at S0."""

@@ -98,7 +98,7 @@ class Execution:
         """An independent execution that stands here. What neither changes is shared: a few microseconds."""
         copy = Execution.__new__(Execution)
         copy.engine, copy.task, copy.letter, copy.question = self.engine, self.task, self.letter, self.question
-        copy.state = State(self.task, list(self.state.facts), list(self.state.fluents))
+        copy.state = self.state.shared()
         copy._mine, self._mine = set(), set()  # noqa: SLF001 - of its own class
         copy._pictures = dict(self._pictures)  # noqa: SLF001 - of its own class
         copy.runtime, copy._before = self.runtime, self._before  # a step makes a new one  # noqa: SLF001 - of its own class
@@ -119,18 +119,8 @@ class Execution:
 
     def _own(self, changed: Iterable[int]) -> None:
         """Copy the sets of predicates (and fluents) that will change, where a copy of this execution shares them."""
-        mine = self._mine
-        if mine is None:
-            return
-        facts, fluents, base = self.state.facts, self.state.fluents, len(self.state.facts)
-        for index in changed:
-            if index in mine:
-                continue
-            mine.add(index)
-            if index < base:
-                facts[index] = set(facts[index])
-            else:
-                fluents[index - base] = dict(fluents[index - base])
+        if self._mine is not None:
+            self.state.own(changed, self._mine)
 
     def _forget(self, log: Iterable[StateChange]) -> None:
         """What changes looks different in the next key."""

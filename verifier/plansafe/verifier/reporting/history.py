@@ -12,7 +12,7 @@ from plansafe.verifier.execution.actions import Happening
 from plansafe.verifier.execution.apart import QuickTimedRun
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.reading import ReadSteps
-from plansafe.verifier.execution.replay import MAX_CHANGES, Observer, Outcome, Run
+from plansafe.verifier.execution.replay import HALT, MAX_CHANGES, Observer, Outcome, Run
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.model.evaluation import Evaluator, Reason
 from plansafe.verifier.model.nodes import Atom, Binding, Formula
@@ -84,6 +84,8 @@ class History:
         self.read = read
         self.outcome = outcome
         self._before = before if outcome.trace is not None else None
+        self._whole = outcome.trace is not None and outcome.reading == HALT
+        """Whether the changes were kept from the start."""
         self._trace: list[Told] | None = None
 
     def _run(self, observer: Observer | None = None, only: set[Fact] | None = None) -> list[Told]:
@@ -121,9 +123,9 @@ class History:
 
     def changes(self, facts: set[Fact]) -> list[Told]:
         """What changes, and when; at least all changes of ``facts``."""
-        if self._before is not None and self.outcome.trace is not None:
-            since = [(letter, (step,), log) for letter, step, log in self.outcome.trace]
-            return [*self._before.changes(facts), *since]
+        if self.outcome.trace is not None and (self._whole or self._before is not None):
+            since: list[Told] = [(letter, (step,), log) for letter, step, log in self.outcome.trace]
+            return since if self._before is None else [*self._before.changes(facts), *since]
         return self._run(only=facts) if self._trace is None else self._trace
 
     def ask(self, questions: list[Question]) -> list[Answer]:
@@ -141,11 +143,14 @@ class History:
                 answers[number] = self._answer(questions[number], run.state)
 
         if by_letter and self.outcome.trace:
-            state = self.outcome.state.fork()
+            state = self.outcome.state.shared()
+            state.own({index for _, _, log in self.outcome.trace for index, _, _ in log}, set())
             for letter, _, log in reversed(self.outcome.trace):
                 for number in by_letter.pop(letter, ()):
                     answers[number] = self._answer(questions[number], state)
                 state.undo(list(log))
+            for number in by_letter.pop(0, ()) if self._whole else ():
+                answers[number] = self._answer(questions[number], state)
         if by_letter:
             self._run(observe)
         return answers
