@@ -31,7 +31,8 @@ class JsonRenderer:
             "max_findings": settings.max_findings,
             "max_instances": settings.max_instances,
         }
-        self._rules = lru_cache(maxsize=8)(_encode_rules)
+        self._rule = lru_cache(maxsize=4096)(_encode_rule)
+        self._rules = lru_cache(maxsize=8)(self._encode_rules)
         self._shared_inputs = lru_cache(maxsize=8)(_encode_inputs)
 
     def plan(self, result: Result) -> str:
@@ -83,13 +84,17 @@ class JsonRenderer:
         inputs = ",".join(filter(None, (_encode_inputs(plans), self._shared_inputs(result.inputs[len(plans) :]))))
         return f'{dumps(head)[:-1]},"rules":{self._rules(report.rules)},"inputs":[{inputs}]}}'
 
+    def _encode_rules(self, rules: tuple[RuleCount, ...]) -> str:
+        """What differs from plan to plan are the counts of a few."""
+        return f"[{','.join([self._rule(rule) for rule in rules])}]"
+
     def end(self) -> str:
         """Nothing is left to say."""
         return ""
 
 
-def _encode_rules(rules: tuple[RuleCount, ...]) -> str:
-    return dumps([rule._asdict() for rule in rules])
+def _encode_rule(rule: RuleCount) -> str:
+    return dumps(rule._asdict())
 
 
 def _encode_inputs(inputs: tuple[Input, ...]) -> str:

@@ -204,7 +204,7 @@ class Report(NamedTuple):
     @property
     def safety(self) -> Worlds | None:
         """What may be said of safety: ``safe``, but nothing where a plan was judged and there is no rule to decide."""
-        deciding = any([self.decided.question.reaches(rule.severity) for rule in self.rules])
+        deciding = any(self.decided.question.reaches(rule.severity) for rule in self.rules)  # nearly always the first
         return None if self.safe is Worlds.ALL and not deciding else self.safe
 
     @property

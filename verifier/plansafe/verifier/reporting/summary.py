@@ -51,7 +51,7 @@ def summarise(compiled: CompiledTask, plan: Source, read: ReadSteps | None, outc
     if halt.limit is not None and not halt.failures:
         executable = goal = Worlds.UNKNOWN
     counts = _counts(compiled, halt, violated)
-    checked = any([count.instances for count, rule in zip(counts, rules, strict=True) if question.asks(rule)])
+    checked = any(count.instances and question.asks(rule) for count, rule in zip(counts, rules, strict=True))
     headline = _headline(executable, goal, safe, checked)
     if listed or halt.failures or halt.goal is not True or halt.undecided:
         findings, suppressed = write_findings(compiled, plan, read, outcomes, listed)
