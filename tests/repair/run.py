@@ -20,6 +20,7 @@ from repair_random import task
 from repair_shrink import shrink
 from repair_task import Task
 
+from plansafe.verifier.repair import demands
 from plansafe.verifier.rules.question import JUDGES, SEVERITIES
 
 
@@ -80,7 +81,10 @@ def main() -> int:
     parser.add_argument("--show", type=int, default=5, help="sorts of differences to shrink and print (default 5)")
     parser.add_argument("--judge", choices=JUDGES, default="all", help="what decides (default all)")
     parser.add_argument("--min-severity", choices=SEVERITIES, default="low", help="least severity that decides")
+    parser.add_argument("--lifted", action="store_true", help="few objects like many: quantifiers are not spelt out")
     options = parser.parse_args()
+    if options.lifted:
+        demands.FEW_OBJECTS, demands.SELECTIVE = 0, 1
     asked = options.judge, options.min_severity
     works = [(options.seed, number, *asked) for number in range(options.first, options.first + options.count)]
     started = time.monotonic()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, assert_never
 
 from plansafe.verifier.model.nodes import (
@@ -106,9 +106,9 @@ def dnf(formula: Formula, positive: bool = True, cap: int = 32) -> list[Disjunct
             assert_never(formula)
 
 
-def generated_slots(disjunct: Disjunct) -> frozenset[int]:
-    """The slots that positive atoms (and equalities with what they bind) give values to."""
-    out: set[int] = set()
+def generated_slots(disjunct: Disjunct, known: Iterable[int] = ()) -> frozenset[int]:
+    """The slots that positive atoms (and equalities with what they bind) give values to, and those ``known``."""
+    out = set(known)
     for literal in disjunct.literals:
         if literal.positive and isinstance(literal.formula, Atom):
             out.update([-1 - a for a in literal.formula.arguments if a < 0])

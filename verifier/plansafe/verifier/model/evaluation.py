@@ -134,7 +134,7 @@ class Evaluator:
     def _quantified(self, formula: Quantified, binding: Binding) -> bool | None:
         deciding = not formula.universal
         result: bool | None = not deciding
-        for objects in self._instances(formula, binding):
+        for objects in self.instances(formula, binding):
             value = self.holds(formula.body, {**binding, **bind(formula.variables, objects)})
             if value is deciding:
                 return deciding
@@ -142,7 +142,7 @@ class Evaluator:
                 result = None
         return result
 
-    def _instances(self, formula: Quantified, binding: Binding) -> Iterator[tuple[int, ...]]:
+    def instances(self, formula: Quantified, binding: Binding) -> Iterator[tuple[int, ...]]:
         """The objects under which the body may have another value than nearly always.
 
         Left out are those for which a conjunct that is an atom is false (for ``forall``, a disjunct that is a negated
@@ -157,6 +157,11 @@ class Evaluator:
         free = {v.slot: v.domain for v in variables}
         inner = {slot: value for slot, value in binding.items() if slot not in free}
         return (tuple([found[v.slot] for v in variables]) for found in self._matches(free, atoms, inner))
+
+    @staticmethod
+    def led(formula: Quantified) -> bool:
+        """Whether atoms lead to the instances, so that not all objects are tried."""
+        return bool(_deciding_atoms(formula))
 
     def _matches(self, free: dict[int, int], atoms: list[Atom], binding: Binding) -> Iterator[Binding]:
         """Extensions of a binding to the ``free`` variables (slot -> domain) under which all atoms are true."""
@@ -258,7 +263,7 @@ class Evaluator:
                 out: list[Reason] = []
                 objects_of = [self.task.domains[v.domain] for v in formula.variables]
                 one_by_one = value is not None and formula.universal is wanted
-                for objects in sorted(self._instances(formula, binding)) if one_by_one else product(*objects_of):
+                for objects in sorted(self.instances(formula, binding)) if one_by_one else product(*objects_of):
                     inner = {**binding, **bind(formula.variables, objects)}
                     out += self.reasons(formula.body, inner, wanted, limit - len(out))
                     if len(out) >= limit:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from plansafe.verifier.execution.execution import StateKey
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.repair.demands import Demand
-from plansafe.verifier.repair.effects import Conditional, GroundEffects
+from plansafe.verifier.repair.effects import Conditional, GroundEffects, identity
 from plansafe.verifier.repair.node import (
     Node,
 )
@@ -36,34 +35,59 @@ class Candidates:
     def __init__(self, task: RepairTask) -> None:
         self.task = task
         self._achievers: dict[Demand, list[Candidate]] = {}
-        self._legal_actions: dict[StateKey, list[GroundAction]] = {}
+        self._legal_actions: dict[tuple[object, ...], list[GroundAction]] = {}
 
     def of(self, demand: Demand) -> list[Candidate]:
         """The actions that may meet a demand."""
         found = self._achievers.get(demand)
         if found is None:
             found = self._achievers[demand] = []
-            for taken in self.task.effects.achievers(*demand):
+            for taken in self.task.achievers(demand):
                 literals, others = self.task.effects.precondition(taken)
                 own = self.task.effects.of(taken)
-                every = own.conditionals(demand.subject, demand.code)
+                every = own.conditionals(demand.subject, self.task.wanted(demand))
                 able = [e for e in every if e.value is None or (_does(e, demand) and self.task.effects.possible(e))]
                 effects = [(e, *self.task.effects.asked(e)) for e in able]
                 contested = demand.value is not True and any([e.value for e in every])
                 found.append(Candidate(taken, own, literals, not others, effects, contested))
         return found
 
+    def acting(self, node: Node, demand: Demand) -> Iterator[GroundAction]:
+        """The actions that can be taken at a node and may meet a demand there, each once."""
+        effects, wanted, value = self.task.effects, self.task.wanted(demand), demand.value
+        assert value is not None
+        found = effects.acting(demand.subject, wanted, value, node.state)
+        if found is not None:
+            for taken in {identity(taken): taken for taken in found}.values():
+                if self.legal(node, taken):
+                    yield taken
+            return
+        for taken in self._legal_of(node, effects.names(demand.subject, value)):
+            if self.task.may_meet(effects.of(taken), demand):
+                yield taken
+
+    def _legal_of(self, node: Node, names: tuple[str, ...]) -> list[GroundAction]:
+        """The actions of these names that can be taken at a node."""
+        if not names:
+            return []
+        key = (names, *node.now.state_key())
+        found = self._legal_actions.get(key)
+        if found is None:
+            found = self._legal_actions[key] = list(node.now.legal(*names))
+        return found
+
     def effect_on(self, node: Node, candidate: Candidate, wanted: Demand) -> bool | None:
         """Whether an action changes what is wanted here; ``None`` if only trying tells."""
-        own, (subject, code, _) = candidate.own, wanted
-        if own.action_fact is not None and own.action_fact[0] == subject and code in (None, own.action_fact[1]):
+        own, subject, code = candidate.own, wanted.subject, wanted.code
+        if own.acts(subject, self.task.wanted(wanted)):
             return True
         if subject >= self.task.base:
             return None if candidate.effects else False
         facts, fluents = node.state.facts, node.state.fluents
         there = facts[subject]
         if code is None:
-            if any([p == subject and (c in there) is not value for (p, c), value in own.sets.items()]):
+            task = self.task.engine.task
+            if any([(c in there) is not value and wanted.agrees(task, p, c) for (p, c), value in own.sets.items()]):
                 return True
         else:
             sets = own.sets.get((subject, code))

@@ -1,18 +1,21 @@
 """What has to change for a condition to become true: sets of facts of which every fix changes at least one.
 
-A *demand* names a fact (or all facts of a predicate) and the value it should get (``None``: any other). For a false
-conjunction one false part is enough, since all of them must become true; for a false disjunction all parts count.
+A *demand* names a fact (or all facts of a pattern) and the value it should get (``None``: any other). For a false
+conjunction one false part is enough, since all of them must become true; for a false disjunction all parts count. What
+quantifies over many objects is not spelt out: see :mod:`.instances`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import prod
 from typing import NamedTuple, assert_never
 
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.footprints import empty_footprint
+from plansafe.verifier.model.instances import Part, flattened, instances, selected
 from plansafe.verifier.model.nodes import (
     And,
     Atom,
@@ -23,21 +26,53 @@ from plansafe.verifier.model.nodes import (
     Not,
     Or,
     Quantified,
+    Task,
     Temporal,
     Truth,
+    Variable,
 )
-from plansafe.verifier.model.operations import reads
+from plansafe.verifier.model.operations import free_slots
+from plansafe.verifier.repair.effects import OPEN, Objects, agree
+from plansafe.verifier.repair.selectivity import Selectivity
+from plansafe.verifier.repair.signs import signed_reads
 
 MAX_SPELT_OUT = 500
 """Facts of one condition that are listed; beyond it whole predicates are demanded."""
+FEW_OBJECTS = 8
+"""Instances of a quantifier that are looked at one by one."""
+SELECTIVE = 32
+"""Instances up to which those are looked at one by one that a part of a condition leaves."""
 
 
 class Demand(NamedTuple):
-    """``subject`` (predicate or fluent) and ``code`` of a fact (``None``: any of them), and the value it should get."""
+    """``subject`` (predicate or fluent) and ``code`` of a fact, and the value it should get.
+
+    Without a code any fact counts that agrees with the ``pattern``: objects, :data:`OPEN` where any will do; ``()``
+    agrees with all. With ``ever`` the value is not wanted at the flaw, but at more of the letters up to it: steps that
+    take it back on the way do not stop the demand.
+    """
 
     subject: int
     code: int | None
     value: bool | None
+    pattern: tuple[int, ...] = ()
+    ever: bool = False
+
+    def wanted(self, task: Task) -> Objects:
+        """The objects of the fact, :data:`OPEN` where any will do; ``None`` for any fact."""
+        if self.code is None:
+            return self.pattern or None
+        base = len(task.predicates)
+        declared = task.predicates[self.subject] if self.subject < base else task.functions[self.subject - base]
+        return task.decode(self.code, len(declared.types))
+
+    def agrees(self, task: Task, subject: int, code: int) -> bool:
+        """Whether it is about a fact."""
+        if subject != self.subject:
+            return False
+        if self.code is not None or not self.pattern:
+            return self.code in (None, code)
+        return agree(self.pattern, task.decode(code, len(self.pattern)))
 
 
 Demands = frozenset[Demand]
@@ -55,6 +90,7 @@ class Demander:
         self.task = engine.task
         self.base = len(engine.task.predicates)
         self._changeable = self._find_changeable()
+        self._selectivity = Selectivity(engine)
 
     def changeable(self, subject: int) -> bool:
         """Whether some action changes a predicate or fluent."""
@@ -68,7 +104,7 @@ class Demander:
                 out |= {self.base + a.function for a in effect.assignments}
         return frozenset(out)
 
-    def flips(self, evaluator: Evaluator, formula: Formula, binding: dict[int, int], wanted: bool) -> Demands:
+    def flips(self, evaluator: Evaluator, formula: Formula, binding: Binding, wanted: bool) -> Demands:
         """Demands of which at least one must be met for ``formula`` to get the value ``wanted``.
 
         Empty if no change of state can give it that value.
@@ -79,9 +115,16 @@ class Demander:
             found = self.patterns(formula, {})
         return self.basic(found or ())
 
-    def _flips(
-        self, evaluator: Evaluator, formula: Formula, binding: dict[int, int], wanted: bool
-    ) -> frozenset[Demand] | None:
+    def able(
+        self, evaluator: Evaluator, variables: Iterable[Variable], parts: Iterable[Formula], binding: Binding
+    ) -> Demands:
+        """Demands of which one must be met for the parts to be true together under one more binding of variables.
+
+        For each binding under which they are not.
+        """
+        return self.basic(self._some(evaluator, list(variables), [(part, True) for part in parts], binding))
+
+    def _flips(self, evaluator: Evaluator, formula: Formula, binding: Binding, wanted: bool) -> Demands | None:
         """``None``: has the value already."""
         match formula:
             case Truth():
@@ -100,25 +143,37 @@ class Demander:
             case Not():
                 return self._flips(evaluator, formula.body, binding, not wanted)
             case And() | Or():
-                parts: Iterable[tuple[Formula, dict[int, int]]] = [(part, binding) for part in formula.parts]
+                parts: Iterable[tuple[Formula, Binding]] = [(part, binding) for part in formula.parts]
                 return self._junction(evaluator, parts, wanted, isinstance(formula, And) is wanted)
             case Quantified():
-                instances = ((formula.body, inner) for inner in self.task.bindings(formula.variables, binding))
-                return self._junction(evaluator, instances, wanted, formula.universal is wanted)
+                return self._quantified(evaluator, formula, binding, wanted)
             case Temporal():
                 raise AssertionError("a temporal formula is no condition of a state")
             case _:
                 assert_never(formula)
 
+    def _quantified(self, evaluator: Evaluator, formula: Quantified, binding: Binding, wanted: bool) -> Demands | None:
+        every = formula.universal is wanted
+        if prod([len(self.task.domains[v.domain]) for v in formula.variables]) <= FEW_OBJECTS:
+            few = ((formula.body, inner) for inner in self.task.bindings(formula.variables, binding))
+            return self._junction(evaluator, few, wanted, every)
+        if evaluator.holds(formula, binding) is wanted:
+            return None
+        if every:
+            found = instances(evaluator, formula.variables, formula.body, not wanted, binding)
+            return self._junction(evaluator, ((formula.body, inner) for inner in found), wanted, True) or frozenset()
+        return self._some(evaluator, list(formula.variables), [(formula.body, wanted)], binding)
+
     def _junction(
         self,
         evaluator: Evaluator,
-        parts: Iterable[tuple[Formula, dict[int, int]]],
+        parts: Iterable[tuple[Formula, Binding]],
         wanted: bool,
         all_needed: bool,
-    ) -> frozenset[Demand] | None:
-        best: frozenset[Demand] | None = None
+    ) -> Demands | None:
+        best: Demands | None = None
         union: set[Demand] = set()
+        looked = 0
         for part, binding in parts:
             found = self._flips(evaluator, part, binding, wanted)
             if found is None:
@@ -126,15 +181,68 @@ class Demander:
                     return None
                 continue
             if all_needed:
-                if best is None or len(found) < len(best):
-                    best = found
+                looked += 1
+                best = found if best is None or self._weight(found) < self._weight(best) else best
+                if not best or looked >= SELECTIVE:
+                    break
             else:
                 union |= found
                 if len(union) > MAX_SPELT_OUT:
                     raise _TooMany
         return best if all_needed else frozenset(union)
 
-    def numbers(self, binding: Binding, *expressions: model.Expression) -> frozenset[Demand]:
+    def _weight(self, demands: Demands) -> tuple[int, int]:
+        """Of several parts of which any will do, the one that the fewest actions mend leaves the least to try."""
+        return sum([self._selectivity.of(d.subject, d.value) for d in demands]), len(demands)
+
+    # -- many objects -------------------------------------------------------------------------------------------------
+
+    def _some(
+        self, evaluator: Evaluator, variables: list[Variable], goals: Iterable[Part], binding: Binding
+    ) -> Demands:
+        """For each binding of the variables, demands for one of the goals that is not met under it.
+
+        Of the goals that read a variable, the one that the fewest actions can meet is demanded as a pattern; where it
+        leaves few bindings for which it is met, the other goals are asked for under these.
+        """
+        flat = flattened(self.task, variables, goals, binding)
+        if flat is None:
+            return frozenset()
+        variables, parts, binding = flat
+        slots = {v.slot for v in variables}
+        closed = [part for part in parts if not free_slots(part[0]) & slots]
+        best: Demands | None = None
+        for formula, wanted in closed:
+            found = self._flips(evaluator, formula, binding, wanted)
+            if found is not None and (best is None or self._weight(found) < self._weight(best)):
+                best = found
+        if best is not None:
+            return best
+        unmet = [part for part in parts if free_slots(part[0]) & slots]
+        ranked = sorted(unmet, key=lambda part: self._weight(self.signed(part[0], part[1], binding)))
+        out: set[Demand] = set()
+        for number, part in enumerate(ranked, 1):
+            out |= self._asked(evaluator, variables, part, binding)
+            left = ranked[number:]
+            chosen = selected(evaluator, variables, part, binding, SELECTIVE) if left else None
+            if chosen is not None:
+                rest = [v for v in variables if v.slot not in chosen.slots]
+                for inner in chosen.bindings:
+                    out |= self._some(evaluator, rest, left, inner)
+                break
+        return frozenset(out)
+
+    def _asked(self, evaluator: Evaluator, variables: list[Variable], part: Part, binding: Binding) -> Demands:
+        """Demands for a part, for each binding of the variables under which it is not met."""
+        formula, wanted = part
+        if isinstance(formula, And | Or) and isinstance(formula, Or) is wanted:
+            found = [self._some(evaluator, variables, [(one, wanted)], binding) for one in formula.parts]
+            return frozenset().union(*found)
+        return self.signed(formula, wanted, binding)
+
+    # -- facts that are read ------------------------------------------------------------------------------------------
+
+    def numbers(self, binding: Binding, *expressions: model.Expression) -> Demands:
         """The fluents that expressions read."""
         found = empty_footprint()
         for expression in expressions:
@@ -142,7 +250,7 @@ class Demander:
         whole = [Demand(subject, None, None) for subject in found.behind]
         return self._changing([*whole, *[Demand(subject, code, None) for subject, code in found.reads]])
 
-    def _changing(self, demands: Iterable[Demand]) -> frozenset[Demand]:
+    def _changing(self, demands: Iterable[Demand]) -> Demands:
         return frozenset([d for d in demands if d.subject in self._changeable])
 
     def basic(self, demands: Iterable[Demand]) -> Demands:
@@ -153,16 +261,37 @@ class Demander:
         out: set[Demand] = set()
         for demand in demands:
             if demand.subject in axioms.derived:
-                inputs = self.engine.footprints.inputs_of(demand.subject)
-                out |= {Demand(subject, None, None) for subject in inputs & self._changeable}
+                for subject in self.engine.footprints.inputs_of(demand.subject) & self._changeable:
+                    out |= self._any_change(Demand(subject, None, None))
             else:
                 out.add(demand)
         return frozenset(out)
 
-    def patterns(self, formula: Formula, binding: dict[int, int]) -> frozenset[Demand]:
+    def patterns(self, formula: Formula, binding: Binding) -> Demands:
         """Every fact that a formula (temporal or not) reads under a binding; any change of it counts."""
-        out = set()
-        for read in reads(formula):
-            index = read.predicate if isinstance(read, Atom) else self.base + read.function
-            out.add(Demand(index, self.task.known_code(read.arguments, binding), None))
+        return self.signed(formula, None, binding)
+
+    def _any_change(self, demand: Demand) -> set[Demand]:
+        """Both values of a fact, at any letter."""
+        if demand.subject >= self.base:
+            return {demand}
+        return {demand._replace(value=value, ever=True) for value in (True, False)}
+
+    def signed(self, formula: Formula, wanted: bool | None, binding: Binding, ever: bool = False) -> Demands:
+        """Every fact that a formula (temporal or not) reads under a binding, changed so that it helps.
+
+        A formula that is false, say, can become true only if a fact that it reads unnegated becomes true more often, or
+        one that it reads negated false.
+        """
+        out: set[Demand] = set()
+        for read, value in signed_reads(formula, wanted):
+            if isinstance(read, Atom):
+                subject, arguments = read.predicate, read.arguments
+            else:
+                subject, arguments, value = self.base + read.function, read.arguments, None
+            objects = tuple([a if a >= 0 else binding.get(-1 - a, OPEN) for a in arguments])
+            pattern = objects if OPEN in objects and any([o != OPEN for o in objects]) else ()
+            code = None if OPEN in objects else self.task.encode(objects)
+            demand = Demand(subject, code, value, pattern, ever)
+            out |= {demand} if value is not None else self._any_change(demand)
         return self._changing(out)

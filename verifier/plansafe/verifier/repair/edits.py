@@ -151,22 +151,30 @@ class Edits:
 
     def _offer_actions(self, node: Node, demand: Demand, extra: Number) -> None:
         """The actions that may meet a demand: those that do are tried, the others looked into at a later level."""
-        subject, code, value = demand
-        if value and code is not None:
-            acting = self.task.effects.acting(subject, code, node.state)
-            if acting is not None:
-                for taken in {identity(taken): taken for taken in acting}.values():
-                    if self.candidates.legal(node, taken):
-                        self._offer_action(node, taken, extra, None)
-                least = extra + min(self.task.weights.insert, self.task.weights.substitute)
-                self.agenda.flaw(
-                    node, ("enable", demand), partial(self._offer_candidates, node, demand, extra, True), least
-                )
-                return
-        self._offer_candidates(node, demand, extra)
+        if demand.value is None or demand.subject >= self.task.base:
+            self._offer_candidates(node, demand, extra)
+            return
+        # What else an action does may undo it, or some other fact of a pattern is set that was so already.
+        sure = demand.value and demand.code is not None and not demand.ever
+        for taken in self.candidates.acting(node, demand):
+            self._offer_action(node, taken, extra, None if sure else demand)
+        least = extra + min(self.task.weights.insert, self.task.weights.substitute)
+        self.agenda.flaw(node, ("enable", demand), partial(self._enable_some, node, demand, least), least)
 
-    def _offer_candidates(self, node: Node, demand: Demand, extra: Number, others: bool = False) -> None:
-        """Look at each action that may meet a demand; with ``others``, those that do so here have been offered."""
+    def _enable_some(self, node: Node, demand: Demand, extra: Number) -> None:
+        """What would have to differ here for one more action to be able to meet a demand."""
+        evaluator = evaluator_at(node)
+        demands: dict[Demand, None] = {}
+        giving = self.task.effects.giving(demand.subject, self.task.wanted(demand), demand.value)
+        for action, variables, condition, known in giving:
+            free = [v for v in (*action.parameters, *variables) if v.slot not in known]
+            parts = (*action.start.condition, condition)
+            demands.update(dict.fromkeys(self.task.demander.able(evaluator, free, parts, known)))
+        for wanted in demands:
+            self.graph.receive(node, wanted, extra, True)
+
+    def _offer_candidates(self, node: Node, demand: Demand, extra: Number) -> None:
+        """Look at each action that may meet a demand."""
         facts = node.state.facts
         lacking: set[tuple[int, int, bool]] = set()
         vague: list[GroundAction] = []
@@ -183,17 +191,13 @@ class Edits:
                     continue
                 does = self.candidates.effect_on(node, candidate, demand)
                 if does is not False:
-                    if not others:
-                        self._offer_action(node, candidate.taken, extra, None if does else demand)
+                    self._offer_action(node, candidate.taken, extra, None if does else demand)
                 elif candidate.effects:
                     asleep.append(candidate)
         if lacking or vague or asleep:
             extra += min(self.task.weights.insert, self.task.weights.substitute)
             act = partial(self._enable_all, node, lacking, vague, asleep, extra)
-            if others:
-                act()
-            else:
-                self.agenda.flaw(node, ("enable", demand), act, extra)
+            self.agenda.flaw(node, ("enable", demand), act, extra)
 
     def _enable_all(
         self,

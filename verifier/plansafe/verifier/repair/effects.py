@@ -17,11 +17,19 @@ from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.footprints import Key
-from plansafe.verifier.model.nodes import TRUE, Action, And, Atom, Effect, Equal, Formula, Not, Task, Variable, bind
+from plansafe.verifier.model.nodes import TRUE, Action, And, Atom, Effect, Equal, Formula, Not, Task, Variable
 from plansafe.verifier.model.operations import conjuncts, free_slots, reads_numbers
 
 MAX_GROUNDINGS = 20_000
 """Ground instances of one action that are listed for one fact; beyond it the list is cut, and the search says so."""
+
+
+MAX_LOOPED = 4
+"""Objects of a variable that a search may try one by one in any number."""
+OPEN = -1
+"""The place of an object that a pattern leaves open."""
+Objects = tuple[int, ...] | None
+"""A pattern of a fact's objects, some :data:`OPEN`; ``None``: any."""
 
 
 def identity(step: GroundAction) -> tuple[str, tuple[int, ...]]:
@@ -45,13 +53,13 @@ class GroundEffects:
     computed where somebody asks: a walk through a home may change thousands of facts, and mostly a few are in question.
     """
 
-    __slots__ = ("_found", "_step", "_task", "_touched", "action_fact", "sets")
+    __slots__ = ("_found", "_settable", "_step", "_task", "action_fact", "sets")
 
     def __init__(self, task: Task, step: GroundAction, action_fact: Key | None) -> None:
         self._task = task
         self._step = step
-        self._found: dict[tuple[int | None, int | None], tuple[Conditional, ...]] = {}
-        self._touched: dict[tuple[int, int | None], bool] = {}
+        self._found: dict[tuple[int | None, Objects], tuple[Conditional, ...]] = {}
+        self._settable: dict[tuple[int, Objects], set[bool | None]] = {}
         self.action_fact = action_fact
         sets: dict[Key, bool] = {}
         for added in (False, True):  # a fact that is deleted and added is true
@@ -67,39 +75,69 @@ class GroundEffects:
         """All facts set under a condition, and all fluents."""
         return self.conditionals(None)
 
-    def conditionals(self, subject: int | None, code: int | None = None) -> tuple[Conditional, ...]:
-        """The facts of one predicate (or fluent) set under a condition, or one of its facts; ``None``: all facts."""
-        key = (subject, code)
+    def conditionals(self, subject: int | None, wanted: Objects = None) -> tuple[Conditional, ...]:
+        """The facts of one predicate (or fluent) set under a condition, of a pattern if given; ``None``: all facts."""
+        key = (subject, wanted)
         found = self._found.get(key)
         if found is None:
-            found = self._found[key] = tuple(self._conditionals(subject, code))
+            found = self._found[key] = tuple(self._conditionals(subject, wanted))
         return found
 
-    def touches(self, subject: int, code: int | None) -> bool:
-        """Whether it may change a fact of a predicate (or fluent); ``None``: any of its facts."""
-        key = (subject, code)
-        found = self._touched.get(key)
+    def touches(self, subject: int, wanted: Objects) -> bool:
+        """Whether it may change a fact of a predicate (or fluent) that agrees with a pattern; ``None``: any."""
+        return self.acts(subject, wanted) or bool(self.sure(subject, wanted) or self.settable(subject, wanted))
+
+    def acts(self, subject: int, wanted: Objects) -> bool:
+        """Whether taking the step is a fact that agrees with a pattern."""
+        fact = self.action_fact
+        return fact is not None and fact[0] == subject and (wanted is None or agree(wanted, self._step.objects))
+
+    def sure(self, subject: int, wanted: Objects) -> set[bool]:
+        """The values that it surely gives to facts of a predicate that agree with a pattern."""
+        own = [(code, value) for (index, code), value in self.sets.items() if index == subject]
+        if wanted is None or not own:
+            return {value for _, value in own}
+        arity = len(wanted)
+        return {value for code, value in own if agree(wanted, self._task.decode(code, arity))}
+
+    def settable(self, subject: int, wanted: Objects) -> set[bool | None]:
+        """The values that it may give under a condition to facts that agree with a pattern."""
+        key = (subject, wanted)
+        found = self._settable.get(key)
         if found is None:
-            sure = self.sets.keys() if self.action_fact is None else {*self.sets, self.action_fact}
-            known = key in sure if code is not None else subject in {fact[0] for fact in sure}
-            found = self._touched[key] = known or bool(self.conditionals(subject, code))
+            found = self._settable[key] = {
+                value
+                for value, _, _, free in self.schemas(subject, wanted)
+                if all([self._task.domains[v.domain] for v in free])
+            }
         return found
 
-    def _conditionals(self, subject: int | None, code: int | None) -> Iterator[Conditional]:
-        base = len(self._task.predicates)
+    def schemas(
+        self, subject: int, wanted: Objects
+    ) -> Iterator[tuple[bool | None, Formula, dict[int, int], list[Variable]]]:
+        """The effects that may set facts of a pattern under a condition: value, condition, binding, free variables."""
         for effect in self._step.action.start.effects:
-            changes: list[tuple[int, tuple[int, ...], bool | None]] = []
-            if effect.condition is not TRUE:
-                changes += [(a.predicate, a.arguments, False) for a in effect.deletes]
-                changes += [(a.predicate, a.arguments, True) for a in effect.adds]
-            changes += [(base + a.function, a.arguments, None) for a in effect.assignments]
-            for index, arguments, value in changes:
+            for index, arguments, value in self._changes(effect):
+                if index == subject:
+                    binding = unified(self._task, effect.variables, arguments, wanted, self._step.binding)
+                    if binding is not None:
+                        yield value, effect.condition, binding, [v for v in effect.variables if v.slot not in binding]
+
+    def _changes(self, effect: Effect) -> list[tuple[int, tuple[int, ...], bool | None]]:
+        base = len(self._task.predicates)
+        changes: list[tuple[int, tuple[int, ...], bool | None]] = []
+        if effect.condition is not TRUE:
+            changes += [(a.predicate, a.arguments, False) for a in effect.deletes]
+            changes += [(a.predicate, a.arguments, True) for a in effect.adds]
+        changes += [(base + a.function, a.arguments, None) for a in effect.assignments]
+        return changes
+
+    def _conditionals(self, subject: int | None, wanted: Objects) -> Iterator[Conditional]:
+        for effect in self._step.action.start.effects:
+            for index, arguments, value in self._changes(effect):
                 if subject is not None and index != subject:
                     continue
-                known: dict[int, int] | None = self._step.binding
-                if code is not None:
-                    wanted = self._task.decode(code, len(arguments))
-                    known = unified(self._task, effect.variables, arguments, wanted, self._step.binding)
+                known = unified(self._task, effect.variables, arguments, wanted, self._step.binding)
                 if known is not None:
                     free = [v for v in effect.variables if v.slot not in known]
                     for binding in self._task.bindings(free, known):
@@ -107,8 +145,13 @@ class GroundEffects:
                         yield Conditional(fact, value, effect.condition, binding)
 
 
+def agree(wanted: tuple[int, ...], objects: tuple[int, ...]) -> bool:
+    """Whether objects agree with a pattern."""
+    return all([one in (OPEN, other) for one, other in zip(wanted, objects, strict=True)])
+
+
 class _Search(NamedTuple):
-    """Finds the objects of an action for which an effect makes a fact true, given those that the fact determines."""
+    """Finds the objects of an action for which an effect gives a fact a value, given those that the fact determines."""
 
     action: Action
     effect: Effect
@@ -121,13 +164,17 @@ def unified(
     task: Task,
     variables: Sequence[Variable],
     arguments: tuple[int, ...],
-    wanted: tuple[int, ...],
+    wanted: Objects,
     known: Mapping[int, int] = MappingProxyType({}),
 ) -> dict[int, int] | None:
-    """A binding with the objects of the variables that a fact determines; ``None`` if the arguments cannot be its."""
-    domains = {v.slot: task.domain_sets[v.domain] for v in variables}
+    """A binding with the objects that a pattern determines; ``None`` if the arguments cannot be its."""
     binding = dict(known)
+    if wanted is None:
+        return binding
+    domains = {v.slot: task.domain_sets[v.domain] for v in variables}
     for argument, object_ in zip(arguments, wanted, strict=True):
+        if object_ == OPEN:
+            continue
         slot = -1 - argument
         if (argument if argument >= 0 else binding.setdefault(slot, object_)) != object_:
             return None
@@ -146,12 +193,12 @@ class Effects:
         self.cut = False
         """Whether some list of achievers was cut at :data:`MAX_GROUNDINGS`."""
         self._known: dict[tuple[str, tuple[int, ...]], GroundEffects] = {}
-        self._searches: dict[int, list[_Search | None]] = {}
+        self._searches: dict[tuple[int, bool, tuple[bool, ...] | None], list[_Search | None]] = {}
         self._conditions: dict[int, tuple[Formula, Callable[..., bool], list[int]]] = {}
         self._effects: dict[int, list[tuple[Action, Effect, tuple[int, ...], bool | None]]] = {}
         self._literals: dict[tuple[str, tuple[int, ...]], tuple[list[tuple[int, int, bool]], list[Formula]]] = {}
         self._statics: dict[str, list[tuple[frozenset[int], Formula]]] = {}
-        self._achievers: dict[tuple[int, int | None, bool | None], tuple[GroundAction, ...]] = {}
+        self._achievers: dict[tuple[int, Objects, bool | None], tuple[GroundAction, ...]] = {}
         self._action_names = {
             predicate: name for (kind, name), predicate in engine.action_predicates.items() if kind == "start"
         }
@@ -197,24 +244,23 @@ class Effects:
 
     # -- which actions do something now -------------------------------------------------------------------------------
 
-    def acting(self, index: int, code: int, state: State) -> Iterator[GroundAction] | None:
-        """The ground actions with an effect that makes a fact true in a state, whether or not they can be taken there.
+    def acting(self, index: int, wanted: Objects, value: bool, state: State) -> Iterator[GroundAction] | None:
+        """The ground actions with an effect that gives facts of a pattern a value in a state.
 
-        A search for the bindings of each effect's condition, not a test of every action. ``None`` where such a search
-        would not do: for step facts, and for effects that read numbers or leave too much open.
+        Whether or not they can be taken there. A search for the bindings of each effect's condition, not a test of
+        every action. ``None`` where such a search would not do: for step facts, and for effects that read numbers or
+        leave too much open.
         """
         if index in self._action_names or index >= len(self.task.predicates):
             return None
-        searches = self._searches.get(index)
+        key = (index, value, None if wanted is None else tuple([object_ != OPEN for object_ in wanted]))
+        searches = self._searches.get(key)
         if searches is None:
-            adding = [entry[:3] for entry in self._effects.get(index, ()) if entry[3]]
-            searches = self._searches[index] = [self._compiled(*entry) for entry in adding]
-        return None if any([search is None for search in searches]) else self._acting(searches, index, code, state)
+            giving = [entry for entry in self._effects.get(index, ()) if entry[3] is value]
+            searches = self._searches[key] = [self._compiled(*entry[:3], key[2]) for entry in giving]
+        return None if any([search is None for search in searches]) else self._acting(searches, wanted, state)
 
-    def _acting(
-        self, searches: Sequence[_Search | None], index: int, code: int, state: State
-    ) -> Iterator[GroundAction]:
-        wanted = self.task.decode(code, len(self.task.predicates[index].types))
+    def _acting(self, searches: Sequence[_Search | None], wanted: Objects, state: State) -> Iterator[GroundAction]:
         for search in searches:
             assert search is not None
             action, effect, arguments, find, slots = search
@@ -224,73 +270,77 @@ class Effects:
                 find(state.facts, state.fluents, found, *[known[slot] for slot in slots])
                 yield from [GroundAction(action, objects) for objects in found]
 
-    def _compiled(self, action: Action, effect: Effect, arguments: tuple[int, ...]) -> _Search | None:
-        """The search for what an effect needs to make a fact of its atom true."""
+    def names(self, index: int, value: bool) -> tuple[str, ...]:
+        """The names of the actions that may give facts of a predicate a value."""
+        if index in self._action_names:
+            return (self._action_names[index],) if value else ()
+        return tuple(dict.fromkeys([entry[0].name for entry in self._effects.get(index, ()) if entry[3] is value]))
+
+    def giving(
+        self, index: int, wanted: Objects, value: bool | None
+    ) -> Iterator[tuple[Action, tuple[Variable, ...], Formula, dict[int, int]]]:
+        """The effects that may give facts of a pattern a value: action, further variables, condition, binding.
+
+        The binding has what the pattern determines.
+        """
+        if index in self._action_names:
+            if value is not False:
+                action = self.task.actions[self._action_names[index]]
+                objects = wanted or [OPEN for _ in action.parameters]
+                pairs = zip(action.parameters, objects, strict=True)
+                yield action, (), TRUE, {v.slot: object_ for v, object_ in pairs if object_ != OPEN}
+            return
+        for action, effect, arguments, sets in self._effects.get(index, ()):
+            if value is None or sets is None or sets is value:
+                known = unified(self.task, (*action.parameters, *effect.variables), arguments, wanted)
+                if known is not None:
+                    yield action, effect.variables, effect.condition, known
+
+    def _compiled(
+        self, action: Action, effect: Effect, arguments: tuple[int, ...], known: tuple[bool, ...] | None
+    ) -> _Search | None:
+        """The search for what an effect needs to set a fact of its atom, of whose arguments some are known."""
         emitter = self.engine.emitter
         whole = effect.condition is TRUE
         if whole and effect.variables:
             return None
         formula = And(action.start.condition) if whole else effect.condition
         disjuncts = None if reads_numbers(formula) else dnf(formula)
-        slots = sorted({-1 - a for a in arguments if a < 0})
+        given = [a for i, a in enumerate(arguments) if known is not None and known[i]]
+        slots = sorted({-1 - a for a in given if a < 0})
         outputs = [v.slot for v in action.parameters]
-        if disjuncts is None or any([len(set(outputs) - {*slots} - generated_slots(d)) > 1 for d in disjuncts]):
+        every = (*action.parameters, *effect.variables)
+        wide = {v.slot for v in every if len(self.task.domains[v.domain]) > MAX_LOOPED}
+        if disjuncts is None or any([len(wide - generated_slots(d, slots)) > 1 for d in disjuncts]):
             return None
         inner = [f"out.append(({', '.join([f'x{slot}' for slot in outputs])},))" if outputs else "out.append(())"]
         lines: list[str] = []
         for disjunct in disjuncts:
-            domains = {v.slot: v.domain for v in (*action.parameters, *effect.variables, *disjunct.variables)}
+            domains = {v.slot: v.domain for v in (*every, *disjunct.variables)}
             join = Join(emitter, domains, "S, F, out", indexed=False)
-            lines += join.emit(disjunct.literals, frozenset(slots), outputs, inner)
+            lines += join.emit(disjunct.literals, frozenset(slots), sorted({v.slot for v in every}), inner)
         name = emitter.fresh()
         emitter.define(name, ", ".join(["S", "F", "out", *[f"x{slot}" for slot in slots]]), lines or ["pass"])
         return _Search(action, effect, arguments, emitter.link(name), slots)
 
     # -- achievers ----------------------------------------------------------------------------------------------------
 
-    def achievers(self, index: int, code: int | None, value: bool | None) -> tuple[GroundAction, ...]:
-        """The ground actions that may give a fact a value (``None``: any change; code ``None``: any fact of it).
+    def achievers(self, index: int, wanted: Objects, value: bool | None) -> tuple[GroundAction, ...]:
+        """The ground actions that may give a fact of a pattern a value (``None``: any change).
 
         Only those whose static preconditions hold.
         """
-        key = (index, code, value)
+        key = (index, wanted, value)
         found = self._achievers.get(key)
         if found is None:
-            each = {identity(step): step for step in self._search(index, code, value)}
+            each = {identity(step): step for step in self._search(index, wanted, value)}
             found = self._achievers[key] = tuple(each.values())
         return found
 
-    def _search(self, index: int, code: int | None, value: bool | None) -> Iterator[GroundAction]:
-        task = self.task
-        if index in self._action_names:
-            action = task.actions[self._action_names[index]]
-            if code is None:
-                yield from self.groundings(action, {})
-            else:
-                objects = task.decode(code, len(action.parameters))
-                yield from self.groundings(action, bind(action.parameters, objects))
-            return
-        base = len(task.predicates)
-        arity = len((task.predicates[index] if index < base else task.functions[index - base]).types)
-        wanted = None if code is None else task.decode(code, arity)
-        for action, effect, arguments, sets in self._effects.get(index, ()):
-            if value is not None and sets is not None and sets is not value:
-                continue
-            binding = self._unify(action, effect, arguments, wanted)
-            if binding is not None:
-                yield from self.groundings(action, binding)
-
-    def _unify(
-        self, action: Action, effect: Effect, arguments: tuple[int, ...], wanted: tuple[int, ...] | None
-    ) -> dict[int, int] | None:
-        """The slots of an action's parameters that an effect on a fact determines; ``None`` if it cannot be that."""
-        if wanted is None:
-            return {}
-        binding = unified(self.task, (*action.parameters, *effect.variables), arguments, wanted)
-        if binding is None:
-            return None
-        own = {v.slot for v in action.parameters}
-        return {slot: object_ for slot, object_ in binding.items() if slot in own}
+    def _search(self, index: int, wanted: Objects, value: bool | None) -> Iterator[GroundAction]:
+        for action, _, _, binding in self.giving(index, wanted, value):
+            own = {v.slot for v in action.parameters}
+            yield from self.groundings(action, {slot: object_ for slot, object_ in binding.items() if slot in own})
 
     def groundings(self, action: Action, binding: dict[int, int]) -> Iterator[GroundAction]:
         """The ground instances of an action that agree with a binding and with the static facts."""

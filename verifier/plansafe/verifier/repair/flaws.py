@@ -8,7 +8,8 @@ from typing import NamedTuple
 from plansafe.verifier.execution.broken import Broken
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.evaluation import Evaluator
-from plansafe.verifier.model.nodes import And, Formula
+from plansafe.verifier.model.instances import instances
+from plansafe.verifier.model.nodes import And, Binding, Formula, Number, Variable
 from plansafe.verifier.model.operations import mentions
 from plansafe.verifier.repair.demands import Demand
 from plansafe.verifier.repair.effects import Conditional, GroundEffects
@@ -22,6 +23,7 @@ from plansafe.verifier.repair.node import (
 )
 from plansafe.verifier.repair.repair_task import RepairTask
 from plansafe.verifier.repair.views import DEADLINE, LETTERS, STATE
+from plansafe.verifier.rules.model import Part
 
 
 class Crossed(NamedTuple):
@@ -52,33 +54,52 @@ class Flaws:
         """The plan ends here, and the goal is unmet."""
         return self.task.demander.flips(evaluator_at(node), And(self.task.engine.task.goal), {}, True)
 
-    def rules(self, node: Node, broken: tuple[Broken, ...]) -> Iterable[Demand]:
-        """Rules are broken. One instance is enough: the one that says most precisely what must differ."""
+    def rules(self, node: Node, broken: tuple[Broken, ...]) -> Iterable[tuple[Node, Demand, Number]]:
+        """Rules are broken. One instance is enough: the one that says most precisely what must differ.
+
+        Each demand comes with the node where it is made, and what is spent between there and here.
+        """
         parts = self.task.engine.plan.parts
         one = min(broken, key=lambda b: self.task.views[b.part][0])
         part = parts[one.part]
         view, bound = self.task.views[one.part]
         binding = dict(zip([v.slot for v in part.parameters], one.binding, strict=False))
         if view == LETTERS:
-            return (Demand(ANYTHING, None, None),)
-        demands: set[Demand] = set()
-        formulas: list[Formula] = [f for f in (part.body, part.guard, part.step) if f is not None]
-        of_states = (
-            view == STATE and part.mode in ("always", "end") and not mentions(part.body, self.task.action_predicates)
-        )
+            return [(node, Demand(ANYTHING, None, None), 0)]
+        plain = view == STATE and not mentions(part.body, self.task.action_predicates)
+        plain &= len(one.binding) == len(part.parameters)
+        if plain and part.step is not None and not part.after and node.parents:
+            return self._of_step(node, part, binding)
         # One that was violated before the plan may also stay as it was: then any change of what it reads is too much.
-        if of_states and len(one.binding) == len(part.parameters) and not self.task.may_stay(part, binding):
-            demands |= self.task.demander.flips(evaluator_at(node), part.body, binding, True)
-        else:
-            for formula in formulas:
-                demands |= self.task.demander.basic(self.task.demander.patterns(formula, binding))
+        stays = self.task.may_stay(one.part, binding)
+        if plain and part.mode in ("always", "end") and not stays:
+            demands = self.task.demander.flips(evaluator_at(node), part.body, binding, True)
+            return [(node, demand, 0) for demand in demands]
+        found = self._helpful(part.body, None if stays else True, binding)
+        for formula in (part.guard, part.step):
+            if formula is not None:
+                found |= self._helpful(formula, None if stays else False, binding)
         if view == DEADLINE:
-            demands.add(Demand(FEWER, bound, None))
-        return demands
+            found |= {Demand(FEWER, bound, None)}
+        return [(node, demand, 0) for demand in found]
+
+    def _of_step(self, node: Node, part: Part, binding: Binding) -> Iterable[tuple[Node, Demand, Number]]:
+        """A step was taken in a state in which it must not be: the state should differ, or the step."""
+        edge = node.parents[0]
+        evaluator = evaluator_at(edge.source)
+        demands = self.task.demander.flips(evaluator, part.body, binding, True)
+        if part.guard is not None:
+            demands |= self.task.demander.flips(evaluator, part.guard, binding, False)
+        assert part.step is not None
+        yield from [(edge.source, demand, edge.cost) for demand in demands]
+        yield from [(node, demand, 0) for demand in self._helpful(part.step, False, binding)]
+
+    def _helpful(self, formula: Formula, wanted: bool | None, binding: Binding) -> frozenset[Demand]:
+        return self.task.demander.basic(self.task.demander.signed(formula, wanted, binding, True))
 
     def effect(self, node: Node, taken: GroundAction, wanted: Demand) -> Iterable[Demand]:
         """An action that can be taken does not do what is wanted."""
-        every = self.task.effects.of(taken).conditionals(wanted.subject, wanted.code)
+        every = self.task.effects.of(taken).conditionals(wanted.subject, self.task.wanted(wanted))
         return [demand for effect in every for demand in self._deciding(node, taken, effect, wanted.value)]
 
     def across(self, edge: Edge, demand: Demand, full: bool) -> Crossed:
@@ -96,27 +117,50 @@ class Flaws:
             return Crossed([(demand._replace(code=fewer), True), *earlier] if fewer > 0 else earlier, keep)
         if demand.code is not None:
             return self._across_fact(edge, taken, own, demand, full)
-        left += earlier
-        for effect in own.conditionals(demand.subject):
-            left += [(d, True) for d in self._deciding(edge.source, taken, effect, None)]
-        return Crossed(left, keep)
+        achieves, hinders = self.task.role(own, demand)
+        removable = keep and full and hinders
+        if removable:
+            left += earlier
+        for value, condition, binding, free in own.schemas(demand.subject, self.task.wanted(demand)) if full else ():
+            left += [(d, True) for d in self._deciding_any(edge.source, taken, value, condition, binding, free, demand)]
+        return Crossed(left, removable, keep and achieves)
 
     def _across_fact(self, edge: Edge, taken: GroundAction, own: GroundEffects, demand: Demand, full: bool) -> Crossed:
-        fact = (demand.subject, demand.code or 0)
-        sets, may, acts = own.sets.get(fact), own.conditionals(*fact), own.action_fact == fact
-        hinders = achieves = True
-        if demand.value is not None and not acts:
-            hinders = sets is (not demand.value) or any([e.value is not demand.value for e in may])
-            achieves = sets is demand.value or any([e.value is not (not demand.value) for e in may])
+        achieves, hinders = self.task.role(own, demand)
         keep = edge.kind == KEEP
         removable = keep and full and hinders
-        opposed = full and demand.value is not None and sets is (not demand.value)
+        opposed = own.sets.get((demand.subject, demand.code or 0)) is (not demand.value)
+        opposed &= full and demand.value is not None and not demand.ever
         left = [(demand, full and not opposed)]
         if removable:
             left.append((Demand(BORROW_STEP, edge.step, None), True))
-        for effect in may if full else ():
+        for effect in own.conditionals(demand.subject, self.task.wanted(demand)) if full else ():
             left += [(d, True) for d in self._deciding(edge.source, taken, effect, demand.value)]
         return Crossed(left, removable, keep and achieves)
+
+    def _deciding_any(
+        self,
+        node: Node,
+        taken: GroundAction,
+        value: bool | None,
+        condition: Formula,
+        binding: dict[int, int],
+        free: list[Variable],
+        demand: Demand,
+    ) -> Iterable[Demand]:
+        """The same for each effect that sets some fact of a pattern."""
+        if value is None:
+            return self._effect_reads(taken, binding)
+        demander = self.task.demander
+        if demand.value is None:
+            return demander.basic(demander.patterns(condition, binding))
+        evaluator = evaluator_at(node)
+        if value is demand.value:
+            return demander.able(evaluator, free, [condition], binding)
+        found: set[Demand] = set()
+        for inner in instances(evaluator, tuple(free), condition, True, binding):
+            found |= demander.flips(evaluator, condition, inner, False)
+        return found
 
     def _deciding(self, node: Node, taken: GroundAction, effect: Conditional, wanted: bool | None) -> frozenset[Demand]:
         """What would have to differ before a step for an effect to bring about, or not to prevent, what is wanted."""

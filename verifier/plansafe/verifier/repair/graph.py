@@ -145,7 +145,7 @@ class Search:
         if total < known.cost:
             self._cheaper(known, total)
         for demand, (extra, full) in list(known.demands.items()):
-            if edge.indifferent(demand, full):
+            if edge.indifferent(demand, full, self.task):
                 self.receive(source, demand, extra + cost, full)
                 continue
             for item in self._crossing(edge, demand, extra, full):
@@ -239,10 +239,9 @@ class Search:
         return True
 
     def _meets(self, demand: Demand, taken: GroundAction, log: list[StateChange]) -> bool:
-        action_fact = self.task.effects.of(taken).action_fact
-        if action_fact is not None and action_fact[0] == demand.subject and demand.code in (None, action_fact[1]):
+        if self.task.effects.of(taken).acts(demand.subject, self.task.wanted(demand)):
             return True
-        return any([p == demand.subject and demand.code in (None, c) for p, c, _ in log])
+        return any([demand.agrees(self.engine.task, p, c) for p, c, _ in log])
 
     def _end(self, node: Node) -> None:
         """The plan may end here."""
@@ -276,8 +275,8 @@ class Search:
             self.receive(node, demand, 0, True)
 
     def _rules_flaw(self, node: Node, broken: tuple[Broken, ...]) -> None:
-        for demand in self.flaws.rules(node, broken):
-            self.receive(node, demand, 0, True)
+        for at, demand, extra in self.flaws.rules(node, broken):
+            self.receive(at, demand, extra, True)
 
     def receive(self, node: Node, demand: Demand, extra: Number, full: bool) -> None:
         """A demand arrives: offer edits here, and send it on.
@@ -300,7 +299,7 @@ class Search:
                     level = node.cost + self.agenda.affordable(node, extra)
                     offers.setdefault(level, []).append((node, demand, extra))
             for edge in node.parents:
-                if edge.indifferent(demand, full):
+                if edge.indifferent(demand, full, self.task):
                     stack.append((edge.source, demand, extra + edge.cost, full))
                 else:
                     stack += self._crossing(edge, demand, extra, full)

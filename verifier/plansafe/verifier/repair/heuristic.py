@@ -21,7 +21,7 @@ from plansafe.verifier.model.operations import mentions
 from plansafe.verifier.repair.demands import Demand
 from plansafe.verifier.repair.effects import GroundEffects, identity
 from plansafe.verifier.repair.node import Node
-from plansafe.verifier.repair.repair_task import RepairTask, may_meet
+from plansafe.verifier.repair.repair_task import RepairTask
 from plansafe.verifier.repair.views import STATE
 
 MAX_FAULTS = 10
@@ -149,7 +149,7 @@ class FaultsAhead:
             if not simple or mentions(part.body, action_predicates) or len(violation.binding) != len(part.parameters):
                 continue
             binding = bind(part.parameters, violation.binding)
-            if not self.task.may_stay(part, binding):  # else leaving it alone is enough
+            if not self.task.may_stay(violation.part, binding):  # else leaving it alone is enough
                 out.setdefault(violation.step, []).append((violation.part, binding))
         return out
 
@@ -157,7 +157,7 @@ class FaultsAhead:
         literals: list[_Literal] = []
         removable = {step} if step else set()
         for demand in demands:
-            if demand.code is None or demand.value is None or demand.subject >= self.task.base:
+            if demand.code is None or demand.value is None or demand.ever or demand.subject >= self.task.base:
                 return  # too vague to be counted
             fact = (demand.subject, demand.code)
             falsifier = 0
@@ -165,7 +165,7 @@ class FaultsAhead:
                 own = self.task.prints[number - 1]
                 if own is None:
                     continue
-                may = own.conditionals(*fact)
+                may = own.conditionals(demand.subject, self.task.wanted(demand))
                 if any([e.value is demand.value for e in may]):
                     return  # a condition decides
                 if may:
@@ -193,7 +193,8 @@ class FaultsAhead:
     ) -> bool:
         if position >= fault.before or (fault.step and fault.step in borrowed):
             return False
-        for (subject, code, value), falsifier in fault.literals:
+        for demand, falsifier in fault.literals:
+            subject, code, value = demand.subject, demand.code, demand.value
             if falsifier > position:
                 if falsifier in borrowed:
                     return False
@@ -202,14 +203,14 @@ class FaultsAhead:
             if own is not None:
                 fact = (subject, code)
                 holds = own.sets.get(fact, holds)  # type: ignore[arg-type] # a fact without a code is not found
-                if own.conditionals(*fact):
+                if own.conditionals(subject, self.task.wanted(demand)):
                     return False
             if holds is value:
                 return False
         if deferred and fault.literals:
             for step in deferred:
                 waiting = self.task.prints[step - 1]
-                if waiting is None or any([may_meet(waiting, literal.demand) for literal in fault.literals]):
+                if waiting is None or any([self.task.may_meet(waiting, literal.demand) for literal in fault.literals]):
                     return False
         return True
 
@@ -217,7 +218,7 @@ class FaultsAhead:
         """The steps, as bits, in whose place an action could mend a fault."""
         out = 0
         for literal in fault.literals:
-            if self.task.effects.achievers(*literal.demand):
+            if self.task.achievers(literal.demand):
                 for step in range(max(literal.falsifier, 1), fault.before + 1):
                     out |= 1 << step
         return out
@@ -241,11 +242,11 @@ class FaultsAhead:
             for literal in a.literals:
                 for step in b.removable:
                     # The step is replaced by an action that gives the literal, or is itself such an action and moved.
-                    achievable = self.task.effects.achievers(*literal.demand)
+                    achievable = self.task.achievers(literal.demand)
                     if literal.falsifier <= step <= a.before and achievable:
                         return True
                     own = self.task.prints[step - 1]
-                    if own is not None and may_meet(own, literal.demand):
+                    if own is not None and self.task.may_meet(own, literal.demand):
                         return True
         return any([self._one_action(x, one, y, other) for x in one.literals for y in other.literals])
 
@@ -255,7 +256,7 @@ class FaultsAhead:
             return False
         if x.demand == y.demand:
             return True
-        first, second = self.task.effects.achievers(*x.demand), self.task.effects.achievers(*y.demand)
+        first, second = self.task.achievers(x.demand), self.task.achievers(y.demand)
         if len(first) > _FEW or len(second) > _FEW:
             return True
         return bool({identity(step) for step in first} & {identity(step) for step in second})

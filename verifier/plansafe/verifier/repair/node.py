@@ -12,6 +12,7 @@ from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.demands import Demand
 from plansafe.verifier.repair.effects import GroundEffects
+from plansafe.verifier.repair.repair_task import RepairTask
 
 KEEP, SKIP, INSERT, DELETE, SUBSTITUTE, DEFER, PLACE, BORROW, HALF_SUBSTITUTE = range(9)
 """Kinds of edges. ``DEFER`` and ``PLACE`` are a move to a later place, ``BORROW`` and ``SKIP`` one to an earlier.
@@ -45,12 +46,12 @@ class Edge(NamedTuple):
     own: GroundEffects | None
     cost: Number
 
-    def indifferent(self, demand: Demand, full: bool) -> bool:
+    def indifferent(self, demand: Demand, full: bool, task: RepairTask) -> bool:
         """Whether a demand passes as it is, since what is executed (or left out) here has nothing to do with it."""
         if self.own is None:
             return not (full and self.kind in (DELETE, HALF_SUBSTITUTE))
         subject = demand.subject
-        return subject == BORROW_STEP or (subject >= 0 and not self.own.touches(subject, demand.code))
+        return subject == BORROW_STEP or (subject >= 0 and not task.touches(self.own, demand))
 
 
 class Node:
