@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from plansafe.app.homes import read_home
 from plansafe.app.project import FILE, project_in
 from plansafe.domains import domain_path
 from plansafe.grammar.source import Source
@@ -180,7 +181,11 @@ class Page:
         self._check(texts, where)
 
     def _toml(self, text: str, where: str) -> None:
-        """A project file, which is written under that name."""
+        """A project file or the profile of a home, which is written under that name."""
+        if text.startswith("# home.toml\n"):
+            (self.folder / "home.toml").write_text(text, encoding="utf-8")
+            assert read_home(Source("home.toml", text)).diagnostics == (), where
+            return
         assert text.startswith(f"# {FILE}\n"), f"{where}: a toml block begins with `# {FILE}`"
         (self.folder / FILE).write_text(text, encoding="utf-8")
         assert project_in(str(self.folder)) is not None, where

@@ -16,6 +16,7 @@ RUN = (
     "README.md",
     "docs/first-project.md",
     "docs/project-file.md",
+    "docs/home-profile.md",
     "docs/safety-rules.md",
     "docs/python-api.md",
     "docs/modules.md",

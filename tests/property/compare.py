@@ -12,7 +12,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.kernel import Judgement, Kernel, KernelLimit, KernelRejects
 from plansafe.verifier.reporting.report import FindingClass, Report
-from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
+from plansafe.verifier.rules.question import EVERY_VIOLATION, Exemption, Question
 
 RULE_CLASSES = (
     FindingClass.PROCESS,
@@ -23,6 +23,13 @@ RULE_CLASSES = (
 )
 WORLDS = {"ALL": True, "NONE": False, "UNKNOWN": None}
 TEMPORAL = {*PAST_UNARY, "since", *FUTURE_UNARY, *FUTURE_BINARY, *PDDL3, "at", "action", ":on", ":at-end", ":during"}
+EXEMPT = (
+    Exemption(
+        frozenset([f"rule-{i}" for i in range(0, 24, 2)]), frozenset(("c1", "c2", "p1")), "things", "tried", "here"
+    ),
+    Exemption(frozenset(("rule-1", "rule-5", "rule-6")), None, "rules", "tried", "here"),
+)
+"""Exemptions that fit many random cases: of rules that name certain objects, and of whole rules."""
 BLAMES = ("introduced", "worsened", "pre-existing")
 OPTIONS = Options(max_findings=1_000_000, replay="never", blame=BLAMES)
 Bound = tuple[tuple[str, str], ...]
@@ -127,7 +134,8 @@ def kernel_of(case: Case, question: Question = EVERY_VIOLATION) -> Kernel:
     """The kernel for a case."""
     safety = case.safety_text()
     texts = (case.domain_text(), case.problem_text(), [safety] if safety else [])
-    return Kernel(*texts, judge=question.judge, min_severity=question.min_severity)
+    exempt = [(e.rules, e.objects) for e in question.exemptions]
+    return Kernel(*texts, judge=question.judge, min_severity=question.min_severity, exemptions=exempt)
 
 
 def judged(kernel: Kernel, plan: Plan) -> Verdict:
@@ -147,7 +155,7 @@ def from_report(report: Report) -> Verdict:
     """The engine's side."""
     findings: dict[tuple[str, Bound], list[Seen]] = {}
     soft = {count.name for count in report.rules if count.status == "preference violated"}
-    for f in report.findings:
+    for f in (*report.findings, *[f for used in report.decided.exempted for f in used.findings]):
         if f.finding_class in RULE_CLASSES and f.rule is not None:
             seen = Seen(f.step, True, f.blame.value if f.blame else None, frozenset(f.readings))
             findings.setdefault((f.rule, tuple(sorted(f.binding))), []).append(seen)

@@ -17,6 +17,7 @@ from concurrent.futures import ProcessPoolExecutor
 from itertools import islice
 from pathlib import Path
 
+from compare import EXEMPT
 from examine import Examined, Work, examine, signature, smallest
 from generate import PLANS, RULES, STREAMS, case
 
@@ -72,7 +73,7 @@ def results(work: Iterable[Work], jobs: int) -> Iterator[Examined]:
 def main() -> int:
     """Run the comparison and print it."""
     options = parse_arguments()
-    question = Question(options.judge, options.min_severity)
+    question = Question(options.judge, options.min_severity, EXEMPT if options.exempt else ())
     wrong = 0
     for title, count, command in (("engine", options.count, False), ("command", options.command, True)):
         if not count:
@@ -104,6 +105,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--command", type=int, default=0, metavar="N", help="also N cases through the command line")
     parser.add_argument("--judge", choices=JUDGES, default="all", help="what decides (default all)")
     parser.add_argument("--min-severity", choices=SEVERITIES, default="low", help="what decides (default low)")
+    parser.add_argument("--exempt", action="store_true", help="with exemptions (`EXEMPT` of compare.py)")
     parser.add_argument("--report", type=Path, help="append shrunk differences to this file")
     parser.add_argument("--show", type=int, default=20, help="sorts of differences to shrink and print (default 20)")
     return parser.parse_args()

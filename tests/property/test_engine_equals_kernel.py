@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from case import Plan, plan_text
-from compare import Both
+from compare import EXEMPT, Both
 from examine import Work, examine, problems_of, smallest
 from generate import STREAMS, case
 
@@ -13,7 +13,13 @@ from plansafe.verifier.reporting.report import Blame, FindingClass, Headline, Re
 from plansafe.verifier.rules.question import Question
 
 SEED = 2026
-QUESTIONS = (Question("introduced"), Question("all", "high"), Question("introduced", "medium"))
+QUESTIONS = (
+    Question("introduced"),
+    Question("all", "high"),
+    Question("introduced", "medium"),
+    Question(exemptions=EXEMPT),
+    Question("introduced", exemptions=EXEMPT),
+)
 TASKS = 3  # for each stream: 8 * 3 tasks of 24 rules and 4 plans are 2,304 cases
 
 
@@ -34,7 +40,7 @@ def test_same_verdicts_whatever_decides(stream: str) -> None:
         pytest.fail(smallest(name, found.problems[0], question), pytrace=False)
 
 
-@pytest.mark.parametrize("question", QUESTIONS, ids=["-".join(question) for question in QUESTIONS])
+@pytest.mark.parametrize("question", QUESTIONS, ids=["-".join(question[:2]) for question in QUESTIONS])
 def test_a_headline_follows_from_what_decides(question: Question) -> None:
     """A valid plan is SAFE iff nothing that decides was found, and nothing that may decide is undecided."""
     seen = set()
@@ -59,11 +65,14 @@ def by_hand(report: Report, question: Question) -> Headline | None:
     deciding = {rule.name for rule in report.rules if question.reaches(rule.severity)}
     found = [f for f in report.findings if f.rule in deciding]
     violated = [f for f in found if f.finding_class is not FindingClass.UNDECIDED]
+    undecided = len(found) - len(violated)
+    violated = [f for f in violated if question.exempted(f.rule or "", [name for _, name in f.binding]) is None]
     if any(f.blame is not Blame.PRE_EXISTING or not question.introduced for f in violated):
         return Headline.UNSAFE
-    if len(found) > len(violated) or report.limits:
+    if undecided or report.limits:
         return Headline.UNKNOWN
-    hard = [rule for rule in report.rules if rule.name in deciding and not rule.status.startswith("preference")]
+    able = [rule for rule in report.rules if question.may_decide(rule.name, rule.severity)]
+    hard = [rule for rule in able if not rule.status.startswith("preference")]
     return Headline.SAFE if any(rule.instances for rule in hard) else Headline.VALID
 
 

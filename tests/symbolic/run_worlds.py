@@ -1,7 +1,7 @@
 """Compares the symbolic engine with every world replayed by the kernel, on random tasks.
 
 usage: python tests/symbolic/run_worlds.py --count N --seed S [--engines auto,smt]
-           [--judge introduced] [--mode facts|intervals|orders|one-order|timed]
+           [--judge introduced] [--exempt] [--mode facts|intervals|orders|one-order|timed]
 
 Prints what differs; exit code 1 if anything does.
 """
@@ -20,7 +20,8 @@ from plansafe.verifier.rules.question import JUDGES, SEVERITIES, Question
 
 def main() -> int:
     """Compare on many cases."""
-    from worlds_brute import brute  # the folders that conftest adds are known by now
+    from compare import EXEMPT  # the folders that conftest adds are known by now
+    from worlds_brute import brute
     from worlds_compare import ENGINES, differences, verdicts_differ
     from worlds_generate import MODES, worlds_case
 
@@ -32,10 +33,11 @@ def main() -> int:
     parser.add_argument("--reports", type=int, default=10, help="whole reports are compared for every so manieth case")
     parser.add_argument("--judge", choices=JUDGES, default="all", help="what decides")
     parser.add_argument("--min-severity", choices=SEVERITIES, default="low", help="what decides")
+    parser.add_argument("--exempt", action="store_true", help="with exemptions (`EXEMPT` of tests/property/compare.py)")
     parser.add_argument("--first", type=int, default=0, help="the number of the first case")
     parser.add_argument("--show", type=int, default=3)
     arguments = parser.parse_args()
-    question = Question(arguments.judge, arguments.min_severity)
+    question = Question(arguments.judge, arguments.min_severity, EXEMPT if arguments.exempt else ())
     seen: Counter[str] = Counter()
     shown = 0
     started = time.monotonic()

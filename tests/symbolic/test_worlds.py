@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from compare import EXEMPT
 from witness_corruption import corrupted
 from worlds_brute import brute
 from worlds_case import WorldsCase
@@ -10,6 +11,7 @@ from worlds_compare import differences, verdicts_differ
 from worlds_generate import worlds_case
 
 from plansafe.verifier.kernel import KernelLimit, KernelRejects
+from plansafe.verifier.rules.question import Question
 
 
 def judged(case: WorldsCase, full: bool) -> list[str]:
@@ -25,6 +27,13 @@ def test_facts_and_outcomes(block: int) -> None:
     for number in range(block * 15, block * 15 + 15):
         case = worlds_case("facts", 1, number)
         assert judged(case, number % 5 == 0) == [], case.show()
+
+
+@pytest.mark.parametrize("mode", ["facts", "intervals", "orders", "timed"])
+def test_exemptions(mode: str) -> None:
+    for number in range(12):
+        case = worlds_case(mode, 3, number)._replace(question=Question(exemptions=EXEMPT))
+        assert judged(case, number % 4 == 0) == [], case.show()
 
 
 def test_numbers() -> None:

@@ -74,7 +74,9 @@ class BruteVerdict(NamedTuple):
 def kernel_of(case: WorldsCase) -> Kernel:
     """The kernel for a case. Raises ``KernelRejects``."""
     question = case.question
-    return Kernel(case.domain, case.problem, case.specs, judge=question.judge, min_severity=question.min_severity)
+    exempt = [(e.rules, e.objects) for e in question.exemptions]
+    texts = case.domain, case.problem, case.specs
+    return Kernel(*texts, judge=question.judge, min_severity=question.min_severity, exemptions=exempt)
 
 
 @lru_cache(maxsize=64)
@@ -113,7 +115,12 @@ def _verdict(
     seen["safe"] = frozenset(judgement.safe for judgement in judgements if judgement.told)
     values = {name: _value(seen[name]) for name in seen}
     found = [
-        [f for f in judgement.findings if not (question.introduced and f.blame == "pre-existing")]
+        [
+            f
+            for f in judgement.findings
+            if not (question.introduced and f.blame == "pre-existing")
+            and question.exempted(f.rule, [name for _, name in f.binding]) is None
+        ]
         for judgement in judgements
     ]
     findings = [{(f.rule, f.binding) for f in own} for own in found]

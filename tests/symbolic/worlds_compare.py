@@ -9,6 +9,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.kernel import KernelRejects
 from plansafe.verifier.reporting.report import Report, Worlds
+from plansafe.verifier.rules.question import EVERY_VIOLATION
 from plansafe.verifier.symbolic.circuits.solvers import Unsupported
 from plansafe.verifier.symbolic.invariants.groups import restrictions
 from plansafe.verifier.symbolic.worlds.encode import encode
@@ -54,7 +55,7 @@ def differences(case: WorldsCase, engines: tuple[str, ...] = ENGINES) -> list[st
                 f"{engine}: {report.headline.value} ({report.exit_code}), not {found.headline} ({found.exit_code})"
             )
         if found.complete:
-            out += [f"{engine}: {text}" for text in _findings(report, found.violated, case.question.introduced)]
+            out += [f"{engine}: {text}" for text in _findings(report, found.violated, case.question == EVERY_VIOLATION)]
             out += [f"{engine}: {text}" for text in _statuses(report, found.rules, has_functions(case))]
     values = {(r.headline, r.executable, r.goal, r.safe) for r in reports.values()}
     if len(values) > 1:
@@ -122,15 +123,14 @@ def _statuses(report: Report, rules: dict[str, str], numbers: bool) -> list[str]
     out = []
     for count in report.rules:
         expected = rules.get(count.name)  # none of preferences, whose worlds the kernel does not tell apart
-        if expected is None or count.status == expected or (count.status == "undecided" and numbers):
+        said = "kept" if count.status == "exempt" else count.status  # a world that was not shown may have more
+        if expected is None or said == expected or (count.status == "undecided" and numbers):
             continue
         out.append(f"rule {count.name} is {expected}, not {count.status}")
     return out
 
 
-def _findings(
-    report: Report, violated: dict[tuple[str, tuple[tuple[str, str], ...]], str], introduced: bool
-) -> list[str]:
+def _findings(report: Report, violated: dict[tuple[str, tuple[tuple[str, str], ...]], str], exact: bool) -> list[str]:
     """Findings about rules against the rules that are violated in all worlds, or in some."""
     rules = {rule for rule, _ in violated}
     out = []
@@ -146,7 +146,7 @@ def _findings(
             )
         if expected is None:
             out.append(f"finding of {finding.rule} {finding.binding} in no world")
-        elif expected != finding.worlds.value and (finding.worlds is not Worlds.UNKNOWN or not introduced):
+        elif expected != finding.worlds.value and (finding.worlds is not Worlds.UNKNOWN or exact):
             out.append(f"finding of {finding.rule} {finding.binding} in {finding.worlds.value}, not {expected}")
     # Where the explicit engine is undecided about a temporal rule that is violated, it says so instead.
     missing = rules - {finding.rule for finding in report.findings}

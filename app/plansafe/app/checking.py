@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from plansafe.app.project import Project
     from plansafe.verifier.api import Checker, Options
     from plansafe.verifier.repair.model import Repair
+    from plansafe.verifier.rules.home import Profile
 
 
 class Settings(NamedTuple):
@@ -24,7 +25,8 @@ class Settings(NamedTuple):
     ``folders`` hold the plans: under ``gate``, no link may lead out of them (out of a plan's own, if none is named).
     ``project`` is a project file that was read (:mod:`plansafe.app.project`); none is looked for here. It says where
     domain, problem, specifications, scene and goal are that are not given. ``ltl`` are formulas that hold beside the
-    specifications (:mod:`plansafe.grammar.ltl`).
+    specifications (:mod:`plansafe.grammar.ltl`). ``home`` is the file of a home's profile, ``profile`` what it says,
+    once it was read.
     """
 
     domain: str | None = None
@@ -58,6 +60,8 @@ class Settings(NamedTuple):
     folders: tuple[str, ...] = ()
     project: Project | None = None
     ltl: tuple[str, ...] = ()
+    home: str | None = None
+    profile: Profile | None = None
 
     @property
     def question(self) -> Question:
@@ -143,4 +147,5 @@ def _options(settings: Settings) -> Options:
         infer_invariants=settings.infer_invariants,
         certificate=settings.certificate,
         double_check=settings.double_check,
+        home=settings.profile,
     )

@@ -24,6 +24,7 @@ from plansafe.app.options import (
     From,
     Gate,
     GoalFile,
+    HomeFile,
     JudgeOption,
     LenientTypes,
     LtlFormulas,
@@ -209,6 +210,7 @@ def audit(
     spec: SpecFiles = None,
     ltl: LtlFormulas = None,
     no_default_spec: NoDefaultSpec = False,
+    home: HomeFile = None,
     require_rules: Annotated[
         bool, typer.Option("--require-rules", help="Exit with 2 if no rule had anything to check.")
     ] = False,
@@ -328,6 +330,7 @@ def audit(
         goal=goal,
         task=task,
         ltl=tuple(ltl or ()),
+        home=home,
     )
     asked = Asked(plans, no_project, show_config)
     now = configure(context, asked, settings, form.value, memory_limit, tuple(Format))

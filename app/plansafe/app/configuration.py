@@ -6,12 +6,13 @@ import sys
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from plansafe.app.checking import Result, Settings
+from plansafe.app.checking import Prepared, Result, Settings
 from plansafe.app.ltl_rules import LTL_NAME
 from plansafe.app.project import BadProject, Project, find_project
 from plansafe.app.running import guarded, told
 from plansafe.app.service import Session, expand
 from plansafe.app.shipped import named_in, shipped_spec
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Severity
 from plansafe.grammar.source import Source
 
@@ -30,6 +31,7 @@ _FLAGS = {
     "judge": "judge",
     "min_severity": "min_severity",
     "blame": "blame",
+    "home": "home",
     "form": "format",
     "time_limit": "limits.time",
     "memory_limit": "limits.memory",
@@ -42,12 +44,13 @@ _FIELDS = {
     "judge": "judge",
     "min_severity": "min_severity",
     "blame": "blame",
+    "home": "home",
     "limits.time": "time_limit",
     "limits.findings": "max_findings",
     "limits.instances": "max_instances",
 }
 """Keys whose values are settings as they are."""
-_OF_GATES = frozenset(("judge", "min_severity"))
+_OF_GATES = frozenset(("judge", "min_severity", "home"))
 """What decides: under ``--gate`` the command line alone says that."""
 
 
@@ -115,8 +118,11 @@ def in_force(
     world = settings.world if "world" in flags or settings.loose else project.world
     if world != project.world:
         project = project._replace(domain=None, problem=None, specifications=None, world=None, scene=None, goal=None)
+        project = project._replace(home=None)  # whose things are those of the file's own world
     settings = settings._replace(world=world, project=project)
     said: dict[str, object] = {**project._asdict(), **{f"limits.{k}": v for k, v in project.limits._asdict().items()}}
+    if project.home is not None:
+        said["home"] = project.beside(project.home)
     if said["format"] not in forms:
         said["format"] = None
     if settings.gate:
@@ -162,6 +168,9 @@ def _show(now: InForce, plans: Sequence[str]) -> int:
                 print(f"  {pad(found.role, 16)}  {pad(visible(found.path), 28)}  {visible(found.how)}")
                 if found.path == LTL_NAME:
                     print(found.source.text, end="")
+        if isinstance(done, Prepared):
+            idle = [d for d in done.checker.diagnostics if d.code == SC.IDLE_EXEMPTION]
+            told(idle, dict(done.sources))
         if isinstance(done, Result):
             errors = [d for d in done.report.diagnostics if d.severity is Severity.ERROR]
             code = max(code, told(errors, dict(done.sources)) if errors else 0)
@@ -194,6 +203,7 @@ def _values(now: InForce) -> dict[str, str]:
         "judge": settings.question.judge,
         "min_severity": settings.min_severity,
         "blame": ", ".join(settings.blame) or "all",
+        "home": settings.home or "none",
         "format": now.form,
         "limits.time": f"{settings.time_limit:g} s" if settings.time_limit else "none",
         "limits.memory": f"{now.memory} MiB" if now.memory else "none",

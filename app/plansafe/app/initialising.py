@@ -27,6 +27,7 @@ _OPTIONAL = f"""
 # judge = "introduced"        # what was there before the plan decides nothing
 # min_severity = "medium"     # nor do rules that are less severe
 # blame = ["introduced"]     # list only what the plan causes
+# home = "home.toml"          # what this home lives with, and why
 # world = "virtualhome"      # plans and scenes in the format of a simulator
 # scene = "scenes/{STEM}.json"
 #

@@ -43,6 +43,12 @@ LtlFormulas = Annotated[
     list[str] | None,
     typer.Option("--ltl", metavar="FORMULA", help="A rule in LTL, beside the others: 'G !on(hob)'. May be repeated."),
 ]
+HomeFile = Annotated[
+    str | None,
+    typer.Option(
+        "--home", metavar="FILE", help="The profile of a home: what is exempt there, and why (docs/home-profile.md)."
+    ),
+]
 NoDefaultSpec = Annotated[
     bool, typer.Option("--no-default-spec", help="Use no specification that --spec does not name.")
 ]

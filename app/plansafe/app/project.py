@@ -54,6 +54,7 @@ class Project(NamedTuple):
     judge: str | None = None
     min_severity: str | None = None
     blame: tuple[str, ...] | None = None
+    home: str | None = None
     format: str | None = None
     limits: Limits = Limits()
 
@@ -196,6 +197,7 @@ class _Reader:
             "judge": lambda key, value: self._choice(key, value, JUDGES),
             "min_severity": lambda key, value: self._choice(key, value, SEVERITIES),
             "blame": lambda key, value: self._choices(key, value, BLAMES),
+            "home": self._path,
             "format": lambda key, value: self._choice(key, value, FORMATS),
             "limits": self._limits,
         }

@@ -21,7 +21,7 @@ from plansafe.app.writing import Guard
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
-from plansafe.verifier.reporting.report import Headline, Report, unjudged
+from plansafe.verifier.reporting.report import Finding, Headline, Report, unjudged
 from plansafe.verifier.rules.question import EVERY_VIOLATION
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def with_folders(settings: Settings, plans: Iterable[str]) -> Settings:
 def guard(plans: Iterable[str], settings: Settings) -> Guard:
     """What an output must not touch: the files that are named, and under ``--gate`` what lies elsewhere."""
     project = settings.project.path if settings.project is not None else None
-    named = (settings.domain, settings.problem, *settings.specs, settings.scene, settings.goal, project)
+    named = (settings.domain, settings.problem, *settings.specs, settings.scene, settings.goal, settings.home, project)
     inputs = {*plans, *[path for path in named if path is not None]}
     return Guard(inputs, settings.folders if settings.gate else None)
 
@@ -109,6 +109,7 @@ class Session:
         self._discovery = Discovery(choice, settings.hashes)
         self._checkers: dict[tuple[str, ...], tuple[Checker, tuple[Input, ...]]] = {}
         self._foreign: Foreign | None = None
+        self._home_sources: dict[str, Source] = {}
 
     def each(
         self, plans: Iterable[str | Source], work: Callable[[Prepared], Done], seconds: float
@@ -166,7 +167,7 @@ class Session:
 
     def needs_rules(self, checker: Checker) -> bool:
         """Whether nothing may be said about plans because there is no rule, and rules were asked for."""
-        deciding = any([self._settings.question.reaches(rule.severity) for rule in checker.rules])
+        deciding = any([checker.options.question.may_decide(rule.name, rule.severity) for rule in checker.rules])
         return self._settings.gate and not self._settings.allow_no_rules and not deciding
 
     def prepare(self, given: str | Source) -> Prepared | Result:
@@ -181,6 +182,10 @@ class Session:
                 plan = Diagnostic(SC.NOT_A_PLAN, f"no plan in the folder {given}", help="name the plan file itself")
             name = given if isinstance(given, str) else given.name
             return Result(name, unjudged(name, plan), (), {})
+        home = self._home()
+        if home is not None and not isinstance(home, Input):
+            sources = {plan.source.name: plan.source, **self._home_sources}
+            return Result(plan.source.name, unjudged(plan.source.name, *home), (plan,), sources)
         if self._settings.world is not None:
             return self._of_world(plan)
         name = plan.source.name
@@ -203,13 +208,32 @@ class Session:
         return self._understood(prepared) if self._settings.loose else prepared
 
     def _project(self) -> tuple[Input, ...]:
-        """The project file, as one of the inputs."""
-        project = self._settings.project
+        """The project file and the profile of a home, as inputs."""
+        project, home = self._settings.project, self._home()
+        homes = (home,) if isinstance(home, Input) else ()
         if project is None:
-            return ()
+            return homes
         how = "in the current folder" if os.path.dirname(project.path) == "" else "above the current folder"
         found = self._discovery.read(project.path, "project", how)
-        return (found,) if isinstance(found, Input) else ()
+        return (found, *homes) if isinstance(found, Input) else homes
+
+    def _home(self) -> Input | list[Diagnostic] | None:
+        """The profile of a home, read once; diagnostics say why there is none."""
+        path = self._settings.home
+        if path is None:
+            return None
+        found = self._discovery.read(path, "home", "--home or the project file")
+        if isinstance(found, Diagnostic):
+            return [found]
+        if self._settings.profile is None:
+            from plansafe.app.homes import read_home  # noqa: PLC0415 - where there is one
+
+            read = read_home(found.source)
+            self._home_sources = {found.source.name: found.source}
+            if read.profile is None:
+                return list(read.diagnostics)
+            self._settings = self._settings._replace(profile=read.profile)
+        return found
 
     def _of_world(self, plan: Input) -> Prepared | Result:
         """Prepare a plan in the format of another world."""
@@ -270,7 +294,8 @@ class Session:
             text = "no rule had anything to check, and --require-rules was given"
             idle = Diagnostic(SC.NOTHING_TO_CHECK, text, notes=notes, help=advice)
         else:
-            which = "that can decide " if self._settings.question.min_severity != EVERY_VIOLATION.min_severity else ""
+            narrow = report.decided.question._replace(judge=EVERY_VIOLATION.judge) != EVERY_VIOLATION
+            which = "that can decide " if narrow else ""
             text = f"no rule {which}ever applied: the plan was not checked for safety"
             idle = Diagnostic(SC.RULE_NEVER_APPLIED, text, notes=notes, help=advice, severity=Severity.WARNING)
         return report._replace(diagnostics=(*report.diagnostics, idle))
@@ -301,14 +326,16 @@ def _placed(report: Report, prepared: Prepared, name: str) -> Report:
             return label
         return label._replace(source=name, span=place(label.span) or Span(0, 0))
 
-    findings = [
-        finding._replace(
+    def placed(finding: Finding) -> Finding:
+        return finding._replace(
             source=name if finding.source == prepared.plan.name else finding.source,
             span=place(finding.span) if finding.span is not None else None,
             related=tuple([moved(label) for label in finding.related]),
         )
-        for finding in report.findings
-    ]
+
+    findings = [placed(finding) for finding in report.findings]
+    exempted = tuple([e._replace(findings=tuple(map(placed, e.findings))) for e in report.decided.exempted])
+    report = report._replace(decided=report.decided._replace(exempted=exempted))
     diagnostics = [d._replace(labels=tuple([moved(label) for label in d.labels])) for d in report.diagnostics]
     return report._replace(plan=name, findings=tuple(findings), diagnostics=tuple(diagnostics))
 

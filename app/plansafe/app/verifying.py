@@ -12,6 +12,7 @@ from plansafe.app.checking import Settings
 from plansafe.app.options import (
     DomainFile,
     Gate,
+    HomeFile,
     JudgeOption,
     LenientTypes,
     MemoryLimit,
@@ -47,6 +48,7 @@ def verify_certificate(
     problem: ProblemFile = None,
     spec: SpecFiles = None,
     no_default_spec: NoDefaultSpec = False,
+    home: HomeFile = None,
     gate: Gate = False,
     lenient_types: LenientTypes = False,
     judge: JudgeOption = None,
@@ -76,6 +78,7 @@ def verify_certificate(
         time_limit=time_limit,
         engine="sat",
         certificate=True,
+        home=home,
     )
     limit_memory(memory_limit)
     raise typer.Exit(guarded(lambda: _verified(certificate, plan, settings)))
@@ -110,6 +113,7 @@ def _verified(path: str, plan: str | None, settings: Settings) -> int:
     said = "there was nothing left to prove" if found.constant else "proof verified"
     lines = [f"{said}: {_SAYS[found.claim]}"]
     lines += [f"  {line}" for line in _question(found.question)]
+    lines += [f"  of what is exempt it says nothing: {visible(said)}" for said in found.exempt]
     lines.append(f"  {_count(found)}, written by {visible(found.tool)}")
     if plan is None:
         lines += [f"  {file.kind:<8}{visible(file.name)}  sha256 {file.sha256}" for file in found.files]
@@ -121,6 +125,9 @@ def _verified(path: str, plan: str | None, settings: Settings) -> int:
         if again.question != found.question:
             reason = f"the proof holds, but of another question: --judge {found.question.judge}"
             return _rejected(f"{reason} --min-severity {found.question.min_severity}", "give the flags of the audit")
+        if again.exempt != found.exempt:
+            reason = "the proof holds, but of other exemptions (--home)"
+            return _rejected(reason, "give the profile of the audit")
         others = ", ".join(_others(found, again))
         if (again.claim, again.cnf) != (found.claim, found.cnf):
             reason = f"the certificate names another text of: {others}" if others else "other flags, or another version"

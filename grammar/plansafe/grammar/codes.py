@@ -89,6 +89,9 @@ class SC:
     RULES_LEFT_OUT: Final = "SC621"  # the plan would leave out rules
     BAD_PROJECT_FILE: Final = "SC622"  # bad project file
     PROJECT_FILE_EXISTS: Final = "SC623"  # there is a project file already
+    BAD_HOME: Final = "SC624"  # bad profile of a home
+    UNKNOWN_IN_HOME: Final = "SC625"  # the profile names what is not there
+    IDLE_EXEMPTION: Final = "SC626"  # exemption that can never be used
     UNKNOWN_MODEL: Final = "SC630"  # unknown model
     MODEL_PACKAGE_MISSING: Final = "SC633"  # a package for models is not installed
     MODEL_FAILED: Final = "SC634"  # a model gave no answer

@@ -117,7 +117,7 @@ class Checker:
             if missing is None:
                 raise
             return unjudged(plan.name, *self.diagnostics, missing)
-        if compiled.open or (not report.findings and self.options.replay != "always"):
+        if compiled.open or (not report.findings and not report.decided.exempted and self.options.replay != "always"):
             return report
         return self.confirmer.confirm(plan, report)
 
@@ -135,4 +135,4 @@ class Checker:
             report = audit(Case(compiled, plan, read, self.confirmer, deadline))
         if read is not None and read.text.decimals is not None:
             report = noted(compiled, plan, read, report, outcomes[0].rounded if outcomes else frozenset())
-        return ill_formed_is_unknown(report)
+        return ill_formed_is_unknown(report)._replace(home=compiled.home)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from plansafe.verifier.reporting.report import Finding, FindingClass, Report
 
+_NAMES = 3
 _FAILED = (FindingClass.ILL_FORMED, FindingClass.INEXECUTABLE)
 
 
@@ -16,7 +17,7 @@ def shown(report: Report, every: bool) -> tuple[Finding, ...]:
 
 def idle(report: Report) -> list[str]:
     """What was found and decided nothing, each kind on a line with the flag that has it decide."""
-    question, before, minor = report.decided
+    question, before, minor, exempted = report.decided
     out = []
     if before:
         out.append(f"the scene already had {before:,} hazard{'' if before == 1 else 's'}: --judge all")
@@ -27,6 +28,31 @@ def idle(report: Report) -> list[str]:
         out.append(
             f"{are} below `{question.min_severity}`, and decide{'s' if minor == 1 else ''} nothing: --min-severity low"
         )
+    for used in exempted:
+        exemption = used.exemption
+        findings = "1 finding" if used.times == 1 else f"{used.times:,} findings"
+        rules = list(dict.fromkeys([finding.rule or "" for finding in used.findings]))
+        names = ", ".join(rules[:_NAMES]) + (f" and {len(rules) - _NAMES} more rules" if len(rules) > _NAMES else "")
+        out.append(f"exempt: {findings} of {names}: {exemption.reason} ({exemption.place})")
+    if report.worlds is not None and question.exemptions:
+        out.append("what is exempt decides nothing, in any world: counted is what the worlds shown have")
+    return out
+
+
+def home(report: Report) -> list[str]:
+    """What the profile of a home changed in the rules, each reason on a line."""
+    if report.home is None:
+        return []
+    alike: dict[tuple[bool, str, str], list[str]] = {}
+    for change in report.home.changes:
+        off = change.after == "off"
+        said = change.rule if off else f"{change.rule} ({change.after}, not {change.before})"
+        alike.setdefault((off, change.reason, change.place), []).append(said)
+    out = []
+    for (off, reason, place), rules in alike.items():
+        what = f"{len(rules):,} rule{'' if len(rules) == 1 else 's'} {'off' if off else 'of another severity'}"
+        more = f", and {len(rules) - _NAMES} more" if len(rules) > _NAMES else ""
+        out.append(f"{what}: {', '.join(rules[:_NAMES])}{more}: {reason} ({place})")
     return out
 
 

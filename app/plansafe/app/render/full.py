@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from plansafe.app.checking import Result
 from plansafe.app.render.excerpt import excerpt, gutter
-from plansafe.app.render.folding import cause, idle, said, shown
+from plansafe.app.render.folding import cause, home, idle, said, shown
 from plansafe.app.render.table import changing, drawn
 from plansafe.app.render.text import Style, brief, pad, values, visible
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
-from plansafe.verifier.reporting.report import Blame, Finding, FindingClass, Report, Table
+from plansafe.verifier.reporting.report import Blame, Exempted, Finding, FindingClass, Report, Table
 
 _FEW = 3
 """Lines about the input that may stand before what is wrong."""
@@ -28,7 +28,10 @@ class FullRenderer:
 
     def plan(self, result: Result) -> str:
         """Render one result."""
-        found = [self._finding(f, result) for f in shown(result.report, self._every)] + self._worlds(result.report)
+        found = [self._finding(f, result) for f in shown(result.report, self._every)]
+        if self._every:
+            found += [self._exempt(used, f, result) for used in result.report.decided.exempted for f in used.findings]
+        found += self._worlds(result.report)
         blocks = [*self.arranged(result, found), self._summary(result)]
         return "\n\n".join(block for block in blocks if block) + "\n\n"
 
@@ -78,11 +81,16 @@ class FullRenderer:
         lines += self._remarks([("note", note) for note in diagnostic.notes] + _help(diagnostic.help), margin)
         return "\n".join(lines)
 
-    def _finding(self, finding: Finding, result: Result) -> str:
+    def _exempt(self, used: Exempted, finding: Finding, result: Result) -> str:
+        """Show what an exemption kept from deciding."""
+        why = f"exempt: {used.exemption.reason} ({used.exemption.place})"
+        return self._finding(finding._replace(notes=(why, *finding.notes)), result, "note")
+
+    def _finding(self, finding: Finding, result: Result, kind: str = "error") -> str:
         style = self._style
         labels = _labels(finding)
         margin = gutter(labels, result.sources)
-        kind = "undecided" if finding.finding_class is FindingClass.UNDECIDED else "error"
+        kind = "undecided" if finding.finding_class is FindingClass.UNDECIDED else kind
         lines = [self._title(kind, finding.code, finding.message)]
         if finding.span is None:
             stopped = finding.step < result.report.steps
@@ -240,7 +248,7 @@ def _rules(report: Report) -> str:
 
 def _summary_notes(report: Report, every: bool) -> list[str]:
     """List what a reader must not miss: rules that checked nothing, limits, assumptions, other readings."""
-    out = idle(report)
+    out = [*idle(report), *home(report)]
     worlds = ""
     if report.worlds is not None:
         from plansafe.app.render.worlds import first_world  # noqa: PLC0415 - where something is open

@@ -11,10 +11,11 @@ from plansafe.app.checking import Result, Settings
 from plansafe.app.discovery import Input
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
-from plansafe.verifier.reporting.report import Finding, RuleCount, Table
+from plansafe.verifier.reporting.report import Exempted, Finding, RuleCount, Table
 
 if TYPE_CHECKING:
     from plansafe.verifier.reporting.worlds import ShownWorld, WorldsReport
+    from plansafe.verifier.rules.home import Effects
 
 SCHEMA = 1
 dumps: Callable[[Any], str] = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
@@ -53,7 +54,8 @@ class JsonRenderer:
             "safe": report.safety.value if report.safety else None,
             "rules_checked": report.rules_checked,
             "decided": {
-                **report.decided.question._asdict(),
+                "judge": report.decided.question.judge,
+                "min_severity": report.decided.question.min_severity,
                 "before": report.decided.before,
                 "minor": report.decided.minor,
             },
@@ -76,6 +78,8 @@ class JsonRenderer:
             "engine": {"name": report.engine, "version": self._version},
             "limits": {**self._limits, "reached": report.limits},
         }
+        if report.home is not None:
+            head["home"] = _home(report.home, report.decided.exempted, sources)
         if report.worlds is not None:
             head["worlds"] = _worlds(report.worlds)
         if result.failure is not None:
@@ -91,6 +95,26 @@ class JsonRenderer:
     def end(self) -> str:
         """Nothing is left to say."""
         return ""
+
+
+def _home(home: Effects, used: tuple[Exempted, ...], sources: Mapping[str, Source]) -> dict[str, Any]:
+    found = {one.exemption: one for one in used}
+    return {
+        "file": home.name,
+        "exemptions": [
+            {
+                "said": exemption.said,
+                "reason": exemption.reason,
+                "place": exemption.place,
+                "rules": sorted(exemption.rules),
+                "objects": None if exemption.objects is None else sorted(exemption.objects),
+                "used": found[exemption].times if exemption in found else 0,
+                "findings": [_finding(f, sources) for f in found[exemption].findings] if exemption in found else [],
+            }
+            for exemption in home.exemptions
+        ],
+        "changes": [change._asdict() for change in home.changes],
+    }
 
 
 def _encode_rule(rule: RuleCount) -> str:

@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from plansafe.app.checking import Result
 from plansafe.app.explain import page
-from plansafe.app.render.folding import idle
+from plansafe.app.render.folding import home, idle
 from plansafe.app.render.json import world_object
 from plansafe.app.service import combined_exit_code
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
@@ -56,8 +56,12 @@ class SarifRenderer:
             self._results.append(self._of_diagnostic(diagnostic, result))
         for finding in result.report.findings:
             self._results.append(self._of_finding(finding, result))
+        for used in result.report.decided.exempted:
+            why = {"kind": "external", "status": "accepted", "justification": _clean(used.exemption.reason)}
+            for finding in used.findings:
+                self._results.append({**self._of_finding(finding, result), "suppressions": [why]})
         if result.report.headline is not None:
-            for line in idle(result.report):
+            for line in [*idle(result.report), *home(result.report)]:
                 self._notifications.append({"level": "note", "message": {"text": _clean(f"{result.plan}: {line}")}})
         if result.report.headline is not None and result.report.safety is None:
             text = f"{result.plan}: safe: not checked, no rules"

@@ -9,7 +9,7 @@ import gc
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
@@ -28,6 +28,9 @@ from plansafe.verifier.model.nodes import OpenPredicate, Task, WorldInvariant
 from plansafe.verifier.rules.elaborate import Rules
 from plansafe.verifier.rules.expanded import Expanded
 from plansafe.verifier.rules.model import Rule
+
+if TYPE_CHECKING:
+    from plansafe.verifier.rules.home import Effects, Home
 
 # Formulas may nest as deep as memory allows. Python frames of Python functions live on the heap (3.11 and later), so
 # the limit only guards against runaway recursion.
@@ -63,6 +66,8 @@ class CompiledTask(NamedTuple):
     diagnostics: tuple[Diagnostic, ...]
     bindings: tuple[int, ...]
     """How many bindings of its parameters each rule has; none if it is not applicable."""
+    home: Effects | None = None
+    """What the profile of a home comes to, if there is one."""
 
     @property
     def task(self) -> Task:
@@ -142,7 +147,18 @@ def _compiled(
     symbols = elaborated.symbols
     rules = Rules(symbols)
     rules.constraints(elaborated.constraints)
-    expanded = _specified(context, rules, elaborated.task.name, specs, sources, resolve)
+    home = None
+    if options.home is not None:
+        from plansafe.verifier.rules.home import Home  # noqa: PLC0415 - where there is a profile of a home
+
+        home = Home(options.home, context)
+    expanded = _specified(context, rules, elaborated.task.name, specs, sources, resolve, home)
+    effects = None
+    if home is not None and options.home is not None:
+        sources[options.home.source.name] = options.home.source
+        if not context.errors:
+            effects = home.apply(rules.rules, expanded, symbols)
+            options = options._replace(exemptions=effects.exemptions)
     diagnostics = _expected(context, sources, domain, problem)
     if context.errors:
         return Rejected(diagnostics, sources)
@@ -164,6 +180,7 @@ def _compiled(
         found,
         diagnostics,
         _bindings(task, rules.rules),
+        effects,
     )
 
 
@@ -189,10 +206,11 @@ def _specified(
     specs: Sequence[Source],
     sources: dict[str, Source],
     resolve: Resolve | None,
+    home: Home | None,
 ) -> Expanded:
     """Add the rules of specifications to ``rules``, and the texts that they extend to ``sources``."""
     if not specs:
-        return Expanded([], [])
+        return Expanded([], []) if home is None else home.switch_off(Expanded([], []))
 
     def remember(name: str, beside: Source) -> Source | None:
         found = resolve(name, beside) if resolve is not None else None
@@ -204,6 +222,7 @@ def _specified(
 
     try:
         expanded = Expander(context, task, remember).expand(list(specs))
+        expanded = expanded if home is None else home.switch_off(expanded)
         rules.specifications(expanded)
     except LimitReached:
         label = Label(specs[0].name, Span(0, 1), "this specification")

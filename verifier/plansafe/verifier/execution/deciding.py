@@ -11,10 +11,14 @@ from plansafe.verifier.rules.question import Question
 def counts(engine: Engine, violation: Violation, question: Question) -> bool:
     """Whether a violation makes a plan unsafe."""
     plan = engine.plan
-    return question.counts(plan.rules[plan.parts[violation.part].rule], violation.blame)
+    objects = engine.task.names(violation.binding) if question.exemptions else ()
+    return question.counts(plan.rules[plan.parts[violation.part].rule], violation.blame, objects)
 
 
 def undecided(engine: Engine, outcome: Outcome, question: Question) -> bool:
-    """Whether an outcome leaves something undecided that may decide. What blame it would have, nobody knows."""
+    """Whether an outcome leaves something undecided that may decide. What blame it would have, nobody knows.
+
+    What is exempt counts here: an exemption forgives what was found, and makes nothing known.
+    """
     plan = engine.plan
     return any([question.reaches(plan.rules[plan.parts[part].rule].severity) for part, _ in outcome.undecided])

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
+from plansafe.verifier.rules.question import EVERY_VIOLATION, Exemption, Question
+
+if TYPE_CHECKING:
+    from plansafe.verifier.rules.home import Profile
 
 
 class Options(NamedTuple):
@@ -14,6 +17,7 @@ class Options(NamedTuple):
     Times are in seconds; ``replay`` says when the kernel checks findings again. ``engine`` is ``auto``, ``explicit``,
     ``sat`` or ``smt`` (docs/worlds.md, section 3); ``infer_invariants``: inferred invariants restrict open predicates;
     ``certificate``: a SAFE that a solver decided comes with a proof; ``double_check``: a second solver is asked.
+    ``home`` is the profile of a home; ``exemptions``: what it exempts in the task, filled in when that is compiled.
     """
 
     lenient_types: bool = False
@@ -31,8 +35,10 @@ class Options(NamedTuple):
     double_check: bool = False
     judge: str = EVERY_VIOLATION.judge
     min_severity: str = EVERY_VIOLATION.min_severity
+    home: Profile | None = None
+    exemptions: tuple[Exemption, ...] = ()
 
     @property
     def question(self) -> Question:
         """Which violations decide."""
-        return Question(self.judge, self.min_severity)
+        return Question(self.judge, self.min_severity, self.exemptions)

@@ -60,7 +60,8 @@ class Kernel:
 
     Its methods raise ``KernelRejects`` for texts that are not in the language, or not covered (see docs/kernel.md).
     ``literal``: every definition is executed as it stands, without the shortcuts that docs/kernel.md lists. ``judge``
-    and ``min_severity`` say which violations decide (docs/language.md, section 6).
+    and ``min_severity`` say which violations decide, but for those of ``exemptions``: rules, and objects of which they
+    name one, None if it may be any (docs/language.md, section 6).
     """
 
     @limited()
@@ -75,6 +76,7 @@ class Kernel:
         literal: bool = False,
         judge: str = "all",
         min_severity: str = SEVERITIES[-1],
+        exemptions: Sequence[tuple[Collection[str], Collection[str] | None]] = (),
     ) -> None:
         self._task = task = Task(domain, problem, lenient, tolerance)
         self._rules = constraints(task)
@@ -89,6 +91,9 @@ class Kernel:
         self._introduced = judge == "introduced"
         deciding = SEVERITIES[: SEVERITIES.index(min_severity) + 1]
         self._deciding = frozenset([rule.name for rule in self._rules if rule.severity in deciding])
+        self._exemptions = tuple(exemptions)
+        whole = {name for rules, objects in exemptions if objects is None for name in rules}
+        self._judged = self._deciding - whole
         self._last: tuple[str, World | None, Trace] | None = None
         self.rules = tuple([rule.name for rule in self._rules])
         self.open = self._worlds.facts, self._worlds.fluents
@@ -129,13 +134,13 @@ class Kernel:
             counts[rule.name] = counts.get(rule.name, 0) + count_instances(rule, halt.trace)
         goal = holds(self._task.goal, {}, halt.state)
         executable = not halt.failed and not ill_formed
-        blames = {f.blame for f in found if "halt" in f.readings and f.rule in self._deciding}
+        blames = {f.blame for f in found if "halt" in f.readings and self._decides(f)}
         certain = blames & {"introduced", "worsened"} if self._introduced else blames
         untold = self._introduced and not certain and None in blames
         unknown = ill_formed or untold or any(rule in self._deciding for rule, _ in undecided)
         safe = False if certain else None if unknown else True
         failed = {reading: run.failed for reading, run in runs.items()}
-        checked = any(count for name, count in counts.items() if name in self._deciding)
+        checked = any(count for name, count in counts.items() if name in self._judged)
         headline = _headline(executable and goal, safe, checked)
         preferences = self._preferences(halt)
         return Judgement(
@@ -152,6 +157,15 @@ class Kernel:
             work.done,
             not untold,
         )
+
+    def _decides(self, finding: Finding) -> bool:
+        """Whether a finding decides, whatever its blame."""
+        named = {name for _, name in finding.binding}
+        exempt = any(
+            finding.rule in rules and (objects is None or not named.isdisjoint(objects))
+            for rules, objects in self._exemptions
+        )
+        return finding.rule in self._deciding and not exempt
 
     def _steps(self, plan: str, world: World | None) -> tuple[list[Step], Fraction | None]:
         self._begin(world, Work())

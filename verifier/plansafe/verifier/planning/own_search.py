@@ -121,6 +121,8 @@ def unsupported(compiled: CompiledTask, rules: bool) -> str:
         return ""
     if engine.limit is not None or (engine.prototype is not None and engine.prototype.too_large):
         return "a rule has more instances than the limit allows"
+    if compiled.options.exemptions:
+        return "no search leaves aside what is exempt"
     return ""
 
 

@@ -50,6 +50,8 @@ def unsupported(checker: Checker, read: ReadSteps) -> str:
     """Why a plan is not repaired, if it is of a sort that is not."""
     if read.text.diagnostics:
         return "the plan cannot be read"
+    if checker.options.exemptions:
+        return "repairs mend also what is exempt: leave the profile of the home out"
     refused = checker.compiled.refusal("the search for repairs", read)
     if refused is not None:
         return refused.message

@@ -21,6 +21,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.model.nodes import Predicate
 from plansafe.verifier.reporting.report import Finding, FindingClass, Report, unjudged
+from plansafe.verifier.rules.home import reworded
 from plansafe.verifier.rules.model import shown_names
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ class Confirmer:
     def confirm(self, plan: Source, report: Report) -> Report:
         """The report with ``replayed`` filled in; with SC901 and no headline if the kernel disagrees."""
         mode = self.compiled.options.replay
-        if mode == "never" or report.headline is None or not (report.findings or mode == "always"):
+        found = report.findings or report.decided.exempted
+        if mode == "never" or report.headline is None or not (found or mode == "always"):
             return report
         if not self._readable(report.steps):
             return report
@@ -62,13 +64,19 @@ class Confirmer:
         except (KernelRejects, KernelLimit):
             return report
         findings = tuple([f._replace(replayed=_agrees(f, judgement)) for f in report.findings])
-        wrong = [f for f in findings if f.replayed is False]
+        exempted = tuple(
+            [
+                e._replace(findings=tuple([f._replace(replayed=_agrees(f, judgement)) for f in e.findings]))
+                for e in report.decided.exempted
+            ]
+        )
+        wrong = [f for f in (*findings, *[f for e in exempted for f in e.findings]) if f.replayed is False]
         if wrong:
             return self._disagreement(plan, report, wrong[0].message, wrong[0].span)
         if mode == "always" and not judgement.agrees(report.headline.value):
             message = f"the engine says {report.headline.value}, the kernel {judgement.headline}"
             return self._disagreement(plan, report, message, None)
-        return report._replace(findings=findings)
+        return report._replace(findings=findings, decided=report.decided._replace(exempted=exempted))
 
     def confirm_world(self, plan: Source, report: Report, world: Completion) -> tuple[Report, str]:
         """A report on one of many worlds with ``replayed`` filled in, and what the kernel says against it."""
@@ -134,7 +142,8 @@ class Confirmer:
 
             compiled, options = self.compiled, self.compiled.options
             names = {rule.name for rule in compiled.rules if rule.applicable}
-            rules = [write(r.node) for r in compiled.expanded.rules if r.node[1] in names]
+            changes = compiled.home.changes if compiled.home is not None else ()
+            rules = [write(reworded(r, changes)) for r in compiled.expanded.rules if r.node[1] in names]
             rules += [write(invariant.node) for invariant in compiled.expanded.invariants]
             rules += [f"(:open {_opened(opening)})" for opening in compiled.expanded.openings]
             safety = [f"(define (safety rules) {' '.join(rules)})"] if rules else []
@@ -147,6 +156,7 @@ class Confirmer:
                         tolerance=options.tolerance,
                         judge=options.judge,
                         min_severity=options.min_severity,
+                        exemptions=[(e.rules, e.objects) for e in options.exemptions],
                     )
             except (KernelRejects, KernelLimit):
                 self._kernel = None

@@ -68,6 +68,16 @@ def write_findings(
     return tuple(findings), len(ranked) - len(chosen)
 
 
+def write_exempt(
+    compiled: CompiledTask, plan: Source, read: ReadSteps | None, outcomes: list[Outcome], violated: list[Violated]
+) -> tuple[Finding, ...]:
+    """Findings for violations that are exempt, in order of step, at most as many as asked for."""
+    read = read or read_steps(compiled.engine, plan)
+    first = sorted(violated, key=lambda v: (v.violation.step, v.rule.name, v.binding))[: compiled.options.max_findings]
+    writer = Writer(compiled, plan, read, outcomes, Following(outcomes, _failures(outcomes), violated))
+    return tuple([finding for finding in writer.write([], first) if finding.rule is not None])
+
+
 def _failures(outcomes: list[Outcome]) -> list[tuple[Failure, tuple[str, ...]]]:
     found: dict[tuple[int, str], tuple[Failure, tuple[str, ...]]] = {}
     for outcome in outcomes:

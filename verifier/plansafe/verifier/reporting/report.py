@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
-from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
+from plansafe.verifier.rules.question import EVERY_VIOLATION, Exemption, Question
 
 if TYPE_CHECKING:
     from plansafe.verifier.reporting.worlds import WorldsReport
+    from plansafe.verifier.rules.home import Effects
 
 _USELESS = frozenset((SC.NOTHING_TO_CHECK, SC.GATE_WITHOUT_RULES))
 """What is said of rules that check nothing, where the user asked not to take that for a verdict."""
@@ -141,19 +142,30 @@ class RuleCount(NamedTuple):
     instances: int
     triggered: int
     violations: int
-    status: str  # "kept", "violated", "undecided", "never applied", "not applicable", "preference violated"
+    status: str  # "kept", "violated", "undecided", "never applied", "not applicable", "preference violated", "exempt"
     severity: str = "high"
+    exempted: int = 0  # violations that would decide, were they not exempt; they are not among ``violations``
+
+
+class Exempted(NamedTuple):
+    """An exemption that was used, how often, and for what (no more than findings are listed)."""
+
+    exemption: Exemption
+    times: int
+    findings: tuple[Finding, ...]
 
 
 class Decided(NamedTuple):
     """Which violations decided (docs/language.md, section 6), and how many were found that did not.
 
-    ``before``: those that were there before the plan; ``minor``: others, below the least severity that decides.
+    ``before``: those that were there before the plan; ``minor``: others, below the least severity that decides;
+    ``exempted``: those that decided nothing because of an exemption alone, by exemption.
     """
 
     question: Question = EVERY_VIOLATION
     before: int = 0
     minor: int = 0
+    exempted: tuple[Exempted, ...] = ()
 
 
 class Reading(NamedTuple):
@@ -195,6 +207,7 @@ class Report(NamedTuple):
     worlds: WorldsReport | None = None
     certificate: str | None = None
     decided: Decided = Decided()
+    home: Effects | None = None  # what the profile of a home changed, if there is one
 
     @property
     def rules_checked(self) -> int:
@@ -204,7 +217,8 @@ class Report(NamedTuple):
     @property
     def safety(self) -> Worlds | None:
         """What may be said of safety: ``safe``, but nothing where a plan was judged and there is no rule to decide."""
-        deciding = any(self.decided.question.reaches(rule.severity) for rule in self.rules)  # nearly always the first
+        may_decide = self.decided.question.may_decide
+        deciding = any(may_decide(rule.name, rule.severity) for rule in self.rules)  # nearly always the first
         return None if self.safe is Worlds.ALL and not deciding else self.safe
 
     @property

@@ -14,10 +14,11 @@ from plansafe.verifier.execution.reading import ReadSteps
 from plansafe.verifier.execution.replay import Outcome
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import Number
-from plansafe.verifier.reporting.findings import write_findings
+from plansafe.verifier.reporting.findings import write_exempt, write_findings
 from plansafe.verifier.reporting.follows import Violated
 from plansafe.verifier.reporting.report import (
     Decided,
+    Exempted,
     FindingClass,
     Headline,
     Reading,
@@ -27,7 +28,7 @@ from plansafe.verifier.reporting.report import (
     unjudged,
 )
 from plansafe.verifier.rules.model import shown_names
-from plansafe.verifier.rules.question import Question
+from plansafe.verifier.rules.question import Exemption, Question
 
 _BLAMES = ("introduced", "worsened", "pre-existing")
 
@@ -39,8 +40,10 @@ def summarise(compiled: CompiledTask, plan: Source, read: ReadSteps | None, outc
     violated = violated_rules(compiled, outcomes)
     hard = [v for v in violated if not v.rule.preference]
     question = compiled.options.question
-    listed = _listed(compiled, hard)
-    counted = [v for v in hard if question.counts(v.rule, v.blame)]
+    exempt = {id(v): e for v in hard if (e := exempting(question, v)) is not None}
+    held = [v for v in hard if id(v) not in exempt]
+    listed = _listed(compiled, held)
+    counted = [v for v in held if question.blames(v.rule, v.blame)]
     executable = Worlds.NONE if halt.failures else Worlds.ALL
     goal = Worlds.ALL if halt.goal is True else Worlds.NONE
     safe = Worlds.ALL
@@ -51,7 +54,7 @@ def summarise(compiled: CompiledTask, plan: Source, read: ReadSteps | None, outc
     if halt.limit is not None and not halt.failures:
         executable = goal = Worlds.UNKNOWN
     counts = _counts(compiled, halt, violated)
-    checked = any(count.instances and question.asks(rule) for count, rule in zip(counts, rules, strict=True))
+    checked = any(count.instances and question.decides(rule) for count, rule in zip(counts, rules, strict=True))
     headline = _headline(executable, goal, safe, checked)
     if listed or halt.failures or halt.goal is not True or halt.undecided:
         findings, suppressed = write_findings(compiled, plan, read, outcomes, listed)
@@ -89,10 +92,10 @@ def summarise(compiled: CompiledTask, plan: Source, read: ReadSteps | None, outc
         tuple(diagnostics),
         _metric(compiled, halt, soft),
         tuple(sorted(soft.items())),
-        _assumptions(compiled, read, len(hard) - len(listed)),
+        _assumptions(compiled, read, len(held) - len(listed)),
         limits=(halt.limit.message,) if halt.limit else (),
         suppressed=suppressed,
-        decided=_decided(question, hard),
+        decided=_decided(question, held)._replace(exempted=_exempted(compiled, plan, read, outcomes, hard, exempt)),
     )
 
 
@@ -106,9 +109,33 @@ def _listed(compiled: CompiledTask, hard: list[Violated]) -> list[Violated]:
 
 def _decided(question: Question, hard: list[Violated]) -> Decided:
     """What decided, and how much was found under *halt* that did not."""
-    idle = [v for v in hard if "halt" in v.readings and not question.counts(v.rule, v.blame)]
+    idle = [v for v in hard if "halt" in v.readings and not question.blames(v.rule, v.blame)]
     before = len([v for v in idle if question.introduced and v.blame == "pre-existing"])
     return Decided(question, before, len(idle) - before)
+
+
+def exempting(question: Question, violated: Violated) -> Exemption | None:
+    """The exemption that keeps a violation from deciding, if nothing else does."""
+    if not question.exemptions or not question.blames(violated.rule, violated.blame):
+        return None
+    return question.exempted(violated.rule.name, [name for _, name in violated.binding])
+
+
+def _exempted(
+    compiled: CompiledTask,
+    plan: Source,
+    read: ReadSteps | None,
+    outcomes: list[Outcome],
+    hard: list[Violated],
+    exempt: dict[int, Exemption],
+) -> tuple[Exempted, ...]:
+    """The exemptions that were used, in their order, with what was found in any reading."""
+    out = []
+    for exemption in compiled.options.exemptions:
+        own = [v for v in hard if exempt.get(id(v)) is exemption]
+        if own:
+            out.append(Exempted(exemption, len(own), write_exempt(compiled, plan, read, outcomes, own)))
+    return tuple(out)
 
 
 def out_of_time(compiled: CompiledTask, plan: Source) -> Report:
@@ -185,10 +212,12 @@ def _counts(compiled: CompiledTask, halt: Outcome, violated: list[Violated]) -> 
     parts = compiled.engine.plan.parts
     unsure = {parts[part].rule for part, _ in halt.undecided}
     broken: dict[int, int] = {}
-    introduced = compiled.options.question.introduced
+    lived_with: dict[int, int] = {}
+    question = compiled.options.question
     for v in violated:
-        if "halt" in v.readings and not (introduced and v.blame == "pre-existing"):
-            broken[v.part.rule] = broken.get(v.part.rule, 0) + 1
+        if "halt" in v.readings and not (question.introduced and v.blame == "pre-existing"):
+            where = broken if exempting(question, v) is None else lived_with
+            where[v.part.rule] = where.get(v.part.rule, 0) + 1
     out = []
     for number, rule in enumerate(compiled.rules):
         if rule.matches:
@@ -196,18 +225,23 @@ def _counts(compiled: CompiledTask, halt: Outcome, violated: list[Violated]) -> 
         else:
             instances = compiled.bindings[number]
         touches = halt.touches[number] if halt.touches else 0
-        violations = broken.get(number, 0)
+        violations, exempted = broken.get(number, 0), lived_with.get(number, 0)
         if not rule.applicable:
             status = "not applicable"
         elif violations:
             status = "preference violated" if rule.preference else "violated"
         elif number in unsure:
             status = "undecided"
+        elif exempted:
+            status = "exempt"
         elif not instances:
             status = "never applied"
         else:
             status = "kept"
-        out.append(RuleCount(rule.name, rule.kind, rule.source, instances, touches, violations, status, rule.severity))
+        severity = rule.severity
+        out.append(
+            RuleCount(rule.name, rule.kind, rule.source, instances, touches, violations, status, severity, exempted)
+        )
     return tuple(out)
 
 

@@ -40,7 +40,7 @@ MAX_FILES = 1000
 
 
 class File(NamedTuple):
-    """A text that a certificate is about: a ``domain``, ``problem``, ``spec`` or ``plan``, its hash, its name."""
+    """A text that a certificate is about: a ``domain``, ``problem``, ``spec``, ``home`` or ``plan``, hash and name."""
 
     kind: str
     sha256: str
@@ -48,10 +48,14 @@ class File(NamedTuple):
 
 
 class Certificate(NamedTuple):
-    """What a certificate that was verified says, and which violations it is about. ``cnf``: the hash of its clauses."""
+    """What a certificate that was verified says, and which violations it is about. ``cnf``: the hash of its clauses.
+
+    ``exempt`` are the exemptions of a profile in words (the question has none then).
+    """
 
     claim: str
     question: Question
+    exempt: tuple[str, ...]
     tool: str
     files: tuple[File, ...]
     cnf: str
@@ -121,7 +125,8 @@ def _asked(question: Question) -> list[str]:
     """What decides, where that is not every violation."""
     out = [f"c judge {question.judge}"] if question.introduced else []
     least = question.min_severity
-    return [*out, f"c min-severity {least}"] if least != EVERY_VIOLATION.min_severity else out
+    out += [f"c min-severity {least}"] if least != EVERY_VIOLATION.min_severity else []
+    return out + [f"c exempt {json.dumps(f'{e.said}: {e.reason}')}" for e in question.exemptions]
 
 
 def sealed(lines: Iterable[str]) -> str:
@@ -269,6 +274,7 @@ class _Reader:
 
     def _certificate(self) -> Certificate:
         tool, claim, question, files = "", "", EVERY_VIOLATION, []
+        exempt: list[str] = []
         while (line := self._next()).startswith(b"c "):
             kind, _, rest = line[2:].decode("ascii", "replace").partition(" ")
             if kind == "tool":
@@ -279,11 +285,16 @@ class _Reader:
                 question = question._replace(judge=rest)
             elif kind == "min-severity" and rest in SEVERITIES:
                 question = question._replace(min_severity=rest)
-            elif kind in ("domain", "problem", "spec", "plan"):
+            elif kind == "exempt":
+                said = _text(rest)
+                if said is None:
+                    raise WrongStep('`c exempt "WHAT AND WHY"` is expected here')
+                exempt.append(said)
+            elif kind in ("domain", "problem", "spec", "home", "plan"):
                 files.append(_file(kind, rest))
             elif kind != "variable":
                 raise WrongStep("this line is not known in version 1")
-            if len(files) > MAX_FILES:
+            if len(files) + len(exempt) > MAX_FILES:
                 raise WrongStep(f"a certificate is about at most {MAX_FILES} files")
         if claim not in CLAIMS:
             raise WrongStep("the certificate claims nothing that version 1 knows")
@@ -304,7 +315,7 @@ class _Reader:
             )
         if self._file.read(1):
             raise WrongStep("something follows the end")
-        return Certificate(claim, question, tool, tuple(files), cnf, variables, count, checker.steps)
+        return Certificate(claim, question, tuple(exempt), tool, tuple(files), cnf, variables, count, checker.steps)
 
     def _cnf(self, checker: Checker, variables: int, count: int) -> str:
         digest = hashlib.sha256()
@@ -344,12 +355,18 @@ class _Reader:
         checker.derive(number, clause, [integers[word] for word in words[middle + 1 : -1]])
 
 
+def _text(written: str) -> str | None:
+    """What stands in quotes, if that is so."""
+    try:
+        said = json.loads(written) if written.startswith('"') else None  # a string does not nest
+    except ValueError:
+        said = None
+    return said if isinstance(said, str) else None
+
+
 def _file(kind: str, rest: str) -> File:
     digest, _, name = rest.partition(" ")
-    try:
-        named = json.loads(name) if name.startswith('"') else None  # a string does not nest
-    except ValueError:
-        named = None
-    if len(digest) != 64 or set(digest) - set("0123456789abcdef") or not isinstance(named, str):
+    named = _text(name)
+    if len(digest) != 64 or set(digest) - set("0123456789abcdef") or named is None:
         raise WrongStep(f'`c {kind} SHA256 "NAME"` is expected here')
     return File(kind, digest, named)

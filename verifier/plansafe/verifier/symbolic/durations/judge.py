@@ -329,7 +329,7 @@ class _Search:
                 [
                     v.part.rule
                     for v in violated_rules(self.compiled, [outcome._replace(violations=tuple(hard))])
-                    if question.counts(v.rule, v.blame)
+                    if question.counts(v.rule, v.blame, [name for _, name in v.binding])
                 ]
             )
         return frozenset([parts[v.part].rule for v in hard])

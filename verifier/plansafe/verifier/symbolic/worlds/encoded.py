@@ -207,6 +207,8 @@ class Encoded(Show):
         from plansafe.verifier.symbolic.certificates.certificate import certificate  # noqa: PLC0415 - where it is asked for
 
         kinds = {self.compiled.domain.name: "domain", self.compiled.problem.name: "problem"}
+        home = self.compiled.options.home
+        kinds |= {} if home is None else {home.source.name: "home"}
         files = [(kinds.get(name, "spec"), source) for name, source in self.compiled.sources.items()]
         files.append(("plan", self.plan))
         question = self.compiled.options.question

@@ -102,7 +102,10 @@ class Show:
         """What decided; of what did not, the most that was found in a world that was replayed."""
         found = [shown.report.decided for shown in self.shown] + [report.decided for report in others]
         before, minor = max([one.before for one in found], default=0), max([one.minor for one in found], default=0)
-        return Decided(self.compiled.options.question, before, minor)
+        used = sorted([one for report in found for one in report.exempted], key=lambda one: one.times)
+        most = {one.exemption: one for one in used}
+        question = self.compiled.options.question
+        return Decided(question, before, minor, tuple([most[e] for e in question.exemptions if e in most]))
 
     # -- what is no verdict -------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from plansafe.verifier.reporting.report import RuleCount
 
 Counts = tuple[RuleCount, ...]
-RANKS = ("not applicable", "never applied", "kept", "undecided", "preference violated", "violated")
+RANKS = ("not applicable", "never applied", "kept", "exempt", "undecided", "preference violated", "violated")
 BROKEN = frozenset(("preference violated", "violated"))
 
 
@@ -31,6 +31,7 @@ def _both(one: RuleCount, other: RuleCount) -> RuleCount:
         instances=max(one.instances, other.instances),
         triggered=max(one.triggered, other.triggered),
         violations=max(one.violations, other.violations),
+        exempted=max(one.exempted, other.exempted),
         status=max(one.status, other.status, key=RANKS.index),
     )
 
@@ -50,4 +51,5 @@ def unbroken(count: RuleCount) -> RuleCount:
     """A rule that no world violates or leaves undecided."""
     if count.status == "not applicable":
         return count
-    return count._replace(violations=0, status="kept" if count.instances else "never applied")
+    kept = "exempt" if count.exempted else "kept" if count.instances else "never applied"
+    return count._replace(violations=0, status=kept)

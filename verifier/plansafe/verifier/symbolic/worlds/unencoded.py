@@ -232,8 +232,7 @@ class Unencoded(Show):
             for asked, (number, finding) in enumerate(self.findings().values())
         ]
         rules = self._rules(verdict, sample)
-        asks = self.compiled.options.question.asks
-        deciding = [rule.name for rule in self.compiled.rules if asks(rule)]
+        deciding = [rule.name for rule in self.compiled.rules if self.compiled.options.question.decides(rule)]
         return sample._replace(
             headline=headline(verdict, any([count.instances for count in rules if count.name in deciding])),
             executable=verdict.executable,

@@ -1,0 +1,358 @@
+"""The profile of a home, from the command line (docs/home-profile.md)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plansafe.app.commandline import app
+from plansafe.app.homes import read_home
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker, Options
+from plansafe.verifier.planning.own_search import OwnSearch
+from plansafe.verifier.planning.port import Answer, Query
+from plansafe.verifier.repair.api import repair
+from plansafe.verifier.repair.model import RepairStatus
+from plansafe.verifier.reporting.report import Headline, Report, Worlds
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+DOMAIN = """(define (domain home) (:types stove tap - device cup)
+  (:predicates (on ?d - device) (wiped) (full ?c - cup)) (:functions (load ?d - device))
+  (:action wipe :effect (wiped)) (:action light :parameters (?d - device) :effect (on ?d)))"""
+PROBLEM = "(define (problem p) (:domain home) (:objects gas oven - stove sink - tap mug - cup) (:init) (:goal (wiped)))"
+RULES = """(define (safety heat)
+  (:termination heat-off :parameters (?s - stove) :forbid (on ?s) :hazard fire :target (human property)
+    :severity critical)
+  (:termination tap-off :parameters (?t - tap) :forbid (on ?t) :hazard slip :target human :severity medium)
+  (:process cat-dry :parameters (?t - tap) :forbid (on ?t) :hazard trapping :target animal :severity low))"""
+FLAGS = ("--domain", "d.pddl", "--problem", "p.pddl", "--spec", "r.safe", "--memory-limit", "0")
+OVEN = '[[exempt]]\nrule = "heat-off"\nobject = "oven"\nreason = "it has a timer"\n'
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    monkeypatch.chdir(tmp_path)
+    files = {"d.pddl": DOMAIN, "p.pddl": PROBLEM, "r.safe": RULES, "home.toml": OVEN}
+    files |= {"oven.plan": "(wipe)\n(light oven)\n", "gas.plan": "(wipe)\n(light oven)\n(light gas)\n"}
+    for name, text in files.items():
+        Path(name).write_text(text)
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as stop:
+            app(arguments, prog_name="safecheck")
+        out, err = capsys.readouterr()
+        return int(stop.value.code or 0), out, err
+
+    return call
+
+
+def judged(home: str, plan: str, *, spec: str = RULES, problem: str = PROBLEM, **options: Any) -> Report:
+    read = read_home(Source("home.toml", home))
+    assert read.profile is not None, read.diagnostics
+    sources = [Source(name, text) for name, text in (("d.pddl", DOMAIN), ("p.pddl", problem), ("r.safe", spec))]
+    return Checker(*sources[:2], sources[2:], Options(home=read.profile, replay="always", **options)).check(
+        Source("plan", plan)
+    )
+
+
+def used(report: Report) -> list[tuple[str, int]]:
+    return [(one.exemption.place, one.times) for one in report.decided.exempted]
+
+
+# ---- what decides ---------------------------------------------------------------------------------------------------
+
+
+def test_an_exempt_finding_decides_nothing_and_is_told(run: Run) -> None:
+    assert run("oven.plan", *FLAGS)[0] == 1
+    code, out, _ = run("oven.plan", *FLAGS, "--home", "home.toml", "--replay", "always")
+    assert code == 0
+    assert "exempt: 1 finding of heat-off: it has a timer (home.toml:1)" in out
+    assert "home           home.toml" in out
+
+
+def test_other_objects_and_rules_decide_as_ever(run: Run) -> None:
+    code, out, _ = run("gas.plan", *FLAGS, "--home", "home.toml", "--format", "json", "--replay", "always")
+    report = json.loads(out)
+    assert (code, report["headline"], len(report["findings"])) == (1, "UNSAFE", 1)
+    assert report["findings"][0]["binding"] == {"?s": "gas"}
+    (exemption,) = report["home"]["exemptions"]
+    assert (exemption["used"], exemption["objects"], exemption["rules"]) == (1, ["oven"], ["heat-off"])
+    assert [f["replayed"] for f in exemption["findings"]] == [True]
+    assert {rule["name"]: (rule["violations"], rule["exempted"]) for rule in report["rules"]}["heat-off"] == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("entry", "times"),
+    [
+        ('hazard = "fire"', 2),
+        ('hazard = "slip"', 0),
+        ('kind = "stove"', 2),
+        ('kind = "device"\nobject = "gas"', 1),
+        ('kind = "tap"\nobject = "gas"', 0),
+        ('object = ["GAS", "oven"]', 2),
+        ('rule = ["heat-off", "tap-off"]', 2),
+        ('rule = "heat-off"\nhazard = "slip"', 0),
+    ],
+)
+def test_what_an_entry_means(entry: str, times: int) -> None:
+    report = judged(f'[[exempt]]\n{entry}\nreason = "why"\n', "(wipe)\n(light oven)\n(light gas)\n")
+    assert used(report) == ([("home.toml:1", times)] if times else [])
+    assert report.safe is (Worlds.ALL if times == 2 else Worlds.NONE)
+
+
+def test_the_first_entry_that_means_a_finding_has_it() -> None:
+    report = judged(
+        OVEN + '[[exempt]]\nhazard = "fire"\nreason = "stone house"\n', "(wipe)\n(light oven)\n(light gas)\n"
+    )
+    assert used(report) == [("home.toml:1", 1), ("home.toml:5", 1)]
+
+
+def test_rules_that_are_off_are_not_there_and_are_told() -> None:
+    report = judged('[[off]]\nhazard = "fire"\nreason = "why"\n', "(wipe)\n(light oven)\n")
+    assert (report.headline, "heat-off" in [rule.name for rule in report.rules]) == (Headline.SAFE, False)
+    assert report.home is not None
+    assert [(c.rule, c.before, c.after, c.reason) for c in report.home.changes] == [
+        ("heat-off", "critical", "off", "why")
+    ]
+
+
+@pytest.mark.parametrize(("least", "headline"), [("low", Headline.UNSAFE), ("medium", Headline.VALID)])
+def test_severities_of_the_profile_decide_in_engine_and_kernel(least: str, headline: Headline) -> None:
+    home = '[[severity]]\nrule = ["heat-off", "tap-off"]\nto = "low"\nreason = "why"\n'
+    report = judged(home, "(wipe)\n(light oven)\n", min_severity=least)
+    assert report.headline is headline
+    assert {rule.severity for rule in report.rules} == {"low"}
+
+
+# ---- who lives there ------------------------------------------------------------------------------------------------
+
+
+def test_without_pets_what_harms_animals_alone_is_exempt() -> None:
+    plan = "(light sink)\n(wipe)\n"
+    report = judged("[who]\npets = false\n", plan)
+    assert report.headline is Headline.UNSAFE  # somebody slips
+    assert [(one.exemption.reason, [f.rule for f in one.findings]) for one in report.decided.exempted] == [
+        ("no pets live here", ["cat-dry"])
+    ]
+    assert used(judged("[who]\npets = true\n", plan)) == []
+
+
+def test_who_lives_there_raises_severities_by_one_level() -> None:
+    home = "[who]\nelderly = true\nchildren = true\n"
+    assert {rule.name: rule.severity for rule in judged(home, "(wipe)").rules} == {
+        "heat-off": "critical",
+        "tap-off": "high",
+        "cat-dry": "low",
+    }
+    own = home + '[[severity]]\nhazard = "slip"\nto = "low"\nreason = "carpets"\n'
+    assert {rule.name: rule.severity for rule in judged(own, "(wipe)").rules}["tap-off"] == "low"
+
+
+# ---- what no exemption does -----------------------------------------------------------------------------------------
+
+UNSURE = "(define (safety unsure) (:process light-load :parameters (?d - device) :forbid (> (load ?d) 3)))"
+
+
+def test_what_is_undecided_stays_unknown() -> None:
+    home = '[[exempt]]\nrule = "light-load"\nreason = "why"\n'
+    report = judged(home, "(wipe)\n", spec=UNSURE)
+    assert (report.headline, report.safe, report.exit_code) == (Headline.UNKNOWN, Worlds.UNKNOWN, 3)
+
+
+def test_what_cannot_be_executed_stays_invalid() -> None:
+    everything = '[[exempt]]\nrule = ["heat-off", "tap-off", "cat-dry"]\nreason = "why"\n'
+    assert judged(everything, "(light oven)\n").headline is Headline.INVALID
+    assert judged(everything, "(wipe)\n(lihgt oven)\n").exit_code == 2
+
+
+def test_where_all_rules_are_exempt_nothing_is_said_about_safety(run: Run) -> None:
+    Path("home.toml").write_text('[[exempt]]\nrule = ["heat-off", "tap-off", "cat-dry"]\nreason = "why"\n')
+    code, out, _ = run("oven.plan", *FLAGS, "--home", "home.toml", "--format", "json")
+    assert (code, json.loads(out)["headline"], json.loads(out)["safe"]) == (0, "VALID", None)
+    code, out, _ = run("oven.plan", *FLAGS, "--home", "home.toml", "--gate")
+    assert code == 2
+    assert "SC620" in out
+
+
+def test_what_was_there_before_uses_no_exemption() -> None:
+    lit = PROBLEM.replace("(:init)", "(:init (on oven))")
+    report = judged(OVEN, "(wipe)\n", problem=lit, judge="introduced")
+    assert (report.headline, report.decided.before, used(report)) == (Headline.SAFE, 1, [])
+    assert used(judged(OVEN, "(wipe)\n", problem=lit)) == [("home.toml:1", 1)]
+
+
+# ---- where it comes from --------------------------------------------------------------------------------------------
+
+
+def test_a_project_file_names_it_but_not_under_the_gate(run: Run) -> None:
+    Path("safecheck.toml").write_text(
+        'domain = "d.pddl"\nproblem = "p.pddl"\nspecifications = ["r.safe"]\nhome = "home.toml"\n'
+    )
+    assert run("oven.plan")[0] == 0
+    assert run("oven.plan", "--gate")[0] == 1
+    assert run("oven.plan", "--gate", "--home", "home.toml")[0] == 0
+    assert run("oven.plan", "--no-project", *FLAGS)[0] == 1
+    assert "home.toml" in run("--show-config")[1]
+
+
+def test_a_profile_is_no_output(run: Run) -> None:
+    code, _, err = run("oven.plan", *FLAGS, "--home", "home.toml", "--output", "home.toml")
+    assert (code, Path("home.toml").read_text()) == (2, OVEN)
+    assert "SC640" in err
+
+
+def test_what_mends_takes_no_profile(run: Run) -> None:
+    code, _, err = run("oven.plan", *FLAGS, "--home", "home.toml", "--diff")
+    assert code == 2
+    assert "leave --home out" in err
+
+
+def test_sarif_suppresses_what_is_exempt(run: Run) -> None:
+    _, out, _ = run("oven.plan", *FLAGS, "--home", "home.toml", "--format", "sarif")
+    results = json.loads(out)["runs"][0]["results"]
+    why = [s for r in results if r["ruleId"] == "heat-off" for s in r["suppressions"]]
+    assert why == [{"kind": "external", "status": "accepted", "justification": "it has a timer"}]
+
+
+def test_all_shows_what_is_exempt(run: Run) -> None:
+    flags = (*FLAGS, "--home", "home.toml")
+    assert "note[SC203]" not in run("oven.plan", *flags)[1]
+    out = run("oven.plan", *flags, "--all")[1]
+    assert "note[SC203]: rule `heat-off` is violated" in out
+    assert "exempt: it has a timer (home.toml:1)" in out
+
+
+# ---- mistakes -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("home", "said"),
+    [
+        ("[[exempt]]\nrule =", ["SC624", "is not TOML"]),
+        ('[[exempt]]\nrule = "heat-off"\n', ["SC624", "gives no reason", "home.toml:1:3"]),
+        ('[[exempt]]\nrule = "heat-off"\nreason = " "\n', ["SC624", "gives no reason", "home.toml:3:1"]),
+        ('[[exempt]]\nreason = "why"\n', ["SC624", "says not what it is about"]),
+        ('[[exempt]]\nrules = "x"\nreason = "why"\n', ["SC624", "`rules` is no key", "did you mean `rule`?"]),
+        ('[[exempt]]\nrule = 3\nreason = "why"\n', ["SC624", "wants a name"]),
+        ('[[exempts]]\nrule = "x"\n', ["SC624", "no table of a profile", "did you mean `exempt`?"]),
+        ('exempt = "heat-off"\n', ["SC624", "wants a list of tables"]),
+        ('[[off]]\nobject = "oven"\nreason = "why"\n', ["SC624", "`object` is no key of `off`"]),
+        (
+            '[[severity]]\nrule = "heat-off"\nto = "lowest"\nreason = "why"\n',
+            ["SC624", "`to` is one of", "home.toml:3:1"],
+        ),
+        ("[who]\nchild = true\n", ["SC624", "did you mean `children`?"]),
+        ("[who]\nchildren = 2\n", ["SC624", "true or false"]),
+        ("who = 3\n", ["SC624", "`who` wants a table"]),
+        ('[[exempt]]\nrule = "heat-of"\nreason = "why"\n', ["SC625", "did you mean `heat-off`?"]),
+        ('[[exempt]]\nhazard = "fires"\nreason = "why"\n', ["SC625", "no hazard", "did you mean `fire`?"]),
+        ('[[exempt]]\nkind = "stoves"\nreason = "why"\n', ["SC625", "no kind", "did you mean `stove`?"]),
+        ('[[exempt]]\nobject = "ovn"\nreason = "why"\n', ["SC625", "no object", "did you mean `oven`?"]),
+        ('[[off]]\nrule = "heat-of"\nreason = "why"\n', ["SC625", "did you mean `heat-off`?"]),
+    ],
+)
+def test_mistakes(run: Run, home: str, said: list[str]) -> None:
+    Path("home.toml").write_text(home)
+    code, out, _ = run("oven.plan", *FLAGS, "--home", "home.toml")
+    assert code == 2
+    assert "NOT CHECKED" in out
+    assert [text for text in said if text not in out] == []
+
+
+def test_a_missing_profile_is_told(run: Run) -> None:
+    code, out, _ = run("oven.plan", *FLAGS, "--home", "nowhere.toml")
+    assert code == 2
+    assert "SC601" in out or "SC001" in out
+
+
+def test_an_exemption_that_nothing_can_meet_is_a_note(run: Run) -> None:
+    Path("home.toml").write_text('[[exempt]]\nrule = "heat-off"\nobject = "mug"\nreason = "why"\n')
+    code, out, _ = run("oven.plan", *FLAGS, "--home", "home.toml")
+    assert code == 1
+    assert "note[SC626]: the exemption of rule heat-off, object mug can never be used" in out
+    assert "SC626" in run("oven.plan", *FLAGS, "--home", "home.toml", "--show-config")[2]
+
+
+def test_deep_and_foreign_text_is_told_and_not_shown_raw(run: Run) -> None:
+    Path("home.toml").write_text("a = " + "[" * 5000)
+    assert run("oven.plan", *FLAGS, "--home", "home.toml")[0] == 2
+    Path("home.toml").write_text('[[exempt]]\nobject = "\\u001b[31moven"\nreason = "why"\n')
+    code, out, _ = run("oven.plan", *FLAGS, "--home", "home.toml")
+    assert code == 2
+    assert "\x1b" not in out
+
+
+# ---- worlds, certificates, examples ---------------------------------------------------------------------------------
+
+OPEN = PROBLEM.replace("(:init)", "(:init (unknown (on gas)) (unknown (on oven)))")
+
+
+@pytest.mark.parametrize("engine", ["auto", "smt"])
+def test_in_every_world(engine: str) -> None:
+    assert judged(OVEN, "(wipe)\n", problem=OPEN, engine=engine).safe is Worlds.SOME
+    both = OVEN.replace('"oven"', '["oven", "gas"]')
+    report = judged(both, "(wipe)\n", problem=OPEN, engine=engine)
+    assert (report.headline, report.safe) == (Headline.SAFE, Worlds.ALL)
+
+
+def test_orders_and_times() -> None:
+    unordered = "(define (plan p) (:steps (a (wipe)) (b (light oven)) (c (wipe))) (:ordering (< a b)))"
+    assert judged(OVEN, unordered).headline is Headline.SAFE
+    assert judged(OVEN, unordered.replace("oven", "gas")).headline is Headline.UNSAFE
+    assert judged(OVEN, "0: (wipe)\n1: (light oven)\n").headline is Headline.SAFE
+
+
+def test_a_certificate_names_what_is_exempt(run: Run) -> None:
+    Path("p.pddl").write_text(OPEN)
+    Path("home.toml").write_text(OVEN.replace('"oven"', '["oven", "gas"]'))
+    Path("wipe.plan").write_text("(wipe)\n")
+    certified = ("wipe.plan", *FLAGS, "--home", "home.toml")
+    code, _, err = run(*certified, "--certificate", "proof", "--engine", "sat")
+    assert code == 0, err
+    assert 'c exempt "rule heat-off, object oven or gas: it has a timer"' in Path("proof").read_text()
+    code, out, _ = run("verify-certificate", "proof", "--memory-limit", "0")
+    assert code == 0
+    assert "of what is exempt it says nothing: rule heat-off, object oven or gas: it has a timer" in out
+    assert run("verify-certificate", "proof", *certified)[0] == 0
+    Path("home.toml").write_text(Path("home.toml").read_text().replace("it has a timer", "nobody cares"))
+    code, _, err = run("verify-certificate", "proof", *certified)
+    assert code == 1
+    assert "of other exemptions" in err
+    assert run("verify-certificate", "proof", "wipe.plan", *FLAGS)[0] == 1
+
+
+def test_the_example(run: Run) -> None:
+    plan, home = str(EXAMPLES / "visit/heater-left-on.plan"), str(EXAMPLES / "visit/home.toml")
+    code, out, _ = run(plan, "--home", home, "--memory-limit", "0", "--replay", "always")
+    assert code == 0
+    assert "a thermostat switches it off" in out
+    assert "fridge-closed-again: the fridge shuts by itself" in out
+
+
+def test_virtualhome(run: Run) -> None:
+    plan, scene = str(EXAMPLES / "virtualhome/warm-milk.txt"), str(EXAMPLES / "virtualhome/home.json")
+    flags = (plan, "--world", "virtualhome", "--scene", scene, "--memory-limit", "0", "--format", "json")
+    assert run(*flags)[0] == 1
+    Path("home.toml").write_text(
+        '[[exempt]]\nkind = "heat-source"\nhazard = "fire"\nreason = "induction, with a timer"\n'
+    )
+    code, out, _ = run(*flags, "--home", "home.toml")
+    report = json.loads(out)
+    assert (code, report["headline"]) == (0, "SAFE")
+    (exemption,) = report["home"]["exemptions"]
+    assert exemption["used"] == 2
+    assert {f["rule"] for f in exemption["findings"]} == {"heat-attended", "heat-off-at-the-end"}
+
+
+def test_no_search_leaves_aside_what_is_exempt() -> None:
+    profile = read_home(Source("home.toml", OVEN)).profile
+    sources = [Source(name, text) for name, text in (("d.pddl", DOMAIN), ("p.pddl", PROBLEM), ("r.safe", RULES))]
+    checker = Checker(*sources[:2], sources[2:], Options(home=profile))
+    found = repair(checker, Source("plan", "(wipe)\n(light gas)\n"))
+    assert (found.status, found.detail[:29]) == (RepairStatus.NOT_FOUND, "repairs mend also what is exe")
+    assert OwnSearch().solve(Query(checker)).answer is Answer.UNSUPPORTED
