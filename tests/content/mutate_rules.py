@@ -35,6 +35,10 @@ WIDER = {"person": "object", "child": "object", "agent": "object"}  # every othe
 
 _ANSWERED = "a wider question asks more only where the answer is there already: it is the question's opposite"
 EQUIVALENT = {
+    ("heat-off-at-the-end", "drop a conjunct | :forbid: (on ?x) of (and (on ?x) (yesterday (not (on ?x))))"): (
+        "what is forbidden asks for it already"
+    ),
+    ("no-opening-and-closing-and-opening", "remove :when | (and)"): "it asks nothing",
     ("oven-closed-while-on", "and <-> or | :when: (and (on ?x) (open ?x))"): _ANSWERED,
     ("oven-closed-while-on", "drop a conjunct | :when: (on ?x) of (and (on ?x) (open ?x))"): _ANSWERED,
     ("oven-closed-while-on", "drop a conjunct | :when: (open ?x) of (and (on ?x) (open ?x))"): _ANSWERED,
@@ -158,6 +162,9 @@ def reason(mutant: Mutant, rule: list[Node]) -> str | None:
         steps = _steps(rule)
         if not read & {"since", "once", "yesterday"} and not read & _changed(steps):
             return "the step changes nothing that the condition reads"
+        asked = {str(action[0]) for _, node in _parts(rule) if node[0] == "action" for action in _lists(node)}
+        if asked and "yesterday" not in read and not asked & steps and not read & _changed(steps):
+            return "the step is none of those that the past is about"
     return EQUIVALENT.get((mutant.rule, f"{mutant.kind} | {mutant.change}"))
 
 
@@ -171,6 +178,10 @@ def _parts(rule: list[Node]) -> Iterator[tuple[str, list[Node]]]:
                 if isinstance(node, list):
                     yield str(rule[place]), node
                     stack.extend(node)
+
+
+def _lists(node: list[Node]) -> list[list[Node]]:
+    return [part for part in node if isinstance(part, list)]
 
 
 def _steps(rule: list[Node]) -> set[str]:
@@ -188,13 +199,24 @@ def _effects() -> dict[str, set[str]]:
     effects: dict[str, set[str]] = {}
     for section in top[0]:
         if isinstance(section, list) and section[0] == ":action" and ":effect" in section:
-            words = write(section[section.index(":effect") + 1]).replace("(", " ").replace(")", " ")
-            effects[str(section[1])] = set(words.split())
+            effects[str(section[1])] = set(_heads(section[section.index(":effect") + 1]))
     return effects
 
 
+def _heads(effect: Node) -> Iterator[str]:
+    """The predicates that an effect makes true or false; what it asks (`when`) and ranges over (`forall`) is none."""
+    assert isinstance(effect, list)
+    if effect[0] in ("when", "forall"):
+        yield from _heads(effect[2])
+    elif effect[0] in ("and", "not"):
+        for part in effect[1:]:
+            yield from _heads(part)
+    else:
+        yield str(effect[0])
+
+
 def _changed(steps: set[str]) -> set[str]:
-    return set().union(*[_effects().get(step, set()) for step in steps]) - {"and", "not", "or", "exists", "forall", "="}
+    return set().union(*[_effects().get(step, set()) for step in steps])
 
 
 def verdict(mutant: Mutant) -> str:

@@ -75,6 +75,17 @@ def test_every_rule_has_cases(library: Checker) -> None:
         assert (HOME / name / "keeps.plan").is_file()
 
 
+def test_no_two_rules_always_fire_together() -> None:
+    """.. in the cases: two that do are one, found twice."""
+    plans: dict[str, set[tuple[str, str, str]]] = {}
+    for world in WORLDS:
+        for case in home_cases.cases(world):
+            for rule in {*case.also, *([case.rule] if case.finds else [])}:
+                plans.setdefault(rule, set()).add((world, case.rule, case.name))
+    together = [(a, b) for a in plans for b in plans if a < b and plans[a] == plans[b]]
+    assert together == []
+
+
 NEVER_BROKEN_THERE = {
     "no-animal-shut-in": "a pet cannot be put into anything",
     "no-animal-in-a-machine": "a pet cannot be put into anything",

@@ -2,7 +2,8 @@
   (:domain ontology)
   (:objects
     robot - agent  kitchen hall - room
-    bleach spray - toxic  plate cup - tableware  bread - food  salt shelf - thing)
+    bleach spray - toxic  plate cup - tableware  bread - food  salt shelf - thing
+    bowl - tableware)
   (:init
-    (in-room robot kitchen))
+    (holds bowl bleach) (in-room robot kitchen))
   (:goal (and)))

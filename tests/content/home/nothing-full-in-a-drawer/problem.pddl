@@ -2,8 +2,9 @@
   (:domain ontology)
   (:objects
     robot - agent  kitchen hall - room
-    mug cup - vessel  chest - drawer  table - furniture)
+    mug cup - vessel  chest - drawer  table - furniture
+    balloon - thing)
   (:init
-    (in-room robot kitchen)
+    (full balloon) (in-room robot kitchen)
     (full mug))
   (:goal (and)))

@@ -2,8 +2,9 @@
   (:domain ontology)
   (:objects
     robot - agent  kitchen hall - room
-    egg - (either food runny)  jug dish - vessel  bottle - runny  pan - (either food vessel)  sink - basin  plug - food)
+    egg - (either food runny)  jug dish - vessel  bottle - runny  pan - (either food vessel)  sink - basin  plug - food
+    balloon - thing  yolk wine - runny)
   (:init
-    (in-room robot kitchen)
-    (full jug) (holds pan bottle))
+    (full balloon) (holds balloon yolk) (in-room robot kitchen)
+    (full jug) (holds pan bottle) (holds sink wine))
   (:goal (and)))
