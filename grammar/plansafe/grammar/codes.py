@@ -93,6 +93,8 @@ class SC:
     UNKNOWN_IN_HOME: Final = "SC625"  # the profile names what is not there
     IDLE_EXEMPTION: Final = "SC626"  # exemption that can never be used
     UNKNOWN_MODEL: Final = "SC630"  # unknown model
+    NO_WEIGHTS: Final = "SC631"  # no weights at this place
+    UNREAD_WEIGHTS: Final = "SC632"  # weights that are not read
     MODEL_PACKAGE_MISSING: Final = "SC633"  # a package for models is not installed
     MODEL_FAILED: Final = "SC634"  # a model gave no answer
     MODEL_KEY: Final = "SC635"  # no key, or one that is not accepted

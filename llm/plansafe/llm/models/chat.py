@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
@@ -17,7 +17,7 @@ from plansafe.llm.models.port import Capabilities, LogitsMask, ModelError
 from plansafe.llm.models.reasoning import without_reasoning
 from plansafe.llm.models.received import inner, short, text_of
 from plansafe.llm.models.request import Constraint, Request, canonical
-from plansafe.llm.models.transport import Refused, Transport
+from plansafe.llm.models.transport import Refused
 
 _FINISH = {"stop": Finish.STOP, "length": Finish.LENGTH, "content_filter": Finish.FILTER}
 _OPTIONAL = ("seed", "temperature", "top_p", "stop")
@@ -37,10 +37,31 @@ class Dialect:
     write: Callable[[Constraint], dict[str, Any]]
 
 
+class Line(Protocol):
+    """The way to a server, or to what is like one in this process. ``url`` is part of what answers are kept under."""
+
+    url: str
+
+    def post(self, path: str, payload: Mapping[str, Any]) -> dict[str, Any]:
+        """Ask. Raises :class:`Refused`, :class:`ModelError`, or that it was cancelled."""
+
+    def clean(self, text: str) -> str:
+        """What the other side said, on one line, without the key."""
+
+    def hide(self, text: str) -> str:
+        """A text without the key."""
+
+    def cancel(self) -> None:
+        """Let calls that wait give up."""
+
+    def close(self) -> None:
+        """Let go of it."""
+
+
 class ChatModel(PlainModel):
     """A model behind a server that speaks this protocol."""
 
-    def __init__(self, dialect: Dialect, name: str, transport: Transport, connections: int) -> None:
+    def __init__(self, dialect: Dialect, name: str, transport: Line, connections: int) -> None:
         identity = canonical([dialect.provider, name, transport.url])
         super().__init__(f"{dialect.provider}/", identity, dialect.capabilities, connections, keeps=True)
         self._dialect = dialect

@@ -10,7 +10,19 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, near
-from plansafe.llm.models import llamacpp, mock, ollama, openai, replay, vllm
+from plansafe.llm.models import (
+    gguf,
+    hf,
+    llamacpp,
+    llamacpp_local,
+    mock,
+    ollama,
+    openai,
+    replay,
+    torch_model,
+    vllm,
+    weights,
+)
 from plansafe.llm.models.chat import ChatModel, Dialect
 from plansafe.llm.models.keys import Key
 from plansafe.llm.models.port import Capabilities, Model, ModelError, Policy
@@ -22,12 +34,18 @@ _MOST_CONNECTIONS = 64
 
 @dataclass(frozen=True)
 class Settings:
-    """What may be said about a model beside its name. ``environment`` is where addresses and keys are read."""
+    """What may be said about a model beside its name. ``environment`` is where addresses and keys are read.
+
+    ``threads`` and ``context`` (tokens of prompt and answer together) are for models in this process: torch has one
+    thread by default, since two on shared cores are slower than one, llama.cpp two.
+    """
 
     base_url: str | None = None
     connections: int | None = None
     tries: Tries = field(default_factory=Tries)
     seed: int = 0
+    threads: int | None = None
+    context: int = 8192
     policies: Mapping[str, Policy] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
 
@@ -121,6 +139,18 @@ def _ollama(name: str, settings: Settings) -> Model:
     return ollama.OllamaModel(name, transport, _connections(settings, 4))
 
 
+def _hf(path: str, settings: Settings) -> Model:
+    return hf.open_folder(path, settings.threads or 1)
+
+
+def _gguf(path: str, settings: Settings) -> Model:
+    return gguf.open_file(path, settings.threads or 1, weights.folder_of(settings.environment))
+
+
+def _llamacpp_local(path: str, settings: Settings) -> Model:
+    return llamacpp_local.open_file(path, settings.threads or 2, settings.context)
+
+
 def _replay(path: str, _: Settings) -> Model:
     return replay.ReplayModel(path)
 
@@ -166,6 +196,36 @@ PROVIDERS = (
         "llm",
         "LLAMACPP_BASE_URL, LLAMA_API_KEY",
         _llamacpp,
+    ),
+    Provider(
+        "hf",
+        "hf/FOLDER",
+        "weights as safetensors, in this process",
+        torch_model.CAPABILITIES,
+        ("torch", "transformers"),
+        "hf",
+        "the folder",
+        _hf,
+    ),
+    Provider(
+        "gguf",
+        "gguf/FILE",
+        "weights as GGUF, by transformers in this process; unpacked once",
+        torch_model.CAPABILITIES,
+        ("torch", "transformers", "accelerate", "gguf"),
+        "hf",
+        "the file",
+        _gguf,
+    ),
+    Provider(
+        "llamacpp-local",
+        "llamacpp-local/FILE",
+        "weights as GGUF, by llama.cpp in this process",
+        llamacpp_local.CAPABILITIES,
+        ("xllamacpp",),
+        "llamacpp",
+        "the file",
+        _llamacpp_local,
     ),
     Provider(
         "replay", "replay/FILE", "recorded answers, as JSON lines", replay.CAPABILITIES, (), "", "the file", _replay

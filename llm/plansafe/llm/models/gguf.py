@@ -1,0 +1,93 @@
+"""``gguf/FILE``: weights of llama.cpp run by transformers, unpacked once and kept.
+
+Unpacking takes a minute and reading the result a second, so the result stays in the cache, under the SHA-256 of the
+file. It is there as a whole or not at all.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+
+from plansafe.grammar.codes import SC
+from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.llm.models.port import Model, ModelError
+from plansafe.llm.models.request import canonical
+from plansafe.llm.models.torch_model import Libraries, TorchModel, libraries
+from plansafe.llm.models.weights import broken, checked_gguf, digest
+from plansafe.verifier.extras import how_to_install
+
+_PART = "part-"
+_STALE = 24 * 3600.0
+"""Seconds after which an unfinished conversion belongs to a run that was killed."""
+
+
+def open_file(path: str, threads: int, kept: str) -> Model:
+    """The model in a file; ``kept`` is the folder of converted weights. Raises :class:`ModelError`."""
+    checked_gguf(path)
+    needs = libraries(threads)
+    named = digest([path])
+    version = needs.transformers.__version__
+    folder = os.path.join(kept, f"{named[:32]}-{version}")
+    if not os.path.isdir(folder):
+        _convert(path, folder, needs)
+    return TorchModel(folder, f"gguf/{path}", canonical(["gguf", named, version]), needs)
+
+
+def _convert(path: str, folder: str, needs: Libraries) -> None:
+    """Unpack a file into a folder of safetensors. Raises :class:`ModelError`."""
+    parent = os.path.dirname(folder)
+    part = None
+    try:
+        os.makedirs(parent, mode=0o700, exist_ok=True)
+        _sweep(parent)
+        part = tempfile.mkdtemp(prefix=_PART, dir=parent)
+        _unpack(path, part, needs)
+        os.rename(part, folder)
+    except OSError as error:
+        if not os.path.isdir(folder):  # another run was faster
+            message = f"converted weights cannot be kept in {parent}: {error.strerror or error}"
+            raise ModelError(
+                Diagnostic(SC.NOT_WRITTEN, message, help="set SAFECHECK_CACHE to another folder"), True
+            ) from error
+    finally:
+        if part is not None:
+            shutil.rmtree(part, ignore_errors=True)
+
+
+def _unpack(path: str, part: str, needs: Libraries) -> None:
+    auto, (folder, name) = needs.transformers, os.path.split(os.path.abspath(path))
+    try:
+        tokenizer = auto.AutoTokenizer.from_pretrained(folder, gguf_file=name, local_files_only=True)
+        model = auto.AutoModelForCausalLM.from_pretrained(
+            folder,
+            gguf_file=name,
+            # Packed weights, which newer versions keep where they can, cannot be saved.
+            quantization_config=auto.GgufConfig(dequantize=True) if hasattr(auto, "GgufConfig") else None,
+            dtype=needs.torch.float16,
+            local_files_only=True,
+        )
+    except ImportError as error:
+        message = f"GGUF needs the packages gguf and accelerate: {how_to_install('hf')}"
+        raise ModelError(Diagnostic(SC.MODEL_PACKAGE_MISSING, message, help="see docs/models.md"), True) from error
+    except Exception as error:  # a library over a file of the user: any of its complaints is about it
+        raise broken(path, error) from error
+    # It would be saved as packed otherwise.
+    for name in ("hf_quantizer", "quantization_method"):
+        if hasattr(model, name):
+            delattr(model, name)
+    model.is_quantized = False
+    if hasattr(model.config, "quantization_config"):
+        del model.config.quantization_config
+    model.save_pretrained(part)
+    tokenizer.save_pretrained(part)
+
+
+def _sweep(parent: str) -> None:
+    """Remove what killed runs have left."""
+    for name in os.listdir(parent):
+        path = os.path.join(parent, name)
+        if name.startswith(_PART) and time.time() - os.path.getmtime(path) > _STALE:
+            shutil.rmtree(path, ignore_errors=True)

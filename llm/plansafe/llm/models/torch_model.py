@@ -1,0 +1,234 @@
+"""Weights that transformers runs in this process: token by token, with a callback, and with likelihoods.
+
+The loop is ours, and not ``generate``: that one takes penalties and limits from a file beside the weights, which a
+request did not ask for. What a request shares with the last one is not read again.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import random
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from plansafe.grammar.codes import SC
+from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.llm.models.answer import Answer, Enforced, Finish, Score, bounded
+from plansafe.llm.models.chat import wire
+from plansafe.llm.models.choice_mask import ChoiceMask
+from plansafe.llm.models.constraint import judged
+from plansafe.llm.models.plain import PlainModel
+from plansafe.llm.models.port import Capabilities, LogitsMask, ModelError, Vocabulary
+from plansafe.llm.models.reasoning import without_reasoning
+from plansafe.llm.models.request import Choice, Request
+from plansafe.llm.models.weights import broken
+from plansafe.verifier.extras import how_to_install
+
+CAPABILITIES = Capabilities(choice=True, tokens=True, score=True, seed=True)
+_BATCH = 8
+
+
+class Libraries(NamedTuple):
+    """torch and transformers, imported."""
+
+    torch: Any
+    transformers: Any
+
+
+def libraries(threads: int) -> Libraries:
+    """Import them, quiet, with so many threads. Raises :class:`ModelError` where they are not installed."""
+    try:
+        import torch  # noqa: PLC0415 - seconds, and for weights in this process alone
+        import transformers  # noqa: PLC0415
+    except ImportError as error:
+        message = f"weights are run by torch and transformers, which are not installed: {how_to_install('hf')}"
+        raise ModelError(Diagnostic(SC.MODEL_PACKAGE_MISSING, message, help="see docs/models.md"), True) from error
+    torch.set_num_threads(threads)
+    transformers.utils.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
+    return Libraries(torch, transformers)
+
+
+class _Tokens:
+    """The tokenizer of a model as a :class:`~plansafe.llm.models.port.Vocabulary`."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._tokenizer = tokenizer
+
+    @property
+    def end(self) -> int:
+        return int(self._tokenizer.eos_token_id)
+
+    def encode(self, text: str) -> list[int]:
+        return list(self._tokenizer.encode(text, add_special_tokens=False))
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        return str(self._tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False))
+
+
+class TorchModel(PlainModel):
+    """A model in a folder of safetensors. Raises :class:`ModelError` for weights that cannot be loaded."""
+
+    def __init__(self, path: str, label: str, identity: str, needs: Libraries) -> None:
+        super().__init__(label, identity, CAPABILITIES, connections=1, keeps=True)
+        self._torch = needs.torch
+        auto = needs.transformers
+        cuda = self._torch.cuda.is_available()
+        try:
+            tokenizer = auto.AutoTokenizer.from_pretrained(path, local_files_only=True, trust_remote_code=False)
+            model = auto.AutoModelForCausalLM.from_pretrained(
+                path,
+                # In 16 bits a small model on a CPU is no faster, and says other things.
+                dtype=self._torch.bfloat16 if cuda else self._torch.float32,
+                use_safetensors=True,
+                local_files_only=True,
+                trust_remote_code=False,
+            )
+        except Exception as error:  # a library over files of the user: any of its complaints is about them
+            raise broken(path, error) from error
+        self._model = model.to("cuda" if cuda else "cpu").eval()
+        self._new_cache: Callable[[], Any] = lambda: auto.DynamicCache(config=model.config)
+        self._tokenizer = tokenizer
+        self.vocabulary: Vocabulary = _Tokens(tokenizer)
+        ends = model.generation_config.eos_token_id
+        self._ends = {self.vocabulary.end, *(ends if isinstance(ends, list) else [] if ends is None else [ends])}
+        self._most = int(getattr(model.config, "max_position_embeddings", 0) or 1 << 30)
+        self._last_only = "logits_to_keep" in inspect.signature(model.forward).parameters
+        self._lock = threading.Lock()
+        self._cache: Any = None
+        self._fed: list[int] = []
+
+    def answer(self, request: Request, mask: LogitsMask | None = None) -> Answer:
+        """See :class:`~plansafe.llm.models.port.Model`."""
+        enforced = Enforced.NOTHING_ASKED if request.constraint is None else Enforced.NOT
+        if mask is not None and request.constraint is not None:
+            raise ValueError("a request has a constraint or a mask, and not both")
+        if isinstance(request.constraint, Choice):
+            mask, enforced = ChoiceMask(request.constraint.texts, self.vocabulary), Enforced.AS_TOKENS
+        prompt = self._prompt(request, request.max_tokens)
+        with self._lock, self._torch.inference_mode():
+            known = self._reuse(prompt)
+            tokens, finish = self._generated(prompt[known:], request, mask)
+        text, at = self.vocabulary.decode(tokens), -1
+        if request.stop:
+            at = min([place for place in (text.find(stop) for stop in request.stop) if place >= 0], default=-1)
+        text, inside = without_reasoning(text if at < 0 else text[:at])
+        answer = Answer(
+            text,
+            finish,
+            enforced,
+            reasoning=inside,
+            prompt_tokens=len(prompt),
+            completion_tokens=len(tokens),
+            cached_tokens=known,
+            model=self.label,
+        )
+        return judged(bounded(answer), request.constraint)
+
+    def score(self, request: Request, texts: Sequence[str]) -> list[Score]:
+        """See :class:`~plansafe.llm.models.port.Model`. The prompt is read once for all texts."""
+        rows = [[*self.vocabulary.encode(text), self.vocabulary.end] for text in texts]
+        prompt = self._prompt(request, max(map(len, rows), default=1))
+        found: list[Score] = []
+        with self._lock, self._torch.inference_mode():
+            known = self._reuse(prompt)
+            if known < len(prompt) - 1:
+                self._feed(prompt[known:-1])
+            for start in range(0, len(rows), _BATCH):
+                part = rows[start : start + _BATCH]
+                likely = self._likelihoods(prompt[-1], part)
+                found += [
+                    Score(t, v, len(r)) for t, v, r in zip(texts[start : start + _BATCH], likely, part, strict=True)
+                ]
+        return found
+
+    def _prompt(self, request: Request, room: int) -> list[int]:
+        """The tokens of the messages, with room for the answer. Raises :class:`ModelError`."""
+        messages = wire(request)
+        try:
+            if getattr(self._tokenizer, "chat_template", None):
+                found = self._tokenizer.apply_chat_template(
+                    messages, add_generation_prompt=True, tokenize=True, return_dict=False
+                )
+            else:  # a model that was not trained to talk
+                found = self._tokenizer.encode("\n\n".join([message["content"] for message in messages]))
+        except Exception as error:  # templates come with the weights, and may refuse a role
+            message = f"{self.label} does not take these messages: {' '.join(str(error).split())[:200]}"
+            raise ModelError(Diagnostic(SC.MODEL_FAILED, message)) from error
+        if len(found) + room > self._most:
+            message = f"{self.label} holds {self._most} tokens; the prompt has {len(found)}, the answer up to {room}"
+            raise ModelError(Diagnostic(SC.MODEL_FAILED, message, help="shorten the prompt, or allow fewer tokens"))
+        return list(found)
+
+    def _reuse(self, prompt: list[int]) -> int:
+        """Bring the cache to what it shares with a prompt, the last token left out; how many tokens that is."""
+        shared = 0
+        for ours, theirs in zip(self._fed, prompt[:-1], strict=False):
+            if ours != theirs:
+                break
+            shared += 1
+        try:
+            if self._cache is not None and shared < len(self._fed):
+                self._cache.crop(shared - len(self._fed))
+        except (RuntimeError, ValueError, NotImplementedError):  # some kinds of attention keep no past
+            shared = 0
+        if self._cache is None or shared == 0:
+            self._cache, shared = self._new_cache(), 0
+        self._fed = self._fed[:shared]
+        return shared
+
+    def _feed(self, tokens: list[int]) -> Any:
+        """Read tokens; the logits behind the last."""
+        more = {"logits_to_keep": 1} if self._last_only else {}
+        cache, fed, self._cache, self._fed = self._cache, self._fed, None, []  # what breaks here is not used again
+        row = self._torch.tensor([tokens], device=self._model.device)
+        logits = self._model(input_ids=row, past_key_values=cache, use_cache=True, **more).logits[0, -1].float()
+        self._cache, self._fed = cache, [*fed, *tokens]
+        return logits
+
+    def _generated(self, feed: list[int], request: Request, mask: LogitsMask | None) -> tuple[list[int], Finish]:
+        generator = self._torch.Generator(device=self._model.device)
+        generator.manual_seed(random.getrandbits(62) if request.seed is None else request.seed % (1 << 62))
+        tokens: list[int] = []
+        while len(tokens) < request.max_tokens:
+            allowed = mask(tokens) if mask is not None else None
+            if allowed is not None and len(allowed) == 0:
+                return tokens, Finish.STOP
+            if allowed is not None and len(allowed) == 1:
+                token = allowed[0]  # nothing to decide
+            else:
+                token = self._picked(self._feed(feed), allowed, request, generator)
+                feed = []
+            if token in self._ends:
+                return tokens, Finish.STOP
+            tokens.append(token)
+            feed = [*feed, token]
+            if request.stop and any([stop in self.vocabulary.decode(tokens) for stop in request.stop]):
+                return tokens, Finish.STOP
+        return tokens, Finish.LENGTH
+
+    def _picked(self, logits: Any, allowed: Sequence[int] | None, request: Request, generator: Any) -> int:
+        torch = self._torch
+        names = None if allowed is None else torch.as_tensor(allowed, device=logits.device)
+        values = logits if names is None else logits[names]
+        if request.temperature == 0:
+            at = int(values.argmax())
+        else:
+            chances, order = torch.softmax(values / request.temperature, -1).sort(descending=True)
+            if request.top_p < 1:
+                chances[(chances.cumsum(-1) - chances) >= request.top_p] = 0.0
+            at = int(order[torch.multinomial(chances, 1, generator=generator)])
+        return at if names is None else int(names[at])
+
+    def _likelihoods(self, before: int, rows: list[list[int]]) -> list[float]:
+        """The logarithm of each row's probability behind the cached prompt and the token ``before``."""
+        torch, size = self._torch, max(map(len, rows))
+        cache = copy.deepcopy(self._cache)
+        if len(rows) > 1:
+            cache.batch_repeat_interleave(len(rows))
+        padded = torch.tensor([[before, *row, *[0] * (size - len(row))] for row in rows], device=self._model.device)
+        logits = self._model(input_ids=padded[:, :-1], past_key_values=cache, use_cache=True).logits.float()
+        each = torch.log_softmax(logits, -1).gather(-1, padded[:, 1:, None])[..., 0]
+        return [float(each[number, : len(row)].double().sum()) for number, row in enumerate(rows)]
