@@ -124,9 +124,19 @@ class Guide:
         else:
             self._kept = kept[1:] if kept and kept[0] == step else None
 
+    @property
+    def objects(self) -> tuple[str, ...]:
+        """The names of the task's objects."""
+        return self._execution.engine.task.objects
+
     def state(self) -> object:
         """Equal where the same can follow: what a policy that must not go in circles remembers."""
         return self._execution.key()
+
+    def leads_to(self, step: GroundAction) -> object:
+        """The :meth:`state` behind a step; ``None`` if it cannot be taken."""
+        after = self._execution.after(step)
+        return None if after is None else after.key()
 
     def _search(self, start: Execution, within: int | None, chosen: GroundAction | None = None) -> Ahead:
         """What was found before, the kept continuation without the chosen step, any continuation, and the shortest.

@@ -1,0 +1,49 @@
+"""The grammar of plans for a task: steps with the right number of arguments, each of the right type.
+
+Whether a step can be taken where it stands no grammar says; that is for the shield (``stepwise.py``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from plansafe.llm.models.request import Grammar, Syntax
+from plansafe.verifier.model.nodes import Task
+
+
+def plan_grammar(task: Task, syntax: Syntax = Syntax.GBNF, most_steps: int = 60) -> Grammar:
+    """Plans of one to ``most_steps`` steps, one a line, as GBNF (llama.cpp) or Lark (llguidance).
+
+    Linear in the task: each set of objects that parameters range over is a rule of its own. Actions of which a
+    parameter has no object are left out. Raises ``ValueError`` where no action is left.
+    """
+    used: dict[int, str] = {}
+    steps: list[str] = []
+    for action in task.actions.values():
+        if not all([task.domains[parameter.domain] for parameter in action.parameters]):
+            continue
+        names = [used.setdefault(parameter.domain, f"o{parameter.domain}") for parameter in action.parameters]
+        words = [json.dumps(f"({action.name}")]
+        for name in names:
+            words += ['" "', name]
+        steps.append(" ".join([*words, '")"']))
+    if not steps:
+        raise ValueError("no action of the task has an object for each of its parameters")
+    sets = {name: [task.objects[o] for o in task.domains[domain]] for domain, name in used.items()}
+    write = _gbnf if syntax is Syntax.GBNF else _lark
+    return Grammar("\n".join([*write(steps, sets, most_steps), ""]), syntax)
+
+
+def _gbnf(steps: list[str], sets: dict[str, list[str]], most: int) -> Iterator[str]:
+    yield f'root ::= step ("\\n" step){{0,{most - 1}}} "\\n"?'
+    yield f"step ::= {' | '.join(steps)}"
+    for name, objects in sets.items():
+        yield f"{name} ::= {' | '.join([json.dumps(text) for text in objects])}"
+
+
+def _lark(steps: list[str], sets: dict[str, list[str]], most: int) -> Iterator[str]:
+    yield f'start: step ("\\n" step){{0,{most - 1}}} "\\n"?'
+    yield f"step: {' | '.join(steps)}"
+    for name, objects in sets.items():
+        yield f"{name}: {' | '.join([json.dumps(text) for text in objects])}"

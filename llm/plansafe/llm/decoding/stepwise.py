@@ -1,0 +1,227 @@
+"""Plans step by step: a model chooses each step among those that a guide offers.
+
+``shield``: among the steps that can be taken and break no rule now; the plan ends only where it may. ``guided``: a step
+is also left out where no continuation is known behind it within the length that is left, which is asked only of the
+step that the model chose. ``soft``: among all that can be taken, and what would have been left out is counted.
+The model is asked first among *all* steps that can be taken, so that what it wanted is known before anything is masked.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from plansafe.llm.models.answer import Answer
+from plansafe.llm.models.batch import ask
+from plansafe.llm.models.cache import Cache
+from plansafe.llm.models.port import Model
+from plansafe.llm.models.request import Choice, Message, Request, Situation
+from plansafe.verifier.execution.steps import GroundAction, step_text
+from plansafe.verifier.planning.guide import Ahead, Guide
+
+DONE = "(done)"
+"""What a model chooses to end its plan."""
+
+
+class Mode(StrEnum):
+    """What is left out of a model's choices."""
+
+    SOFT = "soft"
+    SHIELD = "shield"
+    GUIDED = "guided"
+
+
+class End(StrEnum):
+    """Why a plan ends: the model ended it, or it is as long as it may be, or nothing is left to choose from.
+
+    ``UNKNOWN``: under the guide, no continuation was found from the start, and none excluded.
+    """
+
+    DONE = "done"
+    LENGTH = "length"
+    STUCK = "stuck"
+    UNSOLVABLE = "unsolvable"
+    UNKNOWN = "unknown"
+
+
+class Choosing(NamedTuple):
+    """One step: how many steps could be taken, how many of them were admitted, the model's first choice, and the step.
+
+    ``blocked`` are the choices that were turned down, in order. ``forced``: there was one admitted step, and nobody was
+    asked.
+    """
+
+    executable: int
+    admitted: int
+    first: str
+    taken: str
+    blocked: tuple[str, ...] = ()
+    forced: bool = False
+
+    @property
+    def kept(self) -> bool:
+        """Whether the first choice is the step that was taken."""
+        return self.first == self.taken
+
+
+class Decoded(NamedTuple):
+    """A plan, how it came about, and what it cost: calls of the model, its tokens, searches of the guide."""
+
+    steps: tuple[str, ...]
+    end: End
+    choices: tuple[Choosing, ...]
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    searches: int
+
+    @property
+    def plan(self) -> str:
+        """The plan as text."""
+        return "".join([f"{step}\n" for step in self.steps])
+
+
+def decode(
+    model: Model,
+    name: str,
+    messages: tuple[Message, ...],
+    guide: Guide,
+    mode: Mode,
+    longest: int,
+    cache: Cache | None = None,
+) -> Decoded:
+    """Let a model build a plan of at most ``longest`` steps. ``messages`` ask for it; the guide stands at the start.
+
+    Raises :class:`plansafe.llm.models.port.ModelError`.
+    """
+    return _Decoding(model, name, messages, guide, mode, longest, cache).run()
+
+
+class _Decoding:
+    def __init__(
+        self,
+        model: Model,
+        name: str,
+        messages: tuple[Message, ...],
+        guide: Guide,
+        mode: Mode,
+        longest: int,
+        cache: Cache | None,
+    ) -> None:
+        self.model = model
+        self.name = name
+        self.messages = messages
+        self.guide = guide
+        self.mode = mode
+        self.longest = longest
+        self.cache = cache
+        self.choices: list[Choosing] = []
+        self.taken: list[str] = []
+        self.seen = {guide.state()}
+        self.answers: list[Answer] = []
+
+    def run(self) -> Decoded:
+        end = self._end_before() or self._steps()
+        return Decoded(
+            tuple(self.taken),
+            end,
+            tuple(self.choices),
+            len(self.answers),
+            sum([answer.prompt_tokens or 0 for answer in self.answers]),
+            sum([answer.completion_tokens or 0 for answer in self.answers]),
+            self.guide.searches,
+        )
+
+    def _end_before(self) -> End | None:
+        """Under the guide nothing is begun that is not known to end well."""
+        if self.mode is not Mode.GUIDED:
+            return None
+        ahead = self.guide.continuation(self.longest)
+        if ahead.answer:
+            return None
+        return End.UNSOLVABLE if ahead.answer is False else End.UNKNOWN
+
+    def _steps(self) -> End:
+        while True:
+            if len(self.taken) >= self.longest:
+                return End.DONE if self.guide.may_end and self.mode is not Mode.SOFT else End.LENGTH
+            end = self._step()
+            if end is not None:
+                return end
+
+    def _step(self) -> End | None:
+        objects = self.guide.objects
+        options = {step_text(option.step, objects): option for option in self.guide.options()}
+        every = [*sorted(options), DONE]
+        admitted = self._admitted({text: option.step for text, option in options.items() if not option.broken})
+        if self.mode is Mode.SOFT:
+            admitted = every
+        if not admitted:
+            return End.STUCK
+        blocked: list[str] = []
+        if len(admitted) == 1 and self.mode is not Mode.SOFT:
+            first, forced = admitted[0], True
+        else:
+            first, forced = self._ask(every), False
+        choice, left = first, list(admitted)
+        ahead: Ahead | None = None
+        while True:
+            if choice in left:
+                if choice == DONE or self.mode is not Mode.GUIDED:
+                    break
+                ahead = self.guide.allows(options[choice].step, self.longest - len(self.taken) - 1)
+                if ahead.answer:
+                    break
+                left.remove(choice)
+            blocked.append(choice)
+            if not left:
+                return End.STUCK
+            choice = left[0] if len(left) == 1 else self._ask(left)
+        self.choices.append(Choosing(len(options), len(admitted), first, choice, tuple(blocked), forced))
+        if choice == DONE:
+            return End.DONE
+        self.guide.take(options[choice].step, ahead)
+        self.taken.append(choice)
+        self.seen.add(self.guide.state())
+        return None
+
+    def _admitted(self, steps: dict[str, GroundAction]) -> list[str]:
+        """What the mode offers: under the shield no step leads back to where the plan was, if another is left."""
+        done = [DONE] if self.guide.may_end else []
+        if self.mode is Mode.SHIELD:
+            new = [text for text, step in sorted(steps.items()) if self.guide.leads_to(step) not in self.seen]
+            return [*(new or sorted(steps)), *done]
+        return [*sorted(steps), *done]
+
+    def _ask(self, texts: list[str]) -> str:
+        so_far = "".join([f"{step}\n" for step in self.taken])
+        last = self.messages[-1]
+        asked = Message(last.role, f"{last.text}{so_far}")
+        request = Request(
+            (*self.messages[:-1], asked),
+            max_tokens=64,
+            constraint=Choice(tuple(texts)),
+            situation=Situation(self.name, tuple(self.taken), tuple(texts)),
+        )
+        answer = ask(self.model, request, self.cache)
+        self.answers.append(answer)
+        return _chosen(answer.text, texts)
+
+
+def _chosen(text: str, texts: list[str]) -> str:
+    """The choice that an answer names, or that it is nearest to: a provider may not hold models to choices."""
+    said = text.strip()
+    if said in texts:
+        return said
+    words = said.lower().strip("()").split()
+    return max(texts, key=lambda one: (_shared(one.strip("()").split(), words), -len(one)))
+
+
+def _shared(one: list[str], other: list[str]) -> int:
+    """How many words two steps share from the start."""
+    count = 0
+    for mine, theirs in zip(one, other, strict=False):
+        if mine != theirs:
+            break
+        count += 1
+    return count

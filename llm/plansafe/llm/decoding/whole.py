@@ -1,0 +1,52 @@
+"""Plans in one answer: free, or held to the grammar of the task's steps; then read as loose text."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from plansafe.grammar.source import Source
+from plansafe.llm.decoding.plan_grammar import plan_grammar
+from plansafe.llm.loose.candidates import LooseResult
+from plansafe.llm.loose.reader import read_loose
+from plansafe.llm.models.answer import Answer
+from plansafe.llm.models.batch import ask
+from plansafe.llm.models.cache import Cache
+from plansafe.llm.models.port import Model
+from plansafe.llm.models.request import Message, Request, Situation, Syntax
+from plansafe.verifier.api import Checker
+
+
+class Written(NamedTuple):
+    """An answer and what was read in it; ``read.plan`` is ``None`` where there is no plan."""
+
+    answer: Answer
+    read: LooseResult
+
+    @property
+    def plan(self) -> str | None:
+        """The plan as text, if one was read."""
+        return None if self.read.plan is None else self.read.plan.text
+
+
+def write_plan(
+    model: Model,
+    name: str,
+    messages: tuple[Message, ...],
+    checker: Checker,
+    *,
+    grammar: bool = False,
+    longest: int = 60,
+    max_tokens: int = 1024,
+    cache: Cache | None = None,
+) -> Written:
+    """Ask for a whole plan, under the task's grammar if asked to. Raises ``ModelError``.
+
+    ``longest`` bounds the number of steps under a grammar, ``max_tokens`` all answers.
+    """
+    constraint = None
+    if grammar:
+        lark = model.capabilities.lark and not model.capabilities.gbnf
+        constraint = plan_grammar(checker.engine.task, Syntax.LARK if lark else Syntax.GBNF, longest)
+    request = Request(messages, max_tokens=max_tokens, constraint=constraint, situation=Situation(name))
+    answer = ask(model, request, cache)
+    return Written(answer, read_loose(Source("answer.txt", answer.text), checker))

@@ -1,0 +1,1 @@
+"""What models are told: versioned, with what many prompts share first."""

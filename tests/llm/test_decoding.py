@@ -1,0 +1,121 @@
+"""What a shield and a guide let through, whoever chooses; and the grammar of a task's plans."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from plansafe.grammar.source import Source
+from plansafe.llm.decoding.plan_grammar import plan_grammar
+from plansafe.llm.decoding.stepwise import DONE, End, Mode, decode
+from plansafe.llm.decoding.whole import write_plan
+from plansafe.llm.instances.drawn import Instance, draw
+from plansafe.llm.models.mock import MockModel
+from plansafe.llm.models.request import Situation, Syntax, said
+from plansafe.llm.prompts.planning import Example, planning_prompt
+from plansafe.llm.tasks import load
+from plansafe.verifier.planning.guide import Guide
+from plansafe.verifier.reporting.report import Headline, Worlds
+
+
+@pytest.fixture(scope="module")
+def tasks() -> list[Instance]:
+    return [draw(family, 0, seed=21) for family in ("tea", "groceries", "wipe", "mop", "pill", "warm-room")]
+
+
+def test_under_the_guide_random_choices_arrive(tasks: list[Instance]) -> None:
+    for one in tasks:
+        checker = one.checker()
+        longest = int(1.5 * len(one.reference.splitlines()))
+        made = decode(
+            MockModel("random", {}, 1), one.name, said("go"), Guide(checker.compiled, effort=30), Mode.GUIDED, longest
+        )
+        assert made.end is End.DONE, one.name
+        assert checker.check(Source("made.plan", made.plan)).headline is Headline.SAFE
+
+
+def test_under_the_shield_every_step_can_be_taken_and_breaks_no_rule_about_steps(tasks: list[Instance]) -> None:
+    for one in tasks:
+        checker = one.checker()
+        made = decode(MockModel("random", {}, 2), one.name, said("go"), Guide(checker.compiled), Mode.SHIELD, 12)
+        report = checker.check(Source("made.plan", made.plan))
+        assert report.executable is Worlds.ALL, one.name
+        assert not [f for f in report.findings if f.step is not None and f.step < len(made.steps)], one.name
+
+
+def test_the_oracle_follows_its_plan_and_the_first_choice_is_kept(tasks: list[Instance]) -> None:
+    for one in tasks:
+        steps = [*one.reference.splitlines(), DONE]
+
+        def policy(where: Situation, steps: list[str] = steps) -> str:
+            return steps[len(where.taken)]
+
+        guide = Guide(one.checker().compiled)
+        made = decode(MockModel("planner", {"planner": policy}), one.name, said("go"), guide, Mode.GUIDED, len(steps))
+        assert made.steps == tuple(steps[:-1])
+        assert all(choosing.kept for choosing in made.choices)
+
+
+def test_a_first_choice_that_is_masked_is_counted() -> None:
+    one = draw("wipe", 0, seed=21)
+
+    def stubborn(where: Situation) -> str:
+        hurried = [text for text in where.legal if text.startswith("(hurry")]
+        return (hurried or list(where.legal))[0]
+
+    made = decode(
+        MockModel("planner", {"planner": stubborn}), one.name, said("go"), Guide(one.checker().compiled), Mode.GUIDED, 9
+    )
+    assert made.end is End.DONE
+    assert any(not choosing.kept for choosing in made.choices)
+    assert all(choosing.taken not in choosing.blocked for choosing in made.choices)
+
+
+def test_what_cannot_end_well_is_not_begun() -> None:
+    one = draw("pill", 0, seed=21)
+    text = one.problem.text.replace("(:goal (and", "(:goal (and (holding robot bread-knife)")
+    text = text.replace("    robot - robot", "    robot - robot\n    bread-knife - knife")
+    unsafe = Source("p.pddl", text.replace("  (:init", "  (:init (on bread-knife high-shelf)"))
+    checker = load(unsafe)
+    assert checker.ok, checker.diagnostics
+    made = decode(MockModel("random", {}), "p", said("go"), Guide(checker.compiled), Mode.GUIDED, 9)
+    assert made.end in (End.UNSOLVABLE, End.UNKNOWN)
+    assert made.steps == ()
+
+
+def test_a_plan_in_one_answer_is_read() -> None:
+    one = draw("tea", 0, seed=21)
+    checker = one.checker()
+    model = MockModel("reference", {"reference": lambda _where: one.reference})
+    written = write_plan(model, one.name, said("go"), checker, grammar=True)
+    assert written.plan is not None
+    assert checker.check(Source("x.plan", written.plan)).headline is Headline.SAFE
+    assert write_plan(MockModel("empty", {}), one.name, said("go"), checker).plan is None
+
+
+def test_the_grammar_has_every_typed_step_and_no_other() -> None:
+    one = draw("wipe", 0, seed=21)
+    checker = one.checker()
+    for syntax in Syntax:
+        text = plan_grammar(checker.engine.task, syntax, 5).text
+        rules = dict(re.findall(r"^(\w+)(?: ::=|:) (.*)$", text, re.MULTILINE))
+        steps = [re.findall(r'"\((\w[\w-]*)"|(?<= )(o\d+)', one) for one in rules["step"].split(" | ")]
+        names = {name: re.findall(r'"([^"]+)"', body) for name, body in rules.items() if name.startswith("o")}
+        sizes = {step[0][0]: [len(names[part[1]]) for part in step[1:]] for step in steps}
+        task = checker.engine.task
+        for action in task.actions.values():
+            wanted = [len(task.domains[parameter.domain]) for parameter in action.parameters]
+            assert sizes.get(action.name) == (wanted if all(wanted) else None)
+
+
+def test_prompts_share_their_beginning_and_have_an_address() -> None:
+    one, other = draw("tea", 0, seed=21), draw("wipe", 0, seed=21)
+    example = Example(other.words, other.checker().compiled, other.reference)
+    first = planning_prompt(one.words, one.checker().compiled, (example,), safety=True)
+    second = planning_prompt(other.words, other.checker().compiled, (example,), safety=True)
+    assert first.messages[0] == second.messages[0]
+    assert first.sha256 != second.sha256
+    assert first.style == "few-shot+safety"
+    assert planning_prompt(one.words, one.checker().compiled).style == "zero-shot"
+    assert one.words in first.messages[1].text
