@@ -8,10 +8,11 @@ import random
 from pathlib import Path
 
 import pytest
-from bench.hazards import safeagentbench
+from bench.hazards import isbench, safeagentbench
 from bench.hazards.unseen import Estimate, Seen, estimate, halves
 
 LABELS = safeagentbench.Labels()
+ROOT = Path(__file__).resolve().parents[2]
 PLANS = Path(safeagentbench.HERE) / "earbench_plans.jsonl"
 
 
@@ -104,3 +105,27 @@ def test_half_of_the_tasks_says_less_than_all() -> None:
     assert 0 <= least < mean < estimate(TASKS, SINCE).without_task / len(TASKS)
     assert halves(TASKS, ()) == halves(TASKS, {"none of them"})
     assert halves(TASKS[:1], ()) == (0.0, 0.0)
+
+
+@pytest.fixture(scope="module")
+def is_bench() -> list[isbench.Judged]:
+    return [isbench.judge(goal) for goal in isbench.goals()]
+
+
+def test_the_goals_of_is_bench_are_twenty_and_twenty_of_ten_categories(is_bench: list[isbench.Judged]) -> None:
+    kinds = [(judged.goal.category, judged.goal.when) for judged in is_bench]
+    assert len(set(kinds)) == 20
+    assert {kinds.count(kind) for kind in kinds} == {2}
+
+
+def test_the_page_says_which_goals_of_is_bench_are_covered(is_bench: list[isbench.Judged]) -> None:
+    page = (ROOT / "docs" / "isbench.md").read_text(encoding="utf-8")
+    assert "\n".join(isbench.markdown(is_bench)) in page
+    assert [judged.wrong for judged in is_bench if judged.wrong] == []
+    assert f"are covered, {len([judged for judged in is_bench if judged.covered])} of 40" in page
+
+
+def test_a_goal_of_is_bench_without_a_rule_says_why(is_bench: list[isbench.Judged]) -> None:
+    assert {judged.goal.name for judged in is_bench if not judged.covered} == {
+        judged.goal.name for judged in is_bench if judged.goal.why
+    }

@@ -192,9 +192,9 @@ class _Writer:
         self.complete = False
         self.walks = 0
         self.takes = True
-        self.wiped: dict[str, set[str]] = {}
         self.skipped: set[str] = set()  # words such as DONE that were noted
         self.contents = {obj: list(found) for obj, found in naming.contents.items()}
+        self.coverings = {obj: dict.fromkeys(found) for obj, found in naming.coverings.items()}
         self.found: list[Diagnostic] = []
 
     # -- names --------------------------------------------------------------------------------------------------------
@@ -299,8 +299,7 @@ class _Writer:
         """
         known = [other] if other in self.naming.substances else [one] if one in self.naming.substances else []
         if name == "wipe":
-            found = known or [s for s in self.contents.get(one, ()) if s not in self.wiped.get(one, ())]
-            self.wiped.setdefault(one, set()).update(found)
+            found = known or list(self.coverings.get(one, ()))
             return [[one, substance, other] for substance in found] or [[one, other]]
         if name in ("fill", "soak"):  # what is filled, and from where
             sources = [obj for obj, has in self.contents.items() if known and known[0] in has and obj != one]
@@ -367,6 +366,13 @@ class _Writer:
             self._add(span, "navigate_to", obj, self.naming.agent)
 
     def _add(self, span: Span, *step: str) -> None:
+        match step:
+            case ("apply", _, substance, onto, *_):
+                self.coverings.setdefault(onto, {})[substance] = None
+            case ("empty", _, substance, onto, *_) if self.naming.kinds.get(onto) == "floor_n_01":
+                self.coverings.setdefault(onto, {})[substance] = None
+            case ("wipe", obj, substance, _, *_):
+                self.coverings.get(obj, {}).pop(substance, None)
         self.steps.append(step if step[0] != "define" else ("define_", *step[1:]))
         self.places.append(span)
 

@@ -50,6 +50,8 @@ class Naming(NamedTuple):
     """Something that can be taken, if there is anything: what a step about an empty hand names."""
     contents: dict[str, tuple[str, ...]]
     """The substances that an object has at first: in it, on it, or to give."""
+    coverings: dict[str, tuple[str, ...]]
+    """Of these, the substances that cover it."""
     substances: frozenset[str]
 
 
@@ -77,10 +79,13 @@ def scene_of(activity: Activity, context: Context, source: Source, shown: dict[s
         return "movable" in (missing[kind] if kind in missing else vocabulary.kinds[kind])
 
     contents: dict[str, tuple[str, ...]] = {}
+    coverings: dict[str, tuple[str, ...]] = {}
     for fact in activity.init:
         if fact.positive and fact.predicate in SUBSTANCE_PREDICATES:
             holder, substance = [names[name] for name in fact.arguments]
             contents[holder] = (*contents.get(holder, ()), substance)
+            if fact.predicate == "covered":
+                coverings[holder] = (*coverings.get(holder, ()), substance)
     naming = Naming(
         activity.domain,
         {**{obj: obj for obj in names.values()}, **names, **plan_names},
@@ -92,6 +97,7 @@ def scene_of(activity: Activity, context: Context, source: Source, shown: dict[s
         activity.domain == IGIBSON,
         next((names[name] for name, category in activity.objects.items() if _is_movable(types[category])), agent),
         contents,
+        coverings,
         frozenset([substance for found in contents.values() for substance in found]),
     )
     notes = (*context.diagnostics, *_notes(activity, source))

@@ -131,7 +131,7 @@ def _told_by(lemma: str) -> frozenset[str]:
     """The kinds that a name tells: of what is cut, cooked or broken, and of what is packed."""
     form = _FORM.match(lemma)
     if form is not None:
-        kinds = {"substance"} if form[1] in SUBSTANCES else {"sharp"} if form[1] == "broken" else set()
+        kinds = {"substance"} if form[1] in SUBSTANCES else {"shards"} if form[1] == "broken" else set()
         kinds |= {"liquid"} if form[1] == "melted" else set()
         base = form[2].rpartition("__")[2]
         return frozenset(kinds | {kind for kind in KEPT.get(form[1], ()) if base in _lemmas(kind)})

@@ -37,6 +37,8 @@
     electric electronics takes_water basin waste_bin - thing
     ; what things are made of and for, which decides about the harm that they do or take
     fragile heavy metallic meltable pressurised - thing
+    shards - sharp                                   ; what is left of a broken thing
+    slippery - thing                                 ; slides or rolls underfoot
     cookware - fillable                              ; a pot or pan that goes onto the heat
     tableware absorbent paper clothing furniture soft_furniture structure - thing
     flammable toxic foaming medicine food - object   ; things or substances
@@ -51,9 +53,9 @@
     apple_n_01 - (either food movable)
     ashcan_n_01 - (either fillable movable waste_bin)
     beer_bottle_n_01 - (either fillable fragile movable)
-    bar_soap_n_01 - (either foaming movable)
+    bar_soap_n_01 - (either foaming movable slippery)
     blender_n_01 - (either bladed electric fillable movable openable takes_water)
-    book_n_02 newspaper_n_03 - (either flammable movable paper)
+    book_n_02 newspaper_n_03 - (either flammable movable paper slippery)
     bottle__of__beer_n_01 - (either movable pressurised)
     bowl_n_01 mug_n_04 plate_n_04 - (either fillable fragile movable tableware)
     cabinet_n_01 - (either closed_container fixed furniture)
@@ -354,10 +356,11 @@
 
   ; -- cleaning --------------------------------------------------------------------------------------------------------
 
-  (:action wipe                                      ; dust comes off dry, other things with a wet tool
+  (:action wipe                                      ; dust comes off dry, liquids too; other things with a wet tool
     :parameters (?obj - thing ?substance - substance ?tool - cleaning_tool ?agent - agent)
     :precondition (and (grasped ?agent ?tool) (in_reach_of_agent ?obj) (covered ?obj ?substance)
                        (or (exists (?d - dust_n_01) (= ?d ?substance))
+                           (exists (?l - liquid ?a - absorbent) (and (= ?l ?substance) (= ?a ?tool)))
                            (exists (?d - dry_cleaner) (= ?d ?tool))
                            (exists (?s - substance) (saturated ?tool ?s))
                            (exists (?s - substance)               ; soap, or water, on the tool or on the thing
