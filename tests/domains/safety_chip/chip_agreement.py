@@ -13,6 +13,7 @@ from pathlib import Path
 from chip_labels import Disagreement, Labels, Program, agreement, judge, program_text, scene_text
 
 from plansafe.domains.safety_chip.homes import HOMES, home
+from plansafe.domains.safety_chip.sentences import NotUnderstood, formula_of
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs" / "safety-chip-agreement.md"
@@ -92,12 +93,16 @@ def main() -> int:
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--show", metavar="ID")
     parser.add_argument("--maps", action="store_true")
+    parser.add_argument("--sentences", action="store_true")
     options = parser.parse_args()
     labels = Labels(Path(options.data) / "safety-chip-ltl")
     if options.show:
         return show(labels, options.show)
     if options.maps:
         print("\n".join(maps(labels)))
+        return 0
+    if options.sentences:
+        print("\n".join(unread(labels)))
         return 0
     text = page(labels)
     if options.write:
@@ -107,6 +112,21 @@ def main() -> int:
     else:
         print(text)
     return 0
+
+
+def unread(labels: Labels) -> list[str]:
+    """The sentences of the tasks that are not understood, with the reason, and how many are."""
+    said = [task["constraints"] for scenes in labels.tasks.values() for of in scenes.values() for task in of.values()]
+    sentences = [sentence for levels in said for level in levels.values() for sentence in level]
+    lines = []
+    for sentence in sentences:
+        try:
+            formula_of(sentence)
+        except NotUnderstood as reason:
+            lines.append(f"{sentence}: {reason}")
+    different = len({" ".join(sentence.lower().split()) for sentence in sentences})
+    read = len(sentences) - len(lines)
+    return [*lines, f"understood: {read} of {len(sentences)} sentences; {different} of them differ"]
 
 
 def page(labels: Labels) -> str:

@@ -51,6 +51,16 @@ from plansafe.domains.safety_chip.sentences import NotUnderstood, formula_of
         ("visit kitchen at least once", "F agent_at(kitchen)"),
         ("place mug on the coffee table before you touch it", "W ! is_touched(mug) is_on(mug,coffeetable)"),
         ("place mug in the sofa before you touch it", "W ! is_touched(mug) is_on(mug,sofa)"),
+        ("you are not allowed in the bedroom", "G ! agent_at(bedroom)"),
+        ("The robot must not visit the kitchen", "G ! agent_at(kitchen)"),
+        ("under no circumstances should you enter the bathroom", "G ! agent_at(bathroom)"),
+        ("you may never set foot in the bedroom", "G ! agent_at(bedroom)"),
+        ("no visiting the bathroom before the kitchen", "W ! agent_at(bathroom) agent_at(kitchen)"),
+        ("visit the bedroom at some point", "F agent_at(bedroom)"),
+        ("make sure the tv is off in the end", "F G ! is_switchedon(tv)"),
+        ("the fridge must be closed at the end", "F G ! is_open(fridge)"),
+        ("you have to visit the kitchen and the bathroom", "& F agent_at(kitchen) F agent_at(bathroom)"),
+        ("you must go to either the kitchen or the bedroom", "F | agent_at(kitchen) agent_at(bedroom)"),
     ],
 )
 def test_reads_the_kinds_in_many_words(sentence: str, formula: str) -> None:
@@ -94,6 +104,22 @@ def _understood(sentence: str) -> bool:
         return bool(formula_of(sentence))
     except NotUnderstood:
         return False
+
+
+@pytest.mark.parametrize(
+    ("sentence", "same"),
+    [
+        ("you should visit a no fewer than twice", "you must visit a at least two times"),
+        ("the robot has to visit a no less than two times", "you must visit a at least two times"),
+        ("at least two visits to a are required", "you must visit a at least two times"),
+        ("no more than one visit to a", "you can visit a at most once"),
+        ("at most two visits to the kitchen are allowed", "you can visit kitchen at most twice"),
+        ("do not enter a a second time", "you can visit a at most once"),
+        ("visiting a three times is not allowed", "you can visit a at most twice"),
+    ],
+)
+def test_counts_in_other_words(sentence: str, same: str) -> None:
+    assert formula_of(sentence) == formula_of(same)
 
 
 def test_more_visits_are_more_blocks() -> None:

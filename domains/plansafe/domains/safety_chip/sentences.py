@@ -11,7 +11,7 @@ sentence that has no such reading is refused with its reason (:class:`NotUnderst
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from plansafe.domains.safety_chip.prefix import NotAFormula, parse, plain_name
@@ -59,14 +59,27 @@ _NOT_YET = re.compile(
 _HAVING = re.compile(r"(?:(?:you|ever|already|have|has|had|having|to|the agent|robot|first|also|then|yet|just|only) )+")
 _ASIDES = re.compile(
     r"(?: (?:too|first|again|afterwards?|after that|after this|any ?more|any longer|later(?: on)?|eventually|yet|also"
-    r"|in the future|at (?:any time|all times|all|some point|the end|any point)|sometime|then|thereafter|already|ever"
-    r"|as well|ever again|once more|beforehand|subsequently|from then on|next|at least once))+\Z"
+    r"|in the future|in the end|at (?:any time|all times|all|some point|the end|any point)|sometime|then|thereafter"
+    r"|already|ever|as well|ever again|once more|beforehand|subsequently|from then on|next|at least once))+\Z"
 )
 _AT_ONCE = re.compile(
     r" ?\b(?:immediately|right away|straight away|instantly|at once|right|directly|promptly)\b"
     r"(?: (?:after(?:wards| that| this)|next))?(?= |\Z)"
 )
-_CONTRACTIONS = (
+_AUXILIARY = "must|can|may|should|shall|will|has|is|needs|does|never|cannot"
+_NOWISE = "under no circumstances?|at no (?:time|point)|in no case|by no means"
+_VISITS = (
+    r"(?:there (?:can|may|must|should) be )?(at (?:most|least)|no (?:more|fewer|less) than|exactly|up to|only)"
+    r" (one|two|three|four|five|six|[1-6]) (?:visits?|trips?|entr(?:y|ies)) (?:in)?to (.+?)"
+)
+
+
+def _second_person(found: re.Match[str]) -> str:
+    """What a verb of the third person is after "you"."""
+    return f"you {({'ha': 'have', 'need': 'need', 'doe': 'do'})[found[1]]}"
+
+
+_CONTRACTIONS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"[\u2018\u2019`]", "'"),
     (r"\bcan't\b|\bcannot\b|\bcant\b", "can not"),
     (r"\bwon't\b", "will not"),
@@ -78,6 +91,16 @@ _CONTRACTIONS = (
     (r"(?:[.!?;]|\s,)+(?=\s|\Z)", ""),
     (r",\s+", " , "),
     (r"\bit's\b", "it is"),
+    (rf"\b(?:the )?(?:robot|agent)(?= (?:{_AUXILIARY})\b)", "you"),
+    (r"\byou is\b", "you are"),
+    (r"\byou (ha|need|doe)s\b", _second_person),
+    (rf"\A(?:{_NOWISE}) (?:should|may|can|must|do|will|shall) you\b", "never"),
+    (r"\bno (?=\w+ing\b)", "never "),
+    (r"\ba second time\b", "twice"),
+    (r"\ba third time\b", "three times"),
+    (r"\A(\w+ing .+ (?:once|twice|times)) is (?:not (?:allowed|permitted)|forbidden|prohibited)\Z", r"never \1"),
+    (rf"\A{_VISITS} (?:is|are) (?:required|necessary|needed)\Z", r"you must visit \3 \1 \2 times"),
+    (rf"\A{_VISITS}(?: (?:is|are) (?:allowed|permitted|okay|ok))?\Z", r"you can visit \3 \1 \2 times"),
     (r"\A(you (?:can|may|are allowed to) |)only (?!after|once|if|when)(.+?) (after|once|if|when)\b", r"\1\2 only \3"),
     (r"\Ato (.+?) (?:, )?(?=you (?:must|have|need|should))(.+)", r"\2 in order to \1"),
 )
@@ -93,7 +116,8 @@ _PUT = r"(?:go (?:to )?)?(?:put|plac|stor|insert|mov)(?:ting|ing|ed|e|s)?"
 _SHUT = r"clos(?:e|ed|ing|es)|shut(?:ting)?"
 _GO = (
     r"go(?:ing|ne|es)?|went|be|been|being|are|were|walk(?:ing|ed)?|head(?:ing|ed)?|com(?:e|ing)|came|mov(?:e|ing|ed)"
-    r"|return(?:ing|ed)?|step(?:ping|ped)?|get(?:ting)?|got|pass(?:ing|ed)?|stay(?:ing|ed)?|arriv(?:e|ed|ing)"
+    r"|set(?:ting)? foot|return(?:ing|ed)?|step(?:ping|ped)?|get(?:ting)?|got|pass(?:ing|ed)?|stay(?:ing|ed)?"
+    r"|arriv(?:e|ed|ing)"
 )
 _TO = r"inside|into|in to|in|near(?: to)?|close to|next to|towards?|over to|past|by|through|at|to"
 _NAME = r"(.+?)"
@@ -145,10 +169,14 @@ _EVENTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     ]
 )
 _NO_NAME = re.compile(
-    r"\b(?:you|must|can|not|never|if|before|after|until|and|or|to|in|on|of|at|is|are|have|be|times?|means|again|every)\b"
+    r"\b(?:you|must|can|not|no|than|either|both|neither|then|never|if|before|after|until|and|or|to|in|on|of|at|is|are|have|be|times?|means|again|every)\b"
     r"|(?:\S+ ){4}"
 )
 _STATE = re.compile(r"(?:the )?\w[\w ]* (?:is|are) (?:still )?(?:left )?(?:open|closed|shut|on|off|in|inside)\b")
+
+
+_AT_THE_END = ("at the end", "in the end")
+_SOME_TIME = ("at least once", "eventually", "at some point", "sometime", "some time")
 
 
 class NotUnderstood(Exception):
@@ -194,11 +222,23 @@ def _readings(words: str) -> Iterator[str]:
     if left:
         state = _event(f"{left[1]} is {left[2]}")
         yield f"G i {state} F ! {state}"
+    yield from _both(words)
     only = _clause(words)
+    if only is not None and only.state and only.force == "must" and words.endswith(_AT_THE_END):
+        yield f"F G {only.event}"
     if only is not None and only.force == "never" and not words.endswith(" again"):
         yield f"G ! {only.event}"
-    elif only is not None and (only.force == "must" or words.endswith(("at least once", "eventually"))):
+    elif only is not None and (only.force == "must" or words.endswith(_SOME_TIME)):
         yield f"F {only.event}"
+
+
+def _both(words: str) -> Iterator[str]:
+    """Of ``you must go to A and B``: both, in whatever order."""
+    first, joined, second = words.rpartition(" and ")
+    asked = _clause(first) if joined else None
+    other = None if asked is None else _clause(second)
+    if asked is not None and other is not None and asked.force == "must" and other.force in ("do", "must"):
+        yield f"& F {asked.event} F {other.event}"
 
 
 def _splits(pattern: re.Pattern[str], words: str) -> Iterator[tuple[str, str]]:
@@ -238,6 +278,8 @@ def _clause(words: str) -> _Clause | None:
     event = _event(re.sub(r" once\Z", "", words))
     if event is None and found is not None and "avoid" in found[0] and not _NO_NAME.search(words):
         event = f"agent_at({_thing(words)})"
+    elif event is None and found is not None and re.search("(?:allow|permitt)ed ", found[0]):
+        event = _event(f"go {words}")  # "you are not allowed in the kitchen"
     return None if event is None else _Clause(force, event, at_once, _STATE.match(words) is not None)
 
 
@@ -250,6 +292,7 @@ def _event(words: str) -> str | None:
             made = proposition.format(*[_thing(group) for group in groups])
             if _is_formula(made) and not any([_NO_NAME.search(group) for group in groups]):
                 return made
+    words = re.sub(r"\beither (?=.+ or )", "", words)
     for both in (" or ", " and "):
         first, joined, second = words.rpartition(both)
         if joined:
@@ -287,6 +330,7 @@ def _with_it(one: _Clause, other: _Clause) -> tuple[_Clause, _Clause]:
 # -- counts -----------------------------------------------------------------------------------------------------------
 
 _COUNTS = (
+    (r"at (?:the )?least|no less than|no fewer than|a? ?minimum of", "least", 0),
     (
         r"at (?:the )?(?:most|maximum)|no more than|not more than|up to|a maximum of|at most for|only",
         "most",
@@ -294,7 +338,6 @@ _COUNTS = (
     ),
     (r"less than|fewer than", "most", -1),
     (r"more than|over", "over", 0),
-    (r"at (?:the )?least|no less than|no fewer than|a? ?minimum of", "least", 0),
     (r"exactly", "exactly", 0),
 )
 
@@ -424,7 +467,7 @@ _JOINS = tuple(
             (r"means?(?: that)?|implies(?: that)?|entails(?: that)?", _means),
             (r"if|when|whenever|once|(?:some ?time |any ?time )?after|(?:every|each|any) ?time|upon|in case", _if),
             (r"but|and(?: then)?|then", _means),
-            (r"you(?= (?:must|have to|need to|can|will|are))", _means),
+            (r"(?<!\A)you(?= (?:must|have to|need to|can|will|are))", _means),
         )
     ]
 )
