@@ -43,11 +43,8 @@ SCRIPTS = {
     "bench/faults/sample.py": Run(f"{CORPUS} --only depot --count 1 --time-limit 1"),
     "bench/gaps.py": Run("--group household --count 1 --steps 100 --time 2 --variant without-words"),
     "bench/hazards/agreement.py": Run(),
-<<<<<<< HEAD
     "bench/hazards/earbench.py": Run("--limit 2 --markdown", data=("earbench",)),
-=======
     "bench/hazards/isbench.py": Run("--only fire-1 --list"),
->>>>>>> cb04740 (Forty kinds of goals as IS-Bench asks for them: fourteen hazard rules, and what is wet, dirty and broken in OmniGibson)
     "bench/hazards/safeagentbench.py": Run("--limit 2 --markdown", data=("safeagentbench",)),
     "bench/hazards/sheets.py": Run(
         "{out}/hazards.json {out}/sheets --findings 2 --clean 1",
