@@ -45,6 +45,7 @@ SCRIPTS = {
     "bench/hazards/agreement.py": Run(),
     "bench/hazards/earbench.py": Run("--limit 2 --markdown", data=("earbench",)),
     "bench/hazards/isbench.py": Run("--only fire-1 --list"),
+    "bench/hazards/repairs.py": Run("--limit 1 --seconds 5 --pages {out}/pages.txt", data=("eai-virtualhome",)),
     "bench/hazards/safeagentbench.py": Run("--limit 2 --markdown", data=("safeagentbench",)),
     "bench/hazards/sheets.py": Run(
         "{out}/hazards.json {out}/sheets --findings 2 --clean 1",
