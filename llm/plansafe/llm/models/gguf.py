@@ -24,16 +24,16 @@ _STALE = 24 * 3600.0
 """Seconds after which an unfinished conversion belongs to a run that was killed."""
 
 
-def open_file(path: str, threads: int, kept: str) -> Model:
+def open_file(path: str, threads: int, dtype: str | None, kept: str) -> Model:
     """The model in a file; ``kept`` is the folder of converted weights. Raises :class:`ModelError`."""
     checked_gguf(path)
-    needs = libraries(threads)
+    needs = libraries(threads, dtype)
     named = digest([path])
     version = needs.transformers.__version__
     folder = os.path.join(kept, f"{named[:32]}-{version}")
     if not os.path.isdir(folder):
         _convert(path, folder, needs)
-    return TorchModel(folder, f"gguf/{path}", canonical(["gguf", named, version]), needs)
+    return TorchModel(folder, f"gguf/{path}", canonical(["gguf", named, version, needs.dtype]), needs)
 
 
 def _convert(path: str, folder: str, needs: Libraries) -> None:

@@ -8,8 +8,9 @@ from plansafe.llm.models.torch_model import TorchModel, libraries
 from plansafe.llm.models.weights import checked_folder, digest
 
 
-def open_folder(path: str, threads: int) -> Model:
+def open_folder(path: str, threads: int, dtype: str | None) -> Model:
     """The model in a folder. Raises :class:`~plansafe.llm.models.port.ModelError`."""
     files = checked_folder(path)
-    needs = libraries(threads)
-    return TorchModel(path, f"hf/{path}", canonical(["hf", digest(files), needs.transformers.__version__]), needs)
+    needs = libraries(threads, dtype)
+    identity = canonical(["hf", digest(files), needs.transformers.__version__, needs.dtype])
+    return TorchModel(path, f"hf/{path}", identity, needs)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, near
@@ -38,6 +38,7 @@ class Settings:
 
     ``threads`` and ``context`` (tokens of prompt and answer together) are for models in this process: torch has one
     thread by default, since two on shared cores are slower than one, llama.cpp two.
+    ``dtype`` is what torch computes in: 32 bits on a CPU, 16 on a GPU, where nothing is said.
     """
 
     base_url: str | None = None
@@ -46,6 +47,7 @@ class Settings:
     seed: int = 0
     threads: int | None = None
     context: int = 8192
+    dtype: Literal["float32", "bfloat16"] | None = None
     policies: Mapping[str, Policy] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
 
@@ -140,11 +142,11 @@ def _ollama(name: str, settings: Settings) -> Model:
 
 
 def _hf(path: str, settings: Settings) -> Model:
-    return hf.open_folder(path, settings.threads or 1)
+    return hf.open_folder(path, settings.threads or 1, settings.dtype)
 
 
 def _gguf(path: str, settings: Settings) -> Model:
-    return gguf.open_file(path, settings.threads or 1, weights.folder_of(settings.environment))
+    return gguf.open_file(path, settings.threads or 1, settings.dtype, weights.folder_of(settings.environment))
 
 
 def _llamacpp_local(path: str, settings: Settings) -> Model:

@@ -31,13 +31,14 @@ _BATCH = 8
 
 
 class Libraries(NamedTuple):
-    """torch and transformers, imported."""
+    """torch and transformers, imported, and the type of number to compute in: part of what an answer depends on."""
 
     torch: Any
     transformers: Any
+    dtype: str
 
 
-def libraries(threads: int) -> Libraries:
+def libraries(threads: int, dtype: str | None) -> Libraries:
     """Import them, quiet, with so many threads. Raises :class:`ModelError` where they are not installed."""
     try:
         import torch  # noqa: PLC0415 - seconds, and for weights in this process alone
@@ -48,7 +49,8 @@ def libraries(threads: int) -> Libraries:
     torch.set_num_threads(threads)
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
-    return Libraries(torch, transformers)
+    # In 16 bits a small model on a CPU says other things.
+    return Libraries(torch, transformers, dtype or ("bfloat16" if torch.cuda.is_available() else "float32"))
 
 
 class _Tokens:
@@ -80,8 +82,7 @@ class TorchModel(PlainModel):
             tokenizer = auto.AutoTokenizer.from_pretrained(path, local_files_only=True, trust_remote_code=False)
             model = auto.AutoModelForCausalLM.from_pretrained(
                 path,
-                # In 16 bits a small model on a CPU is no faster, and says other things.
-                dtype=self._torch.bfloat16 if cuda else self._torch.float32,
+                dtype=getattr(self._torch, needs.dtype),
                 use_safetensors=True,
                 local_files_only=True,
                 trust_remote_code=False,
