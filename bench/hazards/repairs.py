@@ -55,6 +55,7 @@ CLASSES = {
 }
 """What a fault is called by rights: by the edit that would take it back."""
 HAZARDS = (ErrorClass.PROCESS_HAZARD, ErrorClass.TERMINATION_HAZARD)
+NO_MORE = "is flagged no more"
 MOST_TRIED = 100
 """Faults of one kind that are tried in one script, before the next."""
 
@@ -128,9 +129,10 @@ def told(title: str, results: Iterator[Mended]) -> list[str]:
             print(f"  {one.name} ({one.what}): {one.failure}, {one.seconds:.1f} s", flush=True)
     good = [one for one in every if not one.failure]
     times = sorted([one.seconds for one in every]) or [0.0]
-    print(
-        f"{title}: {len(good)} of {len(every)} mended; CPU {median(times):.2f} s in the middle, {times[-1]:.1f} at most"
-    )
+    gone = sum([one.failure == NO_MORE for one in every])
+    less = f" ({gone} flagged no more)" if gone else ""
+    cpu = f"CPU {median(times):.2f} s in the middle, {times[-1]:.1f} at most"
+    print(f"{title}: {len(good)} of {len(every)} mended{less}; {cpu}")
     kinds = dict.fromkeys([one.what for one in every])
     for kind in kinds:
         own = [one for one in every if one.what == kind]
@@ -193,7 +195,7 @@ def repaired(name: str, what: str, ready: Prepared, plan: Source, seconds: float
 def wrong(report: Report, found: RepairResult, ready: Prepared) -> str:
     """Why a plan is not mended; empty if it is, and the kernel says so."""
     if report.headline in (Headline.SAFE, Headline.VALID):
-        return "is flagged no more"
+        return NO_MORE
     if not found.repairs:
         return f"{found.status.value}: {found.detail}"
     best = found.repairs[0]
