@@ -81,7 +81,7 @@ def selected(
     for piece in _pieces(formula, wanted):
         if not {v.slot for v in own} <= free_slots(piece):
             return None
-        if not _searchable(evaluator, own, piece, wanted):
+        if not searchable(evaluator, own, piece, wanted):
             return None
         for inner in islice(instances(evaluator, own, piece, wanted, binding), most + 1):
             found[tuple([(v.slot, inner[v.slot]) for v in own])] = inner
@@ -99,7 +99,8 @@ def _pieces(formula: Formula, wanted: bool) -> Iterator[Formula]:
         yield formula
 
 
-def _searchable(evaluator: Evaluator, variables: tuple[Variable, ...], piece: Formula, wanted: bool) -> bool:
+def searchable(evaluator: Evaluator, variables: tuple[Variable, ...], piece: Formula, wanted: bool) -> bool:
+    """Whether few enough bindings are tried to find those under which a condition has a value."""
     if prod([len(evaluator.task.domains[v.domain]) for v in variables]) <= MAX_TRIED:
         return True
     return evaluator.led(Quantified(not wanted, variables, piece))

@@ -10,7 +10,9 @@ proof that there is no plan, and only a limit leaves the question open.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from heapq import heappop, heappush
+from math import prod
 from time import monotonic
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -24,6 +26,9 @@ from plansafe.verifier.execution.monitors.program import structure
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.nodes import Not, Or, bind
+from plansafe.verifier.model.operations import is_temporal
+from plansafe.verifier.planning.backward import Backward, Wish
 from plansafe.verifier.planning.estimates import landmark_cut, relaxed_plan
 from plansafe.verifier.planning.lifted import Lifted
 from plansafe.verifier.planning.network import Conjunction
@@ -36,6 +41,10 @@ from plansafe.verifier.rules.question import EVERY_VIOLATION, Question
 MAX_NODES = 1_000_000
 KEPT = 3_000
 """Executions that are kept; others are made again from the nearest ancestor that was."""
+MANY_ACTIONS = 400_000
+"""Ground actions and effects, as far as types tell, beyond which a search does not begin with grounding them."""
+FIRST_SHARE, FIRST_NODES = 0.5, 400
+"""The share of the time, and the states, that the first search by what the goal needs may take then."""
 BOOST = 50
 """How many steps of relaxed plans are tried first after each progress."""
 _UNJUDGED = "numbers that are undefined or too large were met on the way"
@@ -108,6 +117,15 @@ class OwnSearch:
         return known[key]
 
 
+def _actions(engine: Engine) -> int:
+    """How many ground actions and effects there are, as far as types tell."""
+    total, domains = 0, engine.task.domains
+    for action in engine.task.actions.values():
+        own = prod([len(domains[v.domain]) for v in action.parameters])
+        total += own + sum([own * prod([len(domains[v.domain]) for v in e.variables]) for e in action.start.effects])
+    return total
+
+
 def unsupported(compiled: CompiledTask, rules: bool) -> str:
     """Why this planner does not take a task; empty if it does."""
     engine = compiled.engine
@@ -155,16 +173,19 @@ class _Node:
 
 
 class _Look(NamedTuple):
-    """An estimate (``None``: no plan), the steps to try first, all steps that may be legal, and what holds."""
+    """An estimate (``None``: no plan), the steps to try first, all steps that may be legal, and what holds.
+
+    Where the steps are ``None``, the legal ones are listed once they are due.
+    """
 
     value: int | None
     preferred: list[GroundAction]
-    steps: list[GroundAction]
+    steps: list[GroundAction] | None
     true: list[int]
 
 
-_Waiting = tuple[int, int, int, _Node, GroundAction]
-"""A rank, the estimate of a node, the order of arrival; the node, and a step to take there."""
+_Waiting = tuple[int, int, int, _Node, GroundAction | None]
+"""A rank, the estimate of a node, the order of arrival; the node, and a step to take there (``None``: any legal)."""
 
 
 class _Search:
@@ -177,7 +198,8 @@ class _Search:
         self.visited = 0
         self.complete = not start.engine.resolver.lenient
         self._relaxed: Relaxed | None = None
-        self._blind = False
+        self._backward: Backward | None = None
+        self._first_nodes: int | None = None
         self._goals: dict[object, Conjunction | None] = {}
         self._kept: OrderedDict[_Node, None] = OrderedDict()
         self._ties = 0
@@ -192,15 +214,37 @@ class _Search:
         if start.accepted:
             return Solution(Answer.SOLVED, optimal=True)
         rules = start.runtime is not None
+        self._backward = Backward(start.engine)
+        if not self.shortest and _actions(start.engine) > MANY_ACTIONS:
+            found = self._at_first()
+            if found is not None:
+                return found
         try:
             lifted = self.owner.lifted(start.engine, rules, start.question)
             self._relaxed = Relaxed(lifted, start.state, start.runtime, self._check)
         except LimitReached as limit:
             if limit.what is Limited.TIME:
                 raise
-            self._blind = True
         root = _Node(None, None, start)
-        end = self._shortest(root) if self.shortest else self._greedy(root)
+        return self._outcome(self._shortest(root) if self.shortest else self._greedy(root))
+
+    def _at_first(self) -> Solution | None:
+        """A first search by what the goal needs alone, before all that is within reach is ground."""
+        self._first_nodes = FIRST_NODES
+        deadline = self.deadline
+        self.deadline = min(deadline, monotonic() + (deadline - monotonic()) * FIRST_SHARE)
+        try:
+            return self._outcome(self._greedy(_Node(None, None, self.start)))
+        except LimitReached as limit:
+            if limit.what is not Limited.TIME:
+                raise
+            return None
+        finally:
+            self.deadline, self._first_nodes = deadline, None
+            self._kept.clear()
+            self._seen.clear()
+
+    def _outcome(self, end: _Node | None) -> Solution:
         if end is not None:
             steps: list[GroundAction] = []
             node = end
@@ -227,7 +271,10 @@ class _Search:
         except NumberTooLarge:
             self.complete = False
             return None
-        if execution is None or execution.broken:
+        if execution is None:
+            return None
+        if execution.broken:
+            self._learn(step, execution)
             return None
         if execution.undecided:
             self.complete = False
@@ -266,10 +313,11 @@ class _Search:
 
     def _look(self, execution: Execution) -> _Look:
         self.visited += 1
-        if self._blind:
-            return _Look(0, [], list(execution.legal()), [])
         relaxed = self._relaxed
-        assert relaxed is not None
+        if relaxed is None and self.shortest:
+            return _Look(0, [], list(execution.legal()), [])
+        if relaxed is None:
+            return self._look_back(execution)
         more = self._demands(relaxed, execution)
         goal = None if relaxed.goal is None or more is None else tuple({*relaxed.goal, *more})
         true = relaxed.holding(execution.state, execution.runtime)
@@ -277,6 +325,32 @@ class _Search:
         steps = relaxed.steps
         preferred = [steps[n] for n in estimate.preferred]
         return _Look(estimate.value, preferred, [steps[n] for n in estimate.applicable], true)
+
+    def _look_back(self, execution: Execution) -> _Look:
+        """Where the task is too large to be ground: by what the goal and the rules need, and nothing is ruled out."""
+        assert self._backward is not None
+        wishes: list[Wish] = [(part, {}) for part in execution.task.goal]
+        if execution.runtime is not None:
+            asked = pending(execution.runtime, execution.question)
+            wishes += [(formula, dict(binding)) for formula, binding in asked if not is_temporal(formula)]
+        value, steps = self._backward.look(execution.state, wishes)
+        return _Look(value, steps, None, [])
+
+    def _learn(self, step: GroundAction, broken: Execution) -> None:
+        """Remember under which condition alone a step keeps a rule that it broke."""
+        if self._backward is None or self._relaxed is not None:
+            return
+        named = (step.action.name, step.objects)
+        for one in broken.news:
+            part = broken.engine.plan.parts[one.part]
+            formula = part.body if part.guard is None else Or((Not(part.guard), part.body))
+            if part.step is None or part.after or len(one.binding) != len(part.parameters) or is_temporal(formula):
+                self._backward.blamed.add(named)
+                continue
+            known = self._backward.lessons.setdefault(named, [])
+            wish = (formula, bind(part.parameters, one.binding))
+            if wish not in known:
+                known.append(wish)
 
     def _demands(self, relaxed: Relaxed, execution: Execution) -> Conjunction | None:
         """The propositions that the rules still demand."""
@@ -301,7 +375,7 @@ class _Search:
     def _greedy(self, root: _Node) -> _Node | None:
         """Lazy greedy best-first search: a step waits with its parent's estimate, and its node is looked at later."""
         queues: list[list[_Waiting]] = [[], []]  # all steps; those of relaxed plans
-        credit = [0, 0]
+        credit = [0, 0 if self._relaxed is not None else -BOOST]
         assert root.execution is not None
         closed: set[object] = {root.execution.key()}
         best = self._push(root, queues)
@@ -310,7 +384,12 @@ class _Search:
         while queues[0] or queues[1]:
             which = 1 if queues[1] and (not queues[0] or credit[1] <= credit[0]) else 0
             credit[which] += 1
-            _, _, _, parent, step = heappop(queues[which])
+            rank, value, _, parent, step = heappop(queues[which])
+            if step is None:
+                for legal in list(self._execution(parent).legal()):
+                    self._ties += 1
+                    heappush(queues[which], (rank, value, self._ties, parent, legal))
+                continue
             mark = (step.action.name, step.objects)
             if mark in parent.tried:
                 continue
@@ -322,9 +401,9 @@ class _Search:
             assert node.execution is not None
             if node.execution.accepted:
                 return node
-            value = self._push(node, queues)
-            if value is not None and value < best:
-                best = value
+            estimate = self._push(node, queues)
+            if estimate is not None and estimate < best:
+                best = estimate
                 credit[1] -= BOOST
         return None
 
@@ -338,7 +417,8 @@ class _Search:
         old = len(seen)
         seen.update(true)
         novel = len(seen) > old
-        for queue, steps, rank in ((queues[0], applicable, int(not novel)), (queues[1], preferred, int(not novel))):
+        every: Sequence[GroundAction | None] = [None] if applicable is None else applicable
+        for queue, steps, rank in ((queues[0], every, int(not novel)), (queues[1], preferred, int(not novel))):
             for step in steps:
                 self._ties += 1
                 heappush(queue, (rank, value, self._ties, node, step))
@@ -355,9 +435,10 @@ class _Search:
         assert root.execution is not None
         root.key = root.execution.key()
         best[root.key] = 0
-        value, _, steps_of[root], _ = self._look(root.execution)
+        value, _, first, _ = self._look(root.execution)
         if value is None:
             return None
+        steps_of[root] = first or []
         root.value = value
         while queue:
             bound, _, _, node, step = heappop(queue)
@@ -370,7 +451,7 @@ class _Search:
                 value, _, steps, _ = self._look(child.execution)
                 if value is None:
                     continue
-                child.value, steps_of[child] = value, steps
+                child.value, steps_of[child] = value, steps or []
                 self._keep(child)
                 bound = max(bound, child.depth + value)
                 node = child
