@@ -10,6 +10,7 @@ from gaps_cases import full, household, judge, without
 from plansafe.app.commandline import app
 from plansafe.grammar.source import Source
 from plansafe.specs.lint.gaps.model import GapOptions
+from plansafe.specs.lint.gaps.search import find_gaps
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.reporting.report import Blame
 
@@ -55,3 +56,18 @@ def test_without_a_safe_plan_nothing_is_looked_for(tmp_path: Path, capsys: pytes
         assert stop.value.code != 0
         assert "SC759" in shown
         assert "gaps were not looked for" in shown
+
+
+def test_in_a_world_what_was_broken_before_hides_no_gap() -> None:
+    """A stove is on at the start: by every violation no plan is safe, and nothing can be looked for."""
+    domain = """(define (domain home) (:types stove) (:predicates (on ?s - stove) (wiped))
+      (:action wipe :effect (wiped)) (:action light :parameters (?s - stove) :effect (on ?s)))"""
+    problem = """(define (problem p) (:domain home) (:objects gas oven - stove) (:init (on gas)) (:goal (wiped)))"""
+    rules = "(define (safety s) (:termination off :parameters (?s - stove) :forbid (on ?s)))"
+    texts = Source("d", domain), [Source("p", problem)], [Source("s", rules)]
+    blind = find_gaps(*texts, options=GapOptions(time_limit_s=5.0, planners=False))
+    assert [d.message for d in blind.diagnostics] != []
+    assert blind.explored == 0
+    seeing = find_gaps(*texts, options=GapOptions(time_limit_s=5.0, planners=False, judge="introduced"))
+    assert seeing.diagnostics == ()
+    assert seeing.explored > 0

@@ -25,8 +25,13 @@ if TYPE_CHECKING:
 SCHEMA = 1
 
 
-def look(gathered: Gathered, examples: tuple[str, ...], seconds: float | None) -> GapsResult | Diagnostic:
-    """Look for gaps; a diagnostic says which example plan cannot be read, or that there is no problem to look at."""
+def look(
+    gathered: Gathered, examples: tuple[str, ...], seconds: float | None, judge: str = "all"
+) -> GapsResult | Diagnostic:
+    """Look for gaps; a diagnostic says which example plan cannot be read, or that there is no problem to look at.
+
+    ``judge`` says which violations decide whether a plan is safe.
+    """
     assert gathered.domain is not None
     if not gathered.problems:
         return Diagnostic(
@@ -38,7 +43,8 @@ def look(gathered: Gathered, examples: tuple[str, ...], seconds: float | None) -
         if isinstance(found, Diagnostic):
             return found
         plans.append(found.source)
-    options = GapOptions() if seconds is None else GapOptions(time_limit_s=seconds)
+    options = GapOptions(judge=judge)
+    options = options if seconds is None else options._replace(time_limit_s=seconds)
     specs = [spec.source for spec in gathered.specs]
     return find_gaps(
         gathered.domain.source,

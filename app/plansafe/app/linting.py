@@ -126,7 +126,9 @@ def lint(
         code = _lint(gathered, codes, options, how, color.value)
         if not gaps or code == UNUSABLE:
             return code
-        return combined_exit_code((code, _gaps(gathered, tuple(example or ()), seconds, how, color.value)))
+        of_world = wanted.world or (wanted.project is not None and wanted.project.world)
+        judge = Settings(world=of_world or None).question.judge
+        return combined_exit_code((code, _gaps(gathered, tuple(example or ()), seconds, judge, how, color.value)))
 
     raise typer.Exit(guarded(work))
 
@@ -313,10 +315,12 @@ def _lint(gathered: Gathered, ignore: frozenset[str], options: LintOptions, form
     return result.exit_code(ignore)
 
 
-def _gaps(gathered: Gathered, examples: tuple[str, ...], seconds: float | None, form: Format, color: str) -> int:
+def _gaps(
+    gathered: Gathered, examples: tuple[str, ...], seconds: float | None, judge: str, form: Format, color: str
+) -> int:
     from plansafe.app import gaps  # noqa: PLC0415 - loads the search
 
-    found = gaps.look(gathered, examples, seconds)
+    found = gaps.look(gathered, examples, seconds, judge)
     if isinstance(found, Diagnostic):
         return complain(found)
     stream = standard_output()

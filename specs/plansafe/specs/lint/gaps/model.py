@@ -41,7 +41,7 @@ class GapOptions(NamedTuple):
     """How to look. ``steps`` (to explore) and ``time_limit_s`` bound the work on each problem.
 
     ``limit``: list at most so many gaps; ``least``: none with a lower score. ``planners``: also ask external planners
-    that are installed for safe plans.
+    that are installed for safe plans. ``judge``: what decides whether a plan is safe (docs/language.md, section 6).
     """
 
     time_limit_s: float = 30.0
@@ -49,6 +49,7 @@ class GapOptions(NamedTuple):
     limit: int = 10
     least: float = 0.5
     planners: bool = True
+    judge: str = "all"
 
 
 class GapsResult(NamedTuple):

@@ -112,7 +112,8 @@ class _Run:
         if proposals:
             rules = "\n".join([p.text.replace(NAME, f"gap-{n}") for n, p in enumerate(proposals)])
             specs.append(Source(PROPOSED, f"(define (safety proposed)\n{rules})"))
-        return Checker(self.domain, self.problem, specs, Options(replay=replay), self.resolve)
+        options = Options(replay=replay, judge=self.options.judge)
+        return Checker(self.domain, self.problem, specs, options, self.resolve)
 
     def _compiled(self, proposals: list[Proposal], replay: str = "never") -> tuple[Checker, list[Proposal]]:
         """A checker with all proposals that are well-formed, and these."""
