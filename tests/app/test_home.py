@@ -252,7 +252,6 @@ def test_all_shows_what_is_exempt(run: Run) -> None:
         ('[[exempt]]\nrule = "heat-of"\nreason = "why"\n', ["SC625", "did you mean `heat-off`?"]),
         ('[[exempt]]\nhazard = "fires"\nreason = "why"\n', ["SC625", "no hazard", "did you mean `fire`?"]),
         ('[[exempt]]\nkind = "stoves"\nreason = "why"\n', ["SC625", "no kind", "did you mean `stove`?"]),
-        ('[[exempt]]\nobject = "ovn"\nreason = "why"\n', ["SC625", "no object", "did you mean `oven`?"]),
         ('[[off]]\nrule = "heat-of"\nreason = "why"\n', ["SC625", "did you mean `heat-off`?"]),
     ],
 )
@@ -278,12 +277,38 @@ def test_an_exemption_that_nothing_can_meet_is_a_note(run: Run) -> None:
     assert "SC626" in run("oven.plan", *FLAGS, "--home", "home.toml", "--show-config")[2]
 
 
+@pytest.mark.parametrize(
+    ("objects", "code", "said"),
+    [
+        ('"ovn"', 1, ["no object of this task is named `ovn`", "can never be used", "did you mean `oven`?"]),
+        ('"grill-of-the-garden"', 1, ["it may belong to another task of this home"]),
+        ('["ovn", "oven"]', 0, ["named `ovn`", "is used for the others alone", "exempt: 1 finding of heat-off"]),
+        ('["a1", "b2", "c3", "d4", "e5"]', 1, ["named `a1` or `b2` or `c3` or 2 more"]),
+    ],
+)
+def test_an_object_of_another_task_is_a_note(run: Run, objects: str, code: int, said: list[str]) -> None:
+    Path("home.toml").write_text(f'[[exempt]]\nrule = "heat-off"\nobject = {objects}\nreason = "why"\n')
+    found, out, _ = run("oven.plan", *FLAGS, "--home", "home.toml", "--replay", "always")
+    assert found == code
+    assert "note[SC626]" in out
+    assert [text for text in said if text not in out] == []
+
+
+def test_an_object_that_is_not_there_exempts_nothing_of_its_kind() -> None:
+    home = '[[exempt]]\nkind = "stove"\nobject = "grill"\nreason = "why"\n'
+    report = judged(home, "(wipe)\n(light oven)\n")
+    assert (report.headline, used(report)) == (Headline.UNSAFE, [])
+    assert report.home is not None
+    assert [one.objects for one in report.home.exemptions] == [frozenset()]
+
+
 def test_deep_and_foreign_text_is_told_and_not_shown_raw(run: Run) -> None:
     Path("home.toml").write_text("a = " + "[" * 5000)
     assert run("oven.plan", *FLAGS, "--home", "home.toml")[0] == 2
     Path("home.toml").write_text('[[exempt]]\nobject = "\\u001b[31moven"\nreason = "why"\n')
     code, out, _ = run("oven.plan", *FLAGS, "--home", "home.toml")
-    assert code == 2
+    assert code == 1
+    assert "SC626" in out
     assert "\x1b" not in out
 
 

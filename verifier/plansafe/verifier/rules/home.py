@@ -1,7 +1,8 @@
 """The profile of a home: which findings a home lives with, which rules are off, whose severity is another.
 
-docs/home-profile.md says what it means. Here it is held against the rules and objects of a task; a name that fits
-nothing is a mistake of the profile. Constraints of the problem are none of its business.
+docs/home-profile.md says what it means. Here it is held against the rules and objects of a task. A rule, hazard or kind
+that is not there is a mistake of the profile; objects come and go with the tasks of a home. Constraints of the problem
+are none of its business.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from plansafe.verifier.rules.model import Rule
 from plansafe.verifier.rules.question import SEVERITIES, Exemption
 
 OFF = "off"
+MAX_NAMED = 3
+"""Missing objects that a note names."""
 RAISED: Mapping[str, frozenset[str]] = {
     "children": frozenset(("poisoning", "sharp-object", "overheat-exposure", "electrical-shock")),
     "elderly": frozenset(("slip", "falling-object")),
@@ -144,23 +147,23 @@ class Home:
         if numbers is not None:
             ranges = {rule.name: [domains[v.domain] for part in rule.parts for v in part.parameters] for rule in able}
             able = [rule for rule in able if any([not numbers.isdisjoint(domain) for domain in ranges[rule.name]])]
-        if not able and not self._context.errors:
-            why = "no rule that it means can be about them" if objects is not None else "no rule that it means applies"
-            self._say(
-                SC.IDLE_EXEMPTION,
-                f"the exemption of {entry.said} can never be used: {why}",
-                entry.place,
-                "the rules that are there: safecheck --show-config PLAN",
-                Severity.NOTE,
-            )
+        if not self._context.errors:  # else rules or objects may be missing for another reason
+            missing = [name for name in entry.objects if name not in symbols.object_index]
+            if missing:
+                self._say_missing(entry, missing, symbols.object_index)
+            elif not able:
+                why = "can be about them" if objects is not None else "applies"
+                message = f"the exemption of {entry.said} can never be used: no rule that it means {why}"
+                self._idle(entry, message, "the rules that are there: safecheck --show-config PLAN")
         return Exemption(frozenset([r.name for r in meant]), objects, entry.said, entry.reason, self._at(entry.place))
 
     def _objects(self, entry: Entry, expanded: Expanded, symbols: Symbols) -> frozenset[str] | None:
         """The objects that an entry speaks of; ``None``: of all."""
         if not entry.kinds and not entry.objects:
             return None
-        self._known(entry, "object", entry.objects, symbols.object_index)
-        found = frozenset(entry.objects) if entry.objects else frozenset(symbols.objects)
+        found = frozenset(symbols.objects)
+        if entry.objects:
+            found &= frozenset(entry.objects)
         if entry.kinds:
             words = _kinds(expanded, symbols)
             self._known(entry, "kind", entry.kinds, words)
@@ -171,11 +174,26 @@ class Home:
             found &= frozenset(of_kind)
         return found
 
+    def _say_missing(self, entry: Entry, missing: list[str], known: Collection[str]) -> None:
+        """Say which objects of an entry this task does not have: they may belong to another task of the home."""
+        named = " or ".join([f"`{name}`" for name in missing[:MAX_NAMED]])
+        more = f" or {len(missing) - MAX_NAMED} more" if len(missing) > MAX_NAMED else ""
+        rest = "can never be used" if len(missing) == len(entry.objects) else "is used for the others alone"
+        near = next((help for name in missing[:MAX_NAMED] if (help := did_you_mean(name, known))), None)
+        self._idle(
+            entry,
+            f"no object of this task is named {named}{more}: the exemption of {entry.said} {rest}",
+            near or "it may belong to another task of this home: then all is well",
+        )
+
     def _known(self, entry: Entry, what: str, names: Sequence[str], known: Collection[str]) -> None:
         for name in names:
             if name not in known:
                 help = did_you_mean(name, known) or f"`{name}` is written otherwise, or belongs to another task"
                 self._say(SC.UNKNOWN_IN_HOME, f"no {what} of this task is named `{name}`", entry.place, help)
+
+    def _idle(self, entry: Entry, message: str, help: str) -> None:
+        self._say(SC.IDLE_EXEMPTION, message, entry.place, help, Severity.NOTE)
 
     def _say(self, code: str, message: str, place: Label, help: str, severity: Severity = Severity.ERROR) -> None:
         self._context.diagnostics.append(Diagnostic(code, message, (place,), help=help, severity=severity))
