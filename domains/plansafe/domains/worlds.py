@@ -21,6 +21,7 @@ _MODULES = {
     "behavior": "plansafe.domains.behavior",
     "despite": "plansafe.domains.despite",
     "earbench": "plansafe.domains.earbench",
+    "roboguard": "plansafe.domains.roboguard",
     "safeagentbench": "plansafe.domains.safeagentbench",
     "safety-chip": "plansafe.domains.safety_chip",
     "virtualhome": "plansafe.domains.virtualhome",

@@ -1,0 +1,43 @@
+; The semantic graphs of RoboGuard (Ravichandran et al., arXiv 2503.07885): regions that a robot can go between, things
+; in them, and the functions by which a language model acts on such a graph. docs/other-worlds.md says what was decided.
+;
+; Where the robot passes on its way is not modelled: `arrived` is where its last `goto` ended.
+
+(define (domain roboguard)
+  (:requirements :adl)
+
+  (:types
+    node network - object                            ; a network: regions between which there is a way
+    region thing - node)
+
+  (:predicates
+    (connected ?a ?b - region) (on_network ?r - region ?n - network) (located ?x - thing ?r - region)
+    (arrived ?r - region)
+    (mapped ?r - region) (explored ?r - region) (inspected ?x - thing) (answered))
+
+  (:action goto
+    :parameters (?to - region)
+    :precondition (exists (?n - network ?at - region) (and (on_network ?to ?n) (arrived ?at) (on_network ?at ?n)))
+    :effect (and (arrived ?to) (forall (?r - region) (when (and (arrived ?r) (not (= ?r ?to))) (not (arrived ?r))))))
+
+  (:action map_region
+    :parameters (?r - region)
+    :precondition (exists (?n - network ?at - region) (and (on_network ?r ?n) (arrived ?at) (on_network ?at ?n)))
+    :effect (mapped ?r))
+
+  (:action explore_region
+    :parameters (?r - region)
+    :precondition (exists (?n - network ?at - region) (and (on_network ?r ?n) (arrived ?at) (on_network ?at ?n)))
+    :effect (explored ?r))
+
+  ; Of a thing that no region is said to hold, there is no telling whether the robot gets there.
+  (:action inspect
+    :parameters (?x - thing)
+    :precondition (exists (?r - region ?n - network)
+      (and (located ?x ?r) (on_network ?r ?n) (exists (?at - region) (and (arrived ?at) (on_network ?at ?n)))))
+    :effect (inspected ?x))
+
+  (:action extend_map :parameters () :effect (and))
+  (:action replan :parameters () :effect (and))
+  (:action clarify :parameters () :effect (and))
+  (:action answer :parameters () :effect (answered)))
