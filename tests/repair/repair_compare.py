@@ -75,7 +75,10 @@ def of_repairs(task: Task, best: Optimum, result: RepairResult) -> list[str]:
             return [f"status: {result.status} where nothing is found\n{shown(found(result))}"]
         if result.status is RepairStatus.PROVED_NONE and not task.protected:
             world = KernelTask(task)
-            plan = world.safe_plan(*PROOF)
+            try:
+                plan = world.safe_plan(*PROOF)
+            except TooMany:  # blame that the kernel does not tell
+                return []
             if plan is not None:
                 return [f"proof: {' '.join([world.actions[code] for code in plan]) or 'the empty plan'} is safe"]
         return []
