@@ -87,6 +87,50 @@ def test_endless_tasks_against_blind_search() -> None:
     assert min(seen.values()) >= 10, seen
 
 
+def test_estimates_asked_backwards_hide_no_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_search, "MANY_ACTIONS", -1)
+    monkeypatch.setattr(own_search, "FIRST_NODES", 2 * STATES)
+    planner, seen = OwnSearch(), Counter[bool]()
+    for number in range(1_000, 1_150):
+        checker = endless(number)
+        wanted = blind(checker)
+        if wanted is None:
+            continue
+        found = planner.solve(Query(checker, time_limit_s=60))
+        assert found.answer is (Answer.UNSOLVABLE if wanted < 0 else Answer.SOLVED), number
+        seen[wanted < 0] += 1
+    assert min(seen[True], seen[False]) >= 10, seen
+
+
+HOME = """
+(define (domain home) (:predicates (at ?x) (near ?x ?y) (open ?x) (held ?x) (inside ?x ?y) (dear ?x))
+  (:action go :parameters (?x) :effect (and (at ?x) (forall (?y) (when (and (at ?y) (not (= ?x ?y))) (not (at ?y))))))
+  (:action open :parameters (?x) :precondition (exists (?n) (and (at ?n) (near ?n ?x))) :effect (open ?x))
+  (:action take :parameters (?x) :precondition (at ?x) :effect (held ?x))
+  (:action put :parameters (?x ?y) :precondition (and (held ?x) (open ?y) (exists (?n) (and (at ?n) (near ?n ?y))))
+    :effect (and (not (held ?x)) (inside ?x ?y)))
+  (:action swap :parameters (?x ?y ?z) :precondition (and (held ?x) (held ?y)) :effect (near ?x ?z)))
+"""
+
+
+def test_a_task_of_many_objects_is_searched_without_grounding_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """27 million ground actions; the way needs four objects, and a rule that the first try breaks needs a fifth."""
+
+    def ground(*_: object) -> None:
+        raise AssertionError("the relaxation is ground")
+
+    monkeypatch.setattr(own_search, "Relaxed", ground)
+    objects = " ".join([f"o{n}" for n in range(300)])
+    facts = "(near o7 o8) (near o249 o250) (dear o9)"
+    problem = f"(define (problem p) (:domain home) (:objects {objects}) (:init {facts}) (:goal (inside o9 o8)))"
+    rule = "(define (safety s) (:process r :on (put ?x ?y) :require (open o250)))"
+    for rules, length in (("", 5), (rule, 7)):
+        checker = checker_of(HOME, problem, rules)
+        found = OwnSearch().solve(Query(checker, time_limit_s=60))
+        assert found.answer is Answer.SOLVED
+        assert length <= len(found.steps) <= length + 3
+
+
 def test_prefixes_with_and_without_rules_against_the_list_of_all_plans() -> None:
     planner = OwnSearch()
     for seed, case in islice(cases("prefixes", 40), 40):
