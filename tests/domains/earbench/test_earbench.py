@@ -90,7 +90,7 @@ def test_a_case_becomes_a_problem() -> None:
     [
         ("cup", ("made of plastic",), {"vessel", "meltable"}, {"fragile"}),
         ("cup", ("made of thin glass",), {"vessel", "fragile"}, {"meltable"}),
-        ("paper plate", (), {"tableware", "paper", "flammable"}, {"fragile"}),
+        ("paper plate", (), {"paper", "flammable"}, {"fragile", "tableware"}),
         ("wooden cutting board", (), set(), {"meltable"}),
         ("stack of books", (), {"paper", "flammable"}, set()),
         ("newspaper pile", (), {"paper"}, set()),

@@ -154,6 +154,7 @@ def _of_matter(kinds: set[str], matters: set[str]) -> set[str]:
         return kinds
     if kinds & {"electric", "furniture", "heat-source", "electronics"}:
         return kinds | (matters & {"flammable", "fragile"} if "furniture" in kinds else set())
+    kinds = kinds - {"vessel", "tableware"} if "paper" in matters else kinds  # it soaks through
     return (kinds - set(_MATTER)) | matters
 
 

@@ -10,19 +10,22 @@
 
   (:types
     room agent thing - object
-    heat-source hob flame lamp self-stopping foaming flammable meltable metallic pressurised volatile oil
-    electric electronics socket water-source basin liquid drink vessel cookware tableware absorbent floor sharp
+    heat-source hob flame lamp self-stopping foaming flammable meltable metallic pressurised volatile
+    electric electronics socket water-source basin liquid vessel cookware tableware absorbent floor sharp
     fragile heavy handled toxic medicine food plant cold-store toilet container waste-bin drawer valuable soft
     slippery runny flushable entrance structure furniture soft-furniture high-place low-place person child
     animal - thing
     open-heat oven toaster - heat-source
     washer microwave bladed takes-water - electric
-    kettle - (either heat-source electric)
+    kettle - (either heat-source takes-water)
     portable-computer - electronics
     freezer - cold-store
+    drink oil - liquid
     perishable toastable - food
     raw-food - perishable
     clothing paper - flammable
+    pressure-cooker vent unstable - thing
+    ledge - thing                                    ; what is on it is at its edge: a window sill
     small-table - thing)                             ; so small that what is on it is side by side
 
   (:constants

@@ -101,7 +101,7 @@ class Reader:
             self.idle.setdefault(content)
             return
         name = f"{plain(content).removeprefix('the_')}_in_{vessel}"
-        self.kinds[name] = about.kinds
+        self.kinds[name] = about.kinds - {"pressurised", "fragile"}  # eggs in a pan are out of their shells
         for fact in about.facts:
             self.facts.setdefault(f"({fact} {name})")
         self.holders[name] = vessel
