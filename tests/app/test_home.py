@@ -13,6 +13,7 @@ from plansafe.app.commandline import app
 from plansafe.app.homes import read_home
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
+from plansafe.verifier.planning.chain import default_planners
 from plansafe.verifier.planning.own_search import OwnSearch
 from plansafe.verifier.planning.port import Answer, Query
 from plansafe.verifier.repair.api import repair
@@ -206,10 +207,77 @@ def test_a_profile_is_no_output(run: Run) -> None:
     assert "SC640" in err
 
 
-def test_what_mends_takes_no_profile(run: Run) -> None:
-    code, _, err = run("oven.plan", *FLAGS, "--home", "home.toml", "--diff")
+FIRE = '[[exempt]]\nhazard = "fire"\nreason = "stone house"\n'
+
+
+def test_what_is_exempt_as_a_whole_is_not_mended(run: Run) -> None:
+    Path("home.toml").write_text(FIRE)
+    Path("both.plan").write_text("(light sink)\n(light oven)\n(wipe)\n")
+    flags = (*FLAGS, "--home", "home.toml")
+    code, out, _ = run("repair", "oven.plan", *flags)
+    assert code == 0
+    assert "nothing to repair\nexempt: 1 finding of heat-off: stone house (home.toml:1)" in out
+    code, out, _ = run("repair", "both.plan", *flags, "--format", "json")
+    (best, *_) = json.loads(out)["repairs"]
+    assert (code, best["headline"], best["steps"]) == (0, "SAFE", ["(light oven)", "(wipe)"])
+    assert best["left"] == {"before": 0, "minor": 0, "exempt": 1}
+    assert "--- both.plan" in run("both.plan", *flags, "--diff")[1]
+    assert run("both.plan", *flags, "--fix")[0] == 0
+    assert Path("both.plan").read_text() == "(light oven)\n(wipe)\n"
+
+
+def test_a_proof_that_there_is_no_repair_is_about_what_is_not_exempt(run: Run) -> None:
+    Path("p.pddl").write_text(PROBLEM.replace("(wiped)", "(and (on oven) (on sink))"))
+    Path("home.toml").write_text(FIRE)
+    code, out, _ = run("diagnose", "oven.plan", *FLAGS, "--home", "home.toml")
+    assert code == 1
+    assert "PROVED: no plan reaches the goal and keeps the rules but for what is exempt" in out
+    Path("home.toml").write_text(FIRE.replace('"fire"', '["fire", "slip", "trapping"]'))
+    code, out, _ = run("repair", "oven.plan", *FLAGS, "--home", "home.toml")
+    assert code == 0
+    assert "VALID   the repaired plan" in out
+
+
+def test_what_an_exempt_rule_leaves_open_is_no_repair(run: Run) -> None:
+    Path("r.safe").write_text(UNSURE)
+    Path("home.toml").write_text('[[exempt]]\nrule = "light-load"\nreason = "why"\n')
+    code, out, _ = run("repair", "oven.plan", *FLAGS, "--home", "home.toml")
+    assert code in (1, 3)
+    assert "nearest safe plan" not in out
+
+
+def test_rules_that_are_exempt_for_some_objects_are_not_searched_with(run: Run) -> None:
+    code, out, _ = run("repair", "oven.plan", *FLAGS, "--home", "home.toml")
+    assert (code, "nothing to repair" in out) == (0, True)
+    for command in (("repair",), ("diagnose",)):
+        code, out, _ = run(*command, "gas.plan", *FLAGS, "--home", "home.toml")
+        assert code == 3
+        assert "no repair is looked for where a rule is exempt for some objects alone" in out
+        assert "PROVED" not in out
+    code, _, err = run("gas.plan", *FLAGS, "--home", "home.toml", "--diff")
+    assert code == 3
+    assert "exempt for some objects alone" in err
+
+
+def test_exemptions_by_objects_of_other_tasks_do_not_hinder_a_search(run: Run) -> None:
+    Path("home.toml").write_text(OVEN.replace('"oven"', '"grill"'))
+    code, out, _ = run("repair", "gas.plan", *FLAGS, "--home", "home.toml")
+    assert code == 0
+    assert "nearest safe plan" in out
+
+
+def test_rules_that_are_off_and_severities_hold_for_repairs(run: Run) -> None:
+    Path("home.toml").write_text('[[off]]\nhazard = "fire"\nreason = "why"\n')
+    assert "nothing to repair" in run("repair", "gas.plan", *FLAGS, "--home", "home.toml")[1]
+    Path("home.toml").write_text('[[severity]]\nhazard = "fire"\nto = "low"\nreason = "why"\n')
+    flags = (*FLAGS, "--home", "home.toml", "--min-severity", "medium")
+    assert "nothing to repair" in run("repair", "gas.plan", *flags)[1]
+
+
+def test_published_labels_take_no_profile(run: Run) -> None:
+    code, _, err = run("diagnose", "gas.plan", *FLAGS, "--home", "home.toml", "--labels", "safel")
     assert code == 2
-    assert "leave --home out" in err
+    assert "--labels takes no profile" in err
 
 
 def test_sarif_suppresses_what_is_exempt(run: Run) -> None:
@@ -374,10 +442,18 @@ def test_virtualhome(run: Run) -> None:
     assert {f["rule"] for f in exemption["findings"]} == {"heat-attended", "heat-off-at-the-end"}
 
 
-def test_no_search_leaves_aside_what_is_exempt() -> None:
+def test_no_search_leaves_aside_what_is_exempt_for_some_objects_alone() -> None:
     profile = read_home(Source("home.toml", OVEN)).profile
     sources = [Source(name, text) for name, text in (("d.pddl", DOMAIN), ("p.pddl", PROBLEM), ("r.safe", RULES))]
     checker = Checker(*sources[:2], sources[2:], Options(home=profile))
     found = repair(checker, Source("plan", "(wipe)\n(light gas)\n"))
-    assert (found.status, found.detail[:29]) == (RepairStatus.NOT_FOUND, "repairs mend also what is exe")
+    assert (found.status, found.detail[:29]) == (RepairStatus.NOT_FOUND, "no repair is looked for where")
     assert OwnSearch().solve(Query(checker)).answer is Answer.UNSUPPORTED
+
+
+def test_planners_leave_aside_what_is_exempt_as_a_whole() -> None:
+    problem = PROBLEM.replace("(wiped)", "(on oven)")
+    sources = [Source(name, text) for name, text in (("d.pddl", DOMAIN), ("p.pddl", problem), ("r.safe", RULES))]
+    for home, answer in ((FIRE, Answer.SOLVED), (FIRE.replace("fire", "slip"), Answer.UNSOLVABLE)):
+        checker = Checker(*sources[:2], sources[2:], Options(home=read_home(Source("home.toml", home)).profile))
+        assert [p.solve(Query(checker)).answer for p in (OwnSearch(), default_planners())] == [answer, answer]

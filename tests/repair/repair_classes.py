@@ -184,7 +184,7 @@ def flags(task: Task, judgement: Judgement) -> set[str]:
     severities = {str(rule[1]): str(rule[-1]) for rule in task.rules if rule[-2] == ":severity"}
     for finding in judgement.findings:
         severe = severities.get(finding.rule, "high")
-        counts = SEVERITIES.index(severe) <= SEVERITIES.index(task.min_severity)
+        counts = SEVERITIES.index(severe) <= SEVERITIES.index(task.min_severity) and finding.rule not in task.exempt
         if "halt" in finding.readings and counts and not (task.judge != "all" and finding.blame == "pre-existing"):
             late = kinds.get(finding.rule) in TERMINATION
             out.add("termination hazard" if late else "process hazard")

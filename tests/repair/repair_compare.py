@@ -15,6 +15,7 @@ from plansafe.verifier.diagnose.api import diagnose
 from plansafe.verifier.kernel import KernelRejects
 from plansafe.verifier.repair.api import repair
 from plansafe.verifier.repair.model import EditKind, Repair, RepairOptions, RepairResult, RepairStatus, Weights
+from plansafe.verifier.rules.question import Exemption
 
 LIMIT = 1500  # plans that the kernel judges, for one task; what needs more is left out
 SHOWN = 6
@@ -32,7 +33,8 @@ def expected(task: Task) -> Optimum | None:
 def checker_of(task: Task) -> Checker:
     """The verifier's view of a task."""
     rules = [Source("tiny.safe", text) for text in task.safety_texts()]
-    options = Options(judge=task.judge, min_severity=task.min_severity)
+    exemptions = (Exemption(task.exempt, None, "rules", "tried", "here"),) if task.exempt else ()
+    options = Options(judge=task.judge, min_severity=task.min_severity, exemptions=exemptions)
     texts = Source("domain.pddl", task.domain_text()), Source("problem.pddl", task.problem_text())
     return Checker(*texts, rules, options)
 

@@ -59,7 +59,10 @@ class KernelTask:
         self.plain = plain
         self.judged = 0
         texts = task.domain_text(), task.problem_text()
-        self.kernel = Kernel(*texts, task.safety_texts(), judge=task.judge, min_severity=task.min_severity)
+        exempt = [(task.exempt, None)] if task.exempt else []
+        self.kernel = Kernel(
+            *texts, task.safety_texts(), judge=task.judge, min_severity=task.min_severity, exemptions=exempt
+        )
         self.actions = task.ground_steps()
         self.codes = {text: code for code, text in enumerate(self.actions)}
         self.plan = [self.codes.get(normal(step)) for step in task.plan]

@@ -97,13 +97,15 @@ def lines(text: str) -> list[Sexp]:
     return [read(line) for line in text.strip().splitlines()]
 
 
-def task(seed: int, number: int, judge: str = "all", min_severity: str = "low") -> Task:
-    """The task with this number, its plan judged by a question."""
+def task(seed: int, number: int, judge: str = "all", min_severity: str = "low", exempt: bool = False) -> Task:
+    """The task with this number, its plan judged by a question; with ``exempt`` about half of the rules are."""
     attempt = 0
     while True:
         found = _Generator(Random(f"repair {seed} {number} {attempt}"), judge, min_severity).task()
         if found is not None and script_count(found) <= MOST_SCRIPTS:
-            return found
+            random = Random(f"exempt {seed} {number}")
+            chosen = [str(rule[1]) for rule in found.rules if random.random() < 0.5]
+            return found._replace(exempt=frozenset(chosen)) if exempt else found
         attempt += 1
 
 

@@ -19,7 +19,7 @@ class Task(NamedTuple):
 
     ``types`` are (name, parent), ``objects`` (name, type), all unary in that each has one. ``plan`` holds the texts of
     the steps. ``weights`` follow ``KINDS``; ``bound`` is the highest cost that is looked at. ``judge`` and
-    ``min_severity`` say what decides.
+    ``min_severity`` say what decides; ``exempt`` are rules that do not, whatever they name.
     """
 
     types: tuple[tuple[str, str], ...]
@@ -38,6 +38,7 @@ class Task(NamedTuple):
     bound: Cost = 2
     judge: str = "all"
     min_severity: str = "low"
+    exempt: frozenset[str] = frozenset()
 
     def domain_text(self) -> str:
         """The domain as PDDL."""

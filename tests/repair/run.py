@@ -1,6 +1,6 @@
 """Hold repairs and classes against exhaustive enumeration on random tasks; print every sort of difference, shrunk.
 
-usage: python tests/repair/run.py [--count 500] [--seed 1] [--jobs 2] [--show 5] [--judge introduced]
+usage: python tests/repair/run.py [--count 500] [--seed 1] [--jobs 2] [--show 5] [--judge introduced] [--exempt]
 
 Exit code 0 if nothing differs, else 1.
 """
@@ -37,7 +37,7 @@ class Compared(NamedTuple):
     seconds: tuple[float, float]  # of the enumeration, of the verifier
 
 
-def compared(work: tuple[int, int, str, str]) -> Compared:
+def compared(work: tuple[int, int, str, str, bool]) -> Compared:
     """Compare one task."""
     number = work[1]
     made = task(*work)
@@ -81,11 +81,12 @@ def main() -> int:
     parser.add_argument("--show", type=int, default=5, help="sorts of differences to shrink and print (default 5)")
     parser.add_argument("--judge", choices=JUDGES, default="all", help="what decides (default all)")
     parser.add_argument("--min-severity", choices=SEVERITIES, default="low", help="least severity that decides")
+    parser.add_argument("--exempt", action="store_true", help="about half of the rules are exempt")
     parser.add_argument("--lifted", action="store_true", help="few objects like many: quantifiers are not spelt out")
     options = parser.parse_args()
     if options.lifted:
         demands.FEW_OBJECTS, demands.SELECTIVE = 0, 1
-    asked = options.judge, options.min_severity
+    asked = options.judge, options.min_severity, options.exempt
     works = [(options.seed, number, *asked) for number in range(options.first, options.first + options.count)]
     started = time.monotonic()
     with ProcessPoolExecutor(options.jobs) as pool:

@@ -108,3 +108,17 @@ def test_repairs_of_what_is_introduced_equal_the_enumeration(batch: int) -> None
         best = expected(made)
         if best is not None and differences(made, best):
             pytest.fail(f"task {number} of seed 2027\n{reproduction(made)}", pytrace=False)
+
+
+@pytest.mark.parametrize("judge", ["all", "introduced"])
+def test_rules_that_are_exempt_as_a_whole(judge: str) -> None:
+    """As the enumeration has it, which is judged by the kernel with the same exemptions."""
+    seen = 0
+    for number in range(12):
+        made = task(2031, number, judge, exempt=True)
+        best = expected(made)
+        if best is None or not made.exempt:
+            continue
+        seen += 1
+        assert differences(made, best) == [], reproduction(made)
+    assert seen >= 4

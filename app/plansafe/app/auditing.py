@@ -13,8 +13,6 @@ from plansafe.app.running import REPORT, complain, terminal, written
 from plansafe.app.service import audit as results
 from plansafe.app.service import combined_exit_code, expand, guard, usage_problem, with_folders
 from plansafe.app.writing import problem as unwritable
-from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic
 
 
 def audit_plans(
@@ -48,11 +46,6 @@ def audit_plans(
         if problem is not None:
             return complain(problem)
     if fix or diff:
-        if settings.home is not None:
-            if not _of_project(settings):
-                advice = "leave --home out"
-                return complain(Diagnostic(SC.BAD_OPTION, "--fix and --diff mend also what is exempt", help=advice))
-            settings = settings._replace(home=None)
         from plansafe.app.fixing import fix_plans  # noqa: PLC0415 - loads the search
 
         return fix_plans(paths, settings, form, output, color, diff, kept)
@@ -80,9 +73,3 @@ def audit_plans(
         return written(output, work, kept)
     finally:
         progress.clear()
-
-
-def _of_project(settings: Settings) -> bool:
-    """Whether the profile of a home is that of the project file."""
-    project = settings.project
-    return project is not None and project.home is not None and settings.home == project.beside(project.home)

@@ -26,6 +26,7 @@ from plansafe.app.options import (
     From,
     Gate,
     GoalFile,
+    HomeFile,
     JudgeChoice,
     JudgeOption,
     LenientTypes,
@@ -119,6 +120,7 @@ def repair(
     gate: Gate = False,
     allow_no_rules: AllowNoRules = False,
     lenient_types: LenientTypes = False,
+    home: HomeFile = None,
     reading: Reading = From.PDDL,
     world: WorldName = None,
     scene: SceneFile = None,
@@ -159,7 +161,7 @@ def repair(
     in safecheck. A batch returns the first present of 4, 2, 1, 3, 0.
     """
     settings = _settings(domain, problem, spec, no_default_spec, gate, allow_no_rules, lenient_types, reading)._replace(
-        world=world, scene=scene, goal=goal, task=task, time_limit=time_limit, ltl=tuple(ltl or ())
+        world=world, scene=scene, goal=goal, task=task, time_limit=time_limit, ltl=tuple(ltl or ()), home=home
     )
     settings = _judged(settings, judge, min_severity)
     asked = Asked(plans, no_project, show_config)
@@ -322,6 +324,7 @@ def diagnose(
     gate: Gate = False,
     allow_no_rules: AllowNoRules = False,
     lenient_types: LenientTypes = False,
+    home: HomeFile = None,
     reading: Reading = From.PDDL,
     world: WorldName = None,
     scene: SceneOnly = None,
@@ -361,7 +364,7 @@ def diagnose(
     between which steps it lies). Exit codes: those of `safecheck repair`.
     """
     settings = _settings(domain, problem, spec, no_default_spec, gate, allow_no_rules, lenient_types, reading)._replace(
-        world=world, scene=scene, goal=goal, task=task, time_limit=time_limit, ltl=tuple(ltl or ())
+        world=world, scene=scene, goal=goal, task=task, time_limit=time_limit, ltl=tuple(ltl or ()), home=home
     )
     settings = _judged(settings, judge, min_severity)
     asked = Asked(plans, no_project, show_config)
@@ -369,7 +372,12 @@ def diagnose(
     form, seconds, settings = Format(now.form), now.settings.time_limit, _ready(now, plans)
     limit_memory(now.memory)
 
+    if labels:  # a published scheme knows no profile
+        settings = settings._replace(home=None)
+
     def work() -> int:
+        if labels and home is not None:
+            raise BadOption("--labels takes no profile of a home", "leave --home out")
         options = RepairOptions(max_cost=read_cost("--max-cost", max_cost), time_limit_s=_seconds(seconds))
         place = STDOUT if graph in STANDARD_OUTPUT else graph
         if place is not None and _is_other(place):

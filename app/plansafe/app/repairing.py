@@ -139,7 +139,7 @@ def _examine(session: Session, prepared: Prepared, wishes: ExaminationOptions) -
         return Examined(session.result(prepared, unjudged(plan.name, *problems)))
     original = tuple(["(" + " ".join(step.tokens) + ")" for step in read.text.steps])
     done = _repaired(session, prepared, read, wishes)._replace(original=original)
-    if wishes.where and not isinstance(reference, tuple):
+    if wishes.where and not isinstance(reference, tuple) and not checker.options.question.in_part:
         done = done._replace(where=located(prepared, reference, wishes.regret, wishes.options.time_limit_s))
     if wishes.after and done.best is not None and done.text is not None:
         again = session.prepare(Source(prepared.inputs[0].source.name, done.text))
@@ -227,6 +227,9 @@ def _outcome(found: RepairResult, options: RepairOptions, report: Report) -> Dia
         text = f"PROVED: no plan reaches the goal{',' if kept else ' and'} {_harmless(question)}{kept}"
         advice = "change the goal, the rules or the problem" + (", or protect fewer steps" if kept else "")
         return Diagnostic(SC.NO_REPAIR_EXISTS, text, notes=notes, help=advice)
+    if found.status is RepairStatus.NOT_FOUND and question.in_part:
+        advice = "leave `kind` and `object` out of the exemptions of the profile, or name another with --home"
+        return Diagnostic(SC.NO_REPAIR_FOUND, found.detail, help=advice)
     if found.status is RepairStatus.NOT_FOUND:
         bound = f"none costs less than {float(found.bound):g}" if found.bound else "there may be one"
         text = f"no repair was found within the limits; {bound}"
@@ -237,7 +240,9 @@ def _outcome(found: RepairResult, options: RepairOptions, report: Report) -> Dia
 def _harmless(question: Question) -> str:
     """What a safe plan does, by what decides."""
     severe = "" if question.reaches(SEVERITIES[-1]) else f" of severity `{question.min_severity}` or above"
-    return f"introduces or worsens no violation{severe}" if question.introduced else f"keeps the rules{severe}"
+    but = " but for what is exempt" if question.exemptions else ""
+    kept = f"introduces or worsens no violation{severe}" if question.introduced else f"keeps the rules{severe}"
+    return kept + but
 
 
 def _protection_problems(plan: Source, read: ReadSteps, protected: frozenset[int]) -> list[Diagnostic]:

@@ -38,7 +38,8 @@ class RepairRenderer:
             return _label_line(examined.result.plan, examined.label)
         if examined.repair is None:
             return self._full.plan(examined.result)
-        found = [self._verdict(examined.result.report), self._classes(examined)]
+        report = examined.result.report
+        found = [self._verdict(report), "\n".join(folding.home(report)), self._classes(examined)]
         found += [self._where(examined), self._causes(examined), *self._repairs(examined)]
         if examined.outcome is not None:
             found.append(self._full.diagnostic(examined.outcome, examined.result))

@@ -90,13 +90,15 @@ def _because(because: Because) -> dict[str, Any]:
 
 def _repair(repair: Repair) -> dict[str, Any]:
     report = repair.report
+    left = {"before": report.decided.before, "minor": report.decided.minor}
+    exempt = sum([used.times for used in report.decided.exempted])
     return {
         "cost": _number(repair.cost),
         "steps": repair.steps,
         "origin": repair.origin,
         "edits": [_edit(edit) for edit in repair.edits],
         "headline": report.headline.value if report.headline else None,
-        "left": {"before": report.decided.before, "minor": report.decided.minor},
+        "left": {**left, "exempt": exempt} if exempt else left,
     }
 
 

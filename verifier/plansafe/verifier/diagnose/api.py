@@ -141,7 +141,8 @@ class _Classes:
             return []
         out = [Witness(ErrorClass.IRREPARABLE, (), f"PROVED: {self.result.detail}")]
         if self.repairer.unsafe_goal:
-            text = "PROVED: a plan reaches the goal if the rules are ignored, none if they are kept"
+            but = " but for what is exempt" if self.checker.options.exemptions else ""
+            text = f"PROVED: a plan reaches the goal if the rules are ignored, none if they are kept{but}"
             out.append(Witness(ErrorClass.UNSAFE_GOAL, (), text))
         return out
 

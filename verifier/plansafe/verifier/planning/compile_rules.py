@@ -87,7 +87,7 @@ class _Compiler:
             if engine.limit is not None:
                 raise CannotCompile(engine.limit.message)
             for rule in engine.rules:
-                if question.asks(rule):
+                if question.decides(rule):
                     self.parts += [(rule.name, part) for part in rule.parts]
         self.draft = Draft(engine)
         self.source = self.draft.source

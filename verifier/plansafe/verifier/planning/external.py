@@ -52,8 +52,8 @@ class Compilations:
         asked = query.checker.options.question
         if query.rules and asked.introduced:
             return Solution(Answer.UNSUPPORTED, detail="the compiled rules count every violation, whatever its blame")
-        if query.rules and asked.exemptions:
-            return Solution(Answer.UNSUPPORTED, detail="the compiled rules know no exemption")
+        if query.rules and asked.in_part:
+            return Solution(Answer.UNSUPPORTED, detail="the compiled rules know no exemption for some objects alone")
         known = self._known.setdefault(query.checker, {})
         if query.rules not in known:
             try:

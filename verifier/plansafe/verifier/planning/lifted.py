@@ -80,7 +80,7 @@ class Lifted:
     def _rules(self, prototype: Runtime) -> None:
         """Sort the rules by the actions that they are about, and by the changes that may break them."""
         plan, action_predicates = self.engine.plan, self.engine.action_predicates
-        hard = frozenset([n for n, part in enumerate(plan.parts) if self.question.asks(plan.rules[part.rule])])
+        hard = frozenset([n for n, part in enumerate(plan.parts) if self.question.decides(plan.rules[part.rule])])
         names = {predicate: name for (kind, name), predicate in action_predicates.items() if kind == "start"}
         self.monitors = prototype.monitors
         checks = {check.part: check for checks in prototype.checks.values() for check in checks}

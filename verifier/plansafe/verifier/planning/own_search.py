@@ -139,8 +139,8 @@ def unsupported(compiled: CompiledTask, rules: bool) -> str:
         return ""
     if engine.limit is not None or (engine.prototype is not None and engine.prototype.too_large):
         return "a rule has more instances than the limit allows"
-    if compiled.options.exemptions:
-        return "no search leaves aside what is exempt"
+    if compiled.options.question.in_part:
+        return "no search leaves aside what is exempt for some objects alone"
     return ""
 
 

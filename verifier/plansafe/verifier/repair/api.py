@@ -26,6 +26,7 @@ from plansafe.verifier.repair.repair_task import RepairTask
 from plansafe.verifier.reporting.report import Headline
 
 SAFE = (Headline.SAFE, Headline.VALID)
+IN_PART = "no repair is looked for where a rule is exempt for some objects alone"
 
 
 def repair(checker: Checker, plan: Source, options: RepairOptions = RepairOptions()) -> RepairResult:  # noqa: B008
@@ -50,8 +51,8 @@ def unsupported(checker: Checker, read: ReadSteps) -> str:
     """Why a plan is not repaired, if it is of a sort that is not."""
     if read.text.diagnostics:
         return "the plan cannot be read"
-    if checker.options.exemptions:
-        return "repairs mend also what is exempt: leave the profile of the home out"
+    if checker.options.question.in_part:
+        return IN_PART
     refused = checker.compiled.refusal("the search for repairs", read)
     if refused is not None:
         return refused.message

@@ -57,7 +57,16 @@ class Question(NamedTuple):
 
     def may_decide(self, rule: str, severity: str) -> bool:
         """The same of what is no preference."""
-        return self.reaches(severity) and not any([e.objects is None and rule in e.rules for e in self.exemptions])
+        return self.reaches(severity) and not self.forgives(rule)
+
+    def forgives(self, rule: str) -> bool:
+        """Whether a rule is exempt whatever it names."""
+        return any([e.objects is None and rule in e.rules for e in self.exemptions])
+
+    @property
+    def in_part(self) -> bool:
+        """Whether a rule is exempt for what it says of some objects, and not for what it says of others."""
+        return any([e.objects and not all(map(self.forgives, e.rules)) for e in self.exemptions])
 
     def exempted(self, rule: str, objects: Iterable[str]) -> Exemption | None:
         """The first exemption that covers a violation of a rule that names these objects."""

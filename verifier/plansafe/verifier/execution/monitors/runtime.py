@@ -26,7 +26,7 @@ from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import And, Formula, Or, Task, Temporal
 from plansafe.verifier.model.operations import is_temporal, mentions, negate
 from plansafe.verifier.rules.model import Part, Rule, step_predicate
-from plansafe.verifier.rules.question import Question
+from plansafe.verifier.rules.question import Exemption, Question
 
 ActionFact = tuple[int, int]
 """A fact of an action predicate: (predicate, code of the arguments)."""
@@ -65,10 +65,22 @@ class Plan:
         self.soft = frozenset([n for n, part in enumerate(self.parts) if self.rules[part.rule].preference])
         """The parts of preferences, which may be violated."""
         self._silent: dict[str, frozenset[int]] = {}
+        self._forgiven: dict[tuple[Exemption, ...], frozenset[int]] = {}
 
     def idle(self, question: Question) -> frozenset[int]:
-        """The parts of rules whose violations never decide: of preferences, and of rules that are not severe enough."""
-        return self.soft | self.silent(question)
+        """The parts of rules whose violations never decide: of preferences, and of rules not severe enough, or exempt.
+
+        A rule that is exempt only for some objects is none of them.
+        """
+        idle = self.soft | self.silent(question)
+        return idle | self._exempt(question) if question.exemptions else idle
+
+    def _exempt(self, question: Question) -> frozenset[int]:
+        known = self._forgiven.get(question.exemptions)
+        if known is None:
+            parts = [n for n, part in enumerate(self.parts) if question.forgives(self.rules[part.rule].name)]
+            known = self._forgiven[question.exemptions] = frozenset(parts)
+        return known
 
     def silent(self, question: Question) -> frozenset[int]:
         """The parts of rules that are not severe enough: even undecided they leave nothing open."""
