@@ -171,14 +171,15 @@ class Automaton:
             return False
         return (not self.closed and self._fails(self.default)) or any(map(self._fails, self.instances.values()))
 
-    def read(self, predicate: int, code: int) -> None:
-        """A fact changed: note who reads it."""
-        if predicate in self.readers.by_predicate:
-            self.readers.readers(predicate, code, self._touched)
-        if predicate in self.global_readers.by_predicate and not self._global_dirty:
-            self._global_dirty = self.global_readers.matches(predicate, code)
+    def read(self, predicate: int, code: int) -> bool:
+        """A fact changed: note who reads it; whether this was :meth:`concerned`."""
+        noted = bool(self.instances) and self.readers.readers(predicate, code, self._touched)
+        if self.global_readers.matches(predicate, code):
+            self._global_dirty = noted = True
         if self.early:
             self._track(predicate, code)
+            return True
+        return noted
 
     def _track(self, predicate: int, code: int) -> None:
         """Blame: a fact that an instance reads has changed."""

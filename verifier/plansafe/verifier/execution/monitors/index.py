@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from plansafe.verifier.compile.emit import Emitter
 from plansafe.verifier.compile.triggers import Pattern
+from plansafe.verifier.execution.shallow import shallow
 from plansafe.verifier.execution.state import StateChange
 from plansafe.verifier.model.nodes import Task
 
@@ -101,30 +102,44 @@ class FactIndexes:
 
 
 class InstanceIndex:
-    """Which instances read a changed fact."""
+    """Which instances read a changed fact.
+
+    Patterns that name the same parameters share a table: a rule that a mapping writes with many actions reads each of
+    them by the same few.
+    """
 
     def __init__(self, patterns: list[Pattern]) -> None:
         self.patterns = patterns
         self.by_predicate: dict[int, list[int]] = {}
+        self._shapes = list(dict.fromkeys([pattern.parameters for pattern in patterns]))
+        """The parameters that some pattern names, one entry for each table."""
+        numbers = {shape: number for number, shape in enumerate(self._shapes)}
+        self._keys: dict[int, list[tuple[Callable[[int], Binding | None], int]]] = {}
+        """By predicate, how its patterns make keys, and of which table."""
         for number, pattern in enumerate(patterns):
             self.by_predicate.setdefault(pattern.predicate, []).append(number)
-        self._tables: list[dict[Binding, set[Binding]]] = [{} for _ in patterns]
+            self._keys.setdefault(pattern.predicate, []).append((pattern.key, numbers[pattern.parameters]))
+        self._tables: list[dict[Binding, set[Binding]]] = [{} for _ in self._shapes]
         self._changed: list[dict[Binding, set[Binding]]] | None = None
         """What differs from the tables since a fork shares them; ``None``: nobody shares them."""
 
     def add(self, binding: Binding) -> None:
         """Register an instance."""
-        for number, pattern in enumerate(self.patterns):
-            self._set(number, tuple([binding[p] for p in pattern.parameters])).add(binding)
+        for number, shape in enumerate(self._shapes):
+            self._set(number, tuple([binding[p] for p in shape])).add(binding)
 
     def remove(self, binding: Binding) -> None:
         """Forget an instance."""
-        for number, pattern in enumerate(self.patterns):
-            key = tuple([binding[p] for p in pattern.parameters])
+        for number, shape in enumerate(self._shapes):
+            key = tuple([binding[p] for p in shape])
             left = self._set(number, key)
             left.discard(binding)
-            if not left and self._changed is None:
+            if left:
+                continue
+            if self._changed is None:
                 del self._tables[number][key]
+            elif key not in self._tables[number]:
+                del self._changed[number][key]
 
     def _set(self, number: int, key: Binding) -> set[Binding]:
         """The set behind a key, to be changed."""
@@ -135,27 +150,32 @@ class InstanceIndex:
             found = self._changed[number][key] = set(self._tables[number].get(key, ()))
         return found
 
-    def readers(self, predicate: int, code: int, out: set[Binding]) -> None:
-        """Add the registered instances that read the fact to ``out``."""
-        changed = self._changed
-        for number in self.by_predicate.get(predicate, ()):
-            key = self.patterns[number].key(code)
+    def readers(self, predicate: int, code: int, out: set[Binding]) -> bool:
+        """Add the registered instances that read the fact to ``out``; whether there are any."""
+        changed, some = self._changed, False
+        for key_of, number in self._keys.get(predicate, ()):
+            key = key_of(code)
             if key is not None:
                 found = None if changed is None else changed[number].get(key)
                 if found is None:
                     found = self._tables[number].get(key)
                 if found:
                     out |= found
+                    some = True
+        return some
 
     def matches(self, predicate: int, code: int) -> bool:
         """Whether some pattern reads the fact, whatever is registered."""
-        return any([self.patterns[number].key(code) is not None for number in self.by_predicate.get(predicate, ())])
+        for key_of, _ in self._keys.get(predicate, ()):
+            if key_of(code) is not None:
+                return True
+        return False
 
     def read(self, predicate: int, code: int) -> bool:
         """Whether some registered instance reads the fact."""
         changed = self._changed
-        for number in self.by_predicate.get(predicate, ()):
-            key = self.patterns[number].key(code)
+        for key_of, number in self._keys.get(predicate, ()):
+            key = key_of(code)
             if key is not None:
                 found = None if changed is None else changed[number].get(key)
                 if self._tables[number].get(key) if found is None else found:
@@ -164,9 +184,8 @@ class InstanceIndex:
 
     def fork(self) -> InstanceIndex:
         """An independent copy, at the cost of what has changed since the tables were first shared."""
-        copy = InstanceIndex.__new__(InstanceIndex)
-        copy.patterns, copy.by_predicate, copy._tables = self.patterns, self.by_predicate, self._tables  # noqa: SLF001 - of its own class
+        copy = shallow(self)
         if self._changed is None:
-            self._changed = [{} for _ in self.patterns]
+            self._changed = [{} for _ in self._shapes]
         copy._changed = [{key: set(found) for key, found in changes.items()} for changes in self._changed]  # noqa: SLF001 - of its own class
         return copy

@@ -105,9 +105,9 @@ class Invariant:
         """Whether a change has to be told: a violated instance reads it."""
         return bool(self.episodes) and self.readers.read(predicate, code)
 
-    def read(self, predicate: int, code: int) -> None:
-        """A fact changed: note the violated instances that read it."""
-        self.readers.readers(predicate, code, self._touched)
+    def read(self, predicate: int, code: int) -> bool:
+        """A fact changed: note the violated instances that read it; whether it was :meth:`concerned`."""
+        return bool(self.episodes) and self.readers.readers(predicate, code, self._touched)
 
     @property
     def open(self) -> bool:

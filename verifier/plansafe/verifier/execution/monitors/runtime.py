@@ -288,10 +288,11 @@ class Runtime:
         for predicate, code, value in log:
             for number in self._readers[predicate]:
                 monitor = monitors[number]
-                if monitor.concerned(predicate, code):
-                    if owned is not None and number not in owned:
-                        monitor = self._own(number)
-                    monitor.read(predicate, code)
+                if owned is None or number in owned:
+                    if monitor.read(predicate, code):
+                        due[number] = None
+                elif monitor.concerned(predicate, code):
+                    self._own(number).read(predicate, code)
                     due[number] = None
             for number, find in self._added[predicate] if value else self._deleted[predicate]:
                 find(facts, fluents, tables, code, found)
