@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import assert_never
+from typing import NamedTuple, assert_never
+from weakref import WeakKeyDictionary
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.deciding import undecided
+from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.reading import ReadSteps
 from plansafe.verifier.execution.replay import Outcome
 from plansafe.verifier.model import nodes as model
@@ -218,31 +220,58 @@ def _counts(compiled: CompiledTask, halt: Outcome, violated: list[Violated]) -> 
         if "halt" in v.readings and not (question.introduced and v.blame == "pre-existing"):
             where = broken if exempting(question, v) is None else lived_with
             where[v.part.rule] = where.get(v.part.rule, 0) + 1
-    out = []
-    for number, rule in enumerate(compiled.rules):
-        if rule.matches:
-            instances = halt.matches[number]
-        else:
-            instances = compiled.bindings[number]
-        touches = halt.touches[number] if halt.touches else 0
-        violations, exempted = broken.get(number, 0), lived_with.get(number, 0)
-        if not rule.applicable:
-            status = "not applicable"
-        elif violations:
-            status = "preference violated" if rule.preference else "violated"
-        elif number in unsure:
-            status = "undecided"
-        elif exempted:
-            status = "exempt"
-        elif not instances:
-            status = "never applied"
-        else:
-            status = "kept"
-        severity = rule.severity
-        out.append(
-            RuleCount(rule.name, rule.kind, rule.source, instances, touches, violations, status, severity, exempted)
+    quiet = _QUIET.get(compiled.engine)
+    if quiet is None:
+        numbers = range(len(compiled.rules))
+        quiet = _Quiet(halt.matches, halt.touches, tuple([_count(compiled, halt, number, "") for number in numbers]))
+        _QUIET[compiled.engine] = quiet
+    status = {
+        **dict.fromkeys(lived_with, "exempt"),
+        **dict.fromkeys(unsure, "undecided"),
+        **dict.fromkeys(broken, "violated"),
+    }
+    others = set(status)
+    for seen, before in ((halt.matches, quiet.matches), (halt.touches, quiet.touches)):
+        if len(seen) != len(before):
+            others.update(range(len(compiled.rules)))
+        elif seen != before:
+            others.update([n for n, (now, then) in enumerate(zip(seen, before, strict=True)) if now != then])
+    out = list(quiet.counts)
+    for number in others:
+        out[number] = _count(
+            compiled, halt, number, status.get(number, ""), broken.get(number, 0), lived_with.get(number, 0)
         )
     return tuple(out)
+
+
+class _Quiet(NamedTuple):
+    """What is said of each rule where none is violated, and the matches and touches for which that was counted."""
+
+    matches: tuple[int, ...]
+    touches: tuple[int, ...]
+    counts: tuple[RuleCount, ...]
+
+
+_QUIET: WeakKeyDictionary[Engine, _Quiet] = WeakKeyDictionary()
+"""Of each task, what is said of its rules: a plan concerns a few of the hundreds that there may be."""
+
+
+def _count(
+    compiled: CompiledTask, halt: Outcome, number: int, status: str, violations: int = 0, exempted: int = 0
+) -> RuleCount:
+    """How much of one rule was checked; the ``status`` is empty where nothing was found."""
+    rule = compiled.rules[number]
+    instances = halt.matches[number] if rule.matches else compiled.bindings[number]
+    touches = halt.touches[number] if halt.touches else 0
+    if not rule.applicable:
+        status = "not applicable"
+    elif status == "violated" and rule.preference:
+        status = "preference violated"
+    elif not status:
+        status = "kept" if instances else "never applied"
+    return RuleCount(
+        rule.name, rule.kind, rule.source, instances, touches, violations, status, rule.severity, exempted
+    )
 
 
 def _reading(compiled: CompiledTask, outcome: Outcome, counted: list[Violated]) -> Reading:
