@@ -19,16 +19,17 @@ import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from itertools import count, islice, tee
+from itertools import count, islice
 from pathlib import Path
 
 from bench.hazards.study import DATA, LIBRARY, scripts
 from bench.measure import run_once
 
-from plansafe.app.checking import Settings
-from plansafe.app.service import audit
+from plansafe.app.checking import Prepared, Settings
+from plansafe.app.service import Session
+from plansafe.grammar.plan_text import plain_chunks
 from plansafe.grammar.source import Source
-from plansafe.verifier.reporting.report import Worlds
+from plansafe.verifier.execution.replay import HALT, Run
 
 SAFECHECK = str(Path(sys.executable).parent / "safecheck")
 SPECS = [word for name in LIBRARY for word in ("--spec", name)]
@@ -75,13 +76,15 @@ class Town:
 
 
 def executable(texts: Iterator[str], scene: Path) -> Iterator[str]:
-    """Those of the scripts whose every step can be taken."""
-    ours, judges = tee(texts)
-    plans = (Source("script.txt", text) for text in judges)
-    settings = Settings(world="virtualhome", scene=str(scene), default_spec=False)
-    for text, result in zip(ours, audit(plans, settings), strict=False):
-        if result.report.executable is Worlds.ALL:
-            yield text
+    """Those of the scripts whose every step can be taken: without rules, and up to the first step that fails."""
+    session = Session(Settings(world="virtualhome", scene=str(scene), default_spec=False))
+    for text in texts:
+        prepared = session.prepare(Source("script.txt", text))
+        if isinstance(prepared, Prepared):
+            run = Run(prepared.checker.engine, HALT)
+            blocks = plain_chunks(prepared.plan.text)
+            if blocks is not None and run.chunks(blocks) >= 0 and not run.failures and run.limit is None:
+                yield text
 
 
 def main() -> int:
