@@ -166,10 +166,8 @@ class InstanceIndex:
 
     def matches(self, predicate: int, code: int) -> bool:
         """Whether some pattern reads the fact, whatever is registered."""
-        for key_of, _ in self._keys.get(predicate, ()):
-            if key_of(code) is not None:
-                return True
-        return False
+        keys = self._keys.get(predicate)
+        return keys is not None and any([key_of(code) is not None for key_of, _ in keys])
 
     def read(self, predicate: int, code: int) -> bool:
         """Whether some registered instance reads the fact."""
