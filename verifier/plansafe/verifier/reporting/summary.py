@@ -269,9 +269,7 @@ def _count(
         status = "preference violated"
     elif not status:
         status = "kept" if instances else "never applied"
-    return RuleCount(
-        rule.name, rule.kind, rule.source, instances, touches, violations, status, rule.severity, exempted
-    )
+    return RuleCount(rule.name, rule.kind, rule.source, instances, touches, violations, status, rule.severity, exempted)
 
 
 def _reading(compiled: CompiledTask, outcome: Outcome, counted: list[Violated]) -> Reading:
