@@ -12,7 +12,12 @@ from pathlib import Path
 
 import pytest
 
-FOLDERS = ("grammar", "verifier", "specs", "domains", "llm", "align", "app")
+ROOT = Path(__file__).resolve().parents[1]
+if str(ROOT) not in sys.path:
+    sys.path.insert(0, str(ROOT))  # for bench, which is no part of the package
+
+from bench.house import FOLDERS, circles, modules  # noqa: E402
+
 HEAVY = ("numpy", "z3", "networkx", "torch", "lark", "rich", "hypothesis", "pydantic", "unified_planning", "asyncio")
 
 
@@ -112,31 +117,6 @@ def test_heavy_libraries_are_not_loaded_by_an_audit(root: Path) -> None:
     assert not modules & {"json", "hashlib", "importlib_metadata", "dataclasses"}
 
 
-def imports(root: Path) -> dict[str, set[str]]:
-    """Each module of ours, and those that it imports anywhere: at the top, where used, and for annotations."""
-    files = {
-        ".".join(path.relative_to(root / folder / "plansafe").with_suffix("").parts).removesuffix(".__init__"): path
-        for folder in FOLDERS
-        for path in (root / folder / "plansafe" / folder).rglob("*.py")
-    }
-    found: dict[str, set[str]] = {name: set() for name in files}
-    for name, path in files.items():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("plansafe.") and not node.level:
-                base = (node.module or "").removeprefix("plansafe.")
-                found[name] |= {f"{base}.{a.name}" if f"{base}.{a.name}" in files else base for a in node.names}
-    return {name: (known & files.keys()) - {name} for name, known in found.items()}
-
-
 def test_no_circle_of_files(root: Path) -> None:
-    known = imports(root)
-    reach: dict[str, set[str]] = {}
-    for name in known:
-        seen, waiting = set(), [name]
-        while waiting:
-            new = known[waiting.pop()] - seen
-            seen |= new
-            waiting += new
-        reach[name] = seen
-    circles = {frozenset(other for other in reach[name] if name in reach[other]) for name in known}
-    assert [sorted(circle) for circle in circles if circle] == []
+    files = modules(root)
+    assert circles({name: module.imports for name, module in files.items()}) == []
