@@ -181,13 +181,6 @@ def _narrow(survey: Survey, kind: Types, wanted: Types) -> bool:
 # -- types ------------------------------------------------------------------------------------------------------------
 
 
-class _Mismatch:
-    """All uses of a predicate's argument, or of a term, that do not fit."""
-
-    def __init__(self) -> None:
-        self.uses: list[tuple[Use, int]] = []
-
-
 def mismatches(view: View) -> list[Edit]:
     """Arguments of the wrong type: the term's type, or the declaration, whichever takes fewer edits."""
     survey = view.survey
