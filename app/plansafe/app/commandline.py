@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -42,9 +42,8 @@ from plansafe.app.options import (
     TaskName,
     WorldName,
 )
-
-if TYPE_CHECKING:
-    pass
+from plansafe.app.running import MEMORY_MIB
+from plansafe.grammar.codes import SC
 
 _LAZY = {
     "repair": "find the nearest safe plan",
@@ -190,7 +189,7 @@ def _show_page(code: str | None) -> None:
 
     text = page(code)
     if text is None:
-        print(f"error[SC607]: no such code: {code!a}\nknown codes: {' '.join(codes())}", file=sys.stderr)
+        print(f"error[{SC.BAD_OPTION}]: no such code: {code!a}\nknown codes: {' '.join(codes())}", file=sys.stderr)
         raise typer.Exit(2)
     print(text, end="")
     raise typer.Exit
@@ -269,7 +268,7 @@ def audit(
         typer.Option(metavar="FILE", help="Write the proof that a plan is SAFE, where a solver decided it."),
     ] = None,
     time_limit: Annotated[float, typer.Option(min=0, metavar="SECONDS", help="For each plan; 0: none.")] = 300.0,
-    memory_limit: MemoryLimit = 8192,
+    memory_limit: MemoryLimit = MEMORY_MIB,
     max_findings: Annotated[
         int, typer.Option(min=1, metavar="N", help="List at most so many findings for a plan.")
     ] = 100,

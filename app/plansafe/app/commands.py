@@ -50,6 +50,7 @@ from plansafe.app.progress import tell
 from plansafe.app.render.text import Style
 from plansafe.app.repairing import ExaminationOptions, Examined, examine
 from plansafe.app.running import (
+    MEMORY_MIB,
     REPORT,
     complain,
     guarded,
@@ -149,7 +150,7 @@ def repair(
     ] = None,
     form: FormatChoice = Format.FULL,
     color: ColorChoice = Color.AUTO,
-    memory_limit: MemoryLimit = 8192,
+    memory_limit: MemoryLimit = MEMORY_MIB,
     no_project: NoProject = False,
     show_config: ShowConfig = False,
 ) -> None:
@@ -353,7 +354,7 @@ def diagnose(
     time_limit: TimeLimit = 30.0,
     form: FormatChoice = Format.FULL,
     color: ColorChoice = Color.AUTO,
-    memory_limit: MemoryLimit = 8192,
+    memory_limit: MemoryLimit = MEMORY_MIB,
     no_project: NoProject = False,
     show_config: ShowConfig = False,
 ) -> None:

@@ -26,7 +26,7 @@ from plansafe.app.options import (
     TaskName,
 )
 from plansafe.app.plans import Heading, Kind, heading
-from plansafe.app.running import complain, guarded, limit_memory, standard_output, terminal
+from plansafe.app.running import MEMORY_MIB, complain, guarded, limit_memory, standard_output, terminal
 from plansafe.app.service import combined_exit_code
 from plansafe.app.shipped import named_in, shipped_domain, shipped_or_file, shipped_spec
 from plansafe.grammar.codes import SC
@@ -88,7 +88,7 @@ def lint(
     ] = 20.0,
     form: Annotated[Format, typer.Option("--format", help="How to write the findings.")] = Format.FULL,
     color: ColorChoice = Color.AUTO,
-    memory_limit: MemoryLimit = 8192,
+    memory_limit: MemoryLimit = MEMORY_MIB,
     no_project: NoProject = False,
 ) -> None:
     """Find rules that can do nothing, cannot be kept, contradict each other or the domain, or say the same.

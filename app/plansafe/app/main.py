@@ -6,6 +6,7 @@ import os
 import sys
 
 from plansafe.app import plain
+from plansafe.grammar.codes import SC
 
 
 def _run() -> int:
@@ -29,7 +30,7 @@ def main() -> None:
     except SystemExit as stop:
         code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     except OSError as error:
-        print(f"error[SC607]: cannot write standard output: {error.strerror or error}", file=sys.stderr)
+        print(f"error[{SC.BAD_OPTION}]: cannot write standard output: {error.strerror or error}", file=sys.stderr)
         os._exit(2)
     try:
         sys.stdout.flush()

@@ -12,9 +12,8 @@ from plansafe.app.auditing import audit_plans
 from plansafe.app.checking import Settings
 from plansafe.app.configuration import KEYS, in_force
 from plansafe.app.project import FORMATS, BadProject, find_project
-from plansafe.app.running import guarded, limit_memory
+from plansafe.app.running import MEMORY_MIB, guarded, limit_memory
 
-_MEMORY_MIB = 8192
 _VALUES = {"--format": FORMATS, "--replay": ("auto", "always", "never")}
 _FILES = ("--domain", "--problem", "--output")
 _SWITCHES = ("--no-default-spec", "--gate", "--allow-no-rules", "--require-rules", "--all", "--no-project")
@@ -75,6 +74,6 @@ def run(said: Plain) -> int | None:
     except BadProject:
         return None
     given = {*said.values, *said.switches, *["--spec" for _ in said.specs]}
-    now = in_force(given, KEYS, settings(said), said.values.get("--format", "full"), _MEMORY_MIB, project, FORMATS)
+    now = in_force(given, KEYS, settings(said), said.values.get("--format", "full"), MEMORY_MIB, project, FORMATS)
     limit_memory(now.memory)
     return guarded(lambda: audit_plans(said.plans, now.settings, now.form, said.values.get("--output")))

@@ -13,7 +13,7 @@ import typer
 
 from plansafe.app.options import Color, ColorChoice, LenientTypes, MemoryLimit, NoDefaultSpec, SpecFiles
 from plansafe.app.progress import tell
-from plansafe.app.running import complain, guarded, limit_memory, standard_output, terminal
+from plansafe.app.running import MEMORY_MIB, complain, guarded, limit_memory, standard_output, terminal
 from plansafe.app.scenario_files import Chosen, Found, ScenarioFiles, Unusable
 from plansafe.app.service import combined_exit_code
 from plansafe.app.values import BadOption
@@ -75,7 +75,7 @@ def check(
     time_limit: TimeLimit = 10.0,
     form: FormChoice = Form.FULL,
     color: ColorChoice = Color.AUTO,
-    memory_limit: MemoryLimit = 8192,
+    memory_limit: MemoryLimit = MEMORY_MIB,
 ) -> None:
     """Say of each criterion whether a scenario meets it.
 
@@ -134,7 +134,7 @@ def fix(
     time_limit: TimeLimit = 10.0,
     form: FormChoice = Form.FULL,
     color: ColorChoice = Color.AUTO,
-    memory_limit: MemoryLimit = 8192,
+    memory_limit: MemoryLimit = MEMORY_MIB,
 ) -> None:
     """Correct by rule what can be corrected, say what cannot, and judge the result.
 

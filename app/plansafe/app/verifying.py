@@ -23,7 +23,7 @@ from plansafe.app.options import (
     SpecFiles,
 )
 from plansafe.app.render.text import visible
-from plansafe.app.running import REPORT, complain, guarded, limit_memory, standard_output
+from plansafe.app.running import MEMORY_MIB, REPORT, complain, guarded, limit_memory, standard_output
 from plansafe.app.service import INTERNAL, audit, usage_problem
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
@@ -57,7 +57,7 @@ def verify_certificate(
         bool, typer.Option("--no-inferred-invariants", help="Assume no invariant that is not written down.")
     ] = False,
     time_limit: Annotated[float, typer.Option(min=0, metavar="SECONDS", help="For PLAN; 0: none.")] = 300.0,
-    memory_limit: MemoryLimit = 8192,
+    memory_limit: MemoryLimit = MEMORY_MIB,
 ) -> None:
     """Check the proof behind a SAFE or VALID, without the solver that found it.
 
