@@ -12,7 +12,7 @@ from typing import Annotated, Any, Protocol, TextIO
 import typer
 
 from plansafe.app.checking import Settings
-from plansafe.app.configuration import Asked, InForce, configure
+from plansafe.app.configuration import Asked, configure
 from plansafe.app.domains import app as domains
 from plansafe.app.hazards import detector, hazards
 from plansafe.app.initialising import init
@@ -164,11 +164,8 @@ def repair(
     settings = _settings(domain, problem, spec, no_default_spec, gate, allow_no_rules, lenient_types, reading)._replace(
         world=world, scene=scene, goal=goal, task=task, time_limit=time_limit, ltl=tuple(ltl or ()), home=home
     )
-    settings = _judged(settings, judge, min_severity)
     asked = Asked(plans, no_project, show_config)
-    now = configure(context, asked, settings, form.value, memory_limit, tuple(Format))
-    form, seconds, settings = Format(now.form), now.settings.time_limit, _ready(now, plans)
-    limit_memory(now.memory)
+    form, seconds, settings = _begun(context, asked, settings, judge, min_severity, form, memory_limit)
 
     def work() -> int:
         options = RepairOptions(
@@ -209,14 +206,25 @@ def _settings(
     )
 
 
-def _judged(settings: Settings, judge: JudgeChoice | None, min_severity: SeverityChoice) -> Settings:
-    return settings._replace(judge=None if judge is None else judge.value, min_severity=min_severity.value)
+def _begun(
+    context: typer.Context,
+    asked: Asked,
+    settings: Settings,
+    judge: JudgeChoice | None,
+    min_severity: SeverityChoice,
+    form: Format,
+    memory_limit: int,
+) -> tuple[Format, float, Settings]:
+    """What is in force with the project file: the format, the seconds of a search, the settings of an audit.
 
-
-def _ready(now: InForce, plans: list[str] | None) -> Settings:
-    """Settings for a search, which has a time limit of its own."""
+    From here on the memory is limited.
+    """
+    given = settings._replace(judge=None if judge is None else judge.value, min_severity=min_severity.value)
+    now = configure(context, asked, given, form.value, memory_limit, tuple(Format))
     settings = now.settings._replace(hashes=now.form == Format.JSON, time_limit=Settings().time_limit)
-    return with_folders(settings, plans or [])
+    settings = with_folders(settings, list(asked.plans or ()))
+    limit_memory(now.memory)
+    return Format(now.form), now.settings.time_limit, settings
 
 
 def _seconds(limit: float) -> float | None:
@@ -367,11 +375,8 @@ def diagnose(
     settings = _settings(domain, problem, spec, no_default_spec, gate, allow_no_rules, lenient_types, reading)._replace(
         world=world, scene=scene, goal=goal, task=task, time_limit=time_limit, ltl=tuple(ltl or ()), home=home
     )
-    settings = _judged(settings, judge, min_severity)
     asked = Asked(plans, no_project, show_config)
-    now = configure(context, asked, settings, form.value, memory_limit, tuple(Format))
-    form, seconds, settings = Format(now.form), now.settings.time_limit, _ready(now, plans)
-    limit_memory(now.memory)
+    form, seconds, settings = _begun(context, asked, settings, judge, min_severity, form, memory_limit)
 
     if labels:  # a published scheme knows no profile
         settings = settings._replace(home=None)
