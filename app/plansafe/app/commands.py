@@ -46,6 +46,7 @@ from plansafe.app.options import (
     TaskName,
     WorldName,
 )
+from plansafe.app.planning import plan
 from plansafe.app.progress import tell
 from plansafe.app.render.text import Style
 from plansafe.app.repairing import ExaminationOptions, Examined, examine
@@ -78,6 +79,7 @@ app.command("hazards")(hazards)
 app.command("init")(init)
 app.command("lint")(lint)
 app.command("models")(models)
+app.command("plan")(plan)
 app.command("verify-certificate")(verify_certificate)
 app.add_typer(domains, name="domains")
 app.add_typer(scenarios, name="scenario")

@@ -126,7 +126,7 @@ def _examine(session: Session, prepared: Prepared, wishes: ExaminationOptions) -
     checker, plan = prepared.checker, prepared.plan
     read = checker.read(plan)
     if (checker.open or read.open) and not read.text.diagnostics:
-        return Examined(session.result(prepared, unjudged(plan.name, _many_worlds(checker, read))))
+        return Examined(session.result(prepared, unjudged(plan.name, many_worlds(checker, read))))
     if session.needs_rules(checker):
         return Examined(session.result(prepared, unjudged(plan.name, no_rules())))
     if wishes.labels is not None:
@@ -147,9 +147,9 @@ def _examine(session: Session, prepared: Prepared, wishes: ExaminationOptions) -
     return done
 
 
-def _many_worlds(checker: Checker, read: ReadSteps) -> Diagnostic:
+def many_worlds(checker: Checker, read: ReadSteps, what: str = "the search for repairs") -> Diagnostic:
     """Why a plan is not repaired or diagnosed where the description leaves something open."""
-    refused = checker.compiled.refusal("the search for repairs", read)
+    refused = checker.compiled.refusal(what, read)
     assert refused is not None
     return refused._replace(severity=Severity.ERROR, help="`safecheck audit` judges the plan over all worlds")
 
@@ -224,7 +224,7 @@ def _outcome(found: RepairResult, options: RepairOptions, report: Report) -> Dia
         notes = (*notes, f"{was} there before the plan began, and a repair has to mend that, too: --judge all")
     if found.status is RepairStatus.PROVED_NONE:
         kept = " and keeps the protected steps" if options.protected else ""
-        text = f"PROVED: no plan reaches the goal{',' if kept else ' and'} {_harmless(question)}{kept}"
+        text = f"PROVED: no plan reaches the goal{',' if kept else ' and'} {harmless(question)}{kept}"
         advice = "change the goal, the rules or the problem" + (", or protect fewer steps" if kept else "")
         return Diagnostic(SC.NO_REPAIR_EXISTS, text, notes=notes, help=advice)
     if found.status is RepairStatus.NOT_FOUND and question.in_part:
@@ -237,7 +237,7 @@ def _outcome(found: RepairResult, options: RepairOptions, report: Report) -> Dia
     return None
 
 
-def _harmless(question: Question) -> str:
+def harmless(question: Question) -> str:
     """What a safe plan does, by what decides."""
     severe = "" if question.reaches(SEVERITIES[-1]) else f" of severity `{question.min_severity}` or above"
     but = " but for what is exempt" if question.exemptions else ""

@@ -89,12 +89,14 @@ def decode(
     mode: Mode,
     longest: int,
     cache: Cache | None = None,
+    seed: int | None = None,
 ) -> Decoded:
     """Let a model build a plan of at most ``longest`` steps. ``messages`` ask for it; the guide stands at the start.
 
+    ``seed`` is for providers that draw by it.
     Raises :class:`plansafe.llm.models.port.ModelError`.
     """
-    return _Decoding(model, name, messages, guide, mode, longest, cache).run()
+    return _Decoding(model, name, messages, guide, mode, longest, cache, seed).run()
 
 
 class _Decoding:
@@ -107,6 +109,7 @@ class _Decoding:
         mode: Mode,
         longest: int,
         cache: Cache | None,
+        seed: int | None,
     ) -> None:
         self.model = model
         self.name = name
@@ -115,6 +118,7 @@ class _Decoding:
         self.mode = mode
         self.longest = longest
         self.cache = cache
+        self.seed = seed
         self.choices: list[Choosing] = []
         self.taken: list[str] = []
         self.seen = {guide.state()}
@@ -200,6 +204,7 @@ class _Decoding:
         request = Request(
             (*self.messages[:-1], asked),
             max_tokens=64,
+            seed=self.seed,
             constraint=Choice(tuple(texts)),
             situation=Situation(self.name, tuple(self.taken), tuple(texts)),
         )

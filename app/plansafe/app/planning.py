@@ -1,0 +1,220 @@
+"""The command ``plan``: a task in words and a problem to a language model, and its plan with the verdict."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Annotated, NamedTuple
+
+import typer
+
+from plansafe.app.checking import Settings
+from plansafe.app.configuration import Asked, configure
+from plansafe.app.models import BaseUrl, ModelName
+from plansafe.app.options import (
+    Color,
+    ColorChoice,
+    DomainFile,
+    JudgeOption,
+    LenientTypes,
+    LtlFormulas,
+    MemoryLimit,
+    NoDefaultSpec,
+    NoProject,
+    ProblemFile,
+    SeverityChoice,
+    SeverityOption,
+    SpecFiles,
+)
+from plansafe.app.progress import tell
+from plansafe.app.proposing import ModelOptions, propose
+from plansafe.app.render.planned import PlannedJsonRenderer, PlannedRenderer
+from plansafe.app.running import REPORT, complain, guarded, limit_memory, print_text, remark, standard_output, terminal
+from plansafe.app.service import guard, usage_problem
+from plansafe.app.values import BadOption, read_cost
+from plansafe.app.writing import STANDARD_OUTPUT, NotWritten, save, unwritable
+from plansafe.app.writing import problem as unwritten
+from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.llm.loop.model import Decode, Style, Wishes
+from plansafe.llm.loop.transcript import lines
+from plansafe.verifier.repair.model import RepairOptions
+
+_MOST_WORDS = 10_000
+_STDOUT = "-"
+
+
+class Format(StrEnum):
+    """How the result is written."""
+
+    FULL = "full"
+    JSON = "json"
+
+
+def plan(
+    context: typer.Context,
+    model: ModelName,
+    words: Annotated[
+        str, typer.Argument(metavar="WORDS", help="The task as a person would put it; the goal is the problem's.")
+    ] = "",
+    domain: DomainFile = None,
+    problem: ProblemFile = None,
+    spec: SpecFiles = None,
+    ltl: LtlFormulas = None,
+    no_default_spec: NoDefaultSpec = False,
+    lenient_types: LenientTypes = False,
+    judge: JudgeOption = None,
+    min_severity: SeverityOption = SeverityChoice.LOW,
+    decode: Annotated[Decode, typer.Option(help="How the plan is held to the task (docs/planning.md).")] = Decode.FREE,
+    rounds: Annotated[
+        int, typer.Option(min=1, max=50, metavar="N", help="Ask at most so often for a whole plan (free, grammar).")
+    ] = 3,
+    feedback: Annotated[Style, typer.Option(help="How much the model is told about its last plan.")] = Style.FINDING,
+    last_resort: Annotated[
+        bool,
+        typer.Option(
+            "--last-resort/--no-last-resort", help="Where no plan of the model is safe: repair the best, else plan."
+        ),
+    ] = True,
+    slack: Annotated[
+        str,
+        typer.Option(metavar="TIMES", help="How long a plan may be, in known ways to the goal (step by step)."),
+    ] = "1.5",
+    max_steps: Annotated[
+        int, typer.Option(min=1, max=10_000, metavar="N", help="Where no way is known, and under the grammar.")
+    ] = 60,
+    max_tokens: Annotated[int, typer.Option(min=1, metavar="N", help="Of one answer, reasoning included.")] = 1024,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="For mocks, and providers that draw by it.")] = None,
+    reference: Annotated[
+        str | None, typer.Option(metavar="FILE", help="The plan that `--model mock/reference` writes.")
+    ] = None,
+    time_limit: Annotated[float, typer.Option(min=0, metavar="SECONDS", help="For each repair; 0: none.")] = 30.0,
+    base_url: BaseUrl = None,
+    cache: Annotated[str | None, typer.Option(metavar="FILE", help="Where answers are kept.")] = None,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Keep no answer, and use none that is kept.")] = False,
+    transcript: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write every call as JSON lines, which `replay/FILE` reads.")
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write a safe plan to a file (`-`: to standard output, and the report to standard error).",
+        ),
+    ] = None,
+    form: Annotated[Format, typer.Option("--format", help="How to write the result.")] = Format.FULL,
+    color: ColorChoice = Color.AUTO,
+    memory_limit: MemoryLimit = 8192,
+    no_project: NoProject = False,
+) -> None:
+    """Ask a language model for a plan, judge it, say what is wrong, and ask again, until a plan is SAFE.
+
+    The report lists the plan with who contributed each step. Exit codes: 0 a plan that is SAFE or VALID, 1 PROVED that
+    there is none, 2 usage, unreadable file or no answer, 3 NOT FOUND in the rounds, 4 a bug in safecheck.
+    """
+    settings = Settings(
+        domain=domain,
+        problem=problem,
+        specs=tuple(spec or ()),
+        default_spec=not no_default_spec,
+        lenient_types=lenient_types,
+        judge=None if judge is None else judge.value,
+        min_severity=min_severity.value,
+        ltl=tuple(ltl or ()),
+        time_limit=time_limit,
+    )
+    now = configure(context, Asked((_STDOUT,), no_project, False), settings, form.value, memory_limit, tuple(Format))
+    seconds = now.settings.time_limit
+    settings = now.settings._replace(hashes=now.form == Format.JSON, time_limit=Settings().time_limit)
+    limit_memory(now.memory)
+
+    def work() -> int:
+        if len(words) > _MOST_WORDS:
+            raise BadOption(f"a task has at most {_MOST_WORDS:,} characters")
+        if not math.isfinite(seconds):
+            raise BadOption("--time-limit takes a number of seconds")
+        wishes = Wishes(
+            decode,
+            rounds,
+            feedback,
+            _slack(slack),
+            max_steps,
+            max_tokens,
+            seed,
+            last_resort,
+            RepairOptions(time_limit_s=seconds or None),
+        )
+        options = ModelOptions(model, base_url, cache, not no_cache, reference, seed or 0)
+        return _planned(words, settings, wishes, options, _Out(output, transcript, Format(now.form), color.value))
+
+    raise typer.Exit(guarded(lambda: _usable(settings, work)))
+
+
+class _Out(NamedTuple):
+    """Where things are written, and how."""
+
+    plan: str | None
+    transcript: str | None
+    form: Format
+    color: str
+
+
+def _usable(settings: Settings, work: Callable[[], int]) -> int:
+    """Do the work if the options make sense; say what is wrong otherwise, or if standard output is full."""
+    wrong = usage_problem(settings)
+    if wrong is not None:
+        return complain(wrong)
+    try:
+        return work()
+    except (BadOption, NotWritten) as bad:
+        return complain(bad.diagnostic)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        return complain(unwritable("standard output", error))
+
+
+def _slack(text: str) -> tuple[int, int]:
+    value = read_cost("--slack", text)
+    if value < 1:
+        raise BadOption(f"--slack takes a number of at least 1, not {text!a}", "1: no longer than the known way")
+    return value.numerator, value.denominator
+
+
+def _planned(words: str, settings: Settings, wishes: Wishes, options: ModelOptions, out: _Out) -> int:
+    """Plan, print, write: the plan only if it is safe, and everything only when it is whole."""
+    kept = guard([path for path in (options.reference,) if path is not None], settings)
+    place = _STDOUT if out.plan in STANDARD_OUTPUT else out.plan
+    for name in (place, out.transcript):
+        wrong = unwritten(name, kept)
+        if wrong is not None:
+            raise NotWritten(wrong)
+    tell("waiting for the model ..")
+    try:
+        made = propose(words, settings, wishes, options)
+    finally:
+        tell("")
+    if isinstance(made, Diagnostic):
+        return complain(made)
+    kept = kept._replace(inputs={*kept.inputs, *[used.path for used in made.result.inputs]})
+    if out.transcript is not None and made.planned is not None:
+        remark(save(out.transcript, "".join(lines(made.planned)), kept))
+    saved = None
+    if place is not None and made.exit_code == 0 and made.planned is not None:
+        saved = place
+        if place == _STDOUT:
+            print_text(made.planned.plan)
+        else:
+            remark(save(place, made.planned.plan, kept))
+    stream = sys.stderr if place == _STDOUT else standard_output()
+    if out.form is Format.JSON:
+        stream.write(PlannedJsonRenderer(settings).plan(made, saved))
+    else:
+        stream.write(PlannedRenderer(terminal(out.color, stream)).plan(made, saved))
+    stream.flush()
+    if made.result.failure is not None:
+        print(made.result.failure + REPORT, file=sys.stderr)
+    return made.exit_code

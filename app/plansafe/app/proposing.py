@@ -1,0 +1,171 @@
+"""A plan of a language model, for every door: words and a problem in, a plan with its verdict and its history out.
+
+The loop is that of the front-end for models; here are the files, the model by its name, and what is said of the end.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import NamedTuple
+
+from plansafe.app.checking import Prepared, Result, Settings
+from plansafe.app.discovery import Input
+from plansafe.app.plans import heading
+from plansafe.app.repairing import harmless, many_worlds
+from plansafe.app.service import Session
+from plansafe.grammar.codes import SC
+from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.grammar.source import Source
+from plansafe.llm.loop.model import PLAN, Decode, Planned, Status, Wishes
+from plansafe.llm.loop.policies import policies
+from plansafe.llm.loop.rounds import plan_with
+from plansafe.llm.models.cache import Cache, default_path
+from plansafe.llm.models.port import Model, ModelError
+from plansafe.llm.models.providers import Settings as ModelSettings
+from plansafe.llm.models.providers import open_model
+from plansafe.llm.prompts.planning import planning_prompt
+from plansafe.verifier.planning.own_search import unsupported
+from plansafe.verifier.reporting.report import Report, unjudged
+
+_NO_WORDS = "reach the goal"
+_EXIT_CODES = {Status.FOUND: 0, Status.UNSOLVABLE: 1, Status.NOT_FOUND: 3}
+
+
+class ModelOptions(NamedTuple):
+    """Which model is asked. ``cache``: where answers are kept; ``reference``: the plan of ``mock/reference``."""
+
+    name: str
+    base_url: str | None = None
+    cache: str | None = None
+    keep: bool = True
+    reference: str | None = None
+    seed: int = 0
+
+
+class Proposed(NamedTuple):
+    """What came of it. ``result`` is the audit of the plan, or why there is none; ``seconds`` of wall-clock time.
+
+    ``planned`` is ``None`` where nobody was asked: the inputs cannot be used.
+    """
+
+    result: Result
+    planned: Planned | None = None
+    outcome: Diagnostic | None = None
+    wishes: Wishes = Wishes()
+    model: str = ""
+    seconds: float = 0.0
+
+    @property
+    def exit_code(self) -> int:
+        """0 a plan that is SAFE or VALID, 1 PROVED that there is none, 3 NOT FOUND, 2 unreadable, 4 a bug."""
+        if self.planned is None:
+            return self.result.exit_code
+        if self.planned.status is Status.FOUND:
+            return self.result.exit_code
+        return _EXIT_CODES[self.planned.status]
+
+
+def propose(words: str, settings: Settings, wishes: Wishes, options: ModelOptions) -> Proposed | Diagnostic:
+    """Plan for the problem of ``settings``. A diagnostic says why the model cannot be asked, or gave no answer."""
+    session = Session(settings)
+    folder = os.path.dirname(settings.problem) if settings.problem not in (None, "-") else ""
+
+    def work(prepared: Prepared) -> Proposed | Diagnostic:
+        try:
+            return _proposed(session, prepared, words, wishes, options)
+        except ModelError as error:
+            return error.diagnostic
+
+    place = Source(os.path.join(folder or "", PLAN), "")
+    done = next(session.each([place], work, 0.0))
+    return Proposed(done) if isinstance(done, Result) else done
+
+
+def _proposed(
+    session: Session, prepared: Prepared, words: str, wishes: Wishes, options: ModelOptions
+) -> Proposed | Diagnostic:
+    checker = prepared.checker
+    wrong = _refused(prepared, wishes)
+    if wrong is not None:
+        return Proposed(session.result(prepared, unjudged(prepared.plan.name, wrong)))
+    reference = session.reference(options.reference, prepared) if options.reference is not None else None
+    if isinstance(reference, tuple):
+        return Proposed(session.result(prepared, unjudged(prepared.plan.name, *reference)))
+    written = None
+    if reference is not None:
+        written = "".join([f"({' '.join(step.tokens)})\n" for step in checker.read(reference).text.steps])
+    known = policies(checker.compiled, written, options.seed, wishes.max_steps)
+    model = open_model(options.name, ModelSettings(options.base_url, connections=1, seed=options.seed, policies=known))
+    cache = None
+    try:
+        if options.keep and model.keeps:
+            cache = Cache(options.cache or default_path(os.environ))
+        return _run(session, prepared, words, wishes, options.name, model, cache)
+    finally:
+        model.close()
+        if cache is not None:
+            cache.close()
+
+
+def _run(
+    session: Session,
+    prepared: Prepared,
+    words: str,
+    wishes: Wishes,
+    name: str,
+    model: Model,
+    cache: Cache | None,
+) -> Proposed:
+    checker = prepared.checker
+    begun = time.monotonic()
+    problem = next((used for used in prepared.inputs if used.role == "problem"), None)
+    task = (heading(problem.source.text).name if problem is not None else None) or "task"
+    messages = planning_prompt(words.strip() or _NO_WORDS, checker.compiled).messages
+    planned = plan_with(model, task, messages, checker, wishes, cache)
+    result = _result(session, prepared, planned)
+    outcome = _outcome(planned, result.report)
+    return Proposed(result, planned, outcome, wishes, name, time.monotonic() - begun)
+
+
+def _refused(prepared: Prepared, wishes: Wishes) -> Diagnostic | None:
+    """Why nobody is asked: there are many worlds, or steps one by one are not searched for such a task."""
+    checker = prepared.checker
+    read = checker.read(prepared.plan)
+    if checker.open:
+        return many_worlds(checker, read, "the prompt for a plan")
+    why = unsupported(checker.compiled, True) if wishes.decode.stepwise else ""
+    if why:
+        message = f"--decode {wishes.decode.value} does not take this task: {why}"
+        return Diagnostic(SC.BAD_OPTION, message, help=f"--decode {Decode.FREE.value} takes every task of one world")
+    return None
+
+
+def _result(session: Session, prepared: Prepared, planned: Planned) -> Result:
+    """The audit of what is handed out or was best; else why no answer was read."""
+    answers = planned.answers
+    refused = planned.rounds[-1].refused if planned.rounds else ()
+    source = Source(PLAN, planned.plan)
+    shown = Input("plan", PLAN, "given", source)
+    inputs = (shown, *prepared.inputs[1:])
+    sources = {**prepared.sources, PLAN: source}
+    if planned.report is not None:
+        prepared = prepared._replace(plan=source, inputs=inputs, sources=sources)
+        return session.result(prepared, planned.report)
+    if refused:
+        sources["answer.txt"] = Source("answer.txt", answers[-1].text)
+    return Result(PLAN, unjudged(PLAN, *refused), inputs, sources)
+
+
+def _outcome(planned: Planned, report: Report) -> Diagnostic | None:
+    """Why there is no safe plan, as a diagnostic."""
+    notes = (planned.detail,) if planned.detail else ()
+    match planned.status:
+        case Status.FOUND:
+            return None
+        case Status.UNSOLVABLE:
+            text = f"PROVED: no plan reaches the goal and {harmless(report.decided.question)}"
+            return Diagnostic(SC.NO_REPAIR_EXISTS, text, notes=notes, help="change the goal, the rules or the problem")
+        case Status.NOT_FOUND:
+            advice = "raise --rounds, let --last-resort repair, or hold the model to the task with --decode guided"
+            return Diagnostic(SC.NO_REPAIR_FOUND, "no safe plan was found; there may be one", notes=notes, help=advice)

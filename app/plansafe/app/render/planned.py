@@ -1,0 +1,129 @@
+"""A model's plan for people and for programs: each step with who contributed it, the verdict, what it cost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plansafe.app.checking import Settings
+from plansafe.app.proposing import Proposed
+from plansafe.app.render import version
+from plansafe.app.render.full import FullRenderer
+from plansafe.app.render.json import JsonRenderer, diagnostic_object, dumps, safe_line
+from plansafe.app.render.text import Style, brief, pad, visible, width
+from plansafe.llm.loop.model import By, Part, Planned, Round
+from plansafe.verifier.reporting.report import Report
+
+SCHEMA = 1
+_WIDEST = 60
+"""Columns of steps beside which marks are lined up."""
+
+
+class PlannedRenderer:
+    """Prints one plan of a model."""
+
+    def __init__(self, style: Style) -> None:
+        self._style = style
+        self._full = FullRenderer(style)
+
+    def plan(self, made: Proposed, written: str | None = None) -> str:
+        """Render it; ``written`` is the file that the plan was written to."""
+        if made.planned is None:
+            return self._full.plan(made.result)
+        blocks = [self._listing(made.planned.parts)]
+        if made.planned.report is not None:
+            blocks.append(self._full.plan(made.result).rstrip("\n"))
+        else:
+            blocks += self._full.arranged(made.result, [])
+        if made.outcome is not None:
+            blocks.append(self._full.diagnostic(made.outcome, made.result))
+        blocks.append(self._cost(made, written))
+        return "\n\n".join([block for block in blocks if block]) + "\n\n"
+
+    def _listing(self, parts: tuple[Part, ...]) -> str:
+        """The steps with their numbers, and who contributed each."""
+        size = len(str(len(parts)))
+        shown = [brief(part.step) for part in parts]
+        columns = min(_WIDEST, max([width(step) for step in shown], default=0))
+        rows = []
+        for number, (part, step) in enumerate(zip(parts, shown, strict=True), 1):
+            mark = part.by.value if part.by is By.MODEL else self._style.warning(part.by.value)
+            note = self._style.faint(f": {brief(part.note)}") if part.note else ""
+            rows.append(f"{number:>{size}}  {pad(step, columns)}  {mark}{note}")
+        return "\n".join(rows)
+
+    def _cost(self, made: Proposed, written: str | None) -> str:
+        planned = made.planned
+        assert planned is not None
+        name = visible(f"{made.model}, --decode {made.wishes.decode.value}")
+        asked = [_count(len(planned.rounds), "round"), _count(len(planned.answers), "call"), *_tokens(planned)]
+        lines = [f"{self._style.bold(pad('model', 14))} {name}: {', '.join(asked)}, {made.seconds:.1f} s"]
+        if planned.parts:
+            lines.append(f"{self._style.bold(pad('steps', 14))} {_shares(planned.parts)}")
+        if written is not None:
+            lines.append(f"written to {visible(written)}")
+        return "\n".join(lines)
+
+
+def _shares(parts: tuple[Part, ...]) -> str:
+    counts = [(by, len([part for part in parts if part.by is by])) for by in By]
+    return ", ".join([f"{count} by the {by.value}" for by, count in counts if count])
+
+
+def _tokens(planned: Planned) -> list[str]:
+    read = [answer.prompt_tokens for answer in planned.answers if answer.prompt_tokens is not None]
+    wrote = [answer.completion_tokens for answer in planned.answers if answer.completion_tokens is not None]
+    return ([f"{sum(read):,} tokens in"] if read else []) + ([f"{sum(wrote):,} out"] if wrote else [])
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+class PlannedJsonRenderer:
+    """Makes a JSON line, ``schema/plan-1.json``; the report on the plan is an object of ``schema/report-1.json``."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._reports = JsonRenderer(settings, version())
+
+    def plan(self, made: Proposed, written: str | None = None) -> str:
+        """Render it; ``written`` is the file that the plan was written to."""
+        planned, outcome = made.planned, made.outcome
+        answers = planned.answers if planned is not None else []
+        head: dict[str, Any] = {
+            "schema": SCHEMA,
+            "model": made.model,
+            "decode": made.wishes.decode.value,
+            "exit_code": made.exit_code,
+            "status": planned.status.value if planned is not None else None,
+            "detail": planned.detail if planned is not None else "",
+            "text": planned.plan if planned is not None and made.exit_code == 0 else None,
+            "steps": [_part(part) for part in planned.parts] if planned is not None else [],
+            "rounds": [_round(one) for one in planned.rounds] if planned is not None else [],
+            "calls": len(answers),
+            "prompt_tokens": sum([answer.prompt_tokens or 0 for answer in answers]),
+            "completion_tokens": sum([answer.completion_tokens or 0 for answer in answers]),
+            "searches": planned.searches if planned is not None else 0,
+            "seconds": round(made.seconds, 3),
+            "written": written,
+            "outcome": diagnostic_object(outcome, made.result.sources) if outcome is not None else None,
+        }
+        return safe_line(f'{dumps(head)[:-1]},"report":{self._reports.object(made.result)}}}')
+
+
+def _part(part: Part) -> dict[str, Any]:
+    return {"step": part.step, "by": part.by.value, "note": part.note}
+
+
+def _round(one: Round) -> dict[str, Any]:
+    return {
+        "calls": len(one.exchanges),
+        "headline": _headline(one.report),
+        "findings": len(one.report.findings) if one.report is not None else 0,
+        "codes": [said.code for said in one.refused],
+        "end": one.end,
+        "feedback": one.feedback,
+    }
+
+
+def _headline(report: Report | None) -> str | None:
+    return None if report is None or report.headline is None else report.headline.value

@@ -1,0 +1,142 @@
+"""What a run of the loop is asked for and what comes of it. Data only."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.llm.models.answer import Answer
+from plansafe.llm.models.request import Request
+from plansafe.verifier.repair.model import RepairOptions
+from plansafe.verifier.reporting.report import Headline, Report
+
+PLAN = "<plan>"
+"""What the plan is called in reports: it is in no file yet."""
+
+
+class Decode(StrEnum):
+    """How a model's plan is held to the task: not at all, to its grammar, or step by step."""
+
+    FREE = "free"
+    GRAMMAR = "grammar"
+    SHIELD = "shield"
+    GUIDED = "guided"
+    SOFT = "soft"
+
+    @property
+    def stepwise(self) -> bool:
+        """Whether the model is asked for one step at a time."""
+        return self not in (Decode.FREE, Decode.GRAMMAR)
+
+
+class Style(StrEnum):
+    """How much a model is told of its plan: nothing, the verdict, what is wrong, also why, or also what to change."""
+
+    NONE = "none"
+    VERDICT = "verdict"
+    FINDING = "finding"
+    CAUSE = "cause"
+    REPAIR = "repair"
+
+
+class By(StrEnum):
+    """Who contributed a step. ``GUIDE``: the model wanted another one, or was not asked since one alone was left."""
+
+    MODEL = "model"
+    GUIDE = "guide"
+    REPAIR = "repair"
+    PLANNER = "planner"
+
+
+class Part(NamedTuple):
+    """A step, who contributed it, and why it is not the model's own choice."""
+
+    step: str
+    by: By
+    note: str = ""
+
+
+class Exchange(NamedTuple):
+    """One call of the model."""
+
+    request: Request
+    answer: Answer
+
+
+class Round(NamedTuple):
+    """One proposal. ``plan`` and ``report`` are ``None`` where no plan was read; ``refused`` then says why.
+
+    ``end`` is how a plan that was built step by step ended. ``feedback`` is what the model was told of it.
+    """
+
+    exchanges: tuple[Exchange, ...]
+    plan: str | None
+    parts: tuple[Part, ...]
+    report: Report | None
+    refused: tuple[Diagnostic, ...] = ()
+    end: str = ""
+    feedback: str = ""
+
+    @property
+    def safe(self) -> bool:
+        """Whether the plan is SAFE or VALID; what is unknown is not."""
+        return self.report is not None and is_safe(self.report)
+
+
+class Wishes(NamedTuple):
+    """What is asked for.
+
+    ``rounds``: how often a whole plan is asked for at most. ``slack``: how many times as long as the known continuation
+    a plan built step by step may be, as a pair (numerator, denominator); ``max_steps`` where none is known, and under
+    the grammar. ``last_resort``: repair the best proposal, else plan, where no round is safe; ``repair`` bounds that.
+    """
+
+    decode: Decode = Decode.FREE
+    rounds: int = 3
+    feedback: Style = Style.FINDING
+    slack: tuple[int, int] = (3, 2)
+    max_steps: int = 60
+    max_tokens: int = 1024
+    seed: int | None = None
+    last_resort: bool = True
+    repair: RepairOptions = RepairOptions()
+
+
+class Status(StrEnum):
+    """How it ended: with a safe plan, with a proof that there is none, or without either."""
+
+    FOUND = "found"
+    UNSOLVABLE = "proved impossible"
+    NOT_FOUND = "not found"
+
+
+class Planned(NamedTuple):
+    """What came of it. Unless ``FOUND``, ``parts`` and ``report`` are those of the best proposal, if there was any.
+
+    ``steps_within``: how long a plan built step by step could be, 0 for whole plans. ``searches``: questions that were
+    put to the planner while the plan was built.
+    """
+
+    status: Status
+    parts: tuple[Part, ...]
+    report: Report | None
+    rounds: tuple[Round, ...]
+    detail: str = ""
+    steps_within: int = 0
+    searches: int = 0
+
+    @property
+    def plan(self) -> str:
+        """The plan as text, one step a line."""
+        return "".join([f"{part.step}\n" for part in self.parts])
+
+    @property
+    def answers(self) -> list[Answer]:
+        """All answers of the model, in order."""
+        return [exchange.answer for one in self.rounds for exchange in one.exchanges]
+
+
+def is_safe(report: Report) -> bool:
+    """Whether a plan is good enough to be handed out."""
+    return report.headline in (Headline.SAFE, Headline.VALID)

@@ -1,0 +1,157 @@
+"""The loop: a proposal, its verdict, what is said of it, another proposal; then the engine's own repair.
+
+Whole plans are asked for again with all that was said before. Plans built step by step are proposed once: what a
+verdict could say of them the guide has said already.
+"""
+
+from __future__ import annotations
+
+from plansafe.grammar.source import Source
+from plansafe.llm.decoding.stepwise import Choosing, Decoded, Mode, decode
+from plansafe.llm.decoding.whole import write_plan
+from plansafe.llm.loop import feedback
+from plansafe.llm.loop.last_resort import last_resort
+from plansafe.llm.loop.model import PLAN, By, Decode, Part, Planned, Round, Status, Style, Wishes
+from plansafe.llm.loop.recorder import Recorder
+from plansafe.llm.loop.repairs import Repairs
+from plansafe.llm.models.cache import Cache
+from plansafe.llm.models.port import Model
+from plansafe.llm.models.request import Message, Role
+from plansafe.verifier.api import Checker
+from plansafe.verifier.planning.guide import Guide
+
+_SHOWN = 4_000
+"""Characters of an answer that was not read, as it stands in what is asked next."""
+_ONCE_MORE = "Write the whole plan once more: one step a line and nothing else."
+_SAME = "This is the same plan as before. "
+
+
+def plan_with(
+    model: Model,
+    name: str,
+    messages: tuple[Message, ...],
+    checker: Checker,
+    wishes: Wishes = Wishes(),  # noqa: B008 - immutable
+    cache: Cache | None = None,
+) -> Planned:
+    """Let a model plan for a task. ``name`` is that of the task; ``messages`` ask for a plan.
+
+    Raises :class:`plansafe.llm.models.port.ModelError`; ``ValueError`` where the task is none for steps one by one.
+    """
+    recorder, repairs = Recorder(model, cache), Repairs(checker, wishes.repair)
+    if wishes.decode.stepwise:
+        planned = _stepwise(recorder, name, messages, checker, wishes)
+    else:
+        planned = _in_rounds(recorder, name, messages, checker, wishes, repairs)
+    if planned.status is not Status.NOT_FOUND or not wishes.last_resort:
+        return planned
+    return last_resort(checker, planned, repairs)
+
+
+def _stepwise(
+    recorder: Recorder, name: str, messages: tuple[Message, ...], checker: Checker, wishes: Wishes
+) -> Planned:
+    guide = Guide(checker.compiled)
+    ahead = guide.continuation()
+    if ahead.answer is False:  # without a bound on its length: there is no plan at all
+        return Planned(Status.UNSOLVABLE, (), None, (), ahead.detail or "the search was complete")
+    above, below = wishes.slack
+    longest = -(-above * len(ahead.steps) // below) if ahead.answer else wishes.max_steps
+    made = decode(recorder, name, messages, guide, Mode(wishes.decode.value), longest, seed=wishes.seed)
+    source = Source(PLAN, made.plan)
+    one = Round(recorder.taken(), made.plan, _parts(made), checker.check(source), end=made.end.value)
+    status = Status.FOUND if one.safe else Status.NOT_FOUND
+    detail = "" if one.safe else f"the plan ended: {made.end.value}"
+    return Planned(status, one.parts, one.report, (one,), detail, longest, made.searches)
+
+
+def _parts(made: Decoded) -> tuple[Part, ...]:
+    return tuple([_part(one) for one in made.choices[: len(made.steps)]])  # the last may be the choice to end
+
+
+def _part(one: Choosing) -> Part:
+    if one.forced:
+        return Part(one.taken, By.GUIDE, "the only step left")
+    if one.kept:
+        return Part(one.taken, By.MODEL)
+    return Part(one.taken, By.GUIDE, f"the model wanted {one.first}")
+
+
+def _in_rounds(
+    recorder: Recorder,
+    name: str,
+    messages: tuple[Message, ...],
+    checker: Checker,
+    wishes: Wishes,
+    repairs: Repairs,
+) -> Planned:
+    rounds: list[Round] = []
+    for number in range(1, wishes.rounds + 1):
+        one = _proposal(recorder, name, messages, checker, wishes)
+        if not one.safe and number < wishes.rounds:
+            one = one._replace(feedback=_said(one, rounds, checker, wishes, repairs))
+            messages = (*messages, Message(Role.ASSISTANT, _shown(one)), Message(Role.USER, one.feedback))
+        rounds.append(one)
+        if one.safe:
+            return Planned(Status.FOUND, one.parts, one.report, tuple(rounds))
+    read = [one for one in rounds if one.report is not None]
+    best = max(read, key=_rank) if read else None
+    detail = f"none of {wishes.rounds} plans is safe" if wishes.rounds > 1 else "the plan is not safe"
+    parts, report = ((), None) if best is None else (best.parts, best.report)
+    return Planned(Status.NOT_FOUND, parts, report, tuple(rounds), detail)
+
+
+def _proposal(recorder: Recorder, name: str, messages: tuple[Message, ...], checker: Checker, wishes: Wishes) -> Round:
+    written = write_plan(
+        recorder,
+        name,
+        messages,
+        checker,
+        grammar=wishes.decode is Decode.GRAMMAR,
+        longest=wishes.max_steps,
+        max_tokens=wishes.max_tokens,
+        seed=wishes.seed,
+    )
+    if written.plan is None:
+        return Round(recorder.taken(), None, (), None, written.read.diagnostics)
+    found = Source(PLAN, written.plan)
+    read = checker.read(found)
+    left = checker.compiled.refusal("the loop", read)
+    if read.text.diagnostics or left is not None:  # an order that is left open is no list of steps to hand out
+        refused = read.text.diagnostics or ((left,) if left is not None else ())
+        return Round(recorder.taken(), None, (), None, refused)
+    lines = [_line(found.text, span.start) for span in read.spans]
+    text = "".join([f"{line}\n" for line in lines])  # what is judged is what is handed out, letter by letter
+    parts = tuple([Part(line, By.MODEL) for line in lines])
+    return Round(recorder.taken(), text, parts, checker.check(Source(PLAN, text)))
+
+
+def _line(text: str, at: int) -> str:
+    end = text.find("\n", at)
+    return text[text.rfind("\n", 0, at) + 1 : len(text) if end < 0 else end].strip()
+
+
+def _rank(one: Round) -> tuple[int, int]:
+    """Of proposals the one with the fewest findings that follow from nothing; of those the longest."""
+    assert one.report is not None
+    return -len([f for f in one.report.findings if not f.follows]) - one.report.suppressed, len(one.parts)
+
+
+def _said(one: Round, before: list[Round], checker: Checker, wishes: Wishes, repairs: Repairs) -> str:
+    """What the model is told of its proposal; without feedback it is only asked again."""
+    if one.report is None or one.plan is None:
+        said = feedback.unread(wishes.feedback, one.refused, one.exchanges[-1].answer.text)
+    else:
+        steps = [part.step for part in one.parts]
+        said = feedback.of_report(wishes.feedback, checker, Source(PLAN, one.plan), one.report, steps, repairs)
+    if wishes.feedback is Style.NONE:
+        return _ONCE_MORE
+    again = one.plan is not None and any([other.plan == one.plan for other in before])
+    return f"{_SAME if again else ''}{said}"
+
+
+def _shown(one: Round) -> str:
+    """The proposal as it stands in what is asked next: its steps, or the beginning of what was not read."""
+    if one.plan is not None:
+        return "".join([f"{part.step}\n" for part in one.parts])[:_SHOWN]
+    return one.exchanges[-1].answer.text[:_SHOWN] or "(nothing)"

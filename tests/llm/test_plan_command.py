@@ -1,0 +1,178 @@
+"""``safecheck plan`` in this process, with the real engine and mocks for models: reports, files, exit codes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import jsonschema
+import pytest
+from loop_kitchen import COLD, DOMAIN, PROBLEM, RULES, SAFE, UNSAFE
+
+from plansafe.app.commandline import app
+
+Run = Callable[..., tuple[int, str, str]]
+SCHEMA = Path(__file__).resolve().parents[2] / "app/plansafe/app/schema/plan-1.json"
+NASTY = "\x1b]0;pwned\x07 ../../etc/passwd\n1. (switch-on hob\u202e kitchen)\n"
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SAFECHECK_CACHE", str(tmp_path / "cache"))
+    Path("task").mkdir()
+    Path("task/d.pddl").write_text(DOMAIN)
+    Path("task/p.pddl").write_text(PROBLEM)
+    Path("task/kitchen.safe").write_text(RULES)
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as stop:
+            app(["plan", "--memory-limit", "0", *arguments], prog_name="safecheck")
+        out, err = capsys.readouterr()
+        return int(stop.value.code or 0), out, err
+
+    return call
+
+
+def says(*answers: str) -> str:
+    """A file of recorded answers for the task, round by round."""
+    lines = [json.dumps({"task": "tea", "text": answer}) + "\n" for answer in answers]
+    Path("answers.jsonl").write_text("".join(lines))
+    return "replay/answers.jsonl"
+
+
+def written() -> set[str]:
+    return {path.name for path in Path().iterdir()} - {"task", "answers.jsonl"}
+
+
+@pytest.mark.parametrize("decode", ["free", "grammar", "shield", "guided", "soft"])
+def test_every_way_of_decoding_gives_a_plan(decode: str, run: Run) -> None:
+    code, out, err = run("-m", "mock/planner", "--problem", "task/p.pddl", "--decode", decode, "Heat the hob.")
+    assert (code, err) == (0, "")
+    rows = out.splitlines()[:3]
+    assert [row.split()[0] for row in rows] == ["1", "2", "3"]
+    assert all(row.split("  ")[-1].strip() in ("model", "guide: the only step left") for row in rows)
+    assert "\nSAFE   no findings, 3 steps, 1 rule" in out
+    assert f"mock/planner, --decode {decode}: 1 round, " in out
+    assert "task/kitchen.safe  (in task/)" in out
+    assert written() == set()
+
+
+def test_a_safe_plan_is_written_and_an_unsafe_one_is_not(run: Run) -> None:
+    asked = ("--problem", "task/p.pddl", "-o", "tea.plan")
+    code, out, _ = run("-m", says(UNSAFE), *asked, "--rounds", "1", "--no-last-resort")
+    assert code == 3
+    assert "UNSAFE   1 finding" in out
+    assert "SC801" in out
+    assert written() == set()
+    code, out, _ = run("-m", says(UNSAFE), *asked, "--rounds", "1")
+    assert code == 0
+    assert "2  (switch-off hob kitchen)  repair: " in out
+    assert "2 by the model, 1 by the repair\nwritten to tea.plan" in out
+    assert Path("tea.plan").read_text() == SAFE
+
+
+def test_the_plan_alone_on_standard_output(run: Run) -> None:
+    code, out, err = run("-m", "mock/planner", "--problem", "task/p.pddl", "-o", "-")
+    assert (code, out) == (0, SAFE)
+    assert "SAFE   no findings" in err
+
+
+def test_that_there_is_none_is_proved(run: Run) -> None:
+    Path("task/kitchen.safe").write_text(COLD)
+    for decode in ("free", "guided"):
+        code, out, _ = run(
+            "-m", "mock/unsafe", "--problem", "task/p.pddl", "--decode", decode, "--rounds", "1", "-o", "x.plan"
+        )
+        assert code == 1
+        assert "error[SC802]: PROVED: no plan reaches the goal and keeps the rules" in out
+        assert written() == set()
+
+
+def test_an_answer_that_is_not_read(run: Run) -> None:
+    code, out, _ = run("-m", "mock/empty", "--problem", "task/p.pddl", "--no-last-resort")
+    assert code == 3
+    assert "error[SC740]: the text is empty" in out
+    assert "3 rounds, 3 calls" in out
+    assert "SAFE" not in out
+
+
+def test_a_hostile_answer_is_shown_harmless_and_chooses_nothing(run: Run) -> None:
+    for answer in (NASTY, "; domain: ../../x.pddl\n; problem: /etc/passwd\n" + UNSAFE, "(" * 100_000):
+        code, out, err = run("-m", says(answer), "--problem", "task/p.pddl", "--rounds", "1", "--no-last-resort")
+        assert code == 3
+        assert "\x1b" not in out + err
+        assert "\x07" not in out + err
+        assert "\u202e" not in out + err
+        assert len(out) < 50_000
+    assert written() == set()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("-m", "mock/nobody", "--problem", "task/p.pddl"), "SC630"),
+        (("-m", "replay/none.jsonl", "--problem", "task/p.pddl"), "SC601"),
+        (("-m", "mock/reference", "--problem", "task/p.pddl"), "SC637"),
+        (("-m", "mock/reference", "--problem", "task/p.pddl", "--reference", "none.plan"), "SC601"),
+        (("-m", "mock/planner", "--problem", "task/none.pddl"), "SC601"),
+        (("-m", "mock/planner", "--problem", "task/p.pddl", "--slack", "0.5"), "SC607"),
+        (("-m", "mock/planner", "--problem", "task/p.pddl", "-o", "nowhere/x.plan"), "SC607"),
+        (("-m", "mock/planner", "--problem", "task/p.pddl", "-o", "task/p.pddl"), "SC6"),
+        (("-m", "mock/planner"), "SC60"),
+        (("-m", "mock/planner", "--problem", "task/p.pddl", "x" * 10_001), "SC607"),
+    ],
+)
+def test_mistakes_exit_with_2_and_write_nothing(words: tuple[str, ...], said: str, run: Run) -> None:
+    code, out, err = run(*words)
+    assert code == 2
+    assert said in out + err
+    assert written() == set()
+    assert Path("task/p.pddl").read_text() == PROBLEM
+
+
+def test_many_worlds_are_refused(run: Run) -> None:
+    Path("task/p.pddl").write_text(PROBLEM.replace("(in hob kitchen))", "(in hob kitchen) (unknown (on hob)))"))
+    code, out, _ = run("-m", "mock/planner", "--problem", "task/p.pddl")
+    assert code == 2
+    assert "SC507" in out
+
+
+def test_the_reference_is_written_by_its_mock(run: Run) -> None:
+    Path("task/right.plan").write_text(SAFE)
+    asked = ("-m", "mock/reference", "--problem", "task/p.pddl", "--reference", "task/right.plan")
+    for decode, shares in (("free", "3 by the model"), ("guided", "2 by the model, 1 by the guide")):
+        code, out, _ = run(*asked, "--decode", decode)
+        assert code == 0
+        assert shares in out
+
+
+def test_a_transcript_replays_to_the_same_report(run: Run) -> None:
+    asked = ("--problem", "task/p.pddl", "--seed", "7", "--feedback", "repair", "Tea!")
+    first = run("-m", "mock/random", *asked, "--transcript", "run.jsonl", "--decode", "shield")
+    again = run("-m", "replay/run.jsonl", *asked, "--decode", "shield")
+    rows = [line for line in first[1].splitlines() if not line.startswith("model ")]
+    assert [line for line in again[1].splitlines() if not line.startswith("model ")] == rows
+    assert again[0] == first[0]
+    code, _, err = run("-m", "replay/run.jsonl", *asked[:-1], "Coffee!", "--decode", "shield")
+    assert (code, err.startswith("error[SC639]")) == (2, True)
+
+
+def test_json_keeps_its_schema(run: Run) -> None:
+    validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text()))
+    asked = ("--problem", "task/p.pddl", "--format", "json")
+    for words, code in (
+        (("-m", "mock/planner", "--decode", "guided"), 0),
+        (("-m", "mock/unsafe", "-o", "x.plan"), 0),
+        (("-m", "mock/empty", "--no-last-resort"), 3),
+        (("-m", "mock/unsafe", "--no-last-resort", "--rounds", "2"), 3),
+        (("-m", "mock/planner", "--problem", "none.pddl"), 2),
+    ):
+        got, out, _ = run(*asked, *words)
+        (line,) = out.splitlines()
+        found = json.loads(line)
+        validator.validate(found)
+        assert got == found["exit_code"] == code
+        assert (found["text"] is not None) == (code == 0)
+        assert not code or found["written"] is None
