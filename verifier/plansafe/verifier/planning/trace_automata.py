@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
-from typing import assert_never
 
 from plansafe.verifier.execution.monitors import progression
 from plansafe.verifier.execution.monitors.program import (
@@ -25,18 +24,13 @@ from plansafe.verifier.execution.monitors.progression import Progression
 from plansafe.verifier.model.nodes import (
     TRUE,
     And,
-    Atom,
-    Compare,
-    Equal,
     Formula,
     Not,
-    Or,
     Quantified,
     Task,
     Temporal,
-    Truth,
 )
-from plansafe.verifier.model.operations import counts_letters, future_operator, subformulas, substituted, trace_operator
+from plansafe.verifier.model.operations import counts_letters, subformulas, substituted, trace_operator
 from plansafe.verifier.rules.split import past_only
 
 MAX_LEAVES = 10
@@ -134,52 +128,25 @@ class Ltl(Automaton):
         self.table = Progression()
         operators = [part.operator for part in subformulas(formula) if isinstance(part, Temporal)]
         self.stepwise = any(map(counts_letters, operators))
-        self.start = self._node(formula, positive)
+        self.start = self.table.normal(formula, positive, self._bit, self._instances)
 
-    def _node(self, formula: Formula, positive: bool) -> int:
+    def _bit(self, formula: Formula) -> int | None:
+        """The number of a formula about the past among the leaves; ``None`` of anything else."""
         self._budget -= 1
         if self._budget < 0:
             raise CannotCompile("a quantifier over temporal formulas with too many instances")
-        table = self.table
-        if isinstance(formula, Truth):
-            return progression.TRUE if formula.value == positive else progression.FALSE
-        if past_only(formula):
-            key = structure(formula)
-            if key not in self._index:
-                self._index[key] = len(self.leaves)
-                self.leaves.append(formula)
-                if len(self.leaves) > MAX_LEAVES:
-                    raise CannotCompile(f"a formula over the trace with more than {MAX_LEAVES} parts")
-            return table.literal(self._index[key], positive)
-        match formula:
-            case Not():
-                return self._node(formula.body, not positive)
-            case And() | Or():
-                parts = [self._node(part, positive) for part in formula.parts]
-                return table.conjunction(parts) if isinstance(formula, And) == positive else table.disjunction(parts)
-            case Quantified():
-                every = self._task.bindings(formula.variables, {})
-                parts = [self._node(substituted(formula.body, values), positive) for values in every]
-                return table.conjunction(parts) if formula.universal == positive else table.disjunction(parts)
-            case Temporal():
-                return self._future(formula, positive)
-            case Atom() | Equal() | Compare():
-                raise AssertionError("state formulas are leaves")
-            case _:
-                assert_never(formula)
+        if not past_only(formula):
+            return None
+        key = structure(formula)
+        if key not in self._index:
+            self._index[key] = len(self.leaves)
+            self.leaves.append(formula)
+            if len(self.leaves) > MAX_LEAVES:
+                raise CannotCompile(f"a formula over the trace with more than {MAX_LEAVES} parts")
+        return self._index[key]
 
-    def _future(self, formula: Temporal, positive: bool) -> int:
-        table = self.table
-        operator = future_operator(formula)
-        if operator == "sometime-after":
-            premise, conclusion = formula.operands
-            answer = table.make("sometime" if positive else "always", self._node(conclusion, positive))
-            trigger = self._node(premise, not positive)
-            if positive:
-                return table.make("always", table.disjunction([trigger, answer]))
-            return table.make("sometime", table.conjunction([trigger, answer]))
-        word = operator if positive else progression.dual(operator)
-        return table.make(word, *[self._node(operand, positive) for operand in formula.operands])
+    def _instances(self, formula: Quantified) -> Iterator[Formula]:
+        return (substituted(formula.body, values) for values in self._task.bindings(formula.variables, {}))
 
     def successor(self, state: ComponentState, phase: int, letter: int) -> ComponentState:  # noqa: ARG002 - it has no clock
         """What must hold of the rest."""

@@ -36,7 +36,6 @@ from plansafe.verifier.model.operations import (
     PAST_OPERATORS,
     WHOLE_TRACE,
     free_slots,
-    future_operator,
     is_temporal,
     past_operator,
     subformulas,
@@ -152,7 +151,7 @@ class Program:
     def _boolean(self, formula: Formula) -> Combination:
         """The Boolean top of a formula over the trace; maximal formulas without whole-trace operators become LTLf."""
         if not any([isinstance(p, Temporal) and p.operator in WHOLE_TRACE for p in subformulas(formula)]):
-            node = self._ltl(formula, True)
+            node = self.progression.normal(formula, True, self._bit, _ground)
             return self._component(Component("ltl", [], (), node))
         match formula:
             case Not():
@@ -172,49 +171,13 @@ class Program:
         self.components.append(component)
         return Combination("component", len(self.components) - 1)
 
-    def _ltl(self, formula: Formula, positive: bool) -> int:
-        """Negation normal form, as a node of the progression.
-
-        Past subformulas become bits above the leaves' (see :meth:`_letter`).
-        """
-        table = self.progression
-        if isinstance(formula, Truth):
-            return progression.TRUE if formula.value == positive else progression.FALSE
+    def _bit(self, formula: Formula) -> int | None:
+        """The bit of a leaf or of a past subformula (see :meth:`_interleave`); ``None`` of anything else."""
         if not is_temporal(formula):
-            return table.literal(2 * self.leaf(formula), positive)
-        match formula:
-            case Not():
-                return self._ltl(formula.body, not positive)
-            case And() | Or():
-                parts = [self._ltl(p, positive) for p in formula.parts]
-                return table.conjunction(parts) if isinstance(formula, And) == positive else table.disjunction(parts)
-            case Temporal():
-                if formula.operator in PAST_OPERATORS:
-                    return table.literal(2 * self._value(formula).number + 1, positive)
-                return self._future(formula, positive)
-            case Atom() | Equal() | Compare() | Quantified():
-                raise AssertionError("quantifiers over temporal formulas are ground")
-            case _:
-                assert_never(formula)
-
-    def _future(self, formula: Temporal, positive: bool) -> int:
-        table = self.progression
-        operator = future_operator(formula)
-        if operator == "sometime-after":
-            premise, conclusion = formula.operands
-            response = (
-                table.disjunction(
-                    [self._ltl(premise, not positive), table.make("sometime", self._ltl(conclusion, True))]
-                )
-                if positive
-                else None
-            )
-            if response is not None:
-                return table.make("always", response)
-            pending = table.conjunction([self._ltl(premise, True), table.make("always", self._ltl(conclusion, False))])
-            return table.make("sometime", pending)
-        word = operator if positive else progression.dual(operator)
-        return table.make(word, *[self._ltl(p, positive) for p in formula.operands])
+            return 2 * self.leaf(formula)
+        if isinstance(formula, Temporal) and formula.operator in PAST_OPERATORS:
+            return 2 * self._value(formula).number + 1
+        return None
 
     # -- running ------------------------------------------------------------------------------------------------------
 
@@ -384,6 +347,10 @@ class Combination(NamedTuple):
     kind: str
     number: int = 0
     parts: tuple[Combination, ...] = ()
+
+
+def _ground(formula: Quantified) -> list[Formula]:  # noqa: ARG001 - whatever it is
+    raise AssertionError("quantifiers over temporal formulas are ground")
 
 
 def _junction(formula: And | Or, parts: list[Combination]) -> Combination:

@@ -7,7 +7,11 @@ differ at the end.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Literal, NamedTuple, TypeAlias, assert_never
+
+from plansafe.verifier.model.nodes import And, Atom, Compare, Equal, Formula, Not, Or, Quantified, Temporal, Truth
+from plansafe.verifier.model.operations import future_operator
 
 Operator: TypeAlias = Literal["next", "weak-next", "until", "release", "always", "sometime"]
 Kind: TypeAlias = Literal["true", "false", "nonempty", "empty", "bit", "and", "or"] | Operator
@@ -100,6 +104,52 @@ class Progression:
         if len(flat) == 1:
             return flat.pop()
         return self._number(Node(word, parts=frozenset(flat)))
+
+    def normal(
+        self,
+        formula: Formula,
+        positive: bool,
+        leaf: Callable[[Formula], int | None],
+        instances: Callable[[Quantified], Iterable[Formula]],
+    ) -> int:
+        """The node of a formula, or of its negation, in negation normal form.
+
+        ``leaf`` gives the bit that says the truth of a formula, ``None`` where no single bit does; ``instances`` the
+        instances of a quantifier's body. What they raise is passed on.
+        """
+
+        def node(part: Formula, positive: bool) -> int:
+            return self.normal(part, positive, leaf, instances)
+
+        if isinstance(formula, Truth):
+            return TRUE if formula.value == positive else FALSE
+        bit = leaf(formula)
+        if bit is not None:
+            return self.literal(bit, positive)
+        match formula:
+            case Not():
+                return node(formula.body, not positive)
+            case And() | Or():
+                parts = [node(part, positive) for part in formula.parts]
+                return self.conjunction(parts) if isinstance(formula, And) == positive else self.disjunction(parts)
+            case Quantified():
+                parts = [node(instance, positive) for instance in instances(formula)]
+                return self.conjunction(parts) if formula.universal == positive else self.disjunction(parts)
+            case Temporal():
+                operator = future_operator(formula)
+                if operator != "sometime-after":
+                    operands = [node(operand, positive) for operand in formula.operands]
+                    return self.make(operator if positive else dual(operator), *operands)
+                premise, conclusion = formula.operands
+                answer = self.make("sometime" if positive else "always", node(conclusion, positive))
+                trigger = node(premise, not positive)
+                if positive:
+                    return self.make("always", self.disjunction([trigger, answer]))
+                return self.make("sometime", self.conjunction([trigger, answer]))
+            case Atom() | Equal() | Compare():
+                raise AssertionError("state formulas are leaves")
+            case _:
+                assert_never(formula)
 
     def progress(self, formula: int, letter: int) -> int:
         """What must hold of the rest once ``letter`` (an integer of bits) has been read."""
