@@ -31,7 +31,17 @@ from plansafe.app.options import (
 from plansafe.app.progress import tell
 from plansafe.app.proposing import ModelOptions, propose
 from plansafe.app.render.planned import PlannedJsonRenderer, PlannedRenderer
-from plansafe.app.running import REPORT, complain, guarded, limit_memory, print_text, remark, standard_output, terminal
+from plansafe.app.running import (
+    MEMORY_MIB,
+    REPORT,
+    complain,
+    guarded,
+    limit_memory,
+    print_text,
+    remark,
+    standard_output,
+    terminal,
+)
 from plansafe.app.service import guard, usage_problem
 from plansafe.app.values import BadOption, read_cost
 from plansafe.app.writing import STANDARD_OUTPUT, NotWritten, save, unwritable
@@ -107,7 +117,7 @@ def plan(
     ] = None,
     form: Annotated[Format, typer.Option("--format", help="How to write the result.")] = Format.FULL,
     color: ColorChoice = Color.AUTO,
-    memory_limit: MemoryLimit = 8192,
+    memory_limit: MemoryLimit = MEMORY_MIB,
     no_project: NoProject = False,
 ) -> None:
     """Ask a language model for a plan, judge it, say what is wrong, and ask again, until a plan is SAFE.
