@@ -31,6 +31,7 @@ from typing import NamedTuple
 from bench.hazards.study import DATA, LIBRARY, scripts
 
 from plansafe.app.checking import Prepared, Result, Settings
+from plansafe.app.repairing import in_world
 from plansafe.app.service import Session
 from plansafe.grammar.source import Source
 from plansafe.verifier.diagnose.api import diagnose, phrase
@@ -41,6 +42,7 @@ from plansafe.verifier.execution.replay import HALT, Run
 from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.planning import chain, own_search
 from plansafe.verifier.repair import api, extract, graph
+from plansafe.verifier.repair.api import repair
 from plansafe.verifier.repair.model import RepairOptions, RepairResult
 from plansafe.verifier.reporting.confirmation import Confirmer
 from plansafe.verifier.reporting.report import Headline, Report
@@ -182,9 +184,14 @@ def mended_fault(fault: Fault, seconds: float) -> Mended:
 
 def repaired(name: str, what: str, ready: Prepared, plan: Source, seconds: float, right: ErrorClass | None) -> Mended:
     """Repair and diagnose a plan, in that much CPU time; ``right`` is what its fault should be called."""
+    options = RepairOptions(time_limit_s=seconds)
     begun = process_time()
-    found = diagnose(ready.checker, plan, RepairOptions(time_limit_s=seconds))
+    found = diagnose(ready.checker, plan, options)
     spent = process_time() - begun
+    if right is None:  # as the command repairs what has no goal
+        begun = process_time()
+        found = found._replace(repair=repair(ready.checker, plan, in_world(options, ready.checker, "virtualhome")))
+        spent = process_time() - begun
     failure = wrong(found.report, found.repair, ready)
     classes = tuple([error.value for error in found.classes if error not in HAZARDS])
     flagged = any([error in HAZARDS for error in found.classes])

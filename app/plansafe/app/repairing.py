@@ -17,7 +17,7 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.grammar.source import Source
 from plansafe.verifier.diagnose.model import Witness
-from plansafe.verifier.repair.model import Repair, RepairOptions, RepairResult, RepairStatus
+from plansafe.verifier.repair.model import Repair, RepairOptions, RepairResult, RepairStatus, Weights
 from plansafe.verifier.reporting.report import Blame, Headline, Report, unjudged
 from plansafe.verifier.rules.question import SEVERITIES, Question
 
@@ -108,7 +108,10 @@ def examine(
     seconds = 4 * limit + _GRACE if limit else 0.0
 
     def work(prepared: Prepared) -> Examined:
-        return _examine(session, prepared, wishes)
+        if wishes.classes:  # which are those of the least edits
+            return _examine(session, prepared, wishes)
+        meant = in_world(wishes.options, prepared.checker, settings.world)
+        return _examine(session, prepared, wishes._replace(options=meant))
 
     for done in session.each(plans, work, seconds):
         yield _ended(done, wishes.options) if isinstance(done, Result) else done
@@ -145,6 +148,23 @@ def _examine(session: Session, prepared: Prepared, wishes: ExaminationOptions) -
         again = session.prepare(Source(prepared.inputs[0].source.name, done.text))
         done = done._replace(after=again if isinstance(again, Result) else session.audit(again))
     return done
+
+
+def in_world(options: RepairOptions, checker: Checker, name: str | None) -> RepairOptions:
+    """What is asked of a repair in a world: where a plan has no goal, its own steps are all that says what it is for.
+
+    The steps that plans of that world are written for are kept, and, unless the user weighs otherwise, to replace or to
+    move a step costs two: what the author meant is lost or comes at another time.
+    """
+    if name is None or not checker.ok or checker.engine.task.goal:
+        return options
+    from plansafe.domains.worlds import world  # noqa: PLC0415 - most plans are of no world
+
+    purposes = world(name).purposes
+    if not purposes:
+        return options
+    weights = Weights(substitute=2, move=2) if options.weights == Weights() else options.weights
+    return options._replace(weights=weights, purposes=purposes)
 
 
 def many_worlds(checker: Checker, read: ReadSteps, what: str = "the search for repairs") -> Diagnostic:

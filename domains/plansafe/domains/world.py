@@ -74,7 +74,8 @@ class Benchmark(NamedTuple):
 
     ``domain`` names the shipped domain, if there is one. ``read_plan`` takes the scene that ``read_scene`` made.
     ``write_step`` gives the tokens of a PDDL step in the world's own form. ``example`` is a command line for the
-    documentation. No function raises for what is in a file: that is a diagnostic.
+    documentation. No function raises for what is in a file: that is a diagnostic. ``purposes`` are the actions that
+    plans of this world are written for: a repair of a plan without a goal keeps their steps.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Benchmark(NamedTuple):
     read_scene: Callable[[Request], Scene]
     read_plan: Callable[[Source, Scene], ForeignPlan]
     write_step: Callable[[tuple[str, ...], Scene], str]
+    purposes: frozenset[str] = frozenset()
 
 
 def wrong_task(request: Request, *names: str) -> tuple[Diagnostic, ...]:

@@ -26,4 +26,11 @@ WORLD = Benchmark(
     read_scene=read_scene,
     read_plan=read_plan,
     write_step=write_step,
+    # Steps that the others prepare; walking, finding, taking, putting and opening are means.
+    purposes=frozenset(
+        (
+            *("cut", "drink", "eat", "greet", "lie", "pour", "puton", "putoff", "read", "rinse", "scrub", "sit"),
+            *("sleep", "squeeze", "switchon", "type", "wash", "watch", "wipe"),
+        )
+    ),
 )

@@ -44,7 +44,24 @@ def repair(checker: Checker, plan: Source, options: RepairOptions = RepairOption
     problem = unsupported(checker, read)
     if problem:
         return RepairResult(RepairStatus.NOT_FOUND, detail=problem)
+    meant = _meant(checker, read.steps, options)
+    if meant > options.protected:
+        limit = None if options.time_limit_s is None else options.time_limit_s / 2
+        found = Repairer(checker, plan, read.steps, options._replace(protected=meant, time_limit_s=limit)).run()
+        if found.status is RepairStatus.FOUND:
+            return found
+        options = options._replace(time_limit_s=limit)
     return Repairer(checker, plan, read.steps, options).run()
+
+
+def _meant(checker: Checker, steps: Sequence[GroundAction | IllFormed], options: RepairOptions) -> frozenset[int]:
+    """The steps to keep: those that are protected, and, without a goal, those that the plan is there for."""
+    if checker.engine.task.goal:
+        return options.protected
+    own = [
+        n for n, step in enumerate(steps, 1) if isinstance(step, GroundAction) and step.action.name in options.purposes
+    ]
+    return options.protected | frozenset(own)
 
 
 def unsupported(checker: Checker, read: ReadSteps) -> str:
@@ -77,7 +94,7 @@ class Repairer:
         self.deadline = None if limit is None else monotonic() + limit
         text = checker.read(plan).text
         self.texts = ["(" + " ".join(step.tokens) + ")" for step in text.steps]
-        self._order = Order(checker, steps, self.texts)
+        self._order = Order(checker, steps, self.texts, bool(options.purposes) and not checker.engine.task.goal)
         self.ties: list[Aligned] = []
         """The repairs of least cost that were found, in order; more than are listed."""
         self.all_listed = True

@@ -95,6 +95,8 @@ class RepairOptions(NamedTuple):
     ``protected``: steps (from 1) that must be kept. ``max_cost``: give up beyond. ``max_repairs``: list at most so many
     tied repairs. ``time_limit_s``: for the whole search; what was found by then is returned, with a bound.
     ``tie_limit_s``: for finding the ties of a repair of least cost; without a ``time_limit_s`` there is none.
+    ``purposes``: names of actions that are done for their own sake. Where a task has no goal, they say what the plan is
+    for: their steps are kept, unless no repair is found in half the time that keeps them.
     """
 
     weights: Weights = Weights()
@@ -103,6 +105,7 @@ class RepairOptions(NamedTuple):
     max_repairs: int = 100
     time_limit_s: float | None = 30.0
     tie_limit_s: float = 0.5
+    purposes: frozenset[str] = frozenset()
 
 
 class RepairResult(NamedTuple):

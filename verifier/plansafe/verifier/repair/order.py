@@ -26,21 +26,29 @@ class _Look(NamedTuple):
 
     woken: bool
     slips: int
+    voids: int
     different: int
     kinds: tuple[int, ...]
+    apart: int
     places: tuple[int, ...]
     text: str
 
 
 class Order:
-    """Orders the repairs of one plan. ``texts``: its steps as written."""
+    """Orders the repairs of one plan. ``texts``: its steps as written.
+
+    ``means``: steps may be means alone (those that the plan is written for are protected): one that a new step makes
+    void is rather left out, and new steps stand beside those about the same things.
+    """
 
     def __init__(
         self,
         checker: Checker,
         steps: Sequence[GroundAction | IllFormed],
         texts: Sequence[str],
+        means: bool = False,
     ) -> None:
+        self.means = means
         self.engine = checker.engine
         self.steps = steps
         self.texts = texts
@@ -55,7 +63,8 @@ class Order:
         return sorted(found, key=self._look)
 
     def _look(self, aligned: Aligned) -> _Look:
-        play, state = self._in_play(aligned.steps, HALT)
+        log: list[list[StateChange]] = []
+        play, state = self._in_play(aligned.steps, HALT, log)
         woken = any([not any([old <= new for old in self._played.get(part, ())]) for part, new in play])
         different = 0
         for now, then in zip(state.facts, self.original.facts, strict=True):
@@ -66,7 +75,10 @@ class Order:
         kinds = tuple(sorted([_KINDS.index(kind) for kind in aligned.kinds], reverse=True))
         places = tuple([-p for p, origin in enumerate(aligned.origin) if not origin])
         text = " ".join([step_text(step, self.engine.task.objects) for step in aligned.steps])
-        return _Look(woken, self._slips(aligned), different, kinds, places, text)
+        everywhere = set.intersection(*[set(step.objects) for step in aligned.steps]) if aligned.steps else set()
+        voids = _voids(aligned, log, everywhere) if self.means else 0
+        apart = _apart(aligned, everywhere) if self.means else 0
+        return _Look(woken, self._slips(aligned), voids, different, kinds, apart, places, text)
 
     def _slips(self, aligned: Aligned) -> int:
         """How far replacements of ill-formed steps are from what was written, in tokens; the action counts twice."""
@@ -80,11 +92,17 @@ class Order:
                 total += len(self.texts[number - 1].split()) + 1
         return total
 
-    def _in_play(self, steps: Sequence[GroundAction | IllFormed], reading: str) -> tuple[set[InPlay], State]:
+    def _in_play(
+        self,
+        steps: Sequence[GroundAction | IllFormed],
+        reading: str,
+        log: list[list[StateChange]] | None = None,
+    ) -> tuple[set[InPlay], State]:
         """The rule instances that the steps of a plan bring into play, and its final state.
 
         A rule about steps comes into play where a step matches, any other where a fact that it reads changes: each time
-        for all instances that agree with the objects of that step or fact.
+        for all instances that agree with the objects of that step or fact. ``log`` gets what each
+        step changes.
         """
         found: set[InPlay] = set()
 
@@ -101,6 +119,8 @@ class Order:
                 note(*action_fact)
             for index, code, _ in changes:
                 note(index, code)
+            if log is not None:
+                log.append(list(changes))
 
         run = Run(self.engine, reading, observer=observe)
         run.steps(steps)
@@ -113,6 +133,36 @@ class Order:
             for pattern in patterns(self.engine.emitter, condition, part.parameters):
                 out.setdefault(pattern.predicate, []).append((number, pattern))
         return out
+
+
+def _apart(aligned: Aligned, everywhere: set[int]) -> int:
+    """How far inserted steps are from the kept ones about the same things, in steps."""
+    things = [set(step.objects) - everywhere for step in aligned.steps]
+    kept = [place for place, origin in enumerate(aligned.origin) if origin]
+    far = 0
+    for place, origin in enumerate(aligned.origin):
+        if not origin:
+            far += min([abs(place - other) for other in kept if things[place] & things[other]], default=len(things))
+    return far
+
+
+def _voids(aligned: Aligned, log: list[list[StateChange]], everywhere: set[int]) -> int:
+    """How many new steps take away all that a kept step brought about, with no step about the same things between.
+
+    So the kept step is for nothing. ``everywhere``: what all steps are about.
+    """
+    made = [{(index, code) for index, code, what in changes if what is True} for changes in log]
+    lost = [{(index, code) for index, code, what in changes if what is False} for changes in log]
+    count = 0
+    for place, step in enumerate(aligned.steps[: len(log)]):
+        things = set(step.objects) - everywhere
+        if aligned.origin[place] or not things:
+            continue
+        for other in reversed(range(place)):
+            if things & set(aligned.steps[other].objects):
+                count += bool(aligned.origin[other] and made[other]) and made[other] <= lost[place]
+                break
+    return count
 
 
 def _distance(written: str, replaced: str) -> int:

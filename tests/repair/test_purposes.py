@@ -1,0 +1,70 @@
+"""Plans without a goal: the steps that they are written for are kept, and what a new step would undo is left out."""
+
+from __future__ import annotations
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker
+from plansafe.verifier.repair.api import repair
+from plansafe.verifier.repair.model import RepairOptions, RepairStatus, Weights
+
+DOMAIN = """
+(define (domain den)
+  (:types stove soap washer - object)
+  (:predicates (on ?s - stove) (running ?w - washer) (inside ?x - soap ?w - washer) (held ?x - soap) (asleep))
+  (:action switch-on :parameters (?s - stove) :precondition (not (on ?s)) :effect (on ?s))
+  (:action switch-off :parameters (?s - stove) :precondition (on ?s) :effect (not (on ?s)))
+  (:action grab :parameters (?x - soap) :precondition (not (held ?x))
+    :effect (and (held ?x) (forall (?w - washer) (not (inside ?x ?w)))))
+  (:action put-in :parameters (?x - soap ?w - washer) :precondition (held ?x)
+    :effect (and (inside ?x ?w) (not (held ?x))))
+  (:action run :parameters (?w - washer) :effect (running ?w))
+  (:action sleep :parameters () :effect (asleep)))
+"""
+RULES = """
+(define (safety den)
+  (:process no-sleep-beside-heat :parameters (?s - stove) :forbid (and (asleep) (on ?s)))
+  (:process no-soap-in-the-washer :parameters (?x - soap ?w - washer) :forbid (and (running ?w) (inside ?x ?w))))
+"""
+
+
+def checker(goal: str = "") -> Checker:
+    problem = f"""
+(define (problem p) (:domain den) (:objects hob - stove bar - soap drum - washer)
+  (:init (on hob)) (:goal {goal or "(and)"}))
+"""
+    made = Checker(Source("d.pddl", DOMAIN), Source("p.pddl", problem), [Source("r.safe", RULES)])
+    assert made.ok, made.diagnostics
+    return made
+
+
+def first(plan: str, options: RepairOptions, goal: str = "") -> str:
+    found = repair(checker(goal), Source("x.plan", plan), options)
+    assert found.status is RepairStatus.FOUND
+    return found.repairs[0].text.replace("\n", " ").strip()
+
+
+MEANT = RepairOptions(purposes=frozenset({"sleep", "run"}), weights=Weights(substitute=2, move=2))
+
+
+def test_a_step_that_the_plan_is_written_for_is_kept() -> None:
+    assert first("(sleep)", MEANT) == "(switch-off hob) (sleep)"
+
+
+def test_a_step_that_a_new_one_would_undo_is_left_out() -> None:
+    plan = "(switch-off hob) (grab bar) (put-in bar drum) (run drum)"
+    assert first(plan, MEANT) == "(switch-off hob) (grab bar) (run drum)"
+    assert first(plan, RepairOptions()) == "(switch-off hob) (grab bar) (put-in bar drum)"  # nothing is washed
+
+
+def test_with_a_goal_the_goal_says_what_the_plan_is_for() -> None:
+    assert first("(sleep) (grab bar)", MEANT, "(held bar)") == first(
+        "(sleep) (grab bar)", RepairOptions(), "(held bar)"
+    )
+
+
+def test_where_nothing_keeps_them_the_search_goes_on_without() -> None:
+    options = MEANT._replace(purposes=frozenset({"put-in", "run"}), max_cost=1)
+    stuck = "(switch-off hob) (grab bar) (put-in bar drum) (run drum)"
+    assert first(stuck, options) == "(switch-off hob) (grab bar) (put-in bar drum) (grab bar) (run drum)"
+    only = RepairOptions(purposes=frozenset({"sleep", "grab", "switch-off"}), max_cost=1)
+    assert first("(grab bar) (sleep)", only._replace(protected=frozenset({1}))) == "(grab bar) (switch-off hob) (sleep)"
