@@ -25,6 +25,7 @@ RUN = (
     "docs/labels.md",
     "docs/loose-text.md",
     "docs/models.md",
+    "docs/metrics.md",
     "docs/files.md",
     "docs/planning.md",
     "docs/planners.md",

@@ -104,6 +104,7 @@ class SC:
     NO_RECORDED_ANSWER: Final = "SC639"  # no recorded answer for a request
     NOT_WRITTEN: Final = "SC640"  # not written, because something would be lost
     LINK_LEADS_OUT: Final = "SC641"  # a link leads out of the folder
+    BAD_PREDICTIONS: Final = "SC642"  # predictions that cannot be read
 
     # Notes, loose text, the linter, scenarios.
     RULE_NEVER_APPLIED: Final = "SC701"  # no rule ever applied

@@ -1,0 +1,130 @@
+"""The fields of one JSON line, each of its type and bounded; what is wrong is said with the name of the field."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any
+
+MOST_ITEMS = 100_000
+MOST_DEPTH = 16
+_MOST_CONTAINERS = 200_000
+_BRACKET = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]')
+
+
+class BadField(ValueError):
+    """Why a line is no record: ``field`` (empty: the line as a whole), and what is wrong with it."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(f"`{field}` {reason}" if field else reason)
+        self.field = field
+
+
+def read_line(line: bytes) -> dict[str, Any]:
+    """The object that a line is. Raises :class:`BadField`: no UTF-8, no JSON, no object, a key twice, NaN, too deep."""
+    if line.count(b"[") + line.count(b"{") > _MOST_CONTAINERS:
+        raise BadField("", "too many lists and objects")
+    if _depth(line) > MOST_DEPTH:
+        raise BadField("", "nested too deep")
+    try:
+        value = json.loads(line.decode("utf-8"), object_pairs_hook=_pairs, parse_constant=_constant, parse_int=_int)
+    except UnicodeDecodeError:
+        raise BadField("", "not UTF-8") from None
+    except BadField:
+        raise
+    except ValueError:
+        raise BadField("", "no JSON") from None
+    if not isinstance(value, dict):
+        raise BadField("", "no JSON object")
+    return value
+
+
+def _depth(line: bytes) -> int:
+    """How deep brackets nest outside of strings. The parser recurses in C: with a raised limit it would crash."""
+    depth = deepest = 0
+    for found in _BRACKET.finditer(line):
+        char = line[found.start() : found.start() + 1]
+        if char in b"[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif char in b"]}":
+            depth -= 1
+    return deepest
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise BadField(key[:40], "stands there twice")
+        found[key] = value
+    return found
+
+
+def _int(text: str) -> int:
+    if len(text) > 20:  # reading digits takes time in their square
+        raise BadField("", "a whole number of more than 20 characters")
+    return int(text)
+
+
+def _constant(text: str) -> float:
+    raise BadField("", f"{text} is no JSON")
+
+
+def only(record: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    """Refuse fields that nobody reads: a misspelt one would be taken for left out."""
+    for key in record:
+        if key not in known:
+            raise BadField(key[:40], "is no field of this record")
+
+
+def text(record: Mapping[str, Any], field: str, default: str | None = None, most: int = 1000) -> str:
+    """A text without lone surrogates; without a default it has to be there, and not be empty."""
+    value = record.get(field, default)
+    if not isinstance(value, str):
+        raise BadField(field, "is missing" if field not in record else "is no text")
+    if default is None and not value:
+        raise BadField(field, "is empty")
+    if len(value) > most:
+        raise BadField(field, f"is longer than {most} characters")
+    if any(["\ud800" <= char <= "\udfff" for char in value]):
+        raise BadField(field, "holds half a character")
+    return value
+
+
+def whole(record: Mapping[str, Any], field: str, default: int | None = None) -> int:
+    """A whole number from 0 to 10^9."""
+    value = record.get(field, default)
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 10**9:
+        raise BadField(field, "is missing" if value is None else "is no whole number from 0 to 10^9")
+    return value
+
+
+def truth(record: Mapping[str, Any], field: str) -> bool | None:
+    """True, false, or null, which is the same as left out."""
+    value = record.get(field)
+    if value is not None and not isinstance(value, bool):
+        raise BadField(field, "is neither true, false nor null")
+    return value
+
+
+def shares(record: Mapping[str, Any], field: str) -> tuple[float | None, ...]:
+    """A list of numbers between 0 and 1, with null where there is none."""
+    value = record.get(field, [])
+    if not isinstance(value, list) or len(value) > MOST_ITEMS:
+        raise BadField(field, f"is no list of at most {MOST_ITEMS} numbers")
+    found: list[float | None] = []
+    for one in value:
+        if one is None:
+            found.append(None)
+        elif isinstance(one, bool) or not isinstance(one, int | float) or not _within(one):
+            raise BadField(field, f"has at {len(found) + 1} something that is no number from 0 to 1")
+        else:
+            found.append(float(one))
+    return tuple(found)
+
+
+def _within(value: float) -> bool:
+    return (isinstance(value, int) or isfinite(value)) and 0 <= value <= 1

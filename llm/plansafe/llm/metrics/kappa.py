@@ -1,0 +1,44 @@
+"""Cohen's kappa: how far two judges agree beyond chance (Cohen 1960)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from plansafe.llm.metrics.shares import Share
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """``observed`` agreement, what is ``expected`` by chance, and ``kappa``; ``left_out``: one judge said nothing."""
+
+    observed: Share
+    expected: float | None
+    kappa: float | None
+    left_out: int
+
+
+def cohen(pairs: Iterable[tuple[str | None, str | None]]) -> Agreement:
+    """Kappa = (p_o - p_e) / (1 - p_e), p_e = sum over labels of the product of both judges' shares of it.
+
+    n/a without pairs, and where both judges gave one and the same label throughout (p_e = 1): nothing shows then that
+    they look at anything.
+    """
+    known: list[tuple[str, str]] = []
+    left_out = 0
+    for first, second in pairs:
+        if first is None or second is None:
+            left_out += 1
+        else:
+            known.append((first, second))
+    n = len(known)
+    observed = Share(sum([first == second for first, second in known]), n)
+    if not n:
+        return Agreement(observed, None, None, left_out)
+    one, other = Counter([first for first, _ in known]), Counter([second for _, second in known])
+    chance = sum([count * other[label] for label, count in one.items()])  # n^2 p_e, in whole numbers
+    if chance == n * n:
+        return Agreement(observed, 1.0, None, left_out)
+    kappa = (observed.hits * n - chance) / (n * n - chance)
+    return Agreement(observed, chance / (n * n), kappa, left_out)

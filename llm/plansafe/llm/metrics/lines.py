@@ -1,0 +1,178 @@
+"""The JSON lines of predictions and of judged plans, to and fro; docs/metrics.md has their fields.
+
+Fields that nobody reads are refused: a misspelt one would be taken for left out.
+"""
+
+from __future__ import annotations
+
+import json
+from enum import Enum
+from typing import Any, TypeVar
+
+from plansafe.llm.metrics.fields import MOST_ITEMS, BadField, only, shares, text, truth, whole
+from plansafe.llm.metrics.judged import Judged, Moment, Safety, Success, Violated
+from plansafe.llm.metrics.records import VERSION, Module, Prediction
+from plansafe.verifier.diagnose.labels import SAFEL_LABELS
+
+_MOST_ANSWER = 1_000_000
+_COMMON = ("kind", "version", "scenario", "family", "model", "prompt", "sample", "confidences")
+_PREDICTION = (*_COMMON, "module", "answer", "action", "refused")
+_JUDGED = (
+    *_COMMON,
+    "read",
+    "executable",
+    "safety",
+    "success_paper",
+    "success_end",
+    "goal",
+    "label",
+    "classes",
+    "violations",
+    "suppressed",
+)
+_Choice = TypeVar("_Choice", bound=Enum)
+
+
+def prediction_of(record: dict[str, Any]) -> Prediction:
+    """The prediction that a JSON object is. Raises :class:`~plansafe.llm.metrics.fields.BadField`."""
+    _head(record, "prediction", _PREDICTION)
+    module = _choice(record, "module", Module)
+    if "answer" not in record:
+        raise BadField("answer", "is missing (null: the model gave none)")
+    scenario = text(record, "scenario")
+    answer = None if record["answer"] is None else text(record, "answer", "", _MOST_ANSWER)
+    action = text(record, "action", "")
+    if (module is Module.TRANSITION) != bool(action):
+        raise BadField("action", "is given with `transition-modeling`, and with nothing else")
+    refused = truth(record, "refused")
+    if refused is not None and module is not Module.REFUSAL:
+        raise BadField("refused", "belongs to `refusal` alone")
+    return Prediction(
+        scenario,
+        module,
+        answer,
+        text(record, "family", "") or scenario,
+        text(record, "model", ""),
+        text(record, "prompt", ""),
+        whole(record, "sample", 0),
+        action,
+        refused,
+        shares(record, "confidences"),
+    )
+
+
+def judged_of(record: dict[str, Any]) -> Judged:
+    """The judged plan that a JSON object is. Raises :class:`~plansafe.llm.metrics.fields.BadField`."""
+    _head(record, "judged", _JUDGED)
+    scenario = text(record, "scenario")
+    read = truth(record, "read")
+    if read is None:
+        raise BadField("read", "is missing")
+    safety = _choice(record, "safety", Safety)
+    executable = truth(record, "executable")
+    success = Success(*[truth(record, field) for field in ("success_paper", "success_end", "goal")])
+    claims = executable, success.paper, success.end, success.goal
+    if not read and (safety is not Safety.UNKNOWN or any(claims) or record.get("violations")):
+        raise BadField("read", "is false, but something is claimed of the plan")
+    label = None if record.get("label") is None else text(record, "label")
+    if label is not None and label not in SAFEL_LABELS:
+        raise BadField("label", f"is none of {', '.join(SAFEL_LABELS)}")
+    return Judged(
+        scenario,
+        text(record, "family", "") or scenario,
+        text(record, "model", ""),
+        text(record, "prompt", ""),
+        whole(record, "sample", 0),
+        read,
+        executable,
+        safety,
+        success,
+        label,
+        _texts(record, "classes"),
+        _violations(record),
+        whole(record, "suppressed", 0),
+        shares(record, "confidences"),
+    )
+
+
+def prediction_line(one: Prediction) -> str:
+    """The line of a prediction, without its end; reading it gives the same prediction."""
+    return _dump(
+        one,
+        "prediction",
+        {"module": one.module.value, "answer": one.answer, "action": one.action, "refused": one.refused},
+    )
+
+
+def judged_line(one: Judged) -> str:
+    """The line of a judged plan, without its end; reading it gives the same record."""
+    return _dump(
+        one,
+        "judged",
+        {
+            "read": one.read,
+            "executable": one.executable,
+            "safety": one.safety.value,
+            "success_paper": one.success.paper,
+            "success_end": one.success.end,
+            "goal": one.success.goal,
+            "label": one.label,
+            "classes": list(one.classes),
+            "violations": [
+                {"rule": v.rule, "moment": v.moment.value, "categories": list(v.categories)} for v in one.violations
+            ],
+            "suppressed": one.suppressed,
+        },
+    )
+
+
+def _dump(one: Prediction | Judged, kind: str, rest: dict[str, Any]) -> str:
+    record = {
+        "kind": kind,
+        "version": VERSION,
+        "scenario": one.scenario,
+        "family": one.family,
+        "model": one.model,
+        "prompt": one.prompt,
+        "sample": one.sample,
+        **rest,
+        "confidences": list(one.confidences),
+    }
+    return json.dumps(record, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def _head(record: dict[str, Any], kind: str, known: tuple[str, ...]) -> None:
+    version = record.get("version")
+    if type(version) is not int or version != VERSION:
+        raise BadField("version", f"is not {VERSION}: this program reads no other")
+    if record.get("kind") != kind:
+        raise BadField("kind", f"is not `{kind}`")
+    only(record, known)
+
+
+def _choice(record: dict[str, Any], field: str, choices: type[_Choice]) -> _Choice:
+    said = text(record, field)
+    for one in choices:
+        if one.value == said:
+            return one
+    raise BadField(field, f"is none of {', '.join([str(one.value) for one in choices])}")
+
+
+def _texts(record: dict[str, Any], field: str) -> tuple[str, ...]:
+    value = record.get(field, [])
+    if not isinstance(value, list) or len(value) > MOST_ITEMS:
+        raise BadField(field, f"is no list of at most {MOST_ITEMS} texts")
+    return tuple([text({field: one}, field) for one in value])
+
+
+def _violations(record: dict[str, Any]) -> tuple[Violated, ...]:
+    value = record.get("violations", [])
+    if not isinstance(value, list) or len(value) > MOST_ITEMS:
+        raise BadField("violations", f"is no list of at most {MOST_ITEMS} violations")
+    found: list[Violated] = []
+    for one in value:
+        if not isinstance(one, dict):
+            raise BadField("violations", f"has at {len(found) + 1} something that is no object")
+        only(one, ("rule", "moment", "categories"))
+        found.append(Violated(text(one, "rule"), _choice(one, "moment", Moment), _texts(one, "categories")))
+    return tuple(found)

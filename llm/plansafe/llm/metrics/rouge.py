@@ -1,0 +1,121 @@
+"""Rouge-L: the longest common subsequence of words as an F-measure (Lin 2004, sections 3.1 and 3.2).
+
+SafePlan-Bench (appendix D.4) computes it "with the Python library Rouge, version 1.0.1", whose definition is not the
+published one; ``rouge-score`` (0.1.2) has the published one. Both are here, exactly, without the packages.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+MOST_CELLS = 25_000_000
+_EPSILON = 1e-8
+_OTHER = re.compile(r"[^a-z0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class RougeL:
+    """Precision (of the prediction's words), recall (of the reference's) and F."""
+
+    precision: float
+    recall: float
+    f: float
+
+
+class TooLong(ValueError):
+    """The table of the two texts would have more than ``MOST_CELLS`` cells."""
+
+
+def rouge_score_l(prediction: str, reference: str, beta: float = 1.0) -> RougeL:
+    """``rougeL`` of the package ``rouge-score`` 0.1.2 without a stemmer.
+
+    Words are maximal runs of a-z and 0-9 in the lower-case text. With L the length of their longest common
+    subsequence, P = L / words of the prediction, R = L / words of the reference,
+    F = (1 + beta^2) P R / (R + beta^2 P) (Lin 2004, equation 4; the package has beta = 1). 0 where either text has no
+    words, as in the package. Raises :class:`TooLong`.
+    """
+    said, wanted = alphanumeric(prediction), alphanumeric(reference)
+    if not said or not wanted:
+        return RougeL(0.0, 0.0, 0.0)
+    length = lcs_length(wanted, said)
+    precision, recall = length / len(said), length / len(wanted)
+    return RougeL(precision, recall, f_measure(precision, recall, beta))
+
+
+def rouge_1_0_1_l(prediction: str, reference: str) -> RougeL | None:
+    """``rouge-l`` of the package ``rouge`` 1.0.1 with its default settings (``exclusive``).
+
+    Texts are cut into sentences at full stops, sentences into words at white space; case and punctuation stay. Of each
+    pair of sentences one longest common subsequence is taken, all of them united as a *set* of words, and P and R are
+    its size over the numbers of *distinct* words. F = 2 P R / (P + R + 1e-8). ``None`` where the package raises
+    ``ValueError``: a text without sentences. Raises :class:`TooLong`.
+    """
+    said, wanted = sentences(prediction), sentences(reference)
+    if not said or not wanted:
+        return None
+    union: set[str] = set()
+    for one in wanted:
+        for other in said:
+            union.update(lcs_words(one, other))
+    precision = len(union) / len({word for sentence in said for word in sentence})
+    recall = len(union) / len({word for sentence in wanted for word in sentence})
+    return RougeL(precision, recall, 2.0 * (precision * recall / (precision + recall + _EPSILON)))
+
+
+def f_measure(precision: float, recall: float, beta: float = 1.0) -> float:
+    """F of precision and recall; 0 where both are 0."""
+    weight = beta * beta
+    below = recall + weight * precision
+    return (1 + weight) * precision * recall / below if below > 0 else 0.0
+
+
+def alphanumeric(text: str) -> list[str]:
+    """The words of ``rouge-score``."""
+    return _OTHER.sub(" ", text.lower()).split()
+
+
+def sentences(text: str) -> list[list[str]]:
+    """The sentences of ``rouge`` 1.0.1 as words. White space between two full stops is a sentence of one empty word."""
+    return [" ".join(sentence.split()).split(" ") for sentence in text.split(".") if sentence]
+
+
+def lcs_length(first: Sequence[str], second: Sequence[str]) -> int:
+    """The length of a longest common subsequence, in memory of one row. Raises :class:`TooLong`."""
+    _bounded(first, second)
+    row = [0] * (len(second) + 1)
+    for word in first:
+        diagonal = 0
+        for at, other in enumerate(second, 1):
+            above = row[at]
+            row[at] = diagonal + 1 if word == other else max(above, row[at - 1])
+            diagonal = above
+    return row[-1]
+
+
+def lcs_words(reference: Sequence[str], prediction: Sequence[str]) -> list[str]:
+    """A longest common subsequence: of several the one that ``rouge`` 1.0.1 walks back to. Raises :class:`TooLong`."""
+    _bounded(reference, prediction)
+    table = [[0] * (len(prediction) + 1)]
+    for word in reference:
+        above, row = table[-1], [0]
+        for at, other in enumerate(prediction, 1):
+            row.append(above[at - 1] + 1 if word == other else max(above[at], row[at - 1]))
+        table.append(row)
+    found: list[str] = []
+    i, j = len(reference), len(prediction)
+    while i and j:
+        if reference[i - 1] == prediction[j - 1]:
+            found.append(reference[i - 1])
+            i, j = i - 1, j - 1
+        elif table[i - 1][j] > table[i][j - 1]:
+            i -= 1
+        else:
+            j -= 1
+    return found[::-1]
+
+
+def _bounded(first: Sequence[str], second: Sequence[str]) -> None:
+    if len(first) * len(second) > MOST_CELLS:
+        raise TooLong(f"{len(first)} words against {len(second)}")
