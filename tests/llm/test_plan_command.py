@@ -66,6 +66,11 @@ def test_a_safe_plan_is_written_and_an_unsafe_one_is_not(run: Run) -> None:
     assert "UNSAFE   1 finding" in out
     assert "SC801" in out
     assert written() == set()
+    again = SAFE.replace("(go", "(switch-off kitchen hob)\n(go")
+    code, out, _ = run("-m", says(again), *asked, "--rounds", "1", "--time-limit", "5")
+    assert code == 0
+    assert "removed by the repair" in out
+    Path("tea.plan").unlink()
     code, out, _ = run("-m", says(UNSAFE), *asked, "--rounds", "1")
     assert code == 0
     assert "2  (switch-off hob kitchen)  repair: " in out
@@ -121,6 +126,8 @@ def test_a_hostile_answer_is_shown_harmless_and_chooses_nothing(run: Run) -> Non
         (("-m", "mock/planner", "--problem", "task/p.pddl", "-o", "nowhere/x.plan"), "SC607"),
         (("-m", "mock/planner", "--problem", "task/p.pddl", "-o", "task/p.pddl"), "SC6"),
         (("-m", "mock/planner"), "SC60"),
+        (("-m", "mock/planner", "--problem", "task/p.pddl", "--transcript", "-"), "SC607"),
+        (("-m", "mock/planner", "--problem", "task/p.pddl", "-o", "x", "--transcript", "x"), "SC607"),
         (("-m", "mock/planner", "--problem", "task/p.pddl", "x" * 10_001), "SC607"),
     ],
 )

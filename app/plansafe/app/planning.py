@@ -196,7 +196,10 @@ def _slack(text: str) -> tuple[int, int]:
 
 def _planned(words: str, settings: Settings, wishes: Wishes, options: ModelOptions, out: _Out) -> int:
     """Plan, print, write: the plan only if it is safe, and everything only when it is whole."""
-    kept = guard([path for path in (options.reference,) if path is not None], settings)
+    if out.transcript in STANDARD_OUTPUT or (out.transcript is not None and out.transcript == out.plan):
+        raise BadOption("--transcript takes a file of its own")
+    recorded = options.name.removeprefix("replay/") if options.name.startswith("replay/") else None
+    kept = guard([path for path in (options.reference, recorded, options.cache) if path is not None], settings)
     place = _STDOUT if out.plan in STANDARD_OUTPUT else out.plan
     for name in (place, out.transcript):
         wrong = unwritten(name, kept)

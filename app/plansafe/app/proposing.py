@@ -26,7 +26,8 @@ from plansafe.llm.models.providers import Settings as ModelSettings
 from plansafe.llm.models.providers import open_model
 from plansafe.llm.prompts.planning import planning_prompt
 from plansafe.verifier.planning.own_search import unsupported
-from plansafe.verifier.reporting.report import Report, unjudged
+from plansafe.verifier.reporting.report import unjudged
+from plansafe.verifier.rules.question import Question
 
 _NO_WORDS = "reach the goal"
 _EXIT_CODES = {Status.FOUND: 0, Status.UNSOLVABLE: 1, Status.NOT_FOUND: 3}
@@ -124,7 +125,7 @@ def _run(
     messages = planning_prompt(words.strip() or _NO_WORDS, checker.compiled).messages
     planned = plan_with(model, task, messages, checker, wishes, cache)
     result = _result(session, prepared, planned)
-    outcome = _outcome(planned, result.report)
+    outcome = _outcome(planned, checker.options.question)
     return Proposed(result, planned, outcome, wishes, name, time.monotonic() - begun)
 
 
@@ -157,14 +158,14 @@ def _result(session: Session, prepared: Prepared, planned: Planned) -> Result:
     return Result(PLAN, unjudged(PLAN, *refused), inputs, sources)
 
 
-def _outcome(planned: Planned, report: Report) -> Diagnostic | None:
+def _outcome(planned: Planned, question: Question) -> Diagnostic | None:
     """Why there is no safe plan, as a diagnostic."""
     notes = (planned.detail,) if planned.detail else ()
     match planned.status:
         case Status.FOUND:
             return None
         case Status.UNSOLVABLE:
-            text = f"PROVED: no plan reaches the goal and {harmless(report.decided.question)}"
+            text = f"PROVED: no plan reaches the goal and {harmless(question)}"
             return Diagnostic(SC.NO_REPAIR_EXISTS, text, notes=notes, help="change the goal, the rules or the problem")
         case Status.NOT_FOUND:
             advice = "raise --rounds, let --last-resort repair, or hold the model to the task with --decode guided"

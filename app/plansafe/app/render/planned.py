@@ -29,7 +29,7 @@ class PlannedRenderer:
         """Render it; ``written`` is the file that the plan was written to."""
         if made.planned is None:
             return self._full.plan(made.result)
-        blocks = [self._listing(made.planned.parts)]
+        blocks = [self._listing(made.planned.parts), self._removed(made.planned.removed)]
         if made.planned.report is not None:
             blocks.append(self._full.plan(made.result).rstrip("\n"))
         else:
@@ -51,6 +51,10 @@ class PlannedRenderer:
             rows.append(f"{number:>{size}}  {pad(step, columns)}  {mark}{note}")
         return "\n".join(rows)
 
+    def _removed(self, parts: tuple[Part, ...]) -> str:
+        """What the model had written and is not in the plan."""
+        return "\n".join([f"- {brief(part.step)}  removed: {brief(part.note)}" for part in parts])
+
     def _cost(self, made: Proposed, written: str | None) -> str:
         planned = made.planned
         assert planned is not None
@@ -58,7 +62,8 @@ class PlannedRenderer:
         asked = [_count(len(planned.rounds), "round"), _count(len(planned.answers), "call"), *_tokens(planned)]
         lines = [f"{self._style.bold(pad('model', 14))} {name}: {', '.join(asked)}, {made.seconds:.1f} s"]
         if planned.parts:
-            lines.append(f"{self._style.bold(pad('steps', 14))} {_shares(planned.parts)}")
+            gone = f"; {len(planned.removed)} removed by the repair" if planned.removed else ""
+            lines.append(f"{self._style.bold(pad('steps', 14))} {_shares(planned.parts)}{gone}")
         if written is not None:
             lines.append(f"written to {visible(written)}")
         return "\n".join(lines)
@@ -98,6 +103,7 @@ class PlannedJsonRenderer:
             "detail": planned.detail if planned is not None else "",
             "text": planned.plan if planned is not None and made.exit_code == 0 else None,
             "steps": [_part(part) for part in planned.parts] if planned is not None else [],
+            "removed": [_part(part) for part in planned.removed] if planned is not None else [],
             "rounds": [_round(one) for one in planned.rounds] if planned is not None else [],
             "calls": len(answers),
             "prompt_tokens": sum([answer.prompt_tokens or 0 for answer in answers]),

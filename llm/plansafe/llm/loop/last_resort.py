@@ -22,7 +22,11 @@ def last_resort(checker: Checker, planned: Planned, repairs: Repairs) -> Planned
             return planned._replace(status=Status.UNSOLVABLE, detail=found.detail)
         if found.repairs:
             best = found.repairs[0]
-            return planned._replace(status=Status.FOUND, parts=_parts(planned, best), report=best.report)
+            gone = tuple(
+                [Part(edit.before, By.REPAIR, edit.reason) for edit in best.edits if edit.kind is EditKind.DELETE]
+            )
+            parts = _parts(planned, best)
+            return planned._replace(status=Status.FOUND, parts=parts, removed=gone, report=best.report)
     if not ahead.answer:
         return planned._replace(detail=f"{planned.detail}; {ahead.detail}" if ahead.detail else planned.detail)
     objects = checker.engine.task.objects

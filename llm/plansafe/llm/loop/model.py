@@ -114,8 +114,8 @@ class Status(StrEnum):
 class Planned(NamedTuple):
     """What came of it. Unless ``FOUND``, ``parts`` and ``report`` are those of the best proposal, if there was any.
 
-    ``steps_within``: how long a plan built step by step could be, 0 for whole plans. ``searches``: questions that were
-    put to the planner while the plan was built.
+    ``removed``: steps of the model that the last resort took out, with the reason. ``steps_within``: how long a plan
+    built step by step could be, 0 for whole plans. ``searches``: questions put to the planner while it was built.
     """
 
     status: Status
@@ -123,6 +123,7 @@ class Planned(NamedTuple):
     report: Report | None
     rounds: tuple[Round, ...]
     detail: str = ""
+    removed: tuple[Part, ...] = ()
     steps_within: int = 0
     searches: int = 0
 

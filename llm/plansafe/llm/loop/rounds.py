@@ -20,8 +20,8 @@ from plansafe.llm.models.request import Message, Role
 from plansafe.verifier.api import Checker
 from plansafe.verifier.planning.guide import Guide
 
-_SHOWN = 4_000
-"""Characters of an answer that was not read, as it stands in what is asked next."""
+_SHOWN = 8_000
+"""Characters of a proposal as it stands in what is asked next."""
 _ONCE_MORE = "Write the whole plan once more: one step a line and nothing else."
 _SAME = "This is the same plan as before. "
 
@@ -62,7 +62,7 @@ def _stepwise(
     one = Round(recorder.taken(), made.plan, _parts(made), checker.check(source), end=made.end.value)
     status = Status.FOUND if one.safe else Status.NOT_FOUND
     detail = "" if one.safe else f"the plan ended: {made.end.value}"
-    return Planned(status, one.parts, one.report, (one,), detail, longest, made.searches)
+    return Planned(status, one.parts, one.report, (one,), detail, (), longest, made.searches)
 
 
 def _parts(made: Decoded) -> tuple[Part, ...]:
@@ -152,6 +152,8 @@ def _said(one: Round, before: list[Round], checker: Checker, wishes: Wishes, rep
 
 def _shown(one: Round) -> str:
     """The proposal as it stands in what is asked next: its steps, or the beginning of what was not read."""
+    if one.plan is not None and len(one.plan) <= _SHOWN:
+        return one.plan
     if one.plan is not None:
-        return "".join([f"{part.step}\n" for part in one.parts])[:_SHOWN]
+        return f"{one.plan[: one.plan.rfind(chr(10), 0, _SHOWN) + 1]}.."
     return one.exchanges[-1].answer.text[:_SHOWN] or "(nothing)"
