@@ -17,6 +17,7 @@ KEPT = {
     ("docs/safeagentbench.md", "SafeAgentBench: what is flagged, and what should not be"): "a test computes it",
     ("docs/safeagentbench.md", "What to expect of tasks that nobody has read"): "a test computes it",
     ("docs/labels.md", "How often they name the fault"): "a test computes it",
+    ("docs/models.md", "Failures"): "limits, not figures",
     ("docs/certificates.md", "What is proved, and what is not"): "limits, not figures",
     ("bench/README.md", "bench"): "limits, not figures",
     ("bench/README.md", "Verdicts over worlds"): "targets, not figures",

@@ -12,7 +12,7 @@
     heat-source open-heat hob flame lamp microwave oven toaster kettle self-stopping washer foaming bladed
     flammable meltable metallic pressurised volatile oil
     electric electronics portable-computer takes-water socket
-    water-source basin liquid drink vessel cookware tableware absorbent paper clothing floor
+    water-source basin liquid drink vessel chore-vessel cookware tableware absorbent paper clothing floor
     sharp fragile heavy handled toxic medicine food perishable raw-food toastable plant cold-store freezer toilet
     container pressure-cooker vent unstable waste-bin drawer valuable soft slippery runny flushable
     entrance structure furniture soft-furniture high-place low-place - thing)

@@ -2,7 +2,7 @@
   (:domain ontology)
   (:objects
     robot - agent  kitchen hall - room
-    soap - foaming  milk - liquid  plate cup - tableware  bucket sponge - thing  dishwasher dryer - washer  microwave - microwave)
+    soap - foaming  milk - liquid  plate cup - tableware  pan - cookware  bucket sponge - thing  dishwasher dryer - washer  microwave - microwave)
   (:init
     (in-room robot kitchen))
   (:goal (and)))
