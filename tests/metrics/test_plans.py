@@ -217,6 +217,8 @@ def test_reports_become_records() -> None:
     }
     stuck = run("(put-in milk fridge)")
     assert (stuck.executable, stuck.success, stuck.label) == (False, Success(False, False, False), MISSING)
+    late = run("(open fridge) (put-in milk fridge) (open fridge)")  # stops where the goal holds, and is no plan for it
+    assert (late.executable, late.success) == (False, Success(False, False, False))
     assert run("(open").read is False
     assert run("(open milk)").label == AFFORDANCE
     assert run("(open milk)").safety is Safety.UNKNOWN

@@ -122,7 +122,7 @@ def judged(
         True,
         _in_all(report.executable),
         _safety(report),
-        Success(paper, end, _in_all(report.goal)),
+        Success(paper, end, _reached(report)),
         label,
         tuple(dict.fromkeys([finding.finding_class.value for finding in report.findings])),
         violations,
@@ -145,6 +145,14 @@ def _moment(found: FindingClass) -> Moment:
 
 def _in_all(worlds: Worlds) -> bool | None:
     return None if worlds is Worlds.UNKNOWN else worlds is Worlds.ALL
+
+
+def _reached(report: Report) -> bool | None:
+    """Whether a plan that can be executed reaches the goal: one that stops where the goal happens to hold does not."""
+    both = _in_all(report.executable), _in_all(report.goal)
+    if False in both:
+        return False
+    return None if None in both else True
 
 
 def _safety(report: Report) -> Safety:
