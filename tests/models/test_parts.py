@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import subprocess
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -193,3 +195,16 @@ def test_where_answers_are_kept() -> None:
 )
 def test_ollama_hosts(host: str, url: str) -> None:
     assert url_of(host) == url
+
+
+def test_deep_json_is_no_json_at_any_limit_of_recursion() -> None:
+    """The checker raises Python's limit, and the reader of the standard library recurses in C: it ended the process."""
+    code = (
+        "import sys; sys.setrecursionlimit(1_000_000)\n"
+        "from plansafe.llm.models.received import Garbage, read_object\n"
+        "from plansafe.llm.models.answer import from_json\n"
+        "assert from_json('[' * 190_000) is None\n"
+        "try:\n    read_object(b'[' * 190_000)\nexcept Garbage:\n    print('bounded')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, "bounded"), done.stderr

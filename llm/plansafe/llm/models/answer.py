@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+from plansafe.domains.json_text import BadJson, read_json
+
 LONGEST = 1_000_000
 """Characters of an answer that are kept: as many as a loose plan may have (``loose.wrapping.LIMIT``)."""
 
@@ -79,9 +81,8 @@ def to_json(answer: Answer) -> str:
 def from_json(text: str) -> Answer | None:
     """The answer that was written so; None for a text that is none, whoever wrote it."""
     try:
-        record = json.loads(text)
-        return from_record(record)
-    except (ValueError, RecursionError):
+        return from_record(read_json(text))
+    except BadJson:
         return None
 
 

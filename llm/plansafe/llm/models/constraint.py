@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from typing import Any, NamedTuple, assert_never
 
+from plansafe.domains.json_text import BadJson, read_json
 from plansafe.llm.models.answer import Answer, Enforced
 from plansafe.llm.models.port import Capabilities
 from plansafe.llm.models.request import Choice, Constraint, Grammar, JsonSchema, Syntax
@@ -103,6 +104,6 @@ def judged(answer: Answer, constraint: Constraint | None) -> Answer:
 
 def _json(text: str) -> Any:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return read_json(text)
+    except BadJson:
         return None

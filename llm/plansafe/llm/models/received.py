@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
+
+from plansafe.domains.json_text import BadJson, read_json
 
 MOST_BYTES = 16 * 1024 * 1024
 """Of one response. A million characters of text, each written as an escape, and all that stands around them."""
@@ -24,11 +25,12 @@ def read_object(body: bytes) -> dict[str, Any]:
     if body.count(b"[") + body.count(b"{") > _MOST_CONTAINERS and _containers(body) > _MOST_CONTAINERS:
         raise Garbage("JSON with too many lists and objects")
     try:
-        value = json.loads(body.decode("utf-8", "replace"))
-    except RecursionError:
-        raise Garbage("JSON that is nested too deep") from None
-    except ValueError:
-        raise Garbage(f"no JSON: {_start(body)}") from None
+        value = read_json(
+            body.decode("utf-8", "replace")
+        )  # which counts depth first: the standard reader recurses in C
+    except BadJson as error:
+        deep = "nests deeper" in error.message
+        raise Garbage("JSON that is nested too deep" if deep else f"no JSON: {_start(body)}") from None
     if not isinstance(value, dict):
         raise Garbage(f"no JSON object: {_start(body)}")
     return value

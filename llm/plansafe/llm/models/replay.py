@@ -7,12 +7,12 @@ message). Of several lines for the same, each is for another ``sample``, in orde
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from plansafe.domains.json_text import BadJson, read_json
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.llm.models.answer import Answer, Enforced, bounded, from_record
@@ -86,8 +86,8 @@ def _records(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
                 if not line.strip():
                     continue
                 try:
-                    record = json.loads(line.decode("utf-8", "replace"))
-                except (ValueError, RecursionError):
+                    record = read_json(line.decode("utf-8", "replace"))
+                except BadJson:
                     raise _bad(path, f"line {number} is no JSON") from None
                 if not isinstance(record, dict):
                     raise _bad(path, f"line {number} is no JSON object")

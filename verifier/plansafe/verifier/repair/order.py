@@ -76,9 +76,9 @@ class Order:
         places = tuple([-p for p, origin in enumerate(aligned.origin) if not origin])
         text = " ".join([step_text(step, self.engine.task.objects) for step in aligned.steps])
         everywhere = set.intersection(*[set(step.objects) for step in aligned.steps]) if aligned.steps else set()
-        voids = _voids(aligned, log, everywhere) if self.means else 0
-        apart = _apart(aligned, everywhere) if self.means else 0
-        return _Look(woken, self._slips(aligned), voids, different, kinds, apart, places, text)
+        voids = _voids(aligned, log, everywhere) if self.means else frozenset()
+        apart = _apart(aligned, voids, everywhere) if self.means else 0
+        return _Look(woken, self._slips(aligned), len(voids), different, kinds, apart, places, text)
 
     def _slips(self, aligned: Aligned) -> int:
         """How far replacements of ill-formed steps are from what was written, in tokens; the action counts twice."""
@@ -135,34 +135,38 @@ class Order:
         return out
 
 
-def _apart(aligned: Aligned, everywhere: set[int]) -> int:
-    """How far inserted steps are from the kept ones about the same things, in steps."""
+def _apart(aligned: Aligned, voids: frozenset[int], everywhere: set[int]) -> int:
+    """How far inserted steps are from the kept ones about the same things, in steps.
+
+    Those that take back what was done (``voids``) are rather late: a tap that is shut at once gave no water.
+    """
     things = [set(step.objects) - everywhere for step in aligned.steps]
     kept = [place for place, origin in enumerate(aligned.origin) if origin]
     far = 0
     for place, origin in enumerate(aligned.origin):
-        if not origin:
+        if not origin and place not in voids:
             far += min([abs(place - other) for other in kept if things[place] & things[other]], default=len(things))
     return far
 
 
-def _voids(aligned: Aligned, log: list[list[StateChange]], everywhere: set[int]) -> int:
-    """How many new steps take away all that a kept step brought about, with no step about the same things between.
+def _voids(aligned: Aligned, log: list[list[StateChange]], everywhere: set[int]) -> frozenset[int]:
+    """The places of new steps that take away all that a kept step brought about, before a step about the same things.
 
     So the kept step is for nothing. ``everywhere``: what all steps are about.
     """
     made = [{(index, code) for index, code, what in changes if what is True} for changes in log]
     lost = [{(index, code) for index, code, what in changes if what is False} for changes in log]
-    count = 0
+    out: set[int] = set()
     for place, step in enumerate(aligned.steps[: len(log)]):
         things = set(step.objects) - everywhere
         if aligned.origin[place] or not things:
             continue
         for other in reversed(range(place)):
             if things & set(aligned.steps[other].objects):
-                count += bool(aligned.origin[other] and made[other]) and made[other] <= lost[place]
+                if aligned.origin[other] and made[other] and made[other] <= lost[place]:
+                    out.add(place)
                 break
-    return count
+    return frozenset(out)
 
 
 def _distance(written: str, replaced: str) -> int:
