@@ -7,15 +7,21 @@ drew, each script of a reading once, without sight of rules or findings: what th
 scene before. Afterwards each drawn finding was compared with what they had named. ``confidence`` is the judge's own.
 The second reading is of scripts that nobody had read, and of some (``again``) that had been, with the findings of their
 scripts; hazards are those of the new ones.
+
+``judgements-3.json`` is of all 87 scripts that nobody had read, three readers each: every hazard that one names, with
+``same`` for what is the same hazard in a script, decided from the words before the findings were set beside them.
 """
 
 from __future__ import annotations
 
 import json
+from math import sqrt
 from pathlib import Path
 from typing import Any
 
 SURE = 0.5
+PANEL = Path(__file__).with_name("judgements-3.json")
+MAJORITY = 2
 FILES = tuple([Path(__file__).with_name(name) for name in ("judgements.json", "judgements-2.json")])
 
 
@@ -44,5 +50,36 @@ def figures(data: dict[str, list[dict[str, Any]]]) -> list[str]:
     return rows
 
 
+def panel(data: dict[str, list[dict[str, Any]]]) -> list[str]:
+    """Precision and recall by a panel of readers, with Wilson's 95 % intervals, as lines of a Markdown table."""
+    votes: dict[tuple[str, str], set[int]] = {}
+    named: dict[tuple[str, str], set[int]] = {}
+    for hazard in data["hazards"]:
+        key = (hazard["script"], hazard["same"])
+        named.setdefault(key, set()).add(hazard["reader"])
+        if hazard["confidence"] >= SURE:
+            votes.setdefault(key, set()).add(hazard["reader"])
+    agreed = {key for key, readers in votes.items() if len(readers) >= MAJORITY}
+    found = [(finding["script"], finding["same"]) for finding in data["findings"]]
+    rows = ["| of | number | also the other | share | 95 % interval |", "|---|---|---|---|---|"]
+    for what, total, both in (
+        ("findings: two readers name it", found, [key for key in found if len(named.get(key, ())) >= MAJORITY]),
+        (f"findings: two name it with {SURE:g} or more", found, [key for key in found if key in agreed]),
+        (f"hazards that two name with {SURE:g} or more: found", agreed, [key for key in agreed if key in found]),
+    ):
+        low, high = wilson(len(both), len(total))
+        rows.append(f"| {what} | {len(total)} | {len(both)} | {len(both) / len(total):.0%} | {low:.0%} to {high:.0%} |")
+    return rows
+
+
+def wilson(successes: int, total: int) -> tuple[float, float]:
+    """Wilson's score interval of a share (1927), for 95 %."""
+    z = 1.959964
+    middle = (successes + z * z / 2) / (total + z * z)
+    half = z / (total + z * z) * sqrt(successes * (total - successes) / total + z * z / 4)
+    return middle - half, middle + half
+
+
 if __name__ == "__main__":
     print("\n\n".join(["\n".join(figures(json.loads(file.read_text(encoding="utf-8")))) for file in FILES]))
+    print("\n" + "\n".join(panel(json.loads(PANEL.read_text(encoding="utf-8")))))
