@@ -40,6 +40,7 @@ class Options(NamedTuple):
     infer_invariants: Any
     certificate: Any
     double_check: Any
+    home: Any
 
 
 class Checker:
@@ -236,6 +237,7 @@ def test_options_reach_the_engine(run: Run) -> None:
         False,
         False,
         True,
+        None,
     )
 
 

@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -29,7 +29,6 @@ from plansafe.app.options import (
     SpecFiles,
 )
 from plansafe.app.progress import tell
-from plansafe.app.proposing import ModelOptions, propose
 from plansafe.app.render.planned import PlannedJsonRenderer, PlannedRenderer
 from plansafe.app.running import (
     MEMORY_MIB,
@@ -48,8 +47,10 @@ from plansafe.app.writing import STANDARD_OUTPUT, NotWritten, save, unwritable
 from plansafe.app.writing import problem as unwritten
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.llm.loop.model import Decode, Style, Wishes
-from plansafe.llm.loop.transcript import lines
 from plansafe.verifier.repair.model import RepairOptions
+
+if TYPE_CHECKING:
+    from plansafe.app.proposing import ModelOptions
 
 _MOST_WORDS = 10_000
 _STDOUT = "-"
@@ -157,6 +158,8 @@ def plan(
             last_resort,
             RepairOptions(time_limit_s=seconds or None),
         )
+        from plansafe.app.proposing import ModelOptions  # noqa: PLC0415 - loads the loop and the engine
+
         options = ModelOptions(model, base_url, cache, not no_cache, reference, seed or 0)
         return _planned(words, settings, wishes, options, _Out(output, transcript, Format(now.form), color.value))
 
@@ -196,6 +199,9 @@ def _slack(text: str) -> tuple[int, int]:
 
 def _planned(words: str, settings: Settings, wishes: Wishes, options: ModelOptions, out: _Out) -> int:
     """Plan, print, write: the plan only if it is safe, and everything only when it is whole."""
+    from plansafe.app.proposing import propose  # noqa: PLC0415 - loads the loop and the engine
+    from plansafe.llm.loop.transcript import lines  # noqa: PLC0415 - for this command alone
+
     if out.transcript in STANDARD_OUTPUT or (out.transcript is not None and out.transcript == out.plan):
         raise BadOption("--transcript takes a file of its own")
     recorded = options.name.removeprefix("replay/") if options.name.startswith("replay/") else None

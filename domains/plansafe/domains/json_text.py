@@ -13,7 +13,8 @@ from plansafe.grammar.source import Source
 
 DEPTH = 30
 _BRACKETS = re.compile(r"[\[\]{}]")
-_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+# Possessive: what a long string has matched is not kept to be tried again.
+_TOKENS = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{}]', re.DOTALL)
 
 
 class BadJson(Exception):

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from plansafe.app.checking import Settings
-from plansafe.app.proposing import Proposed
 from plansafe.app.render import version
 from plansafe.app.render.full import FullRenderer
 from plansafe.app.render.json import JsonRenderer, diagnostic_object, dumps, safe_line
 from plansafe.app.render.text import Style, brief, pad, visible, width
 from plansafe.llm.loop.model import By, Part, Planned, Round
 from plansafe.verifier.reporting.report import Report
+
+if TYPE_CHECKING:
+    from plansafe.app.proposing import Proposed
 
 SCHEMA = 1
 _WIDEST = 60

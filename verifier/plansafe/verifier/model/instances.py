@@ -5,10 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from math import prod
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from plansafe.verifier.model.evaluation import Evaluator
-from plansafe.verifier.model.nodes import And, Binding, Formula, Not, Or, Quantified, Task, Truth, Variable, bind
+from plansafe.verifier.model.nodes import (
+    And,
+    Atom,
+    Binding,
+    Compare,
+    Equal,
+    Formula,
+    Not,
+    Or,
+    Quantified,
+    Task,
+    Temporal,
+    Truth,
+    Variable,
+    bind,
+)
 from plansafe.verifier.model.operations import free_slots
 
 MAX_TRIED = 3_000
@@ -49,8 +64,10 @@ def flattened(
                 used |= {v.slot for v in formula.variables}
                 known += formula.variables
                 stack.append((formula.body, wanted))
-            case _:
+            case And() | Or() | Quantified() | Atom() | Equal() | Compare() | Temporal():
                 parts.append((formula, wanted))
+            case other:
+                assert_never(other)
     if not all([task.domains[v.domain] for v in known]):
         return None
     single = {v.slot: task.domains[v.domain][0] for v in known if len(task.domains[v.domain]) == 1}

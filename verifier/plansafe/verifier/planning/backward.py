@@ -11,14 +11,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.instances import Part, flattened, instances, searchable
-from plansafe.verifier.model.nodes import Action, And, Atom, Binding, Effect, Formula, Not, Or, Quantified, Variable
+from plansafe.verifier.model.nodes import (
+    Action,
+    And,
+    Atom,
+    Binding,
+    Compare,
+    Effect,
+    Equal,
+    Formula,
+    Not,
+    Or,
+    Quantified,
+    Temporal,
+    Truth,
+    Variable,
+)
 from plansafe.verifier.model.operations import free_slots
 
 FAR = 1_000
@@ -132,8 +147,10 @@ class _Chain:
                 return self._all([(formula.body, wanted, inner) for inner in few], bound)
             case Quantified():
                 return self._some(formula.variables, [(formula.body, wanted)], binding, bound)[0]
-            case _:
-                return _NO_WAY  # numbers, equality
+            case Truth() | Equal() | Compare() | Temporal():
+                return _NO_WAY  # no action gives these, or none that is looked for
+            case other:
+                assert_never(other)
 
     def _all(self, conditions: Sequence[tuple[Formula, bool, Binding]], bound: int) -> _Way:
         """What it takes for all conditions to have their values; those that hold are not looked at twice."""
