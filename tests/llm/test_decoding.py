@@ -79,7 +79,7 @@ def test_what_cannot_end_well_is_not_begun() -> None:
     unsafe = Source("p.pddl", text.replace("  (:init", "  (:init (on bread-knife high-shelf)"))
     checker = load(unsafe)
     assert checker.ok, checker.diagnostics
-    made = decode(MockModel("random", {}), "p", said("go"), Guide(checker.compiled), Mode.GUIDED, 9)
+    made = decode(MockModel("random", {}), "p", said("go"), Guide(checker.compiled, time_limit_s=2), Mode.GUIDED, 9)
     assert made.end in (End.UNSOLVABLE, End.UNKNOWN)
     assert made.steps == ()
 
