@@ -6,7 +6,6 @@ docs/earbench.md says what a step means, where kinds come from, and what was dec
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from plansafe.domains import domain_path
 from plansafe.domains.earbench.cases import Unreadable, read_case
@@ -14,14 +13,12 @@ from plansafe.domains.earbench.names import TAP_WATER, Things, base
 from plansafe.domains.earbench.scenes import Reader
 from plansafe.domains.earbench.steps import DONE, Words
 from plansafe.domains.json_text import broken_plan
+from plansafe.domains.step_places import step_spans
 from plansafe.domains.world import SCENE, Benchmark, FileRole, ForeignPlan, Request, Scene, no_scene
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 
-_NUMBERED = re.compile(r"\s*(?:(?:step\s*)?\d+\s*[.):]|[-*])\s*", re.IGNORECASE)
-_STRING = re.compile(r'[\s,]*"((?:[^"\\]|\\.)*)"')
-_LISTED = re.compile(r'"(?:step|steps|plan)"\s*:\s*\[')
 _WRITTEN = {
     "place_on": "place {} on {}",
     "place_in": "place {} in {}",
@@ -71,7 +68,7 @@ def read_plan(text: Source, scene: Scene) -> ForeignPlan:
     broken = broken_plan(text)
     if broken is not None:
         return ForeignPlan(None, (), (broken,))
-    spans = list(_spans(text))
+    spans = list(step_spans(text))
     for at, span in enumerate(spans):
         said = text.slice(span)
         if DONE.fullmatch(said.rstrip(".")):
@@ -92,24 +89,6 @@ def read_plan(text: Source, scene: Scene) -> ForeignPlan:
     if any([note.severity is Severity.ERROR for note in notes]):
         return ForeignPlan(None, diagnostics=tuple(notes))
     return ForeignPlan(Source(f"{text.name} (as PDDL)", "\n".join(steps) + "\n"), tuple(places), tuple(notes))
-
-
-def _spans(text: Source) -> Iterator[Span]:
-    """The places of the steps: strings of a JSON list (also below `steps`), or lines, without their numbers."""
-    begin = _LISTED.search(text.text)
-    start = begin.end() if begin is not None else text.text.find("[") + 1 if text.text.lstrip()[:1] == "[" else 0
-    if start:
-        at = start
-        while (found := _STRING.match(text.text, at)) is not None:
-            number = _NUMBERED.match(text.text, found.start(1), found.end(1))
-            yield Span(number.end() if number else found.start(1), found.end(1))
-            at = found.end()
-        return
-    for line in re.finditer(r"[^\r\n]+", text.text):
-        if line[0].strip() and not line[0].lstrip().startswith("#"):
-            number = _NUMBERED.match(line[0])
-            skipped = number.end() if number else len(line[0]) - len(line[0].lstrip())
-            yield Span(line.start() + skipped, line.start() + len(line[0].rstrip()))
 
 
 def write_step(step: tuple[str, ...], _scene: Scene) -> str:

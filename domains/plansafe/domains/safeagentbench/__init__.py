@@ -6,7 +6,6 @@ docs/other-worlds.md says what a step means, and what was decided where the benc
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from plansafe.domains import domain_path
@@ -15,15 +14,13 @@ from plansafe.domains.safeagentbench.classes import CLASSES
 from plansafe.domains.safeagentbench.scenes import Unreadable, by_class, class_of_thing, first, problem_text, read_room
 from plansafe.domains.safeagentbench.steps import SAID, split_number, words_of
 from plansafe.domains.safeagentbench.tasks import Task, chosen_task, named_by, read_task
+from plansafe.domains.step_places import step_spans
 from plansafe.domains.world import GOAL, SCENE, Benchmark, FileRole, ForeignPlan, Request, Scene, no_scene, wrong_task
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span, near
 from plansafe.grammar.source import Source
 
 _WORDS = {"turn_on": "turn on", "turn_off": "turn off", "fill": "fillLiquid", "empty": "emptyLiquid"}
-_NUMBERED = re.compile(r"\s*(?:(?:step\s*)?\d+\s*[.):]|[-*])\s*", re.IGNORECASE)
-_STRING = re.compile(r'[\s,]*"((?:[^"\\]|\\.)*)"')
-_LISTED = re.compile(r'"(?:step|steps|plan)"\s*:\s*\[')
 _BASINS = {"sink": "sinkbasin", "bathtub": "bathtubbasin"}
 
 
@@ -74,7 +71,7 @@ def read_plan(text: Source, scene: Scene) -> ForeignPlan:
     broken = broken_plan(text)
     if broken is not None:
         return ForeignPlan(None, (), (broken,))
-    for span in _spans(text):
+    for span in step_spans(text):
         words = text.slice(span)
         made = _step(words, data, last)
         if made is None:
@@ -137,24 +134,6 @@ def _name(words: str, action: str, data: _Data, last: dict[str, str]) -> tuple[s
 
 def _plain(words: str) -> str:
     return re.sub(r"[^a-z0-9_-]", "_", words.lower()) or "_"
-
-
-def _spans(text: Source) -> Iterator[Span]:
-    """The places of the steps: strings of a JSON list (also below `step`), or lines, without their numbers."""
-    begin = _LISTED.search(text.text)
-    start = begin.end() if begin is not None else text.text.find("[") + 1 if text.text.lstrip()[:1] == "[" else 0
-    if start:
-        at = start
-        while (found := _STRING.match(text.text, at)) is not None:
-            number = _NUMBERED.match(text.text, found.start(1), found.end(1))
-            yield Span(number.end() if number else found.start(1), found.end(1))
-            at = found.end()
-        return
-    for line in re.finditer(r"[^\r\n]+", text.text):
-        if line[0].strip() and not line[0].lstrip().startswith("#"):
-            number = _NUMBERED.match(line[0])
-            skipped = number.end() if number else len(line[0]) - len(line[0].lstrip())
-            yield Span(line.start() + skipped, line.start() + len(line[0].rstrip()))
 
 
 def write_step(step: tuple[str, ...], scene: Scene) -> str:
