@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import Annotated, Any, Protocol, TextIO
 
@@ -53,7 +53,6 @@ from plansafe.app.repairing import ExaminationOptions, Examined, examine
 from plansafe.app.running import (
     MEMORY_MIB,
     REPORT,
-    complain,
     guarded,
     limit_memory,
     print_text,
@@ -62,10 +61,11 @@ from plansafe.app.running import (
     terminal,
 )
 from plansafe.app.scenarios import app as scenarios
-from plansafe.app.service import combined_exit_code, expand, guard, usage_problem, with_folders
+from plansafe.app.service import combined_exit_code, expand, guard, with_folders
+from plansafe.app.usable import usable
 from plansafe.app.values import BadOption, read_cost, read_steps, read_weights
 from plansafe.app.verifying import verify_certificate
-from plansafe.app.writing import STANDARD_OUTPUT, Guard, NotWritten, problem, save, unwritable
+from plansafe.app.writing import STANDARD_OUTPUT, Guard, NotWritten, problem, save
 from plansafe.verifier.repair.model import RepairOptions
 
 STDOUT = "-"
@@ -183,7 +183,7 @@ def repair(
         view = _view(form, settings, terminal(color, stream), changes=True, every=every)
         return _shown(examined, view, stream, place, kept)
 
-    raise typer.Exit(guarded(lambda: _usable(settings, work)))
+    raise typer.Exit(guarded(lambda: usable(settings, work)))
 
 
 def _settings(
@@ -233,21 +233,6 @@ def _seconds(limit: float) -> float | None:
     if not math.isfinite(limit):
         raise BadOption("--time-limit takes a number of seconds")
     return limit or None
-
-
-def _usable(settings: Settings, work: Callable[[], int]) -> int:
-    """Do the work if the options make sense, and say so if they do not, or if standard output is full."""
-    problem = usage_problem(settings)
-    if problem is not None:
-        return complain(problem)
-    try:
-        return work()
-    except (BadOption, NotWritten) as bad:
-        return complain(bad.diagnostic)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        return complain(unwritable("standard output", error))
 
 
 def _one_output(flag: str, output: str | None, plans: list[str], settings: Settings) -> tuple[list[str], Guard]:
@@ -406,4 +391,4 @@ def diagnose(
         )
         return _shown(examine(paths, settings, wishes), view, stream, place, kept, graph=True)
 
-    raise typer.Exit(guarded(lambda: _usable(settings, work)))
+    raise typer.Exit(guarded(lambda: usable(settings, work)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -41,9 +40,10 @@ from plansafe.app.running import (
     standard_output,
     terminal,
 )
-from plansafe.app.service import guard, usage_problem
+from plansafe.app.service import guard
+from plansafe.app.usable import usable
 from plansafe.app.values import BadOption, read_cost
-from plansafe.app.writing import STANDARD_OUTPUT, NotWritten, save, unwritable
+from plansafe.app.writing import STANDARD_OUTPUT, NotWritten, save
 from plansafe.app.writing import problem as unwritten
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.llm.loop.model import Decode, Style, Wishes
@@ -163,7 +163,7 @@ def plan(
         options = ModelOptions(model, base_url, cache, not no_cache, reference, seed or 0)
         return _planned(words, settings, wishes, options, _Out(output, transcript, Format(now.form), color.value))
 
-    raise typer.Exit(guarded(lambda: _usable(settings, work)))
+    raise typer.Exit(guarded(lambda: usable(settings, work)))
 
 
 class _Out(NamedTuple):
@@ -173,21 +173,6 @@ class _Out(NamedTuple):
     transcript: str | None
     form: Format
     color: str
-
-
-def _usable(settings: Settings, work: Callable[[], int]) -> int:
-    """Do the work if the options make sense; say what is wrong otherwise, or if standard output is full."""
-    wrong = usage_problem(settings)
-    if wrong is not None:
-        return complain(wrong)
-    try:
-        return work()
-    except (BadOption, NotWritten) as bad:
-        return complain(bad.diagnostic)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        return complain(unwritable("standard output", error))
 
 
 def _slack(text: str) -> tuple[int, int]:
