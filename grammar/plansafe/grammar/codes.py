@@ -105,6 +105,7 @@ class SC:
     NOT_WRITTEN: Final = "SC640"  # not written, because something would be lost
     LINK_LEADS_OUT: Final = "SC641"  # a link leads out of the folder
     BAD_PREDICTIONS: Final = "SC642"  # predictions that cannot be read
+    BAD_RUN: Final = "SC643"  # a run that cannot be read or resumed
 
     # Notes, loose text, the linter, scenarios.
     RULE_NEVER_APPLIED: Final = "SC701"  # no rule ever applied
