@@ -29,6 +29,7 @@ TRIMMED = "[...]"
 NOT_RUN = ("git clone", "python3.11 -m venv", ".venv/bin/pip install")  # they need a network
 KINDS = frozenset(("console", "sh", "python", "text", "lisp", "toml", "output"))
 _FENCE = re.compile(r"^```(\S*)\s*$")
+_WRITES = frozenset(("--output", "-o", "--transcript"))
 _FILE = re.compile(r";\s*((?:[\w-]+/)*[\w-]+\.(?:safe|pddl|plan))\s*$")
 _EXIT = re.compile(r"\s+# exit (\d)\Z")
 
@@ -101,7 +102,7 @@ class Page:
         assert words[0] == "safecheck", line
         in_root = any(word.split("/")[0] == "examples" for word in words)
         if in_root:
-            words = [str(self.folder / w) if (self.folder / w).is_file() else w for w in words]
+            words = [self._placed(before, word) for before, word in zip(["", *words], words, strict=False)]
         done = subprocess.run(
             [str(Path(sys.executable).with_name("safecheck")), *words[1:]],
             cwd=ROOT if in_root else self.folder,
@@ -113,6 +114,13 @@ class Page:
         )
         done.stdout = done.stdout.replace(f"{self.folder}/", "")
         return done
+
+    def _placed(self, before: str, word: str) -> str:
+        """A word of a command that runs in the root: files of the page, read or written, are in its folder."""
+        if (self.folder / word).is_file() or (before in _WRITES and "/" not in word and word != "-"):
+            return str(self.folder / word)
+        recorded = word.removeprefix("replay/")
+        return f"replay/{self.folder / recorded}" if recorded != word and (self.folder / recorded).is_file() else word
 
     def _console(self, text: str, where: str) -> None:
         parts = re.split(r"^\$ ", text, flags=re.MULTILINE)

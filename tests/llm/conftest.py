@@ -1,8 +1,39 @@
-"""Lets the tests of this folder import their helpers."""
+"""Lets the tests of this folder import their helpers, and runs ``safecheck plan`` and ``repair`` in this process."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
+import pytest
+
 sys.path.insert(0, str(Path(__file__).parent))
+
+from loop_kitchen import DOMAIN, PROBLEM, RULES, Run
+
+from plansafe.app.commandline import app
+
+
+@pytest.fixture
+def safecheck(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a command in a folder with the kitchen in it: exit code, standard output, standard error."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SAFECHECK_CACHE", str(tmp_path / "cache"))
+    Path("task").mkdir()
+    Path("task/d.pddl").write_text(DOMAIN)
+    Path("task/p.pddl").write_text(PROBLEM)
+    Path("task/kitchen.safe").write_text(RULES)
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as stop:
+            app([*arguments, "--memory-limit", "0"], prog_name="safecheck")
+        out, err = capsys.readouterr()
+        return int(stop.value.code or 0), out, err
+
+    return call
+
+
+@pytest.fixture
+def run(safecheck: Run) -> Run:
+    """The same for ``safecheck plan``."""
+    return lambda *arguments: safecheck("plan", *arguments)

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+Run = Callable[..., tuple[int, str, str]]
+"""Runs a command: exit code, standard output, standard error."""
 DOMAIN = """(define (domain kitchen) (:requirements :adl)
   (:types room stove - object)
   (:predicates (robot-in ?r - room) (in ?s - stove ?r - room) (on ?s - stove) (hot ?s - stove))
@@ -25,3 +31,15 @@ RULES = """(define (safety kitchen)
 COLD = "(define (safety cold) (:trajectory cold :formula (always (not (hot hob)))))"
 UNSAFE = "(switch-on hob kitchen)\n(go kitchen hall)\n"
 SAFE = "(switch-on hob kitchen)\n(switch-off hob kitchen)\n(go kitchen hall)\n"
+
+
+def says(*answers: str) -> str:
+    """A file of recorded answers for a task, round by round."""
+    lines = [json.dumps({"task": "tea", "text": answer}) + "\n" for answer in answers]
+    Path("answers.jsonl").write_text("".join(lines))
+    return "replay/answers.jsonl"
+
+
+def written() -> set[str]:
+    """What a command has written."""
+    return {path.name for path in Path().iterdir()} - {"task", "answers.jsonl"}

@@ -3,47 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import jsonschema
 import pytest
-from loop_kitchen import COLD, DOMAIN, PROBLEM, RULES, SAFE, UNSAFE
+from loop_kitchen import COLD, PROBLEM, SAFE, UNSAFE, Run, says, written
 
-from plansafe.app.commandline import app
-
-Run = Callable[..., tuple[int, str, str]]
 SCHEMA = Path(__file__).resolve().parents[2] / "app/plansafe/app/schema/plan-1.json"
 NASTY = "\x1b]0;pwned\x07 ../../etc/passwd\n1. (switch-on hob\u202e kitchen)\n"
-
-
-@pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("SAFECHECK_CACHE", str(tmp_path / "cache"))
-    Path("task").mkdir()
-    Path("task/d.pddl").write_text(DOMAIN)
-    Path("task/p.pddl").write_text(PROBLEM)
-    Path("task/kitchen.safe").write_text(RULES)
-
-    def call(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as stop:
-            app(["plan", "--memory-limit", "0", *arguments], prog_name="safecheck")
-        out, err = capsys.readouterr()
-        return int(stop.value.code or 0), out, err
-
-    return call
-
-
-def says(*answers: str) -> str:
-    """A file of recorded answers for the task, round by round."""
-    lines = [json.dumps({"task": "tea", "text": answer}) + "\n" for answer in answers]
-    Path("answers.jsonl").write_text("".join(lines))
-    return "replay/answers.jsonl"
-
-
-def written() -> set[str]:
-    return {path.name for path in Path().iterdir()} - {"task", "answers.jsonl"}
 
 
 @pytest.mark.parametrize("decode", ["free", "grammar", "shield", "guided", "soft"])

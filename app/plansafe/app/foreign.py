@@ -69,6 +69,10 @@ class Foreign:
         sources = {**ready.sources, name: plan.source}
         if not ready.checker.ok:
             return Result(name, unjudged(name, *ready.scene.notes, *ready.checker.diagnostics), used, sources)
+        if self._settings.wanted is not None:
+            return Prepared(
+                plan.source, ready.checker, used, sources, ready.scene.notes, (), _Writer(chosen, ready.scene)
+            )
         read = chosen.read_plan(plan.source, ready.scene)
         if read.plan is None:
             return Result(name, unjudged(name, *read.diagnostics), used, sources)
@@ -103,6 +107,10 @@ class Foreign:
         scene = chosen.read_scene(Request({role: file.source for role, file in given.items()}, self._settings.task))
         if not scene.ok:
             return scene.notes
+        if self._settings.wanted is not None:
+            from plansafe.app.goals import with_goal  # noqa: PLC0415 - where a plan is to be written
+
+            scene = scene._replace(problem=with_goal(scene.problem, self._settings.wanted))
         path = shipped_domain(chosen.domain) if chosen.domain is not None else None
         if path is not None and os.path.abspath(path) == os.path.abspath(scene.domain.name):
             scene = scene._replace(domain=Source(path, scene.domain.text))

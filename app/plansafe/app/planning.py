@@ -11,11 +11,15 @@ import typer
 
 from plansafe.app.checking import Settings
 from plansafe.app.configuration import Asked, configure
+from plansafe.app.goals import read_goal
 from plansafe.app.models import BaseUrl, ModelName
 from plansafe.app.options import (
+    AllowNoRules,
     Color,
     ColorChoice,
     DomainFile,
+    Gate,
+    HomeFile,
     JudgeOption,
     LenientTypes,
     LtlFormulas,
@@ -23,9 +27,12 @@ from plansafe.app.options import (
     NoDefaultSpec,
     NoProject,
     ProblemFile,
+    SceneFile,
     SeverityChoice,
     SeverityOption,
     SpecFiles,
+    TaskName,
+    WorldName,
 )
 from plansafe.app.progress import tell
 from plansafe.app.render.planned import PlannedJsonRenderer, PlannedRenderer
@@ -74,6 +81,16 @@ def plan(
     spec: SpecFiles = None,
     ltl: LtlFormulas = None,
     no_default_spec: NoDefaultSpec = False,
+    home: HomeFile = None,
+    gate: Gate = False,
+    allow_no_rules: AllowNoRules = False,
+    world: WorldName = None,
+    scene: SceneFile = None,
+    goal: Annotated[
+        str | None,
+        typer.Option(metavar="GOAL", help="What the plan is to reach, in PDDL; with --world also a file of goals."),
+    ] = None,
+    task: TaskName = None,
     lenient_types: LenientTypes = False,
     judge: JudgeOption = None,
     min_severity: SeverityOption = SeverityChoice.LOW,
@@ -131,6 +148,13 @@ def plan(
         problem=problem,
         specs=tuple(spec or ()),
         default_spec=not no_default_spec,
+        gate=gate,
+        allow_no_rules=allow_no_rules,
+        home=home,
+        world=world,
+        scene=scene,
+        goal=None if _is_formula(goal) else goal,
+        task=task,
         lenient_types=lenient_types,
         judge=None if judge is None else judge.value,
         min_severity=min_severity.value,
@@ -147,6 +171,7 @@ def plan(
             raise BadOption(f"a task has at most {_MOST_WORDS:,} characters")
         if not math.isfinite(seconds):
             raise BadOption("--time-limit takes a number of seconds")
+        wanted = read_goal(goal) if goal is not None and _is_formula(goal) else ""
         wishes = Wishes(
             decode,
             rounds,
@@ -161,9 +186,15 @@ def plan(
         from plansafe.app.proposing import ModelOptions  # noqa: PLC0415 - loads the loop and the engine
 
         options = ModelOptions(model, base_url, cache, not no_cache, reference, seed or 0)
-        return _planned(words, settings, wishes, options, _Out(output, transcript, Format(now.form), color.value))
+        out = _Out(output, transcript, Format(now.form), color.value)
+        return _planned(words, settings._replace(wanted=wanted), wishes, options, out)
 
     raise typer.Exit(guarded(lambda: usable(settings, work)))
+
+
+def _is_formula(goal: str | None) -> bool:
+    """Whether a goal is a condition, and not the name of a file: conditions begin with a parenthesis."""
+    return goal is not None and goal.lstrip()[:1] in ("(", ";")
 
 
 class _Out(NamedTuple):
@@ -207,12 +238,12 @@ def _planned(words: str, settings: Settings, wishes: Wishes, options: ModelOptio
     if out.transcript is not None and made.planned is not None:
         remark(save(out.transcript, "".join(lines(made.planned)), kept))
     saved = None
-    if place is not None and made.exit_code == 0 and made.planned is not None:
+    if place is not None and made.exit_code == 0 and made.text is not None:
         saved = place
         if place == _STDOUT:
-            print_text(made.planned.plan)
+            print_text(made.text)
         else:
-            remark(save(place, made.planned.plan, kept))
+            remark(save(place, made.text, kept))
     stream = sys.stderr if place == _STDOUT else standard_output()
     if out.form is Format.JSON:
         stream.write(PlannedJsonRenderer(settings).plan(made, saved))

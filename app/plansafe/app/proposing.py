@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 from plansafe.app.checking import Prepared, Result, Settings
 from plansafe.app.discovery import Input
+from plansafe.app.endings import ending
 from plansafe.app.plans import heading
-from plansafe.app.repairing import harmless, many_worlds
-from plansafe.app.service import Session
+from plansafe.app.repairing import in_world, many_worlds
+from plansafe.app.service import Session, no_rules
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
@@ -26,8 +27,8 @@ from plansafe.llm.models.providers import Settings as ModelSettings
 from plansafe.llm.models.providers import open_model
 from plansafe.llm.prompts.planning import planning_prompt
 from plansafe.verifier.planning.own_search import unsupported
+from plansafe.verifier.repair.model import Repair
 from plansafe.verifier.reporting.report import unjudged
-from plansafe.verifier.rules.question import Question
 
 _NO_WORDS = "reach the goal"
 _EXIT_CODES = {Status.FOUND: 0, Status.UNSOLVABLE: 1, Status.NOT_FOUND: 3}
@@ -47,11 +48,13 @@ class ModelOptions(NamedTuple):
 class Proposed(NamedTuple):
     """What came of it. ``result`` is the audit of the plan, or why there is none; ``seconds`` of wall-clock time.
 
-    ``planned`` is ``None`` where nobody was asked: the inputs cannot be used.
+    ``planned`` is ``None`` where nobody was asked: the inputs cannot be used. ``text`` is the plan if it is safe, as
+    plans of its world are written.
     """
 
     result: Result
     planned: Planned | None = None
+    text: str | None = None
     outcome: Diagnostic | None = None
     wishes: Wishes = Wishes()
     model: str = ""
@@ -69,16 +72,19 @@ class Proposed(NamedTuple):
 
 def propose(words: str, settings: Settings, wishes: Wishes, options: ModelOptions) -> Proposed | Diagnostic:
     """Plan for the problem of ``settings``. A diagnostic says why the model cannot be asked, or gave no answer."""
+    if settings.wanted is None:
+        settings = settings._replace(wanted="")
     session = Session(settings)
-    folder = os.path.dirname(settings.problem) if settings.problem not in (None, "-") else ""
+    near = next((path for path in (settings.problem, settings.scene) if path not in (None, "-")), None)
 
     def work(prepared: Prepared) -> Proposed | Diagnostic:
         try:
-            return _proposed(session, prepared, words, wishes, options)
+            meant = wishes._replace(repair=in_world(wishes.repair, prepared.checker, settings.world))
+            return _proposed(session, prepared, words, meant, options)
         except ModelError as error:
             return error.diagnostic
 
-    place = Source(os.path.join(folder or "", PLAN), "")
+    place = Source(os.path.join(os.path.dirname(near or ""), PLAN), "")
     done = next(session.each([place], work, 0.0))
     return Proposed(done) if isinstance(done, Result) else done
 
@@ -87,7 +93,7 @@ def _proposed(
     session: Session, prepared: Prepared, words: str, wishes: Wishes, options: ModelOptions
 ) -> Proposed | Diagnostic:
     checker = prepared.checker
-    wrong = _refused(prepared, wishes)
+    wrong = no_rules() if session.needs_rules(checker) else _refused(prepared, wishes)
     if wrong is not None:
         return Proposed(session.result(prepared, unjudged(prepared.plan.name, wrong)))
     reference = session.reference(options.reference, prepared) if options.reference is not None else None
@@ -125,8 +131,16 @@ def _run(
     messages = planning_prompt(words.strip() or _NO_WORDS, checker.compiled).messages
     planned = plan_with(model, task, messages, checker, wishes, cache)
     result = _result(session, prepared, planned)
-    outcome = _outcome(planned, checker.options.question)
-    return Proposed(result, planned, outcome, wishes, name, time.monotonic() - begun)
+    text = _written(prepared, planned) if planned.status is Status.FOUND else None
+    return Proposed(result, planned, text, ending(planned, checker), wishes, name, time.monotonic() - begun)
+
+
+def _written(prepared: Prepared, planned: Planned) -> str:
+    """A plan as it is handed out: in the form of its world, if it is of one."""
+    if prepared.write is None or planned.report is None:
+        return planned.plan
+    steps = tuple([part.step for part in planned.parts])
+    return prepared.write(prepared, Repair(steps, (0,) * len(steps), (), 0, planned.report))
 
 
 def _refused(prepared: Prepared, wishes: Wishes) -> Diagnostic | None:
@@ -156,17 +170,3 @@ def _result(session: Session, prepared: Prepared, planned: Planned) -> Result:
     if refused:
         sources["answer.txt"] = Source("answer.txt", answers[-1].text)
     return Result(PLAN, unjudged(PLAN, *refused), inputs, sources)
-
-
-def _outcome(planned: Planned, question: Question) -> Diagnostic | None:
-    """Why there is no safe plan, as a diagnostic."""
-    notes = (planned.detail,) if planned.detail else ()
-    match planned.status:
-        case Status.FOUND:
-            return None
-        case Status.UNSOLVABLE:
-            text = f"PROVED: no plan reaches the goal and {harmless(question)}"
-            return Diagnostic(SC.NO_REPAIR_EXISTS, text, notes=notes, help="change the goal, the rules or the problem")
-        case Status.NOT_FOUND:
-            advice = "raise --rounds, let --last-resort repair, or hold the model to the task with --decode guided"
-            return Diagnostic(SC.NO_REPAIR_FOUND, "no safe plan was found; there may be one", notes=notes, help=advice)

@@ -199,13 +199,24 @@ class Session:
         sources = {i.source.name: i.source for i in used}
         if found.domain is None or found.problem is None or found.diagnostics:
             return Result(name, unjudged(name, *found.diagnostics), used, sources)
-        checker, extended = self._checker(found, found.domain, found.problem)
+        problem = found.problem
+        if self._settings.wanted is not None:
+            problem = _wanting(problem, self._settings.wanted)
+            used = tuple([problem if one is found.problem else one for one in used])
+            sources[problem.source.name] = problem.source
+        checker, extended = self._checker(found, found.domain, problem)
         used = (*used, *extended)
         sources = {**sources, **{i.source.name: i.source for i in extended}}
         if not checker.ok:
             return Result(name, unjudged(name, *checker.diagnostics), used, sources)
         prepared = Prepared(plan.source, checker, used, sources)
         return self._understood(prepared) if self._settings.loose else prepared
+
+    def wanting(self, goal: str) -> Session:
+        """The same for another goal (``Settings.wanted``). Files are not read again, tasks are compiled anew."""
+        other = Session(self._settings._replace(wanted=goal))
+        other._discovery = self._discovery
+        return other
 
     def _project(self) -> tuple[Input, ...]:
         """The project file and the profile of a home, as inputs."""
@@ -299,6 +310,15 @@ class Session:
             text = f"no rule {which}ever applied: the plan was not checked for safety"
             idle = Diagnostic(SC.RULE_NEVER_APPLIED, text, notes=notes, help=advice, severity=Severity.WARNING)
         return report._replace(diagnostics=(*report.diagnostics, idle))
+
+
+def _wanting(problem: Input, goal: str) -> Input:
+    """A problem with another goal."""
+    from plansafe.app.goals import with_goal  # noqa: PLC0415 - where a plan is to be written
+
+    return problem._replace(
+        source=with_goal(problem.source, goal), how=f"{problem.how}, with another goal" if goal else problem.how
+    )
 
 
 def _with_project(done: Prepared | Result, project: tuple[Input, ...]) -> Prepared | Result:

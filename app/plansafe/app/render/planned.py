@@ -103,7 +103,7 @@ class PlannedJsonRenderer:
             "exit_code": made.exit_code,
             "status": planned.status.value if planned is not None else None,
             "detail": planned.detail if planned is not None else "",
-            "text": planned.plan if planned is not None and made.exit_code == 0 else None,
+            "text": made.text if made.exit_code == 0 else None,
             "steps": [_part(part) for part in planned.parts] if planned is not None else [],
             "removed": [_part(part) for part in planned.removed] if planned is not None else [],
             "rounds": [_round(one) for one in planned.rounds] if planned is not None else [],

@@ -1,0 +1,106 @@
+"""``safecheck plan`` with another goal, in other worlds, and where hazards were there before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from loop_kitchen import COLD, PROBLEM, SAFE, Run, written
+
+from plansafe.app.goals import read_goal, with_goal
+from plansafe.app.values import BadOption
+from plansafe.grammar.source import Source
+
+HOME = str(Path(__file__).resolve().parents[2] / "examples/virtualhome/home.json")
+MILK = "(and (closed fridge_11) (holds_rh character_3 milk_21))"
+
+
+def test_a_goal_takes_the_place_of_the_problems(run: Run) -> None:
+    code, out, _ = run("-m", "mock/planner", "--problem", "task/p.pddl", "--goal", "(on hob) ; and nothing else")
+    assert code == 0
+    assert "1  (switch-on hob kitchen)  model" in out
+    assert "VALID   no findings, 1 step" in out
+    assert "task/p.pddl  (--problem, with another goal)" in out
+    assert Path("task/p.pddl").read_text() == PROBLEM
+
+
+def test_a_goal_where_there_is_none() -> None:
+    bare = "(define (problem x) (:domain d) ; (:goal (no))\n (:init))"
+    assert with_goal(Source("x", bare), "(on hob)").text == bare[:-1] + " (:goal (on hob)))"
+    assert with_goal(Source("x", bare), "").text == bare[:-1] + " (:goal (and)))"
+    assert with_goal(Source("p", PROBLEM), "").text == PROBLEM
+    assert "(:goal (on hob)))" in with_goal(Source("p", PROBLEM), "(on hob)").text
+    for text in ("(((", "", "(on hob)", "(define)(define)"):
+        assert with_goal(Source("x", text), "").text in (text, "(define (:goal (and)))")
+
+
+@pytest.mark.parametrize("goal", ["(on hob", "(on hob)) (:init (on hob)", "(on hob) (on hob)", "(", "(()))"])
+def test_a_goal_that_is_no_condition_is_refused(goal: str, run: Run) -> None:
+    with pytest.raises(BadOption):
+        read_goal(goal)
+    code, _, err = run("-m", "mock/planner", "--problem", "task/p.pddl", "--goal", goal)
+    assert code == 2
+    assert "SC607" in err
+
+
+def test_a_goal_of_unknown_words_is_an_error_with_the_near_name(run: Run) -> None:
+    code, out, _ = run("-m", "mock/planner", "--problem", "task/p.pddl", "--goal", "(hott hob)")
+    assert code == 2
+    assert "unknown predicate `hott`" in out
+    assert "did you mean `hot`?" in out
+
+
+def test_a_plan_for_a_script_world_is_a_script(run: Run) -> None:
+    asked = ("-m", "mock/planner", "--world", "virtualhome", "--scene", HOME, "--goal", MILK, "-o", "milk.txt")
+    code, out, _ = run(*asked, "The milk, please.")
+    assert code == 0
+    assert "(grab character_3 milk_21)" in out
+    assert "home.json  (--scene)" in out
+    script = Path("milk.txt").read_text().splitlines()
+    assert "[GRAB] <milk> (1.21)" in script
+    assert all(line.startswith("[") for line in script)
+
+
+def test_worlds_that_are_not_there_or_need_more_are_refused(run: Run) -> None:
+    for words, said in (
+        (("--world", "virtuallhome", "--scene", HOME, "--goal", MILK), "SC610"),
+        (("--world", "virtualhome", "--goal", MILK), "SC603"),
+        (("--world", "virtualhome", "--scene", "none.json", "--goal", MILK), "SC601"),
+        (("--scene", HOME, "--goal", MILK), "SC607"),
+        (("--problem", "task/p.pddl", "--goal", "goals.json"), "SC607"),
+    ):
+        code, out, err = run("-m", "mock/planner", *words)
+        assert code == 2
+        assert said in out + err
+    assert written() == set()
+
+
+def test_what_was_broken_before_is_named_with_the_question_that_leaves_it_out(run: Run) -> None:
+    Path("task/p.pddl").write_text(PROBLEM.replace("(robot-in kitchen)", "(robot-in kitchen) (hot hob)"))
+    Path("task/kitchen.safe").write_text(COLD)
+    asked = ("-m", "mock/planner", "--problem", "task/p.pddl", "--goal", "(robot-in hall)")
+    code, out, _ = run(*asked)
+    assert code == 1
+    assert "PROVED: no plan reaches the goal and keeps the rules" in out
+    assert "--judge introduced asks for a plan that brings about nothing new" in out
+    code, out, _ = run(*asked, "--judge", "introduced")
+    assert code == 0
+    assert "the scene already had 1 hazard" in out
+
+
+def test_where_a_plan_itself_would_break_a_rule_no_other_question_is_named(run: Run) -> None:
+    Path("task/kitchen.safe").write_text(COLD)
+    code, out, _ = run("-m", "mock/planner", "--problem", "task/p.pddl")
+    assert code == 1
+    assert "change the goal, the rules or the problem" in out
+    assert "introduced" not in out
+
+
+def test_a_gate_wants_rules(run: Run) -> None:
+    asked = ("-m", "mock/planner", "--problem", "task/p.pddl", "--no-default-spec", "--gate")
+    code, out, _ = run(*asked)
+    assert code == 2
+    assert "SC620" in out
+    code, out, _ = run(*asked, "--allow-no-rules", "-o", "-")
+    assert code == 0
+    assert SAFE not in out
