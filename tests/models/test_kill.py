@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from stub_server import chat, serving
+from stub_server import Reply, chat, serving, wrong
 
 from plansafe.llm.models.answer import Answer
 from plansafe.llm.models.batch import ask_all, ask_each
@@ -29,10 +29,13 @@ from plansafe.llm.models.batch import ask_all
 from plansafe.llm.models.cache import Cache
 from plansafe.llm.models.providers import Settings, open_model
 from plansafe.llm.models.request import Request, said
-model = open_model("openai/m", Settings(base_url=sys.argv[1] + "/v1", connections=3, environment={}))
+from plansafe.llm.models.transport import Tries
+tries = Tries(most=4, first_wait=0.01, longest_wait=0.02, patience=2.0, timeout=1.5)
+settings = Settings(base_url=sys.argv[1] + "/v1", connections=int(sys.argv[4]), tries=tries, environment={})
+model = open_model("openai/m", settings)
 with Cache(sys.argv[2]) as cache:
-    answers = ask_all(model, [Request(said(str(n))) for n in range(60)], cache)
-print(*[answer.text for answer in answers], sep=",")
+    answers = ask_all(model, [Request(said(str(n))) for n in range(int(sys.argv[3]))], cache)
+print(*[getattr(answer, "text", "failed")[:40] for answer in answers], sep=",")
 """
 
 
@@ -48,8 +51,22 @@ def kept(path: Path) -> int:
         connection.close()
 
 
-def start(url: str, path: Path) -> subprocess.Popen[str]:
-    return subprocess.Popen([sys.executable, "-c", RUN, url, str(path)], stdout=subprocess.PIPE, text=True)
+def start(url: str, path: Path, size: int = SIZE, connections: int = CONNECTIONS) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", RUN, url, str(path), str(size), str(connections)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def kill_soon(process: subprocess.Popen[str], path: Path, goal: int, draw: random.Random) -> bool:
+    """Kill a run once it has kept ``goal`` answers, at a moment of nobody's choice. Whether it still ran."""
+    end = time.monotonic() + 30
+    while process.poll() is None and kept(path) < goal and time.monotonic() < end:
+        time.sleep(0.01)
+    time.sleep(draw.uniform(0, 0.1))
+    running = process.poll() is None
+    if running:
+        process.send_signal(signal.SIGKILL)
+    process.communicate()
+    return running
 
 
 def test_killed_at_random_moments(tmp_path: Path) -> None:
@@ -58,15 +75,7 @@ def test_killed_at_random_moments(tmp_path: Path) -> None:
     with serving(lambda prompt, *_: chat(f"<{prompt}>")._replace(delay=0.1)) as stub:
         kills = 0
         for _ in range(6):
-            process = start(stub.url, path)
-            end, goal = time.monotonic() + 30, kept(path) + draw.randint(0, 8)
-            while process.poll() is None and kept(path) < goal and time.monotonic() < end:
-                time.sleep(0.01)
-            time.sleep(draw.uniform(0, 0.1))
-            if process.poll() is None:
-                process.send_signal(signal.SIGKILL)
-                kills += 1
-            process.wait()
+            kills += kill_soon(start(stub.url, path), path, kept(path) + draw.randint(0, 8), draw)
         before, had = sum(stub.asked.values()), kept(path)
         done = start(stub.url, path)
         out, _ = done.communicate(timeout=60)
@@ -75,6 +84,57 @@ def test_killed_at_random_moments(tmp_path: Path) -> None:
     assert out.strip() == ",".join([f"<{n}>" for n in range(SIZE)])
     assert sum(stub.asked.values()) - before == SIZE - had  # what was kept was not asked again
     assert sum(stub.asked.values()) <= SIZE + kills * CONNECTIONS  # only what was under way was
+
+
+FAULTS: dict[int, Reply] = {
+    1: wrong(429, headers={"Retry-After": "0.01"}),
+    2: wrong(500),
+    3: wrong(503, headers={"Retry-After": "soon"}),
+    4: chat("cut")._replace(cut=True),
+    5: Reply(bytes(range(256)) * 8),
+    6: Reply(b'{"choices": [{"message": {"content": '),
+    7: Reply(b'[{"choices": 1}]'),
+    8: Reply(b'{"a":' * 50_000),
+    9: Reply(b"\x1f\x8b" + bytes(40), headers={"content-encoding": "gzip"}),
+    10: Reply(b""),
+    11: chat("late")._replace(delay=2.0),
+    12: chat("slow")._replace(drip=0.03),
+}
+FLOOD, ODD = chat("y" * 10_000_000), chat("odd", tool_calls=[{"id": 7}])._replace(headers={"x-odd": "\xe9" * 500})
+
+
+def test_two_hundred_requests_through_every_fault_and_a_kill(tmp_path: Path) -> None:
+    """Each request fails twice in its own way before it is answered; what is killed goes on where it was."""
+
+    def script(prompt: str, number: int, _: object) -> Reply:
+        kind = int(prompt) % 17
+        if kind in FAULTS and number % 3 and (kind < 11 or int(prompt) < 20):  # the slow ones are few
+            return FAULTS[kind]
+        if kind == 13 and int(prompt) < 40:
+            return FLOOD
+        return ODD if kind == 14 else chat(f"<{prompt}>")
+
+    def text(n: int) -> str:
+        return "y" * 40 if n % 17 == 13 and n < 40 else "odd" if n % 17 == 14 else f"<{n}>"
+
+    draw, path, size = random.Random(11), tmp_path / "answers.sqlite", 200
+    with serving(script) as stub:
+        assert kill_soon(start(stub.url, path, size, 4), path, 40, draw)
+        assert kill_soon(start(stub.url, path, size, 4), path, 90, draw)
+        had = kept(path)
+        asked, before = set(stub.asked), sum(stub.asked.values())
+        out, errors = start(stub.url, path, size, 4).communicate(timeout=60)
+        again, _ = start(stub.url, path, size, 4).communicate(timeout=60)
+    assert out.strip().split(",") == [text(n) for n in range(size)], errors
+    assert again == out
+    assert 90 <= had < size
+    assert len(asked) < size
+    answered = [
+        count for n, count in stub.asked.items() if int(n) % 17 not in FAULTS or (int(n) % 17 > 10 and int(n) > 20)
+    ]
+    assert sum(answered) <= len(answered) + 2 * 4  # nothing is answered twice but what was under way at a kill
+    assert sum(stub.asked.values()) - before <= 3 * (size - had)
+    assert stub.most_at_once <= 4 + 2 * 4  # the server may still work on what the killed runs asked
 
 
 def test_an_interrupt_keeps_what_was_under_way(tmp_path: Path) -> None:
@@ -95,7 +155,7 @@ def test_an_interrupt_keeps_what_was_under_way(tmp_path: Path) -> None:
 def test_control_c_ends_a_run_soon(tmp_path: Path) -> None:
     path = tmp_path / "a.sqlite"
     with serving(lambda prompt, *_: chat(prompt)._replace(delay=0.05)) as stub:
-        process = subprocess.Popen([sys.executable, "-c", RUN, stub.url, str(path)], stderr=subprocess.PIPE, text=True)
+        process = start(stub.url, path)
         while kept(path) < 3:
             time.sleep(0.01)
         os.kill(process.pid, signal.SIGINT)

@@ -18,7 +18,7 @@ from plansafe.llm.models.request import canonical
 from plansafe.verifier.extras import how_to_install
 
 if TYPE_CHECKING:
-    import httpx
+    from plansafe.llm.models.pool import Response
 
 _AGAIN = frozenset((408, 409, 429))
 _REFUSED = frozenset((400, 413, 422))
@@ -50,12 +50,6 @@ class Refused(Exception):
         self.field = field
 
 
-class _Response(NamedTuple):
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-
 class _Failure(NamedTuple):
     """A try that may go better the next time. ``wait``: what the server asked for. ``lasting``: nobody is there."""
 
@@ -69,7 +63,7 @@ class Transport:
 
     def __init__(self, url: str, key: Key, tries: Tries, connections: int, start_help: str) -> None:
         try:
-            import httpx  # noqa: PLC0415 - 100 ms, and for remote models alone
+            from plansafe.llm.models import pool  # noqa: PLC0415 - 100 ms, and for remote models alone
         except ImportError as error:
             message = f"models over HTTP need httpx, which is not installed: {how_to_install('llm')}"
             raise ModelError(Diagnostic(SC.MODEL_PACKAGE_MISSING, message, help="see docs/models.md"), True) from error
@@ -78,16 +72,14 @@ class Transport:
         self._tries = tries
         self._start_help = start_help
         self._stop = threading.Event()
-        self._errors: type[Exception] = httpx.TransportError
-        self._unreachable: type[Exception] = httpx.ConnectError
-        # An answer that is packed could be a thousand times as large as what came over the line.
-        headers = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "safecheck"}
-        self._client: httpx.Client = httpx.Client(
-            headers=headers,
-            timeout=httpx.Timeout(tries.timeout, connect=min(tries.timeout, 15.0)),
-            limits=httpx.Limits(max_connections=connections, max_keepalive_connections=connections),
-            follow_redirects=False,
-        )
+        self._line = pool
+        try:
+            self._pool = pool.Pool(url, connections)
+        except (ValueError, RuntimeError) as error:
+            message = f"the proxy that the environment names cannot be used: {error}"
+            help = "correct HTTP_PROXY or HTTPS_PROXY, or name the server in NO_PROXY"
+            raise ModelError(Diagnostic(SC.BAD_OPTION, message, help=help), fatal=True) from None
+        self._closed = False
 
     def cancel(self) -> None:
         """Let calls that wait for another try give up; later calls are made as before."""
@@ -97,7 +89,8 @@ class Transport:
     def close(self) -> None:
         """Close all connections; calls that are under way fail."""
         self.cancel()
-        self._client.close()
+        self._closed = True
+        self._pool.close()
 
     def post(self, path: str, payload: Mapping[str, Any]) -> dict[str, Any]:
         """The JSON object that the server answers with.
@@ -128,10 +121,13 @@ class Transport:
     def _once(self, path: str, body: bytes) -> dict[str, Any] | _Failure:
         try:
             response = self._exchange(path, body)
-        except self._errors as error:
-            return _Failure(self.clean(f"{type(error).__name__} {error}"), lasting=isinstance(error, self._unreachable))
-        except RuntimeError:  # httpx: the client has been closed
-            raise Cancelled from None
+        except (*self._line.ERRORS, *self._line.UNREACHABLE) as error:
+            lasting = isinstance(error, self._line.UNREACHABLE)
+            return _Failure(self.clean(f"{type(error).__name__} {error}"), lasting=lasting)
+        except self._line.TooMuch:
+            return _Failure(f"the server sent more than {MOST_BYTES:,} bytes")
+        except self._line.TooSlow:
+            return _Failure(f"the answer was not complete after {self._tries.timeout:g} seconds")
         except Garbage as error:
             return _Failure(str(error))
         status = response.status
@@ -160,22 +156,17 @@ class Transport:
         help = "is the name of the model right, and does the address end as the provider wants it (`/v1`)?"
         return ModelError(Diagnostic(SC.MODEL_FAILED, f"{self.url} refuses: {said} (status {status})", help=help), True)
 
-    def _exchange(self, path: str, body: bytes) -> _Response:
-        """One call. The body is read as it comes: a server may send without end, or a byte an hour."""
-        end = time.monotonic() + self._tries.timeout
-        headers = {"Content-Type": "application/json", **self._key.header()}
-        with self._client.stream("POST", self.url + path, content=body, headers=headers) as response:
-            if response.headers.get("content-encoding", "identity") != "identity":
-                raise Garbage("the server sent a packed answer, which was not asked for")
-            chunks, size = [], 0
-            for chunk in response.iter_raw():
-                chunks.append(chunk)
-                size += len(chunk)
-                if size > MOST_BYTES:
-                    raise Garbage(f"the server sent more than {MOST_BYTES:,} bytes")
-                if time.monotonic() > end:
-                    raise Garbage(f"the answer was not complete after {self._tries.timeout:.0f} seconds")
-            return _Response(response.status_code, response.headers, b"".join(chunks))
+    def _exchange(self, path: str, body: bytes) -> Response:
+        """One call. Raises what :meth:`Pool.post` does, :class:`Garbage`, and that all was closed."""
+        # An answer that is packed could be a thousand times as large as what came over the line.
+        headers = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "safecheck"}
+        headers |= {"Content-Type": "application/json", **self._key.header()}
+        if self._closed:
+            raise Cancelled
+        response = self._pool.post(self.url + path, headers, body, self._tries.timeout, MOST_BYTES)
+        if response.headers.get("content-encoding", "identity") != "identity":
+            raise Garbage("the server sent a packed answer, which was not asked for")
+        return response
 
     def clean(self, text: str) -> str:
         """What a server said, on one line, without the key."""
