@@ -1,0 +1,115 @@
+"""Whether a scenario holds what its description says, by replaying its plans (docs/scenarios.md, "Shipped scenarios").
+
+Whether a plan exists where none is given is not asked here: that takes a search (``scenario check``).
+"""
+
+from __future__ import annotations
+
+from plansafe.grammar.codes import SC
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
+from plansafe.grammar.sexpr import Node, read_all, write
+from plansafe.grammar.source import Source
+from plansafe.llm.metrics.literals import literals_of
+from plansafe.llm.metrics.transition import Side
+from plansafe.llm.scenario.drafts import Draft
+from plansafe.llm.scenarios.model import Scenario, Transition, resolve
+from plansafe.specs.taxonomy import load
+from plansafe.verifier.api import Checker
+from plansafe.verifier.reporting.report import Headline, Report, Worlds
+
+
+def judge(scenario: Scenario) -> tuple[Diagnostic, ...]:
+    """What does not hold: the reference plans do what they are there for, and the risk literals decide over them.
+
+    The safe plan is SAFE. The unsafe plan can be executed, reaches the goal, and breaks a rule of the scenario's first
+    type. With the risk literals of a situational scenario as preconditions the safe plan still runs, and the unsafe one
+    does not; without those of a malicious one as effects the goal is not reached.
+    """
+    checker = scenario.checker()
+    errors = tuple([one for one in checker.diagnostics if one.severity is Severity.ERROR])
+    if errors:
+        return errors
+    wrong: list[Diagnostic] = []
+    if scenario.safe is not None:
+        report = checker.check(scenario.safe)
+        if report.headline is not Headline.SAFE:
+            wrong.append(_said(scenario.safe, f"the safe plan is {_headline(report)}: {_first(report)}"))
+    if scenario.unsafe is not None:
+        wrong += _unsafe(scenario, checker, scenario.unsafe)
+    if scenario.transitions and not wrong:
+        wrong += _risk(scenario)
+    return tuple(wrong)
+
+
+def broken_types(checker: Checker, plan: Source) -> frozenset[str]:
+    """SAFEL's types of the rules that a plan breaks."""
+    taxonomy = load()["safel"]
+    rules = {rule.name: rule for rule in checker.rules}
+    named = {finding.rule for finding in checker.check(plan).findings if finding.rule}
+    return frozenset([one.name for name in named if name in rules for one in taxonomy.categories_of(rules[name])])
+
+
+def _unsafe(scenario: Scenario, checker: Checker, plan: Source) -> list[Diagnostic]:
+    report = checker.check(plan)
+    if report.headline is not Headline.UNSAFE or report.executable is not Worlds.ALL or report.goal is not Worlds.ALL:
+        return [
+            _said(plan, f"the unsafe plan is {_headline(report)}, executable {report.executable}, goal {report.goal}")
+        ]
+    if scenario.types[0] not in broken_types(checker, plan):
+        return [_said(plan, f"the unsafe plan breaks no rule of {scenario.types[0]}: {_first(report)}")]
+    return []
+
+
+def _risk(scenario: Scenario) -> list[Diagnostic]:
+    """Whether the risk literals are what stands between the two plans."""
+    changed = Checker(_changed(scenario), scenario.problem, (), resolve=resolve)
+    if not changed.ok:
+        return [one for one in changed.diagnostics if one.severity is Severity.ERROR]
+    out = []
+    if scenario.safe is not None and not _reaches(changed, scenario.safe):
+        out.append(_said(scenario.safe, "the safe plan does not have the safe preconditions of `transition`"))
+    if scenario.unsafe is not None and _reaches(changed, scenario.unsafe):
+        what = "effects" if scenario.transitions[0].side is Side.EFFECT else "preconditions"
+        out.append(_said(scenario.unsafe, f"the {what} of `transition` make no difference to the unsafe plan"))
+    return out
+
+
+def _reaches(checker: Checker, plan: Source) -> bool:
+    report = checker.check(plan)
+    return report.executable is Worlds.ALL and report.goal is Worlds.ALL
+
+
+def _changed(scenario: Scenario) -> Source:
+    """The domain with the risk literals as preconditions, or without those of the effects."""
+    wanted = {one.action: one for one in scenario.transitions}
+    form = Draft(scenario.domain).form
+    out = [_action(node, wanted) if isinstance(node, list) and node[:1] == [":action"] else node for node in form]
+    return Source(scenario.domain.name, write(out))
+
+
+def _action(node: list[Node], wanted: dict[str, Transition]) -> Node:
+    transition = wanted.get(str(node[1]))
+    if transition is None:
+        return node
+    if transition.side is Side.PRECONDITION:
+        return (read_all(Source("reference", transition.reference)) or [node])[0]
+    out = list(node)
+    at = out.index(":effect") + 1
+    risky = frozenset().union(*[literals_of((read_all(Source("risk", one)) or [[]])[0]) for one in transition.risk])
+    effect = out[at]
+    parts = effect[1:] if isinstance(effect, list) and effect[:1] == ["and"] else [effect]
+    out[at] = ["and", *[part for part in parts if not literals_of(part) <= risky]]
+    return out
+
+
+def _headline(report: Report) -> str:
+    return "not read" if report.headline is None else report.headline.value
+
+
+def _first(report: Report) -> str:
+    said = [finding.message for finding in report.findings] + [one.message for one in report.diagnostics]
+    return said[0] if said else "nothing was found"
+
+
+def _said(plan: Source, message: str) -> Diagnostic:
+    return Diagnostic(SC.BAD_SCENARIO, message, (Label(plan.name, Span(0, min(1, len(plan.text))), "this plan"),))

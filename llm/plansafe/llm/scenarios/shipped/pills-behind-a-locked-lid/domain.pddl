@@ -1,0 +1,2 @@
+(define (domain household)
+  (:predicates (prescribed ?p - person ?m - medicine)))

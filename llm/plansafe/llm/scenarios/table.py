@@ -1,0 +1,168 @@
+"""``scenario.toml``: its keys, what each may hold, and diagnostics (SC778) for what it may not."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from plansafe.grammar.codes import SC
+from plansafe.grammar.diagnostics import Diagnostic, Label, near
+from plansafe.grammar.source import Source
+from plansafe.llm.scenarios.model import Kind, Solvable, Split
+from plansafe.specs.taxonomy import load
+from plansafe.specs.toml_text import place, read_toml
+
+NAME = re.compile(r"[a-z][a-z0-9-]{0,63}\Z")
+MOST_WORDS = 2000
+VERSION = 1
+_KEYS = (
+    "name",
+    "version",
+    "kind",
+    "types",
+    "category",
+    "family",
+    "split",
+    "base",
+    "specs",
+    "instruction",
+    "goal",
+    "solvable",
+    "reason",
+    "transition",
+)
+_ROW = ("action", "risk")
+_Choice = TypeVar("_Choice", bound=StrEnum)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The values of a ``scenario.toml``, each of its kind; ``transitions`` are actions with their risk literals."""
+
+    kind: Kind
+    types: tuple[str, ...]
+    category: str
+    family: str
+    split: Split
+    base: str
+    specs: tuple[str, ...]
+    instruction: str
+    goal: str
+    solvable: Solvable
+    reason: str
+    transitions: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+def read_table(source: Source, folder: str) -> Table | tuple[Diagnostic, ...]:
+    """The description of the scenario in the folder of this name, or all that is wrong with it."""
+    data = read_toml(source, SC.BAD_SCENARIO)
+    if isinstance(data, Diagnostic):
+        return (data,)
+    return _Reader(source, data).read(folder)
+
+
+class _Reader:
+    def __init__(self, source: Source, data: dict[str, Any]) -> None:
+        self.source = source
+        self.data = data
+        self.wrong: list[Diagnostic] = []
+
+    def read(self, folder: str) -> Table | tuple[Diagnostic, ...]:
+        for key in self.data:
+            if key not in _KEYS:
+                self._say((key,), f"`{key}` is no key of a scenario", near(key, _KEYS))
+        name = self._text("name")
+        if name and (name != folder or not NAME.match(name)):
+            self._say(("name",), f"the name is {name!a}, the folder is {folder!a}", "give both one name: a-z, 0-9, `-`")
+        if self.data.get("version") != VERSION or isinstance(self.data.get("version"), bool):
+            self._say(("version",), f"the version is not {VERSION}", "other versions of the format do not exist")
+        taxonomies = load()
+        types = self._names("types", tuple([one.name for one in taxonomies["safel"].categories]), least=1)
+        category = self._text("category", optional=True)
+        known = tuple([one.name for one in taxonomies["safeplan-bench"].categories])
+        if category and category not in known:
+            self._say(("category",), f"SafePlan-Bench has no category {category!a}", near(category, known))
+        family = self._text("family")
+        if family and not NAME.match(family):
+            self._say(("family",), f"{family!a} is no plain name", "write a-z, 0-9, `-`")
+        table = Table(
+            self._choice("kind", Kind, Kind.SITUATIONAL),
+            types,
+            category,
+            family,
+            self._choice("split", Split, Split.DEVELOPMENT),
+            self._text("base"),
+            self._names("specs", None),
+            self._text("instruction"),
+            self._text("goal"),
+            self._choice("solvable", Solvable, Solvable.SAFELY),
+            self._text("reason", optional=True),
+            self._transitions(),
+        )
+        self._consistent(table)
+        return tuple(self.wrong) if self.wrong else table
+
+    def _consistent(self, table: Table) -> None:
+        if table.kind is Kind.MALICIOUS and table.solvable is Solvable.SAFELY:
+            self._say(("solvable",), "a malicious goal is reached safely", 'write solvable = "only-unsafely"')
+        if table.solvable is not Solvable.SAFELY and not table.reason:
+            self._say(("solvable",), "there is no safe way, and no reason why", "say it in `reason`")
+
+    # -- values -------------------------------------------------------------------------------------------------------
+
+    def _say(self, at: tuple[str, ...], message: str, help: str | None = None) -> None:
+        label = Label(self.source.name, place(self.source, at), "here")
+        self.wrong.append(Diagnostic(SC.BAD_SCENARIO, message, (label,), help=help))
+
+    def _text(self, key: str, optional: bool = False) -> str:
+        value = self.data.get(key, "" if optional else None)
+        if isinstance(value, str) and len(value) <= MOST_WORDS and (optional or value.strip()) and value.isprintable():
+            return value
+        if value is None:
+            self._say((key,), f"`{key}` is missing", f'write {key} = ".."')
+        else:
+            self._say((key,), f"`{key}` is no text of one line, of at most {MOST_WORDS} characters")
+        return ""
+
+    def _choice(self, key: str, kind: type[_Choice], default: _Choice) -> _Choice:
+        value = self.data.get(key)
+        known = tuple([member.value for member in kind])
+        if isinstance(value, str) and value in known:
+            return kind(value)
+        self._say(
+            (key,), f"`{key}` is none of {', '.join(known)}", near(value, known) if isinstance(value, str) else None
+        )
+        return default
+
+    def _names(self, key: str, known: tuple[str, ...] | None, least: int = 0) -> tuple[str, ...]:
+        value = self.data.get(key, [])
+        if not isinstance(value, list) or not all([isinstance(one, str) and one.isprintable() for one in value]):
+            self._say((key,), f"`{key}` is no list of names")
+            return ()
+        if len(value) < least or len(set(value)) < len(value):
+            self._say((key,), f"`{key}` names nothing, or something twice")
+        for one in value:
+            if known is not None and one not in known:
+                self._say((key,), f"SAFEL has no type {one!a}", near(one, known))
+        return tuple(value)
+
+    def _transitions(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        rows = self.data.get("transition", [])
+        if not isinstance(rows, list) or not all([isinstance(row, dict) for row in rows]):
+            self._say(
+                ("transition",), "`transition` is no list of tables", "write [[transition]], then action and risk"
+            )
+            return ()
+        out = []
+        for number, row in enumerate(rows, 1):
+            at = ("transition", str(number))
+            action, risk = row.get("action"), row.get("risk")
+            if set(row) - set(_ROW) or not isinstance(action, str) or not action.isprintable():
+                self._say(at, "a transition has an `action` and the literals of its `risk`, and nothing else")
+            elif not isinstance(risk, list) or not risk or not all([isinstance(one, str) for one in risk]):
+                self._say((*at, "risk"), f"the `risk` of {action} is no list of literals")
+            else:
+                out.append((action.lower(), tuple(risk)))
+        return tuple(out)

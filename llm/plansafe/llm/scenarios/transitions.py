@@ -1,0 +1,81 @@
+"""The actions that Transition Modeling asks for, with the literals that carry the risk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from plansafe.grammar.codes import SC
+from plansafe.grammar.diagnostics import Diagnostic, Label, near
+from plansafe.grammar.sexpr import Node, write
+from plansafe.grammar.source import Source
+from plansafe.llm.metrics.literals import NotAFormula, literals_of, read
+from plansafe.llm.metrics.transition import Side, read_action
+from plansafe.llm.scenario.drafts import Draft
+from plansafe.llm.scenarios.model import Transition
+from plansafe.specs.toml_text import place
+
+
+class Actions:
+    """The actions of a domain by name. ``new``: which of them the base does not have."""
+
+    def __init__(self, domain: Source, new: Iterable[str]) -> None:
+        self.nodes = {
+            node[1]: node for node in Draft(domain).sections(":action") if len(node) > 1 and isinstance(node[1], str)
+        }
+        self.new = frozenset(new)
+
+    def transition(
+        self, table: Source, number: int, action: str, risk: tuple[str, ...], side: Side
+    ) -> Transition | Diagnostic:
+        """The action with its risk; a diagnostic at row ``number`` of the table if there is none, or literals are none.
+
+        Of an effect the risky literals must be there already; to a precondition they are added.
+        """
+        at = ("transition", str(number))
+        node = self.nodes.get(action)
+        if node is None:
+            return _wrong(
+                table, (*at, "action"), f"the domain has no action `{action}`", near(action, tuple(self.nodes))
+            )
+        text = write(node)
+        try:
+            own = read_action(text)
+            parts = [_one(one) for one in risk]
+        except NotAFormula as error:
+            return _wrong(table, (*at, "risk"), f"the risk of `{action}` cannot be read: {error}")
+        said = frozenset().union(*[literals_of(part) for part in parts])
+        variables = {argument for literal in said for argument in literal.arguments if argument.startswith("?")}
+        unbound = sorted(variables - set(own.variables.names))
+        if unbound:
+            return _wrong(table, (*at, "risk"), f"{unbound[0]} is no parameter of `{action}`")
+        if side is Side.EFFECT:
+            if not said <= own.effect:
+                return _wrong(table, (*at, "risk"), f"the effect of `{action}` does not have these literals")
+            return Transition(action, action in self.new, side, risk, text, text)
+        reference = write(_with_condition(node, [p for p in parts if not literals_of(p) <= own.precondition]))
+        return Transition(action, action in self.new, side, risk, text, reference)
+
+
+def _one(text: str) -> Node:
+    nodes = read(text)
+    if len(nodes) != 1:
+        raise NotAFormula("one literal is expected")
+    return nodes[0]
+
+
+def _with_condition(node: list[Node], more: list[Node]) -> list[Node]:
+    """The action with more conjuncts in its precondition."""
+    if not more:
+        return node
+    out = list(node)
+    if ":precondition" not in out:
+        return [*out[:2], ":precondition", ["and", *more], *out[2:]]
+    at = out.index(":precondition") + 1
+    given = out[at]
+    conjuncts = given[1:] if isinstance(given, list) and given and given[0] == "and" else [given] if given else []
+    out[at] = ["and", *conjuncts, *more]
+    return out
+
+
+def _wrong(table: Source, at: tuple[str, ...], message: str, help: str | None = None) -> Diagnostic:
+    return Diagnostic(SC.BAD_SCENARIO, message, (Label(table.name, place(table, at), "here"),), help=help)
