@@ -5,30 +5,23 @@ from __future__ import annotations
 from collections import Counter, deque
 from itertools import islice
 from pathlib import Path
-from random import Random
 
 import pytest
-from tiny_tasks import cases, tiny
+from endless_tasks import checker_of, endless
+from tiny_tasks import cases
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.online import Monitor
 from plansafe.verifier.execution.steps import GroundAction, step_text
-from plansafe.verifier.planning import own_search
+from plansafe.verifier.planning import known, own_search
 from plansafe.verifier.planning.own_search import OwnSearch, replayed
 from plansafe.verifier.planning.port import Answer, Query
 from plansafe.verifier.planning.recoverable import recoverable
 from plansafe.verifier.reporting.report import Headline
 
 STATES = 600
-
-
-def checker_of(domain: str, problem: str, rules: str = "", **options: object) -> Checker:
-    texts = [Source(name, text) for name, text in (("d", domain), ("p", problem), ("s", rules))]
-    made = Checker(texts[0], texts[1], [texts[2]] if rules else [], Options(**options))  # type: ignore[arg-type]
-    assert made.ok, made.diagnostics
-    return made
 
 
 # ---- against exhaustive search --------------------------------------------------------------------------------------
@@ -51,22 +44,6 @@ def blind(checker: Checker) -> int | None:
         if len(seen) > STATES:
             return None
     return -1
-
-
-def endless(number: int) -> Checker:
-    """A random task whose goal is all that is true after a random walk; rules may be in the way."""
-    random = Random(f"endless {number}")
-    task = tiny(random, endless=True)
-    free = checker_of(*task[:2])
-    simulation = Execution(free.engine)
-    for _ in range(random.randint(2, 7)):
-        steps = list(simulation.legal())
-        if steps:
-            simulation.take(random.choice(steps))
-    words = free.engine.task
-    goal = [words.fact_text(p, code) for p, codes in enumerate(simulation.state.facts) for code in codes]
-    problem = task.problem.partition("(:goal")[0] + f"(:goal (and {' '.join(goal)})))"
-    return checker_of(task.domain, problem, task.safety)
 
 
 def test_endless_tasks_against_blind_search() -> None:
@@ -119,7 +96,7 @@ def test_a_task_of_many_objects_is_searched_without_grounding_it(monkeypatch: py
     def ground(*_: object) -> None:
         raise AssertionError("the relaxation is ground")
 
-    monkeypatch.setattr(own_search, "Relaxed", ground)
+    monkeypatch.setattr(known, "Relaxed", ground)
     objects = " ".join([f"o{n}" for n in range(300)])
     facts = "(near o7 o8) (near o249 o250) (dear o9)"
     problem = f"(define (problem p) (:domain home) (:objects {objects}) (:init {facts}) (:goal (inside o9 o8)))"

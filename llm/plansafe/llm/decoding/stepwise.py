@@ -121,7 +121,6 @@ class _Decoding:
         self.seed = seed
         self.choices: list[Choosing] = []
         self.taken: list[str] = []
-        self.seen = {guide.state()}
         self.answers: list[Answer] = []
 
     def run(self) -> Decoded:
@@ -186,14 +185,13 @@ class _Decoding:
             return End.DONE
         self.guide.take(options[choice].step, ahead)
         self.taken.append(choice)
-        self.seen.add(self.guide.state())
         return None
 
     def _admitted(self, steps: dict[str, GroundAction]) -> list[str]:
         """What the mode offers: under the shield no step leads back to where the plan was, if another is left."""
         done = [DONE] if self.guide.may_end else []
         if self.mode is Mode.SHIELD:
-            new = [text for text, step in sorted(steps.items()) if self.guide.leads_to(step) not in self.seen]
+            new = [text for text, step in sorted(steps.items()) if not self.guide.returns(step)]
             return [*(new or sorted(steps)), *done]
         return [*sorted(steps), *done]
 

@@ -45,22 +45,15 @@ def _levels(relaxed: Relaxed, true: Sequence[int], costs: Sequence[int], additiv
     applicable: list[int] = []
     labels, effects, readers, own = network.labels, network.effects, network.readers, relaxed.own
     buckets: list[list[tuple[int, int]]] = [[(proposition, _NOWHERE) for proposition in true]]
-
-    def fire(operator: int, last: int) -> None:
-        dearest[operator] = last
-        label = labels[operator]
-        cost = totals[operator] + (costs[label] if label >= 0 else 0)
-        while cost >= len(buckets):
-            buckets.append([])
-        bucket = buckets[cost]
-        for effect in effects[operator]:
-            if levels[effect] < 0:
-                bucket.append((effect, operator))
-
     for operator in network.free:
         if operator in own:
             applicable.append(own[operator])
-        fire(operator, _NOWHERE)
+        dearest[operator] = _NOWHERE
+        label = labels[operator]
+        cost = costs[label] if label >= 0 else 0
+        while cost >= len(buckets):
+            buckets.append([])
+        buckets[cost] += [(effect, operator) for effect in effects[operator]]
     level = 0
     while level < len(buckets):
         for proposition, supporter in buckets[level]:  # operators without cost add to the bucket that is being read
@@ -69,13 +62,24 @@ def _levels(relaxed: Relaxed, true: Sequence[int], costs: Sequence[int], additiv
             levels[proposition] = level
             supporters[proposition] = supporter
             for operator in readers[proposition]:
-                needs[operator] -= 1
-                totals[operator] = totals[operator] + level if additive else level
-                if needs[operator] == 0:
-                    if level == 0 and operator in own:
-                        applicable.append(own[operator])
-                    fire(operator, proposition)
-        buckets[level] = []
+                left = needs[operator] = needs[operator] - 1
+                if additive:
+                    totals[operator] += level
+                if left:
+                    continue
+                dearest[operator] = proposition
+                label = labels[operator]
+                cost = totals[operator] if additive else level
+                if level == 0 and operator in own:
+                    applicable.append(own[operator])
+                if label >= 0:
+                    cost += costs[label]
+                while cost >= len(buckets):
+                    buckets.append([])
+                bucket = buckets[cost]
+                for effect in effects[operator]:
+                    if levels[effect] < 0:
+                        bucket.append((effect, operator))
         level += 1
     return _Levels(levels, supporters, dearest, applicable)
 
@@ -101,33 +105,73 @@ def relaxed_plan(relaxed: Relaxed, true: Sequence[int], goal: Sequence[int] | No
     return Estimate(len(used), [label for label in found.applicable if label in used], found.applicable)
 
 
-def landmark_cut(relaxed: Relaxed, true: Sequence[int], goal: Sequence[int] | None) -> Estimate:
+def landmark_cut(
+    relaxed: Relaxed, true: Sequence[int], goal: Sequence[int] | None, enough: int | None = None
+) -> Estimate:
     """A lower bound on the number of steps (Helmert and Domshlak 2009): disjoint sets of which each plan needs a step.
 
     The operators of one step share its cost, so that it is never counted twice. For each unit of the bound, linear in
-    the ground task.
+    what gets cheaper by it; ``enough``: no more units than that are looked for.
     """
     network = relaxed.network
     costs = [1] * len(relaxed.steps)
     found = _levels(relaxed, true, costs, False)
-    if goal is None or any([found.levels[p] < 0 for p in goal]):
+    levels, dearest = found.levels, found.dearest
+    if goal is None or any([levels[p] < 0 for p in goal]):
         return Estimate(None, [], found.applicable)
     producers: list[list[int]] = [[] for _ in range(network.size)]
+    of_step: list[list[int]] = [[] for _ in costs]
     for operator, effects in enumerate(network.effects):
-        for effect in effects:
-            producers[effect].append(operator)
-    applicable = found.applicable
+        if dearest[operator] is not None:
+            for effect in effects:
+                producers[effect].append(operator)
+            if network.labels[operator] >= 0:
+                of_step[network.labels[operator]].append(operator)
     value = 0
-    while goal:
-        top = max(goal, key=found.levels.__getitem__)
-        if found.levels[top] == 0:
+    while goal and value != enough:
+        top = max(goal, key=levels.__getitem__)
+        if levels[top] == 0:
             break
-        cut = _cut(relaxed, true, top, found.dearest, costs, producers)
+        cut = _cut(relaxed, true, top, dearest, costs, producers)
         value += 1
         for label in cut:
             costs[label] = 0
-        found = _levels(relaxed, true, costs, False)
-    return Estimate(value, [], applicable)
+        _cheaper(relaxed, [operator for label in cut for operator in of_step[label]], levels, dearest, costs)
+    return Estimate(value, [], found.applicable)
+
+
+def _cheaper(
+    relaxed: Relaxed, operators: Sequence[int], levels: list[int], dearest: list[int | None], costs: Sequence[int]
+) -> None:
+    """Bring levels and dearest conditions to what they are now that these operators cost nothing."""
+    network = relaxed.network
+    labels, effects, readers, conditions = network.labels, network.effects, network.readers, network.conditions
+    buckets: dict[int, list[int]] = {}
+    for operator in operators:
+        last = dearest[operator]
+        assert last is not None
+        level = 0 if last < 0 else levels[last]
+        for effect in effects[operator]:
+            if levels[effect] > level:
+                buckets.setdefault(level, []).append(effect)
+    while buckets:
+        level = min(buckets)
+        stack = buckets.pop(level)
+        while stack:
+            proposition = stack.pop()
+            if levels[proposition] <= level:
+                continue
+            levels[proposition] = level
+            for operator in readers[proposition]:
+                if dearest[operator] != proposition:
+                    continue
+                last = max(conditions[operator], key=levels.__getitem__)
+                dearest[operator] = last
+                label = labels[operator]
+                reached = levels[last] + (costs[label] if label >= 0 else 0)
+                for effect in effects[operator]:
+                    if levels[effect] > reached:
+                        (stack if reached == level else buckets.setdefault(reached, [])).append(effect)
 
 
 def _cut(
@@ -145,24 +189,30 @@ def _cut(
     stack = [top]
     while stack:
         for operator in producers[stack.pop()]:
-            label, last = labels[operator], dearest[operator]
-            if last is not None and last >= 0 and last not in near and (label < 0 or costs[label] == 0):
-                near.add(last)
-                stack.append(last)
+            last = dearest[operator]
+            if last is not None and last >= 0 and last not in near:
+                label = labels[operator]
+                if label < 0 or costs[label] == 0:
+                    near.add(last)
+                    stack.append(last)
     cut: set[int] = set()
     seen = set(true)
-    stack = list(seen)
-    waiting = list(network.free)
-    while stack or waiting:
-        if not waiting:
-            proposition = stack.pop()
-            waiting = [operator for operator in readers[proposition] if dearest[operator] == proposition]
-        for operator in waiting:
-            for effect in effects[operator]:
-                if effect in near:
-                    cut.add(labels[operator])
-                elif effect not in seen:
-                    seen.add(effect)
-                    stack.append(effect)
-        waiting = []
+    stack = list(true)
+    for operator in network.free:
+        for effect in effects[operator]:
+            if effect in near:
+                cut.add(labels[operator])
+            elif effect not in seen:
+                seen.add(effect)
+                stack.append(effect)
+    while stack:
+        proposition = stack.pop()
+        for operator in readers[proposition]:
+            if dearest[operator] == proposition:
+                for effect in effects[operator]:
+                    if effect in near:
+                        cut.add(labels[operator])
+                    elif effect not in seen:
+                        seen.add(effect)
+                        stack.append(effect)
     return cut

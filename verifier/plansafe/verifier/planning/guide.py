@@ -12,27 +12,17 @@ are taken by the engine, rules are watched by its monitors, and what continues i
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from plansafe.verifier.execution.broken import Option
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import GroundAction
+from plansafe.verifier.planning.been import Been
+from plansafe.verifier.planning.known import Known
 from plansafe.verifier.planning.own_search import OwnSearch, unsupported
 from plansafe.verifier.planning.port import Answer
+from plansafe.verifier.planning.ways import BEYOND, Ahead, Steps, Ways
 
-Steps = tuple[GroundAction, ...]
-
-
-class Ahead(NamedTuple):
-    """Whether a safe continuation to the goal is known: ``None`` if none was found and none was excluded.
-
-    ``steps`` is the continuation, counted from the state that was asked about; ``detail`` says why there is none.
-    """
-
-    answer: bool | None
-    steps: Steps = ()
-    detail: str = ""
+__all__ = ["Ahead", "Guide"]
 
 
 class Guide:
@@ -40,8 +30,9 @@ class Guide:
 
     ``rules=False`` looks at the goal alone. What was broken before the plan began decides nothing where the task was
     compiled with ``judge="introduced"``. The last continuation that was found is kept: a step that follows it is
-    allowed without a search. The first continuation is searched for ``time_limit_s``; while one is known, a
-    question ends after ``effort`` states, so that the answers are the same on every machine.
+    allowed without a search, and so is one from which a step leads back to a continuation that is known. The first
+    continuation is searched for ``time_limit_s``; while one is known, a question ends after ``effort`` states, so that
+    the answers are the same on every machine.
     """
 
     def __init__(
@@ -63,10 +54,11 @@ class Guide:
         self.taken: list[GroundAction] = []
         self._planner = planner or OwnSearch()
         self._execution = Execution.initial(compiled.engine, rules, compiled.options.question)
+        self._known = Known(self._execution.fork())
         self._options: list[Option] | None = None
         self._kept: Steps | None = None
-        self._asked: dict[object, Ahead] = {}
-        self._shortest: dict[object, Ahead] = {}
+        self._ways = Ways()
+        self._been = Been(self._execution)
 
     @property
     def may_end(self) -> bool:
@@ -102,7 +94,10 @@ class Guide:
         kept = self._kept
         if kept and kept[0] == step and (within is None or len(kept) - 1 <= within):
             return Ahead(True, kept[1:])
-        after = self._execution.after(step)
+        try:
+            after = self._execution.after(step)
+        except BEYOND:
+            return Ahead(None, (), "the step passes a limit of the engine")
         if after is None:
             return Ahead(False, (), "the step cannot be taken")
         if after.broken:
@@ -118,6 +113,7 @@ class Guide:
         if not self._execution.take(step):
             raise ValueError("the step cannot be taken here")
         self.taken.append(step)
+        self._been.arrived(self._execution)
         self._options = None
         if ahead is not None and ahead.answer:
             self._kept = ahead.steps
@@ -129,65 +125,29 @@ class Guide:
         """The names of the task's objects."""
         return self._execution.engine.task.objects
 
-    def state(self) -> object:
-        """Equal where the same can follow: what a policy that must not go in circles remembers."""
-        return self._execution.key()
-
-    def leads_to(self, step: GroundAction) -> object:
-        """The :meth:`state` behind a step; ``None`` if it cannot be taken."""
-        after = self._execution.after(step)
-        return None if after is None else after.key()
+    def returns(self, step: GroundAction) -> bool:
+        """Whether a legal step leads back to where the plan was: the same can follow there."""
+        return self._been.returns(self._execution, step)
 
     def _search(self, start: Execution, within: int | None, chosen: GroundAction | None = None) -> Ahead:
-        """What was found before, the kept continuation without the chosen step, any continuation, and the shortest.
+        """What is known, a continuation made of what is known, or what a search finds.
 
-        Answers are remembered by the state and the rules' past. For who chooses among steps, "not known" and "there is
-        none" come to the same, as long as one continuation is known.
+        For who chooses among steps, "not known" and "there is none" come to the same, as long as one continuation is
+        known.
         """
-        key = start.key()
-        known = self._asked.get(key)
-        if known is not None and (known.answer is False or (known.answer and _fits(known.steps, within))):
-            return known
-        reused = self._reused(start, chosen)
-        if reused is not None and (known is None or not known.answer or len(reused) < len(known.steps)):
-            known = self._asked[key] = Ahead(True, reused)
-        if known is None:
-            known = self._asked[key] = self._solve(start)
-        if known.answer is not True or _fits(known.steps, within):
-            return known
-        if key not in self._shortest:
-            self._shortest[key] = self._solve(start, shortest=True)
-        shortest = self._shortest[key]
-        if not shortest.answer:
-            return Ahead(None, (), f"a continuation of {len(known.steps)} steps is known, a shorter one is not")
-        self._asked[key] = shortest
-        if _fits(shortest.steps, within):
-            return shortest
-        return Ahead(False, (), f"the shortest continuation has {len(shortest.steps)} steps")
-
-    def _reused(self, start: Execution, chosen: GroundAction | None) -> Steps | None:
-        """The kept continuation, with or without a step that was chosen before its turn, if it still leads there."""
-        kept = self._kept
-        if not kept or chosen is None:
-            return None
-        tries = [kept]
-        if chosen in kept:
-            place = kept.index(chosen)
-            tries.insert(0, (*kept[:place], *kept[place + 1 :]))
-        for steps in tries:
-            trial = start.fork()
-            if all([trial.take(step) and not trial.broken for step in steps]) and trial.accepted:
-                return steps
-        return None
-
-    def _solve(self, start: Execution, *, shortest: bool = False) -> Ahead:
+        ways, key = self._ways, start.key()
+        found = ways.known(key, within)
+        if found is None and ways.nearby(start, self._kept, chosen, within):
+            found = ways.known(key, within)
+        if found is not None:
+            return found
         self.searches += 1
-        effort = None if self._kept is None and not shortest else self.effort
-        found = self._planner.solve_from(start, shortest=shortest, time_limit_s=self.time_limit_s, max_nodes=effort)
-        if found.answer is Answer.SOLVED:
-            return Ahead(True, found.steps)
-        return Ahead(False if found.answer is Answer.UNSOLVABLE else None, (), found.detail)
-
-
-def _fits(steps: Steps, within: int | None) -> bool:
-    return within is None or len(steps) <= within
+        effort = None if self._kept is None else self.effort
+        solved = self._planner.solve_from(
+            start, within=within, time_limit_s=self.time_limit_s, max_nodes=effort, known=self._known
+        )
+        if solved.answer is Answer.SOLVED:
+            ways.add(start, solved.steps)
+            return Ahead(True, solved.steps)
+        excluded = False if solved.answer is Answer.UNSOLVABLE else None
+        return ways.without(key, within, Ahead(excluded, (), solved.detail))

@@ -3,8 +3,9 @@
 Steps are taken by the engine and rules are watched by its monitors, so a plan means here what it means to the checker,
 rules of every kind included. A branch ends where a rule is broken. Without wish for the shortest plan it is a lazy
 greedy best-first search by relaxed plans, steps of the relaxed plan first (Helmert 2006; Richter and Westphal 2010),
-else A* by landmark cuts (Helmert and Domshlak 2009). Both visit everything in the end, so an exhausted search is a
-proof that there is no plan, and only a limit leaves the question open.
+else A* by landmark cuts (Helmert and Domshlak 2009). For a plan of bounded length the first is ordered by what is
+left of the bound (Stern, Puzis and Felner 2011), and the second says what is too far. All visit everything in the end,
+so an exhausted search is a proof that there is no plan, and only a limit leaves the question open.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from collections.abc import Sequence
 from heapq import heappop, heappush
 from math import prod
 from time import monotonic
-from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from plansafe.grammar.source import Source
@@ -22,16 +22,14 @@ from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
-from plansafe.verifier.execution.monitors.program import structure
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.model.limits import Limited, LimitReached
 from plansafe.verifier.model.nodes import Not, Or, bind
 from plansafe.verifier.model.operations import is_temporal
-from plansafe.verifier.planning.backward import Backward, Wish
-from plansafe.verifier.planning.estimates import landmark_cut, relaxed_plan
+from plansafe.verifier.planning.backward import Wish
+from plansafe.verifier.planning.known import Known, Seen
 from plansafe.verifier.planning.lifted import Lifted
-from plansafe.verifier.planning.network import Conjunction
 from plansafe.verifier.planning.pending import pending
 from plansafe.verifier.planning.port import Answer, Query, Solution
 from plansafe.verifier.planning.relaxed import Relaxed
@@ -93,14 +91,25 @@ class OwnSearch:
         return found
 
     def solve_from(
-        self, start: Execution, *, shortest: bool = False, time_limit_s: float = 10.0, max_nodes: int | None = None
+        self,
+        start: Execution,
+        *,
+        shortest: bool = False,
+        within: int | None = None,
+        time_limit_s: float = 10.0,
+        max_nodes: int | None = None,
+        known: Known | None = None,
     ) -> Solution:
         """The same from any moment of an execution, also one whose state was corrected by an observation.
 
-        For a task that :func:`unsupported` has no objection to. What is found is not replayed from S0. ``max_nodes``
-        is for this question alone: a limit that does not depend on the machine.
+        For a task that :func:`unsupported` has no objection to. What is found is not replayed from S0. ``within``: a
+        plan of at most so many steps; UNSOLVABLE then says that there is none so short. ``max_nodes`` is for this
+        question alone: a limit that does not depend on the machine. ``known`` is what earlier searches of the same
+        execution learnt; ``start`` must have come from theirs by steps alone.
         """
-        search = _Search(self, start, shortest, monotonic() + time_limit_s, max_nodes or self.max_nodes)
+        if known is None or not known.serves(start):
+            known = Known(start, remember=False)
+        search = _Search(self, start, shortest, within, monotonic() + time_limit_s, max_nodes or self.max_nodes, known)
         try:
             return search.run()._replace(planner=self.name)
         except (LimitReached, TooManyInstances) as end:
@@ -172,35 +181,35 @@ class _Node:
         self.tried: set[tuple[str, tuple[int, ...]]] = set()
 
 
-class _Look(NamedTuple):
-    """An estimate (``None``: no plan), the steps to try first, all steps that may be legal, and what holds.
-
-    Where the steps are ``None``, the legal ones are listed once they are due.
-    """
-
-    value: int | None
-    preferred: list[GroundAction]
-    steps: list[GroundAction] | None
-    true: list[int]
-
-
 _Waiting = tuple[int, int, int, _Node, GroundAction | None]
 """A rank, the estimate of a node, the order of arrival; the node, and a step to take there (``None``: any legal)."""
 
 
 class _Search:
-    def __init__(self, owner: OwnSearch, start: Execution, shortest: bool, deadline: float, max_nodes: int) -> None:
+    def __init__(
+        self,
+        owner: OwnSearch,
+        start: Execution,
+        shortest: bool,
+        within: int | None,
+        deadline: float,
+        max_nodes: int,
+        known: Known,
+    ) -> None:
         self.owner = owner
         self.max_nodes = max_nodes
         self.start = start
         self.shortest = shortest
+        self.within = within
         self.deadline = deadline
         self.visited = 0
+        self.cut = False
+        """Whether states were left out because they lie too far from the start."""
         self.complete = not start.engine.resolver.lenient
+        self._known = known
         self._relaxed: Relaxed | None = None
-        self._backward: Backward | None = None
+        self._backward = known.backward
         self._first_nodes: int | None = None
-        self._goals: dict[object, Conjunction | None] = {}
         self._kept: OrderedDict[_Node, None] = OrderedDict()
         self._ties = 0
         self._seen: dict[int, set[int]] = {}
@@ -214,19 +223,17 @@ class _Search:
         if start.accepted:
             return Solution(Answer.SOLVED, optimal=True)
         rules = start.runtime is not None
-        self._backward = Backward(start.engine)
-        if not self.shortest and _actions(start.engine) > MANY_ACTIONS:
+        known = self._known
+        if not self.shortest and known.relaxed is None and _actions(start.engine) > MANY_ACTIONS:
             found = self._at_first()
             if found is not None:
                 return found
-        try:
-            lifted = self.owner.lifted(start.engine, rules, start.question)
-            self._relaxed = Relaxed(lifted, start.state, start.runtime, self._check)
-        except LimitReached as limit:
-            if limit.what is Limited.TIME:
-                raise
+        self._relaxed = known.grounded(self.owner.lifted(start.engine, rules, start.question), self._check)
         root = _Node(None, None, start)
-        return self._outcome(self._shortest(root) if self.shortest else self._greedy(root))
+        if self.shortest:
+            return self._outcome(self._shortest(root))
+        bounded = self.within is not None and self._relaxed is not None
+        return self._outcome(self._bounded(root) if bounded else self._greedy(root))
 
     def _at_first(self) -> Solution | None:
         """A first search by what the goal needs alone, before all that is within reach is ground."""
@@ -255,6 +262,11 @@ class _Search:
             return Solution(Answer.SOLVED, tuple(reversed(steps)), optimal=self.shortest)
         if not self.complete:
             return Solution(Answer.NOT_FOUND, detail=_UNJUDGED)
+        if self.cut:
+            return Solution(Answer.NOT_FOUND, detail=f"nothing found of at most {self.within} steps")
+        if self.within is not None:
+            detail = f"there is none of at most {self.within} steps"
+            return Solution(Answer.UNSOLVABLE, detail=detail)
         return Solution(Answer.UNSOLVABLE, detail=f"all {self.visited} states within reach were visited")
 
     def _check(self) -> None:
@@ -311,34 +323,27 @@ class _Search:
             self._kept.move_to_end(node)
         return execution
 
-    def _look(self, execution: Execution) -> _Look:
+    def _look(self, node: _Node) -> Seen:
         self.visited += 1
-        relaxed = self._relaxed
-        if relaxed is None and self.shortest:
-            return _Look(0, [], list(execution.legal()), [])
-        if relaxed is None:
+        execution = self._execution(node)
+        if self._relaxed is None and self.shortest:
+            return Seen(0, [], list(execution.legal()), [])
+        if self._relaxed is None:
             return self._look_back(execution)
-        more = self._demands(relaxed, execution)
-        goal = None if relaxed.goal is None or more is None else tuple({*relaxed.goal, *more})
-        true = relaxed.holding(execution.state, execution.runtime)
-        estimate = (landmark_cut if self.shortest else relaxed_plan)(relaxed, true, goal)
-        steps = relaxed.steps
-        preferred = [steps[n] for n in estimate.preferred]
-        return _Look(estimate.value, preferred, [steps[n] for n in estimate.applicable], true)
+        return self._known.looked(execution, node.key, self.shortest)
 
-    def _look_back(self, execution: Execution) -> _Look:
+    def _look_back(self, execution: Execution) -> Seen:
         """Where the task is too large to be ground: by what the goal and the rules need, and nothing is ruled out."""
-        assert self._backward is not None
         wishes: list[Wish] = [(part, {}) for part in execution.task.goal]
         if execution.runtime is not None:
             asked = pending(execution.runtime, execution.question)
             wishes += [(formula, dict(binding)) for formula, binding in asked if not is_temporal(formula)]
         value, steps = self._backward.look(execution.state, wishes)
-        return _Look(value, steps, None, [])
+        return Seen(value, steps, None, [])
 
     def _learn(self, step: GroundAction, broken: Execution) -> None:
         """Remember under which condition alone a step keeps a rule that it broke."""
-        if self._backward is None or self._relaxed is not None:
+        if self._relaxed is not None:
             return
         named = (step.action.name, step.objects)
         for one in broken.news:
@@ -352,24 +357,6 @@ class _Search:
             if wish not in known:
                 known.append(wish)
 
-    def _demands(self, relaxed: Relaxed, execution: Execution) -> Conjunction | None:
-        """The propositions that the rules still demand."""
-        if execution.runtime is None:
-            return ()
-        every: set[int] = set()
-        for formula, binding in pending(execution.runtime, execution.question):
-            key = (structure(formula), binding)
-            if key not in self._goals:
-                try:
-                    self._goals[key] = relaxed.conditions.conjunction(formula, dict(binding), True)
-                except LimitReached:
-                    self._goals[key] = ()
-            found = self._goals[key]
-            if found is None:
-                return None
-            every.update(found)
-        return tuple(every)
-
     # -- any plan -----------------------------------------------------------------------------------------------------
 
     def _greedy(self, root: _Node) -> _Node | None:
@@ -377,7 +364,8 @@ class _Search:
         queues: list[list[_Waiting]] = [[], []]  # all steps; those of relaxed plans
         credit = [0, 0 if self._relaxed is not None else -BOOST]
         assert root.execution is not None
-        closed: set[object] = {root.execution.key()}
+        root.key = root.execution.key()
+        closed: set[object] = {root.key}
         best = self._push(root, queues)
         if best is None:
             return None
@@ -385,15 +373,16 @@ class _Search:
             which = 1 if queues[1] and (not queues[0] or credit[1] <= credit[0]) else 0
             credit[which] += 1
             rank, value, _, parent, step = heappop(queues[which])
+            if self.within is not None and parent.depth >= self.within:
+                self.cut = True
+                continue
             if step is None:
                 for legal in list(self._execution(parent).legal()):
                     self._ties += 1
                     heappush(queues[which], (rank, value, self._ties, parent, legal))
                 continue
-            mark = (step.action.name, step.objects)
-            if mark in parent.tried:
+            if not _first_time(parent, step):
                 continue
-            parent.tried.add(mark)
             node = self._child(parent, step)
             if node is None or node.key in closed:
                 continue
@@ -409,8 +398,7 @@ class _Search:
 
     def _push(self, node: _Node, queues: list[list[_Waiting]]) -> int | None:
         """Look at a node and queue its steps; its estimate."""
-        assert node.execution is not None
-        value, preferred, applicable, true = self._look(node.execution)
+        value, preferred, applicable, true = self._look(node)
         if value is None:
             return None
         seen = self._seen.setdefault(value, set())
@@ -425,6 +413,49 @@ class _Search:
         self._keep(node)
         return value
 
+    # -- a plan of bounded length -------------------------------------------------------------------------------------
+
+    def _bounded(self, root: _Node) -> _Node | None:
+        """Best-first by how much of the length that is left an estimate takes; what a bound says is too far is cut.
+
+        As lazy as the greedy search. A state that is met again nearer to the start is searched again.
+        """
+        assert self.within is not None
+        assert root.execution is not None
+        root.key = root.execution.key()
+        best: dict[object, int] = {root.key: 0}
+        queue: list[tuple[float, int, int, _Node, GroundAction]] = []
+        self._admit(root, queue)
+        while queue:
+            _, _, _, parent, step = heappop(queue)
+            if best[parent.key] < parent.depth or not _first_time(parent, step):
+                continue
+            node = self._child(parent, step)
+            if node is None or best.get(node.key, node.depth + 1) <= node.depth:
+                continue
+            best[node.key] = node.depth
+            assert node.execution is not None
+            if node.execution.accepted:
+                return node
+            self._admit(node, queue)
+        return None
+
+    def _admit(self, node: _Node, queue: list[tuple[float, int, int, _Node, GroundAction]]) -> None:
+        """Queue the steps of a node, unless no plan through it is short enough."""
+        assert self.within is not None
+        left = self.within - node.depth
+        if left < 1:
+            return
+        value, preferred, applicable, _ = self._look(node)
+        if value is None or (value > left and self._known.too_far(self._execution(node), node.key, left)):
+            return
+        first = {(step.action.name, step.objects) for step in preferred}
+        for step in applicable or ():
+            self._ties += 1
+            later = (step.action.name, step.objects) not in first
+            heappush(queue, (value / left + later, value, self._ties, node, step))
+        self._keep(node)
+
     # -- the shortest -------------------------------------------------------------------------------------------------
 
     def _shortest(self, root: _Node) -> _Node | None:
@@ -435,7 +466,7 @@ class _Search:
         assert root.execution is not None
         root.key = root.execution.key()
         best[root.key] = 0
-        value, _, first, _ = self._look(root.execution)
+        value, _, first, _ = self._look(root)
         if value is None:
             return None
         steps_of[root] = first or []
@@ -448,7 +479,7 @@ class _Search:
                     continue
                 best[child.key] = child.depth
                 assert child.execution is not None
-                value, _, steps, _ = self._look(child.execution)
+                value, _, steps, _ = self._look(child)
                 if value is None:
                     continue
                 child.value, steps_of[child] = value, steps or []
@@ -467,3 +498,12 @@ class _Search:
                 ahead = max(bound, node.depth + 1 + max(node.value - 1, 0))
                 heappush(queue, (ahead, -node.depth - 1, self._ties, node, step))
         return None
+
+
+def _first_time(node: _Node, step: GroundAction) -> bool:
+    """Whether a step was not tried at a node before."""
+    mark = (step.action.name, step.objects)
+    if mark in node.tried:
+        return False
+    node.tried.add(mark)
+    return True

@@ -1,0 +1,108 @@
+"""What the guide says of each step, against the list of all states: nothing is allowed, or excluded, that is not so."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from random import Random
+
+import pytest
+from endless_tasks import endless
+
+from plansafe.verifier.api import Checker
+from plansafe.verifier.execution.execution import Execution
+from plansafe.verifier.planning import own_search
+from plansafe.verifier.planning.guide import Guide
+from plansafe.verifier.planning.ways import Steps
+
+STATES = 250
+FAR = 1_000
+
+
+class Listed:
+    """All moments of a task that can be reached safely, and how many steps each is from a good end, by definition."""
+
+    def __init__(self, checker: Checker) -> None:
+        self.start = Execution.initial(checker.engine)
+        before: dict[object, list[object]] = {self.start.key(): []}
+        ends: list[object] = []
+        queue = deque([] if self.start.broken else [self.start])
+        while queue and len(before) <= STATES:
+            now = queue.popleft()
+            if now.accepted:
+                ends.append(now.key())
+            for step in now.legal():
+                after = now.after(step)
+                assert after is not None
+                if after.broken:
+                    continue
+                if after.key() not in before:
+                    before[after.key()] = []
+                    queue.append(after)
+                before[after.key()].append(now.key())
+        self.whole = not queue
+        self.left = dict.fromkeys(ends, 0)
+        back = deque(ends)
+        while back:
+            key = back.popleft()
+            for earlier in before[key]:
+                if earlier not in self.left:
+                    self.left[earlier] = self.left[key] + 1
+                    back.append(earlier)
+
+    def distance(self, now: Execution | None) -> int:
+        """How many steps a good end is away; :data:`FAR` where there is none."""
+        return FAR if now is None or now.broken else self.left.get(now.key(), FAR)
+
+
+def arrives(now: Execution, steps: Steps) -> bool:
+    trial = now.fork()
+    return all([trial.take(step) and not trial.broken for step in steps]) and trial.accepted
+
+
+def walked(number: int, seen: Counter[str], *, complete: bool) -> None:
+    """Walk through a task, and ask the guide about each legal step with some bound."""
+    checker, random = endless(number), Random(number)
+    listed = Listed(checker)
+    if not listed.whole:
+        return
+    guide, now = Guide(checker.compiled, effort=100_000, time_limit_s=60), listed.start
+    been = {now.key()}
+    for _ in range(4):
+        ahead = guide.continuation()
+        assert (ahead.answer is True) == (listed.distance(now) < FAR), number
+        for option in guide.options():
+            after = now.after(option.step)
+            assert after is not None
+            assert guide.returns(option.step) == (after.key() in been), number
+            for within in random.sample([None, 0, 1, 2, 3, 4, 6], 3):
+                most, wanted = FAR - 1 if within is None else within, listed.distance(after)
+                ahead = guide.allows(option.step, within)
+                assert ahead.answer is (wanted <= most) or (ahead.answer is None and not complete), (number, within)
+                if ahead.answer:
+                    assert arrives(after, ahead.steps), number
+                    assert len(ahead.steps) <= most, number
+                seen[str(ahead.answer)] += 1
+        steps = [option.step for option in guide.options() if not option.broken]
+        if not steps:
+            return
+        step = random.choice(steps)
+        guide.take(step, guide.allows(step) if random.random() < 0.5 else None)
+        assert now.take(step)
+        been.add(now.key())
+
+
+def test_what_is_allowed_arrives_and_what_is_excluded_does_not() -> None:
+    seen = Counter[str]()
+    for number in [*range(120), 1475]:
+        walked(number, seen, complete=True)
+    assert seen["True"] > 300, seen
+    assert seen["False"] > 300, seen
+
+
+def test_so_where_a_task_is_too_large_for_the_relaxation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_search, "MANY_ACTIONS", -1)
+    seen = Counter[str]()
+    for number in range(120, 200):
+        walked(number, seen, complete=False)
+    assert seen["True"] > 200, seen
+    assert seen["False"] > 50, seen
