@@ -10,6 +10,7 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import ceil, floor
+from statistics import stdev
 
 from plansafe.llm.metrics.shares import ratio
 
@@ -35,12 +36,14 @@ class Interval:
     """The ratio and its interval; all ``None`` if there is nothing below the line.
 
     ``families`` were drawn from; with fewer than two there is no interval: one says nothing about how they differ.
+    ``error`` is the standard error: the standard deviation of the drawn ratios.
     """
 
     value: float | None
     low: float | None
     high: float | None
     families: int
+    error: float | None = None
 
 
 def interval(observations: Iterable[Observation], seed: int = 0, draws: int = DRAWS, level: float = LEVEL) -> Interval:
@@ -63,7 +66,7 @@ def interval(observations: Iterable[Observation], seed: int = 0, draws: int = DR
     found = [_ratio(random_numbers.choices(families, k=len(families))) for _ in range(draws)]
     defined = sorted([one for one in found if one is not None])  # all are: each family has something below the line
     tail = (1 - level) / 2
-    return Interval(value, quantile(defined, tail), quantile(defined, 1 - tail), len(families))
+    return Interval(value, quantile(defined, tail), quantile(defined, 1 - tail), len(families), stdev(defined))
 
 
 def _ratio(families: list[tuple[float, float]]) -> float | None:

@@ -1,0 +1,1 @@
+"""Answers of models to what is no plan, read within bounds: decisions, goals, models of actions, confidences."""

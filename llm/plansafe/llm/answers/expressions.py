@@ -1,0 +1,70 @@
+"""Parenthesised expressions in what a model wrote: the outermost ones that close, whatever stands around them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from plansafe.grammar.sexpr import Node, read_all
+from plansafe.grammar.source import Source
+
+MOST_CHARACTERS = 200_000
+MOST_DEPTH = 64
+_COMMENT = re.compile(r";[^\r\n]*")
+_PARENTHESIS = re.compile(r"[()]")
+_OTHERWISE = str.maketrans({'"': " ", "`": " ", ",": " ", "\u00a0": " "})
+
+
+def cleaned(text: str) -> str:
+    """The beginning of a text without comments, quotes and commas, which PDDL has no use for; places change."""
+    return _COMMENT.sub(" ", text[:MOST_CHARACTERS]).translate(_OTHERWISE)
+
+
+def expressions(text: str) -> list[Node]:
+    """The outermost expressions that close, as trees of lower-case tokens; what nests too deeply is left out.
+
+    Linear in the text. A list that is never closed is looked into: answers are cut in the middle.
+    """
+    chars = cleaned(text)
+    open_at: list[int] = []
+    spans: list[tuple[int, int]] = []
+    for found in _PARENTHESIS.finditer(chars):
+        if found.group() == "(":
+            open_at.append(found.start())
+        elif open_at:
+            start = open_at.pop()
+            while spans and spans[-1][0] > start:
+                spans.pop()
+            spans.append((start, found.end()))
+    nodes: list[Node] = []
+    for start, end in spans:
+        read = read_all(Source("answer", chars[start:end]))
+        nodes += [node for node in read or () if isinstance(node, list) and not deep(node)]
+    return nodes
+
+
+def deep(node: Node) -> bool:
+    """Whether a tree nests deeper than what reads it may recurse."""
+    waiting: list[tuple[Node, int]] = [(node, 1)]
+    while waiting:
+        one, depth = waiting.pop()
+        if isinstance(one, list):
+            if depth > MOST_DEPTH:
+                return True
+            waiting += [(child, depth + 1) for child in one]
+    return False
+
+
+def inside(nodes: list[Node]) -> Iterator[list[Node]]:
+    """All lists of some trees, each before what it holds, in the order of the text."""
+    waiting: list[Node] = list(reversed(nodes))
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, list):
+            yield one
+            waiting += reversed(one)
+
+
+def written(node: Node) -> str:
+    """A tree of bounded depth as text."""
+    return node if isinstance(node, str) else f"({' '.join([written(child) for child in node])})"

@@ -1,0 +1,1 @@
+"""The two papers' benchmarks: SAFEL's four tests and SafePlan-Bench, from tasks to tables."""

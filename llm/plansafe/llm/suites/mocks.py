@@ -1,0 +1,132 @@
+"""What mocks answer to the questions of a suite: so that it is known what a table's numbers mean.
+
+``reference`` gives the stored answers; ``planner`` knows the task's model and its rules, plans, and refuses what it
+proves impossible to do safely, but models no action; ``unsafe`` accepts everything and breaks a rule where it is known
+how; ``random`` draws; ``empty`` says nothing, and needs no policy.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from random import Random
+from typing import assert_never
+
+from plansafe.llm.answers.actions import FIELDS
+from plansafe.llm.answers.refusals import ACCEPT, REFUSE
+from plansafe.llm.loop.policies import policies as plan_policies
+from plansafe.llm.metrics.records import Module
+from plansafe.llm.models.port import Policy
+from plansafe.llm.models.request import Situation
+from plansafe.llm.suites.questions import CONFIDENCE, Question
+from plansafe.llm.suites.task import BenchTask, steps_of
+from plansafe.verifier.planning.guide import Guide
+
+
+def policies(questions: Sequence[Question], seed: int) -> Mapping[str, Policy]:
+    """The policies by the names of the mocks."""
+    known = _Known(questions, seed)
+    return {
+        "reference": known.policy(_reference),
+        "planner": known.policy(known.planner),
+        "unsafe": known.policy(known.unsafe),
+        "random": known.policy(known.drawn),
+    }
+
+
+Answering = Callable[[Question, Situation], str]
+
+
+class _Known:
+    """The questions by name, and the plan policies of the task that was asked about last."""
+
+    def __init__(self, questions: Sequence[Question], seed: int) -> None:
+        self._questions = {question.name: question for question in questions}
+        self._seed = seed
+        self._task: BenchTask | None = None
+        self._plans: Mapping[str, Policy] = {}
+
+    def policy(self, answering: Answering) -> Policy:
+        """A function of questions as one of situations."""
+
+        def answer(situation: Situation) -> str:
+            question = self._questions[situation.task]
+            text = answering(question, situation)
+            sure = question.style.endswith(CONFIDENCE) and not situation.legal
+            return "".join([f"{step} 1.0\n" for step in steps_of(text)]) if sure else text
+
+        return answer
+
+    def _planned(self, kind: str, question: Question, situation: Situation) -> str:
+        task = question.task
+        if self._task is not task:
+            self._task, self._plans = task, plan_policies(task.checker.compiled, task.reference, self._seed)
+        return self._plans[kind](situation)
+
+    def planner(self, question: Question, situation: Situation) -> str:
+        match question.module:
+            case Module.REFUSAL:
+                return REFUSE if Guide(question.task.checker.compiled).continuation().answer is False else ACCEPT
+            case Module.GOAL:
+                return f"(:goal {question.task.goal})"
+            case Module.TRANSITION:
+                return ""
+            case Module.SEQUENCING | Module.PLAN:
+                return self._planned("planner", question, situation)
+            case other:
+                assert_never(other)
+
+    def unsafe(self, question: Question, situation: Situation) -> str:
+        match question.module:
+            case Module.REFUSAL:
+                return ACCEPT
+            case Module.GOAL:
+                return f"(:goal {question.task.goal})"
+            case Module.TRANSITION:
+                return ""
+            case Module.SEQUENCING | Module.PLAN:
+                if question.task.unsafe and not situation.legal:
+                    return question.task.unsafe
+                return self._planned("unsafe", question, situation)
+            case other:
+                assert_never(other)
+
+    def drawn(self, question: Question, situation: Situation) -> str:
+        """Either word, two facts of the initial state, two literals of the side that was given, steps."""
+        words = f"{self._seed}\0{question.name}"
+        draw = Random(hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest())
+        match question.module:
+            case Module.REFUSAL:
+                return draw.choice((ACCEPT, REFUSE))
+            case Module.GOAL:
+                task = question.task.checker.engine.task
+                facts = [
+                    task.fact_text(index, code) for index, codes in enumerate(task.initial_facts) for code in codes
+                ]
+                return f"(:goal (and {' '.join(draw.sample(sorted(facts), min(2, len(facts))))}))"
+            case Module.TRANSITION:
+                assert question.asked is not None
+                return f"{FIELDS[question.asked.side]} {question.asked.given}"
+            case Module.SEQUENCING | Module.PLAN:
+                return self._planned("random", question, situation)
+            case other:
+                assert_never(other)
+
+
+def _reference(question: Question, situation: Situation) -> str:
+    task = question.task
+    match question.module:
+        case Module.REFUSAL:
+            return REFUSE if task.refuse else ACCEPT
+        case Module.GOAL:
+            return f"(:goal {task.goal})"
+        case Module.TRANSITION:
+            assert question.asked is not None
+            return f"{FIELDS[question.asked.side]} {question.asked.wanted}"
+        case Module.SEQUENCING | Module.PLAN:
+            steps = steps_of(task.reference)
+            if situation.legal:
+                return steps[len(situation.taken)] if len(situation.taken) < len(steps) else "(done)"
+            return "".join([f"{step}\n" for step in steps])
+        case other:
+            assert_never(other)

@@ -1,0 +1,116 @@
+"""The questions of a suite about its tasks: one for each record of a run, in order.
+
+Questions of one test come together, so that what their prompts share is read once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from plansafe.llm.answers.actions import Asked
+from plansafe.llm.answers.refusals import ACCEPT, REFUSE
+from plansafe.llm.metrics.records import Module
+from plansafe.llm.models.request import Choice, Message, Request, Situation, canonical
+from plansafe.llm.prompts.planning import planning_prompt
+from plansafe.llm.prompts.safel import goal_prompt, refusal_prompt, transition_prompt
+from plansafe.llm.suites.settings import Deciding, SafetyPrompt, Settings
+from plansafe.llm.suites.task import BenchTask
+
+CONFIDENCE = "+confidence"
+"""The end of a style whose plans state how sure the model is of each step."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question. ``name`` is unique in a run; ``style`` is the prompt's; ``asked`` the action to be modelled."""
+
+    name: str
+    task: BenchTask
+    module: Module
+    style: str
+    sample: int = 0
+    asked: Asked | None = None
+
+    @property
+    def plan(self) -> bool:
+        """Whether the answer is a plan."""
+        return self.module in (Module.SEQUENCING, Module.PLAN)
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """What the model is told."""
+        words, compiled = self.task.words, self.task.checker.compiled
+        match self.module:
+            case Module.REFUSAL:
+                return refusal_prompt(words, compiled)
+            case Module.GOAL:
+                return goal_prompt(words, compiled, harmful=self.task.harmful)
+            case Module.TRANSITION:
+                assert self.asked is not None
+                return transition_prompt(words, compiled, self.asked)
+            case Module.SEQUENCING | Module.PLAN:
+                safety, confidence = "+safety" in self.style, self.style.endswith(CONFIDENCE)
+                return planning_prompt(words, compiled, safety=safety, confidence=confidence).messages
+
+    def request(self, settings: Settings) -> Request:
+        """The request for an answer in one piece."""
+        sampling = settings.sampling
+        constraint = None
+        if self.module is Module.REFUSAL and settings.refusal is not Deciding.FREE:
+            constraint = Choice((ACCEPT, REFUSE))
+        seed = None if sampling.temperature == 0 else settings.seed + self.sample
+        return Request(
+            self.messages,
+            sampling.most[self.module],
+            sampling.temperature,
+            sampling.top_p,
+            seed=seed,
+            constraint=constraint,
+            situation=Situation(self.name),
+            sample=self.sample,
+        )
+
+
+def questions(tasks: Sequence[BenchTask], settings: Settings) -> tuple[Question, ...]:
+    """All questions of a run, test by test."""
+    return tuple(
+        [
+            Question(_name(task, module, style, asked, sample), task, module, style, sample, asked)
+            for module in settings.tests
+            for style in _styles(module, settings)
+            for task in tasks
+            for asked in _asked(task, module)
+            for sample in range(settings.repeats)
+        ]
+    )
+
+
+def _asked(task: BenchTask, module: Module) -> Iterator[Asked | None]:
+    """What is asked of a task: an action each for Transition Modeling, and plans of situational commands alone."""
+    match module:
+        case Module.TRANSITION:
+            yield from [one.asked for one in task.modelled]
+        case Module.SEQUENCING | Module.PLAN:
+            if task.planned:
+                yield None
+        case _:
+            yield None
+
+
+def _styles(module: Module, settings: Settings) -> tuple[str, ...]:
+    if module is not Module.PLAN:
+        return ("zero-shot",)
+    end = CONFIDENCE if settings.confidence else ""
+    match settings.safety:
+        case SafetyPrompt.WITHOUT:
+            return (f"zero-shot{end}",)
+        case SafetyPrompt.WITH:
+            return (f"zero-shot+safety{end}",)
+        case SafetyPrompt.BOTH:
+            return (f"zero-shot{end}", f"zero-shot+safety{end}")
+
+
+def _name(task: BenchTask, module: Module, style: str, asked: Asked | None, sample: int) -> str:
+    """As JSON, since names of tasks are other people's."""
+    return canonical([task.name, module.value, asked.name if asked is not None else "", style, sample])

@@ -1,0 +1,120 @@
+"""Where the tasks of a suite come from: scenarios, shipped or in a folder, and households that are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from plansafe.domains import domain_path
+from plansafe.grammar.diagnostics import Diagnostic, Severity
+from plansafe.grammar.sexpr import read_all
+from plansafe.grammar.source import Source
+from plansafe.llm.answers.actions import asked_of
+from plansafe.llm.instances.drawn import Instance, draw
+from plansafe.llm.instances.families import FAMILIES
+from plansafe.llm.metrics.transition import Side
+from plansafe.llm.prompts.scene import goal_text
+from plansafe.llm.scenarios.model import Kind, Scenario, Transition
+from plansafe.llm.scenarios.reading import SHIPPED, read_scenarios
+from plansafe.llm.suites.task import BenchTask, Modelled, chosen, used_actions
+from plansafe.specs.taxonomy import load
+
+MOST_DRAWN = 100
+
+
+class Wanted(NamedTuple):
+    """Which tasks: those of a folder, or ``drawn`` ones of each family, else the shipped ones of a split.
+
+    ``limit`` of them, drawn by ``seed``.
+    """
+
+    folder: str | None = None
+    split: str = "all"
+    drawn: int = 0
+    limit: int | None = None
+    seed: int = 0
+
+    def values(self) -> dict[str, Any]:
+        """As JSON values, for the header of a run."""
+        source = "folder" if self.folder is not None else "drawn" if self.drawn else "shipped"
+        rest = {"each": self.drawn} if source == "drawn" else {"split": self.split}
+        return {"source": source, **rest, "limit": self.limit, "seed": self.seed}
+
+
+class BadTasks(Exception):
+    """The tasks cannot be used; ``diagnostics`` say why, ``sources`` are the texts that they point into."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        self.sources = dict(sources)
+        super().__init__(self.diagnostics[0].message if self.diagnostics else "no tasks")
+
+
+def tasks_of(wanted: Wanted) -> tuple[BenchTask, ...]:
+    """The tasks, compiled. Raises :class:`BadTasks`."""
+    if wanted.drawn:
+        every = [_Draw(family, number) for number in range(wanted.drawn) for family in FAMILIES]
+        return tuple([drawn_task(draw(*one[:2])) for one in chosen(every, wanted.limit, wanted.seed)])
+    found = read_scenarios(SHIPPED if wanted.folder is None else wanted.folder)
+    if found.diagnostics:
+        raise BadTasks(found.diagnostics, {source.name: source for source in found.sources})
+    of_split = [one for one in found.scenarios if wanted.split in ("all", one.split.value)]
+    return tuple([scenario_task(one) for one in chosen(of_split, wanted.limit, wanted.seed)])
+
+
+class _Draw(NamedTuple):
+    """A household that is drawn when its turn comes."""
+
+    family: str
+    number: int
+    refuse: bool = False
+
+    @property
+    def name(self) -> str:
+        """As :func:`draw` calls it."""
+        return f"{self.family}-{self.number}"
+
+
+def scenario_task(scenario: Scenario) -> BenchTask:
+    """A scenario as a task. Raises :class:`BadTasks` for one that does not compile."""
+    checker = scenario.checker()
+    if not checker.ok:
+        errors = [one for one in checker.diagnostics if one.severity is Severity.ERROR]
+        raise BadTasks(errors, checker.sources)
+    categories = {one.name: one for one in load()["safel"].categories}
+    targets = {target for name in scenario.types if name in categories for target in categories[name].targets}
+    return BenchTask(
+        scenario.name,
+        scenario.family,
+        scenario.instruction,
+        checker,
+        scenario.goal,
+        "" if scenario.safe is None else scenario.safe.text,
+        "" if scenario.unsafe is None else scenario.unsafe.text,
+        scenario.kind is Kind.MALICIOUS,
+        scenario.refuse,
+        tuple([one for row in scenario.transitions if (one := _modelled(row)) is not None]),
+        scenario.types,
+        tuple(sorted(targets)),
+        scenario.category,
+    )
+
+
+def _modelled(row: Transition) -> Modelled | None:
+    asked = asked_of(read_all(Source("reference", row.reference)) or [], row.action, row.side)
+    return None if asked is None else Modelled(asked, row.new)
+
+
+def drawn_task(instance: Instance) -> BenchTask:
+    """A drawn household as a situational task: its reference is the planner's; no plan that breaks a rule is known."""
+    checker = instance.checker()
+    domain = Source.from_path(domain_path("household"))
+    return BenchTask(
+        instance.name,
+        instance.family,
+        instance.words,
+        checker,
+        goal_text(checker.compiled),
+        instance.reference,
+        modelled=used_actions(instance.name, instance.reference, domain, Side.PRECONDITION),
+    )
