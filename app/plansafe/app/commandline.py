@@ -56,6 +56,8 @@ _LAZY = {
     "detector": "make rules of a table",
     "scenario": "check scenarios of benchmarks, and correct them",
     "verify-certificate": "check a proof that a plan is safe",
+    "bench": "benchmarks of language models, and two runs compared",
+    "score": "score outputs of models that were made elsewhere",
     "models": "which language models can be asked",
     "ask": "one question to a language model",
 }

@@ -11,6 +11,8 @@ from typing import Annotated, Any, Protocol, TextIO
 
 import typer
 
+from plansafe.app.benching import app as bench
+from plansafe.app.benching import score
 from plansafe.app.checking import Settings
 from plansafe.app.configuration import Asked, configure
 from plansafe.app.domains import app as domains
@@ -74,6 +76,7 @@ _SEARCHING = "looking for the nearest safe plan .."
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 app.command("ask")(ask)
+app.command("score")(score)
 app.command("detector")(detector)
 app.command("hazards")(hazards)
 app.command("init")(init)
@@ -81,6 +84,7 @@ app.command("lint")(lint)
 app.command("models")(models)
 app.command("plan")(plan)
 app.command("verify-certificate")(verify_certificate)
+app.add_typer(bench, name="bench")
 app.add_typer(domains, name="domains")
 app.add_typer(scenarios, name="scenario")
 
