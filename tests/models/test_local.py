@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import shutil
@@ -170,6 +171,24 @@ def test_masks_choices_and_likelihoods_agree(local: Model) -> None:
     assert (masked.text, masked.finish) == (" no", Finish.STOP)
     with pytest.raises(ValueError, match="not both"):
         local.answer(Request(said("x"), constraint=CHOICE), mask=lambda _: None)
+
+
+def test_grammars_and_schemas_are_held_token_by_token(local: Model) -> None:
+    pytest.importorskip("llguidance", reason="grammars in this process need the extra `hf`")
+    ask = said("Which step cleans a cup?")
+    lark = Grammar('start: step ("\\n" step){0,2}\nstep: "(wash " ("cup" | "plate") ")"', Syntax.LARK)
+    found = local.answer(Request(ask, 60, constraint=lark))
+    assert found.enforced is Enforced.NATIVE
+    lines = found.text.split("\n")
+    assert 1 <= len(lines) <= 3 and set(lines) <= {"(wash cup)", "(wash plate)"}
+    schema = JsonSchema('{"type": "object", "properties": {"a": {"enum": ["x", "yy"]}}, "required": ["a"]}')
+    held = local.answer(Request(ask, 60, constraint=schema))
+    assert (held.enforced, held.met) == (Enforced.NATIVE, True)
+    assert json.loads(held.text)["a"] in ("x", "yy")
+    assert local.answer(Request(ask, 4, constraint=Grammar('root ::= "x"'))).enforced is Enforced.NOT, "GBNF"
+    with pytest.raises(ModelError) as caught:
+        local.answer(Request(ask, 4, constraint=Grammar("start: (", Syntax.LARK)))
+    assert (caught.value.diagnostic.code, caught.value.fatal) == (SC.MODEL_FAILED, False)
 
 
 def test_the_cached_beginning_changes_nothing(local: Model) -> None:

@@ -11,22 +11,23 @@ import inspect
 import random
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, assert_never
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.llm.models.answer import Answer, Enforced, Finish, Score, bounded
 from plansafe.llm.models.chat import wire
 from plansafe.llm.models.choice_mask import ChoiceMask
-from plansafe.llm.models.constraint import judged
+from plansafe.llm.models.constraint import in_a_form_known, judged
+from plansafe.llm.models.grammar_mask import Grammars
 from plansafe.llm.models.plain import PlainModel
 from plansafe.llm.models.port import Capabilities, LogitsMask, ModelError, Vocabulary
 from plansafe.llm.models.reasoning import without_reasoning
-from plansafe.llm.models.request import Choice, Request
+from plansafe.llm.models.request import Choice, Grammar, JsonSchema, Request
 from plansafe.llm.models.weights import broken
 from plansafe.verifier.extras import how_to_install
 
-CAPABILITIES = Capabilities(choice=True, tokens=True, score=True, seed=True)
+CAPABILITIES = Capabilities(choice=True, lark=True, json_schema=True, tokens=True, score=True, seed=True)
 _BATCH = 8
 
 
@@ -98,16 +99,25 @@ class TorchModel(PlainModel):
         self._most = int(getattr(model.config, "max_position_embeddings", 0) or 1 << 30)
         self._last_only = "logits_to_keep" in inspect.signature(model.forward).parameters
         self._lock = threading.Lock()
+        self._grammars: Grammars | None = None
         self._cache: Any = None
         self._fed: list[int] = []
 
     def answer(self, request: Request, mask: LogitsMask | None = None) -> Answer:
         """See :class:`~plansafe.llm.models.port.Model`."""
-        enforced = Enforced.NOTHING_ASKED if request.constraint is None else Enforced.NOT
         if mask is not None and request.constraint is not None:
             raise ValueError("a request has a constraint or a mask, and not both")
-        if isinstance(request.constraint, Choice):
-            mask, enforced = ChoiceMask(request.constraint.texts, self.vocabulary), Enforced.AS_TOKENS
+        wanted = in_a_form_known(request.constraint, CAPABILITIES)
+        enforced = wanted.enforced
+        match wanted.constraint:
+            case None:
+                pass
+            case Choice(texts):
+                mask, enforced = ChoiceMask(texts, self.vocabulary), Enforced.AS_TOKENS
+            case Grammar() | JsonSchema():
+                mask = self._constrained(wanted.constraint)
+            case other:
+                assert_never(other)
         prompt = self._prompt(request, request.max_tokens)
         with self._lock, self._torch.inference_mode():
             known = self._reuse(prompt)
@@ -144,6 +154,12 @@ class TorchModel(PlainModel):
                     Score(t, v, len(r)) for t, v, r in zip(texts[start : start + _BATCH], likely, part, strict=True)
                 ]
         return found
+
+    def _constrained(self, constraint: Grammar | JsonSchema) -> LogitsMask:
+        with self._lock:
+            if self._grammars is None:
+                self._grammars = Grammars(self._tokenizer, self._ends)
+        return self._grammars.mask(constraint)
 
     def _prompt(self, request: Request, room: int) -> list[int]:
         """The tokens of the messages, with room for the answer. Raises :class:`ModelError`."""
