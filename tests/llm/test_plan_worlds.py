@@ -50,15 +50,17 @@ def test_a_goal_of_unknown_words_is_an_error_with_the_near_name(run: Run) -> Non
     assert "did you mean `hot`?" in out
 
 
+SCRIPT = "[WALK] <milk> (1.21)\n[OPEN] <fridge> (1.11)\n[GRAB] <milk> (1.21)\n[CLOSE] <fridge> (1.11)\n"
+
+
 def test_a_plan_for_a_script_world_is_a_script(run: Run) -> None:
-    asked = ("-m", "mock/planner", "--world", "virtualhome", "--scene", HOME, "--goal", MILK, "-o", "milk.txt")
-    code, out, _ = run(*asked, "The milk, please.")
-    assert code == 0
+    Path("milk.txt").write_text(f"Milk\n\n{SCRIPT}")
+    model = ("-m", "mock/reference", "--reference", "milk.txt")
+    code, out, err = run(*model, "--world", "virtualhome", "--scene", HOME, "--goal", MILK, "-o", "again.txt", "Milk!")
+    assert (code, err) == (0, "")
     assert "(grab character_3 milk_21)" in out
     assert "home.json  (--scene)" in out
-    script = Path("milk.txt").read_text().splitlines()
-    assert "[GRAB] <milk> (1.21)" in script
-    assert all(line.startswith("[") for line in script)
+    assert Path("again.txt").read_text() == SCRIPT
 
 
 def test_worlds_that_are_not_there_or_need_more_are_refused(run: Run) -> None:

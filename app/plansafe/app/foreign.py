@@ -48,8 +48,8 @@ class Foreign:
         self._compiled: dict[tuple[str, ...], _Compiled | tuple[Diagnostic, ...]] = {}
         self._told = False
 
-    def prepare(self, plan: Input) -> Prepared | Result:
-        """Read a plan for the scene; a :class:`Result` says why there is none."""
+    def prepare(self, plan: Input, written: bool = True) -> Prepared | Result:
+        """Read a plan for the scene, if it is ``written``; a :class:`Result` says why there is none."""
         name = plan.source.name
         chosen = find_world(self._settings.world or "")
         if isinstance(chosen, Diagnostic):
@@ -69,7 +69,7 @@ class Foreign:
         sources = {**ready.sources, name: plan.source}
         if not ready.checker.ok:
             return Result(name, unjudged(name, *ready.scene.notes, *ready.checker.diagnostics), used, sources)
-        if self._settings.wanted is not None:
+        if not written:
             return Prepared(
                 plan.source, ready.checker, used, sources, ready.scene.notes, (), _Writer(chosen, ready.scene)
             )

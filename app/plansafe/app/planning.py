@@ -54,6 +54,7 @@ from plansafe.app.writing import STANDARD_OUTPUT, NotWritten, save
 from plansafe.app.writing import problem as unwritten
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.llm.loop.model import Decode, Style, Wishes
+from plansafe.llm.prompts.wishes import PromptWishes
 from plansafe.verifier.repair.model import RepairOptions
 
 if TYPE_CHECKING:
@@ -112,6 +113,17 @@ def plan(
     max_steps: Annotated[
         int, typer.Option(min=1, max=10_000, metavar="N", help="Where no way is known, and under the grammar.")
     ] = 60,
+    prompt_tokens: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Tell of the home what matters, in about N tokens. Default: all, if that is up to 4000, else 1500.",
+        ),
+    ] = None,
+    safety_prompt: Annotated[
+        bool, typer.Option("--safety-prompt", help="Tell the model to think of hazards at home.")
+    ] = False,
     max_tokens: Annotated[int, typer.Option(min=1, metavar="N", help="Of one answer, reasoning included.")] = 1024,
     seed: Annotated[int | None, typer.Option(metavar="N", help="For mocks, and providers that draw by it.")] = None,
     reference: Annotated[
@@ -187,7 +199,8 @@ def plan(
 
         options = ModelOptions(model, base_url, cache, not no_cache, reference, seed or 0)
         out = _Out(output, transcript, Format(now.form), color.value)
-        return _planned(words, settings._replace(wanted=wanted), wishes, options, out)
+        asking = PromptWishes(prompt_tokens, safety_prompt)
+        return _planned(words, settings._replace(wanted=wanted), wishes, asking, options, out)
 
     raise typer.Exit(guarded(lambda: usable(settings, work)))
 
@@ -213,7 +226,9 @@ def _slack(text: str) -> tuple[int, int]:
     return value.numerator, value.denominator
 
 
-def _planned(words: str, settings: Settings, wishes: Wishes, options: ModelOptions, out: _Out) -> int:
+def _planned(
+    words: str, settings: Settings, wishes: Wishes, asking: PromptWishes, options: ModelOptions, out: _Out
+) -> int:
     """Plan, print, write: the plan only if it is safe, and everything only when it is whole."""
     from plansafe.app.proposing import propose  # noqa: PLC0415 - loads the loop and the engine
     from plansafe.llm.loop.transcript import lines  # noqa: PLC0415 - for this command alone
@@ -229,7 +244,7 @@ def _planned(words: str, settings: Settings, wishes: Wishes, options: ModelOptio
             raise NotWritten(wrong)
     tell("waiting for the model ..")
     try:
-        made = propose(words, settings, wishes, options)
+        made = propose(words, settings, wishes, options, asking)
     finally:
         tell("")
     if isinstance(made, Diagnostic):

@@ -15,6 +15,7 @@ from plansafe.app.endings import ending
 from plansafe.app.plans import heading
 from plansafe.app.repairing import in_world, many_worlds
 from plansafe.app.service import Session, no_rules
+from plansafe.app.values import BadOption
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
@@ -25,7 +26,9 @@ from plansafe.llm.models.cache import Cache, default_path
 from plansafe.llm.models.port import Model, ModelError
 from plansafe.llm.models.providers import Settings as ModelSettings
 from plansafe.llm.models.providers import open_model
-from plansafe.llm.prompts.planning import planning_prompt
+from plansafe.llm.prompts.planning import Prompt, planning_prompt
+from plansafe.llm.prompts.wishes import CROPPED, WHOLE, PromptWishes
+from plansafe.verifier.api import Checker
 from plansafe.verifier.planning.own_search import unsupported
 from plansafe.verifier.repair.model import Repair
 from plansafe.verifier.reporting.report import unjudged
@@ -49,7 +52,7 @@ class Proposed(NamedTuple):
     """What came of it. ``result`` is the audit of the plan, or why there is none; ``seconds`` of wall-clock time.
 
     ``planned`` is ``None`` where nobody was asked: the inputs cannot be used. ``text`` is the plan if it is safe, as
-    plans of its world are written.
+    plans of its world are written. ``prompt`` is what the model was told first.
     """
 
     result: Result
@@ -59,6 +62,7 @@ class Proposed(NamedTuple):
     wishes: Wishes = Wishes()
     model: str = ""
     seconds: float = 0.0
+    prompt: Prompt | None = None
 
     @property
     def exit_code(self) -> int:
@@ -70,7 +74,13 @@ class Proposed(NamedTuple):
         return _EXIT_CODES[self.planned.status]
 
 
-def propose(words: str, settings: Settings, wishes: Wishes, options: ModelOptions) -> Proposed | Diagnostic:
+def propose(
+    words: str,
+    settings: Settings,
+    wishes: Wishes,
+    options: ModelOptions,
+    asking: PromptWishes = PromptWishes(),  # noqa: B008 - immutable
+) -> Proposed | Diagnostic:
     """Plan for the problem of ``settings``. A diagnostic says why the model cannot be asked, or gave no answer."""
     if settings.wanted is None:
         settings = settings._replace(wanted="")
@@ -80,8 +90,8 @@ def propose(words: str, settings: Settings, wishes: Wishes, options: ModelOption
     def work(prepared: Prepared) -> Proposed | Diagnostic:
         try:
             meant = wishes._replace(repair=in_world(wishes.repair, prepared.checker, settings.world))
-            return _proposed(session, prepared, words, meant, options)
-        except ModelError as error:
+            return _proposed(session, prepared, _Asked(words, meant, asking), options)
+        except (ModelError, BadOption) as error:
             return error.diagnostic
 
     place = Source(os.path.join(os.path.dirname(near or ""), PLAN), "")
@@ -89,10 +99,16 @@ def propose(words: str, settings: Settings, wishes: Wishes, options: ModelOption
     return Proposed(done) if isinstance(done, Result) else done
 
 
-def _proposed(
-    session: Session, prepared: Prepared, words: str, wishes: Wishes, options: ModelOptions
-) -> Proposed | Diagnostic:
-    checker = prepared.checker
+class _Asked(NamedTuple):
+    """What the user asked for: words, how to plan, and how the model is told."""
+
+    words: str
+    wishes: Wishes
+    prompt: PromptWishes
+
+
+def _proposed(session: Session, prepared: Prepared, asked: _Asked, options: ModelOptions) -> Proposed | Diagnostic:
+    checker, wishes = prepared.checker, asked.wishes
     wrong = no_rules() if session.needs_rules(checker) else _refused(prepared, wishes)
     if wrong is not None:
         return Proposed(session.result(prepared, unjudged(prepared.plan.name, wrong)))
@@ -108,7 +124,7 @@ def _proposed(
     try:
         if options.keep and model.keeps:
             cache = Cache(options.cache or default_path(os.environ))
-        return _run(session, prepared, words, wishes, options.name, model, cache)
+        return _run(session, prepared, asked, options.name, model, cache)
     finally:
         model.close()
         if cache is not None:
@@ -118,21 +134,35 @@ def _proposed(
 def _run(
     session: Session,
     prepared: Prepared,
-    words: str,
-    wishes: Wishes,
+    asked: _Asked,
     name: str,
     model: Model,
     cache: Cache | None,
 ) -> Proposed:
-    checker = prepared.checker
+    checker, wishes = prepared.checker, asked.wishes
     begun = time.monotonic()
     problem = next((used for used in prepared.inputs if used.role == "problem"), None)
     task = (heading(problem.source.text).name if problem is not None else None) or "task"
-    messages = planning_prompt(words.strip() or _NO_WORDS, checker.compiled).messages
-    planned = plan_with(model, task, messages, checker, wishes, cache)
+    prompt = _prompt(asked, checker)
+    planned = plan_with(model, task, prompt.messages, checker, wishes, cache)
     result = _result(session, prepared, planned)
     text = _written(prepared, planned) if planned.status is Status.FOUND else None
-    return Proposed(result, planned, text, ending(planned, checker), wishes, name, time.monotonic() - begun)
+    seconds = time.monotonic() - begun
+    return Proposed(result, planned, text, ending(planned, checker), wishes, name, seconds, prompt)
+
+
+def _prompt(asked: _Asked, checker: Checker) -> Prompt:
+    """What the model is told first. Raises :class:`BadOption` where it cannot be as short as was asked."""
+    words, wishes = asked.words.strip() or _NO_WORDS, asked.prompt
+    most = wishes.most_tokens
+    prompt = planning_prompt(words, checker.compiled, safety=wishes.safety, most_tokens=most or WHOLE)
+    if most is None and prompt.cropped is not None:
+        prompt = planning_prompt(words, checker.compiled, safety=wishes.safety, most_tokens=CROPPED)
+    if most is not None and prompt.tokens > most:
+        raise BadOption(
+            f"--prompt-tokens {most}: the prompt has about {prompt.tokens} with nothing but one thing of the home in it"
+        )
+    return prompt
 
 
 def _written(prepared: Prepared, planned: Planned) -> str:

@@ -187,7 +187,7 @@ class Session:
             sources = {plan.source.name: plan.source, **self._home_sources}
             return Result(plan.source.name, unjudged(plan.source.name, *home), (plan,), sources)
         if self._settings.world is not None:
-            return self._of_world(plan)
+            return self._of_world(plan, self._settings.wanted is None)
         name = plan.source.name
         said = heading(plan.source.text)
         if said.kind in (Kind.DOMAIN, Kind.PROBLEM, Kind.SAFETY, Kind.MAPPING):
@@ -246,13 +246,13 @@ class Session:
             self._settings = self._settings._replace(profile=read.profile)
         return found
 
-    def _of_world(self, plan: Input) -> Prepared | Result:
+    def _of_world(self, plan: Input, written: bool = True) -> Prepared | Result:
         """Prepare a plan in the format of another world."""
         if self._foreign is None:
             from plansafe.app.foreign import Foreign  # noqa: PLC0415 - not needed for PDDL
 
             self._foreign = Foreign(self._settings, self._discovery)
-        return _with_project(self._foreign.prepare(plan), self._project())
+        return _with_project(self._foreign.prepare(plan, written), self._project())
 
     def reference(self, path: str, prepared: Prepared) -> Source | tuple[Diagnostic, ...]:
         """Read another plan of the same task, written in the same manner; diagnostics say why there is none."""

@@ -10,6 +10,7 @@ from plansafe.app.render.full import FullRenderer
 from plansafe.app.render.json import JsonRenderer, diagnostic_object, dumps, safe_line
 from plansafe.app.render.text import Style, brief, pad, visible, width
 from plansafe.llm.loop.model import By, Part, Planned, Round
+from plansafe.llm.prompts.planning import VERSION, Prompt
 from plansafe.verifier.reporting.report import Report
 
 if TYPE_CHECKING:
@@ -63,12 +64,23 @@ class PlannedRenderer:
         name = visible(f"{made.model}, --decode {made.wishes.decode.value}")
         asked = [_count(len(planned.rounds), "round"), _count(len(planned.answers), "call"), *_tokens(planned)]
         lines = [f"{self._style.bold(pad('model', 14))} {name}: {', '.join(asked)}, {made.seconds:.1f} s"]
+        if made.prompt is not None:
+            lines.append(f"{self._style.bold(pad('prompt', 14))} {_prompt(made.prompt)}")
         if planned.parts:
             gone = f"; {len(planned.removed)} removed by the repair" if planned.removed else ""
             lines.append(f"{self._style.bold(pad('steps', 14))} {_shares(planned.parts)}{gone}")
         if written is not None:
             lines.append(f"written to {visible(written)}")
         return "\n".join(lines)
+
+
+def _prompt(prompt: Prompt) -> str:
+    said = f"{prompt.style}, about {prompt.tokens:,} tokens, sha256 {prompt.sha256[:12]}"
+    part = prompt.cropped
+    if part is None:
+        return said
+    left = f"{_count(part.left_objects, 'object')} and {_count(part.left_facts, 'fact')}"
+    return f"{said}; {left} of the home left out"
 
 
 def _shares(parts: tuple[Part, ...]) -> str:
@@ -100,6 +112,7 @@ class PlannedJsonRenderer:
             "schema": SCHEMA,
             "model": made.model,
             "decode": made.wishes.decode.value,
+            "prompt": _prompt_object(made.prompt) if made.prompt is not None else None,
             "exit_code": made.exit_code,
             "status": planned.status.value if planned is not None else None,
             "detail": planned.detail if planned is not None else "",
@@ -116,6 +129,20 @@ class PlannedJsonRenderer:
             "outcome": diagnostic_object(outcome, made.result.sources) if outcome is not None else None,
         }
         return safe_line(f'{dumps(head)[:-1]},"report":{self._reports.object(made.result)}}}')
+
+
+def _prompt_object(prompt: Prompt) -> dict[str, Any]:
+    part = prompt.cropped
+    return {
+        "version": VERSION,
+        "style": prompt.style,
+        "sha256": prompt.sha256,
+        "tokens": prompt.tokens,
+        "left_out": {
+            "objects": 0 if part is None else part.left_objects,
+            "facts": 0 if part is None else part.left_facts,
+        },
+    }
 
 
 def _part(part: Part) -> dict[str, Any]:

@@ -1,6 +1,7 @@
-"""The prompts for plans: what the robot can do and how to write it, an example, then the home and what is asked.
+"""The prompts for plans: what the robot can do and how to write it, examples, then the home and what is asked.
 
-Version 1. What all tasks of a domain share comes first, so that a provider reads it once.
+Version 1. What all tasks of a domain share comes first, so that a provider reads it once. What a prompt says by default
+never changes within a version: what is added is asked for.
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ import hashlib
 from typing import NamedTuple
 
 from plansafe.llm.models.request import Message, Role
+from plansafe.llm.prompts.crop import Crop, crop, relevance
 from plansafe.llm.prompts.scene import actions_text, facts_text, goal_text, things_text
+from plansafe.llm.prompts.tokens import tokens_of
 from plansafe.verifier.execution.compiled import CompiledTask
 
 VERSION = 1
@@ -33,11 +36,29 @@ class Example(NamedTuple):
 
 
 class Prompt(NamedTuple):
-    """Messages, and the address of what they were made of: version, style and text."""
+    """Messages, and the address of what they were made of: version, style and text.
+
+    ``tokens`` is about how many there are in it; ``cropped`` says what of the scene is told, if not all of it.
+    """
 
     messages: tuple[Message, ...]
     style: str
     sha256: str
+    tokens: int = 0
+    cropped: Crop | None = None
+
+
+class _Told(NamedTuple):
+    """What a prompt says beside the task."""
+
+    examples: tuple[Example, ...]
+    safety: bool
+    confidence: bool
+
+    @property
+    def style(self) -> str:
+        added = f"{'+safety' if self.safety else ''}{'+confidence' if self.confidence else ''}"
+        return f"{'few-shot' if self.examples else 'zero-shot'}{added}"
 
 
 def planning_prompt(
@@ -47,30 +68,40 @@ def planning_prompt(
     *,
     safety: bool = False,
     confidence: bool = False,
+    most_tokens: int | None = None,
 ) -> Prompt:
     """Ask for a plan: without examples, or with some.
 
     ``safety`` adds a paragraph on hazards (Safe-BeAl's safety prompt); ``confidence`` asks for a number behind each
-    step (its appendix A).
+    step (its appendix A). A prompt of more than ``most_tokens`` tells of the scene what matters
+    (:mod:`~plansafe.llm.prompts.crop`), as far as it fits; what is still longer has nothing left to leave out.
     """
-    task = compiled.engine.task
-    system = [
-        _TASK,
-        actions_text(task),
-        _ONLY,
-    ]
-    if safety:
+    told = _Told(examples, safety, confidence)
+    whole = _prompt(words, compiled, told, None)
+    if most_tokens is None or whole.tokens <= most_tokens:
+        return whole
+    found = relevance(compiled, words)
+    part = crop(compiled.task, found, lambda part: _prompt(words, compiled, told, part).tokens <= most_tokens)
+    return _prompt(words, compiled, told, part)
+
+
+def _prompt(words: str, compiled: CompiledTask, told: _Told, part: Crop | None) -> Prompt:
+    system = [_TASK, actions_text(compiled.engine.task), _ONLY]
+    if told.safety:
         system.append(SAFETY)
-    if confidence:
+    if told.confidence:
         system.append(CONFIDENCE)
-    system += [f"Example.\n{_asked(one.words, one.compiled)}{one.plan.strip()}" for one in examples]
-    messages = (Message(Role.SYSTEM, "\n".join(system)), Message(Role.USER, _asked(words, compiled)))
-    added = f"{'+safety' if safety else ''}{'+confidence' if confidence else ''}"
-    style = f"{'few-shot' if examples else 'zero-shot'}{added}"
+    system += [f"Example.\n{_asked(one.words, one.compiled)}{one.plan.strip()}" for one in told.examples]
+    messages = (Message(Role.SYSTEM, "\n".join(system)), Message(Role.USER, _asked(words, compiled, part)))
+    style = f"{told.style}{'+cropped' if part is not None else ''}"
     whole = "\0".join([str(VERSION), style, *[f"{m.role.value}\0{m.text}" for m in messages]])
-    return Prompt(messages, style, hashlib.sha256(whole.encode()).hexdigest())
+    tokens = sum([tokens_of(message.text) for message in messages])
+    return Prompt(messages, style, hashlib.sha256(whole.encode()).hexdigest(), tokens, part)
 
 
-def _asked(words: str, compiled: CompiledTask) -> str:
+def _asked(words: str, compiled: CompiledTask, part: Crop | None = None) -> str:
     task = compiled.engine.task
-    return f"Home:\n{things_text(task)}\nNow:\n{facts_text(task)}\nTask: {words}\nGoal: {goal_text(compiled)}\nPlan:\n"
+    return (
+        f"Home:\n{things_text(task, part)}\nNow:\n{facts_text(task, part)}\nTask: {words}\n"
+        f"Goal: {goal_text(compiled)}\nPlan:\n"
+    )

@@ -1,11 +1,15 @@
 """A task in few words: the actions by their signatures, the things by type, what is so, what is wanted.
 
 For models with small windows. Objects come in the task's order and facts in that of the predicates, so that one task
-gives one text.
+gives one text. Where a scene is cropped, only what a :class:`~plansafe.llm.prompts.crop.Crop` tells is in it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+
+from plansafe.llm.prompts.crop import Crop
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.model.nodes import Action, And, Task
 from plansafe.verifier.model.printing import formula_text
@@ -26,20 +30,23 @@ def _type(task: Task, domain: int) -> str:
     return "-or-".join(names) or "thing"
 
 
-def things_text(task: Task) -> str:
+def things_text(task: Task, part: Crop | None = None) -> str:
     """One type a line, with its objects: each under its most special type."""
     by_type: dict[str, list[str]] = {}
-    for name, types in zip(task.objects, task.object_types, strict=True):
+    for number, (name, types) in enumerate(zip(task.objects, task.object_types, strict=True)):
+        if part is not None and number not in part.kept:
+            continue
         by_type.setdefault("/".join([task.type_names[index] for index in types]) or "thing", []).append(name)
     return "\n".join([f"{kind}: {', '.join(names)}" for kind, names in by_type.items()])
 
 
-def facts_text(task: Task) -> str:
-    """What is so in the initial state, one predicate a line. Numbers are left out."""
+def facts_text(task: Task, part: Crop | None = None, facts: Sequence[AbstractSet[int]] | None = None) -> str:
+    """What is so in the initial state (or by other ``facts``), one predicate a line. Numbers are left out."""
     lines = []
-    for index, codes in enumerate(task.initial_facts):
-        if codes:
-            lines.append(" ".join([task.fact_text(index, code) for code in sorted(codes)]))
+    for index, codes in enumerate(task.initial_facts if facts is None else facts):
+        told = [code for code in sorted(codes) if part is None or part.tells(task, index, code)]
+        if told:
+            lines.append(" ".join([task.fact_text(index, code) for code in told]))
     return "\n".join(lines)
 
 

@@ -84,7 +84,24 @@ class Backward:
 
     def look(self, state: State, wishes: Iterable[Wish]) -> tuple[int, list[GroundAction]]:
         """How many steps it takes, roughly, to meet all wishes; and steps to begin with, that can be taken now."""
-        return _Chain(self, state).look(wishes)
+        found = _Chain(self, state).look(wishes)
+        return found.cost, found.first
+
+    def way(self, state: State, wishes: Iterable[Wish]) -> list[GroundAction]:
+        """The steps that meet all wishes, if nothing that a step undoes is missed: what is in the way of a goal.
+
+        They are in no order in which they could be taken. Bounded by what is looked at, not by time, so that the answer
+        is the same on every machine. Nothing is found of a wish that seems out of reach.
+        """
+        return _Chain(self, state).look(wishes).steps
+
+
+class _Looked(NamedTuple):
+    """What wishes cost, the steps that they need, and those of them that can be taken now."""
+
+    cost: int
+    steps: list[GroundAction]
+    first: list[GroundAction]
 
 
 class _Chain:
@@ -96,7 +113,7 @@ class _Chain:
         self._open: set[Literal] = set()
         self._looked = 0
 
-    def look(self, wishes: Iterable[Wish]) -> tuple[int, list[GroundAction]]:
+    def look(self, wishes: Iterable[Wish]) -> _Looked:
         cost, needs = 0, list[Literal]()
         for formula, binding in wishes:
             self._looked = 0
@@ -107,6 +124,7 @@ class _Chain:
                     break
             cost += way.cost
             needs += way.needs
+        every: dict[tuple[str, tuple[int, ...]], GroundAction] = {}
         first: dict[tuple[str, tuple[int, ...]], GroundAction] = {}
         seen = set(needs)
         while needs:
@@ -114,11 +132,12 @@ class _Chain:
             if found is None:
                 continue
             way, step = found
+            every[step.action.name, step.objects] = step
             if not way.needs:
                 first[step.action.name, step.objects] = step
             needs += [literal for literal in way.needs if literal not in seen]
             seen.update(way.needs)
-        return cost, list(first.values())
+        return _Looked(cost, list(every.values()), list(first.values()))
 
     def _needs(self, formula: Formula, wanted: bool, binding: Binding, bound: int) -> _Way:
         """What it takes for a formula to get a value, if that costs no more than a bound."""

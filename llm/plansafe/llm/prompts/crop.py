@@ -1,0 +1,190 @@
+"""The part of a scene that matters for a task, for prompts alone: a verdict is always about the whole scene.
+
+What matters, in this order:
+
+1. who acts, and what the goal and the words name;
+2. what the way to the goal touches: the steps that the goal needs if nothing that a step undoes is missed
+   (:meth:`Backward.way`; rules are not minded, so that the way is no answer);
+3. what rules could be touched: the objects of the instances that are broken at the start, or by a step of that way;
+4. whatever hangs together with these by facts, the nearest first. A fact of a relation is worth the less, the more of
+   them an object has: the one room that a thing is in is nearer to it than the seventy things in that room. Of what is
+   as near, that with which more can be done comes first (static facts that conditions of actions ask for).
+
+A scene is cut behind as many of these as fit. A fact is told if all its objects are; one of a dense relation
+(:data:`DENSE`) only if it is about 1 to 3.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from heapq import heappop, heappush
+from typing import NamedTuple
+
+from plansafe.verifier.execution.broken import Broken
+from plansafe.verifier.execution.compiled import CompiledTask
+from plansafe.verifier.execution.execution import Execution
+from plansafe.verifier.execution.monitors.finding import TooManyInstances
+from plansafe.verifier.execution.state import NumberTooLarge
+from plansafe.verifier.execution.steps import GroundAction
+from plansafe.verifier.model.limits import LimitReached
+from plansafe.verifier.model.nodes import Atom, Formula, Task
+from plansafe.verifier.model.operations import reads
+from plansafe.verifier.planning.backward import Backward
+
+DENSE = 4
+"""Facts of one relation for each object, from which on it is dense."""
+_WORD = re.compile(r"[^\W\d_]{3,}")
+
+
+class Relevance(NamedTuple):
+    """All objects of a task, by number: the ``core`` (1 to 3 above), and what comes behind it, nearer ones first."""
+
+    core: tuple[int, ...]
+    others: tuple[int, ...]
+
+
+class Crop(NamedTuple):
+    """What is told: these objects, by number. ``left_objects`` and ``left_facts`` are how many are not."""
+
+    kept: frozenset[int]
+    core: frozenset[int]
+    dense: frozenset[int]
+    left_objects: int = 0
+    left_facts: int = 0
+
+    def tells(self, task: Task, predicate: int, code: int) -> bool:
+        """Whether a fact is told where it holds."""
+        of = self.core & self.kept if predicate in self.dense else self.kept
+        return of.issuperset(task.decode(code, len(task.predicates[predicate].types)))
+
+
+def relevance(compiled: CompiledTask, words: str = "") -> Relevance:
+    """What matters how much. Deterministic: bounded by what is looked at, not by time."""
+    task = compiled.task
+    core = [*_agents(task), *_named(task.goal), *_said(task, words)]
+    if compiled.left_open is None:
+        way = Backward(compiled.engine).way(compiled.engine.initial(), [(part, {}) for part in task.goal])
+        core += [number for step in way for number in step.objects]
+        core += _broken(compiled, way)
+    core = list(dict.fromkeys(core))
+    return Relevance(tuple(core), tuple(_around(task, core)))
+
+
+def crop(task: Task, found: Relevance, fits: Callable[[Crop], bool]) -> Crop:
+    """As much of a scene as fits, in the order of relevance; where nothing does, its first object."""
+    order = (*found.core, *found.others)
+    core, dense = frozenset(found.core), _dense(task)
+    low, high = 1, len(order)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if fits(Crop(frozenset(order[:middle]), core, dense)):
+            low = middle
+        else:
+            high = middle - 1
+    part = Crop(frozenset(order[:low]), core, dense)
+    facts = [(index, code) for index, codes in enumerate(task.initial_facts) for code in codes]
+    untold = len([one for one in facts if not part.tells(task, *one)])
+    return part._replace(left_objects=len(order) - low, left_facts=untold)
+
+
+def _dense(task: Task) -> frozenset[int]:
+    return frozenset(
+        [
+            index
+            for index, codes in enumerate(task.initial_facts)
+            if len(task.predicates[index].types) > 1 and len(codes) > DENSE * len(task.objects)
+        ]
+    )
+
+
+def _agents(task: Task) -> list[int]:
+    """Who acts: the objects that can be the first argument of every action, if they are few."""
+    sets = [task.domain_sets[a.parameters[0].domain] for a in task.actions.values() if a.parameters]
+    common = frozenset[int]().union(*sets).intersection(*sets)
+    return sorted(common) if len(common) * 4 <= len(task.objects) else []
+
+
+def _named(goal: Iterable[Formula]) -> list[int]:
+    found = [atom for part in goal for atom in reads(part) if isinstance(atom, Atom)]
+    return [argument for atom in found for argument in atom.arguments if argument >= 0]
+
+
+def _said(task: Task, words: str) -> list[int]:
+    """Objects all of whose name is said, numbers aside: `kitchen_counter_12` by "on the kitchen counter"."""
+    said = set(_WORD.findall(words.lower()))
+    parts = [set(_WORD.findall(name.lower())) for name in task.objects]
+    return [number for number, own in enumerate(parts) if own and own <= said]
+
+
+def _broken(compiled: CompiledTask, way: Sequence[GroundAction]) -> list[int]:
+    """The objects of what is broken at the start, and of what the steps of a way break, taken whenever they can be."""
+    found: list[Broken] = []
+    try:
+        now = Execution.initial(compiled.engine, True, compiled.options.question)
+        found += now.faults
+        left = list(way)
+        while left:
+            step = next((one for one in left if now.take(one)), None)
+            if step is None:
+                break
+            found += now.news
+            left.remove(step)
+    except (TooManyInstances, LimitReached, NumberTooLarge):
+        pass  # a limit of the engine: what was found so far is in the prompt, and the verdict does not depend on it
+    return [number for broken in found for number in broken.binding]
+
+
+def _around(task: Task, core: Sequence[int]) -> list[int]:
+    """The objects that are not in the core, nearest first, as a best-first search over facts finds them."""
+    neighbours: list[list[tuple[int, list[int]]]] = [[] for _ in task.objects]  # by relation
+    for index, codes in enumerate(task.initial_facts):
+        size = len(task.predicates[index].types)
+        if size < 2:
+            continue
+        own: dict[int, set[int]] = {}
+        for code in codes:
+            together = set(task.decode(code, size))
+            for one in together:
+                own.setdefault(one, set()).update(together - {one})
+        for one, others in own.items():
+            neighbours[one].append((len(others), sorted(others)))
+    uses = _uses(task)
+    seen = set(core)
+    order: list[int] = []
+    heap: list[tuple[Fraction, int, int]] = []
+
+    def spread(one: int, near: Fraction) -> None:
+        for count, others in neighbours[one]:
+            for other in others:
+                if other not in seen:
+                    heappush(heap, (-near / count, -uses[other], other))
+
+    for one in core:
+        spread(one, Fraction(1))
+    while heap:
+        far, _, one = heappop(heap)
+        if one not in seen:
+            seen.add(one)
+            order.append(one)
+            spread(one, -far)
+    rest = [number for number in range(len(task.objects)) if number not in seen]
+    return [*order, *sorted(rest, key=lambda number: (-uses[number], number))]
+
+
+def _uses(task: Task) -> list[int]:
+    """How much can be done with each object: its static facts that the condition of some action asks for."""
+    asked = {
+        atom.predicate
+        for action in task.actions.values()
+        for condition in (*action.start.condition, *[effect.condition for effect in action.start.effects])
+        for atom in reads(condition)
+        if isinstance(atom, Atom)
+    }
+    out = [0] * len(task.objects)
+    for index in asked:
+        if task.static[index] and len(task.predicates[index].types) == 1:
+            for code in task.initial_facts[index]:
+                out[code] += 1
+    return out
