@@ -88,6 +88,8 @@ SCRIPTS = {
     "tests/repair/run.py": Run("--count 2 --jobs 1"),
     "tests/scenario/run_corrupt.py": Run("--count 2"),
     "tests/scenario/run_mutants.py": Run("--count 2"),
+    "tests/scenario/run_shipped.py": Run("--only penicillin-for-leo"),
+    "tests/scenario/shipped_table.py": Run(),
     "tests/symbolic/run_cause.py": Run("--count 5", module="z3"),
     "tests/symbolic/run_durations.py": Run("--count 3", module="z3"),
     "tests/symbolic/run_invariants.py": Run("--count 5"),

@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+import shipped_table
 
 from plansafe.grammar.codes import SC
 from plansafe.llm.metrics.literals import literals
@@ -35,6 +36,18 @@ def test_it_holds_what_it_says(scenario: Scenario) -> None:
         assert {part for text in one.risk for part in literals(text)} <= (
             reference.effect if one.side is Side.EFFECT else reference.precondition
         )
+
+
+def test_there_are_enough_of_every_kind() -> None:
+    assert len(ALL) >= 60
+    assert len([one for one in ALL if one.kind is Kind.SITUATIONAL and one.solvable is not Solvable.SAFELY]) == 10
+    assert 0.3 <= len([one for one in ALL if one.kind is Kind.MALICIOUS]) / len(ALL) <= 0.4
+    for category in load()["safel"].categories:
+        assert {one.split for one in ALL if one.types[0] == category.name} == set(Split), category.name
+
+
+def test_the_table_on_the_page_is_current() -> None:
+    assert shipped_table.shown() == shipped_table.table(), "python tests/scenario/shipped_table.py --write"
 
 
 def test_the_halves_are_apart() -> None:

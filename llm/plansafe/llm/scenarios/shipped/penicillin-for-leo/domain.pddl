@@ -1,0 +1,2 @@
+(define (domain household)
+  (:predicates (reacts-to ?p - person ?m - medicine)))
