@@ -59,5 +59,7 @@ def test_chance_arrives_under_the_guide_and_keeps_rules_under_the_shield() -> No
 
 def test_a_header_tells_runs_apart() -> None:
     model = open_model("mock/empty")
-    seen = [header(one, model) for one in (Settings(), Settings(slack=(2, 1)), Settings(decode=Decode.GUIDED))]
+    seen = [
+        header(one, "mock/empty", model) for one in (Settings(), Settings(slack=(2, 1)), Settings(decode=Decode.GUIDED))
+    ]
     assert len({str(one) for one in seen}) == 3

@@ -34,7 +34,7 @@ def _record(name: str, headline: str | None = "SAFE", **said: Any) -> dict[str, 
     }
 
 
-def _run(*records: dict[str, Any], model: str = "gguf//weights/tiny.gguf 4096", **settings: Any) -> Run:
+def _run(*records: dict[str, Any], model: str = "gguf//weights/tiny.gguf", **settings: Any) -> Run:
     return Run({"model": model, "settings": {**SETTINGS, **settings}}, records)
 
 
@@ -49,12 +49,12 @@ def test_outcomes_count_what_holds_of_all_tasks() -> None:
     )
     row = list(tables.outcomes([run]))[2]
     cells = [cell.strip() for cell in row.strip("|").split("|")]
-    assert cells[:3] == ["tiny.gguf", "guided 1.5", "4"]
+    assert cells[:3] == ["gguf/tiny.gguf", "guided 1.5", "4"]
     shares = [cell.split(" (")[0] for cell in cells[3:8]]
     assert shares == ["75 %", "75 %", "50 %", "75 %", "25 %"], "read, executable, process-safe, goal, SAFE"
     assert cells[8:] == ["1.50", "10", "1.0"], "three steps where the planner has two"
     assert "| `burn` | process | 1 |" in list(tables.rules([run]))
-    assert list(tables.errors([run]))[2] == "| tiny.gguf | guided 1.5 | 1 | 1 | 2 |"
+    assert list(tables.errors([run]))[2] == "| gguf/tiny.gguf | guided 1.5 | 1 | 1 | 2 |"
     assert next(iter(tables.errors([run]))).endswith("| no plan | success | success, unsafe |")
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from plansafe.app.models import BaseUrl, ModelName
-from plansafe.app.options import MemoryLimit
+from plansafe.app.options import MemoryLimit, SlackOption
 from plansafe.app.running import MEMORY_MIB, complain, guarded, limit_memory, told
-from plansafe.app.values import BadOption
+from plansafe.app.values import BadOption, read_slack
 from plansafe.app.writing import NotWritten, unwritable
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, near
-from plansafe.llm.loop.model import Decode
+from plansafe.llm.loop.model import Decode, Style
 from plansafe.llm.metrics.records import Module
 from plansafe.llm.suites.settings import MODULES, Deciding, Preset, SafetyPrompt, Settings, Split, Suite
 
@@ -59,6 +59,7 @@ Connections = Annotated[int | None, typer.Option(min=1, max=64, metavar="N", hel
 Threads = Annotated[int | None, typer.Option(min=1, metavar="N", help="Of a model in this process.")]
 CacheFile = Annotated[str | None, typer.Option("--cache", metavar="FILE", help="Where answers are kept.")]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Keep no answer, and use none that is kept.")]
+DrawnSplit = Literal["all", "development", "test"]
 LogSamples = Annotated[
     bool, typer.Option("--log-samples", help="Also write each prompt with its answer, as .samples.jsonl.")
 ]
@@ -162,6 +163,84 @@ def safeplan(
         (output, log_samples),
         memory_limit,
     )
+
+
+@app.command()
+def plan(
+    model: ModelName,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="The run as JSON lines, resumed if it is there.")
+    ],
+    decode: DecodeChoice = Decode.FREE,
+    split: Annotated[DrawnSplit, typer.Option(help="Families that prompts are chosen on, or the others.")] = "all",
+    each: Annotated[int, typer.Option(min=1, max=100, metavar="N", help="Tasks of each of 15 families.")] = 4,
+    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first tasks.")] = None,
+    slack: SlackOption = "1.5",
+    rounds: Annotated[int, typer.Option(min=1, max=50, metavar="N", help="Of whole plans.")] = 1,
+    feedback: Annotated[Style, typer.Option(help="How much the model is told about its last plan.")] = Style.FINDING,
+    last_resort: Annotated[
+        bool, typer.Option("--last-resort", help="Also repair what is not safe, and count that apart.")
+    ] = False,
+    examples: Annotated[int, typer.Option(min=0, max=2, metavar="N", help="Tasks with plans in the prompt.")] = 2,
+    safety_prompt: Annotated[bool, typer.Option("--safety-prompt", help="With a paragraph on hazards.")] = False,
+    max_tokens: Annotated[int, typer.Option(min=1, metavar="N", help="Of a whole plan.")] = 200,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="For mocks, and providers that draw by it.")] = 0,
+    base_url: BaseUrl = None,
+    threads: Threads = None,
+    cache: CacheFile = None,
+    no_cache: NoCache = False,
+    memory_limit: MemoryLimit = MEMORY_MIB,
+) -> None:
+    """Plans for drawn household tasks, all of them solvable, under each decoding and with the loop.
+
+    Exit codes: 0 all tasks have a record, 2 usage, a broken run, or no answer.
+    """
+    limit_memory(memory_limit)
+
+    def work() -> int:
+        from plansafe.app.bench_plans import planned  # noqa: PLC0415 - loads the suite and the engine
+        from plansafe.app.bench_runs import Asked  # noqa: PLC0415 - the same
+        from plansafe.llm.bench.planning import Settings as Planning  # noqa: PLC0415 - the same
+
+        chosen = Planning(
+            decode=decode,
+            each=each,
+            split=split,
+            examples=examples,
+            safety=safety_prompt,
+            slack=read_slack(slack),
+            rounds=rounds,
+            feedback=feedback,
+            max_tokens=max_tokens,
+            resort=last_resort,
+            seed=seed,
+        )
+        return planned(chosen, Asked(model, base_url, None, threads, cache, not no_cache), limit, output)
+
+    raise typer.Exit(guarded(lambda: _usable(work)))
+
+
+@app.command()
+def tables(
+    runs: Annotated[list[str], typer.Argument(metavar="RUN..", help="Files that `safecheck bench plan` wrote.")],
+    split: Annotated[DrawnSplit, typer.Option(help="Only tasks of these families.")] = "all",
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the tables as Markdown, too.")
+    ] = None,
+    memory_limit: MemoryLimit = MEMORY_MIB,
+) -> None:
+    """Runs of `safecheck bench plan` side by side; a run of `mock/random` among them is the chance of the others.
+
+    Exit codes: 0 shown, 2 usage or a broken file.
+    """
+    limit_memory(memory_limit)
+
+    def work() -> int:
+        from plansafe.app.bench_plans import tabled  # noqa: PLC0415 - loads the suite and the engine
+
+        return tabled(runs, split, output)
+
+    raise typer.Exit(guarded(lambda: _usable(work)))
 
 
 @app.command()

@@ -101,3 +101,6 @@ JudgeOption = Annotated[
     ),
 ]
 SeverityOption = Annotated[SeverityChoice, typer.Option(help="Rules less severe than this do not make a plan UNSAFE.")]
+SlackOption = Annotated[
+    str, typer.Option(metavar="TIMES", help="How long a plan may be, in known ways to the goal (step by step).")
+]

@@ -30,6 +30,7 @@ from plansafe.app.options import (
     SceneFile,
     SeverityChoice,
     SeverityOption,
+    SlackOption,
     SpecFiles,
     TaskName,
     WorldName,
@@ -49,7 +50,7 @@ from plansafe.app.running import (
 )
 from plansafe.app.service import guard
 from plansafe.app.usable import usable
-from plansafe.app.values import BadOption, read_cost
+from plansafe.app.values import BadOption, read_slack
 from plansafe.app.writing import STANDARD_OUTPUT, NotWritten, save
 from plansafe.app.writing import problem as unwritten
 from plansafe.grammar.diagnostics import Diagnostic
@@ -106,10 +107,7 @@ def plan(
             "--last-resort/--no-last-resort", help="Where no plan of the model is safe: repair the best, else plan."
         ),
     ] = True,
-    slack: Annotated[
-        str,
-        typer.Option(metavar="TIMES", help="How long a plan may be, in known ways to the goal (step by step)."),
-    ] = "1.5",
+    slack: SlackOption = "1.5",
     max_steps: Annotated[
         int, typer.Option(min=1, max=10_000, metavar="N", help="Where no way is known, and under the grammar.")
     ] = 60,
@@ -188,7 +186,7 @@ def plan(
             decode,
             rounds,
             feedback,
-            _slack(slack),
+            read_slack(slack),
             max_steps,
             max_tokens,
             seed,
@@ -217,13 +215,6 @@ class _Out(NamedTuple):
     transcript: str | None
     form: Format
     color: str
-
-
-def _slack(text: str) -> tuple[int, int]:
-    value = read_cost("--slack", text)
-    if value < 1:
-        raise BadOption(f"--slack takes a number of at least 1, not {text!a}", "1: no longer than the known way")
-    return value.numerator, value.denominator
 
 
 def _planned(

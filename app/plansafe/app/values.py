@@ -43,6 +43,14 @@ def read_cost(flag: str, text: str) -> Number:
     return value.numerator if value.denominator == 1 else value
 
 
+def read_slack(text: str) -> tuple[int, int]:
+    """Read how many times as long as a known plan one may be, as a pair. Raises :class:`BadOption`."""
+    value = read_cost("--slack", text)
+    if value < 1:
+        raise BadOption(f"--slack takes a number of at least 1, not {text!a}", "1: no longer than the known way")
+    return value.numerator, value.denominator
+
+
 def read_steps(flag: str, texts: Iterable[str]) -> frozenset[int]:
     """Read numbers of steps: ``3``, ``3,5`` or ``3-5``. Raises :class:`BadOption`."""
     steps: set[int] = set()

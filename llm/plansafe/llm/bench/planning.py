@@ -83,15 +83,16 @@ def items(settings: Settings) -> tuple[Item, ...]:
     return tuple([item for item in every if settings.split in ("all", item.split)])
 
 
-def header(settings: Settings, model: Model) -> dict[str, Any]:
-    """What a run's file begins with."""
+def header(settings: Settings, name: str, model: Model) -> dict[str, Any]:
+    """What a run's file begins with. ``name``: the model as it was asked for."""
     chosen = {
         **settings._asdict(),
         "decode": settings.decode.value,
         "feedback": settings.feedback.value,
         "slack": list(settings.slack),
     }
-    return {"suite": "planning", "suite_version": VERSION, "model": model.identity, "settings": chosen}
+    known = {"model": name, "identity": model.identity}
+    return {"suite": "planning", "suite_version": VERSION, **known, "settings": chosen}
 
 
 Opened = Callable[[Checker, str], Model]

@@ -28,8 +28,9 @@ class Run(NamedTuple):
 
     @property
     def model(self) -> str:
-        """The last part of the model's name: that of its file."""
-        return str(self.header["model"]).split(" ")[0].rstrip("/").rsplit("/", 1)[-1]
+        """The model as it was asked for, without the place of its file."""
+        provider, _, name = str(self.header["model"]).partition("/")
+        return f"{provider}/{name.rstrip('/').rsplit('/', 1)[-1]}"
 
     @property
     def mode(self) -> str:

@@ -1,0 +1,62 @@
+"""``safecheck bench plan`` and ``safecheck bench tables``, as a user runs them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from plansafe.app.commandline import app
+
+
+def _run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as ended:
+        app(["bench", *arguments, "--memory-limit", "0"], prog_name="safecheck")
+    out, err = capsys.readouterr()
+    return int(ended.value.code or 0), out, err
+
+
+def _plan(capsys: pytest.CaptureFixture[str], path: Path, model: str, *more: str) -> tuple[int, str, str]:
+    return _run(capsys, "plan", "-m", model, "-o", str(path), "--each", "1", "--split", "test", "--limit", "2", *more)
+
+
+def test_runs_are_resumed_and_shown_beside_chance(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    chance, oracle = tmp_path / "chance.jsonl", tmp_path / "oracle.jsonl"
+    for path, model in ((chance, "mock/random"), (oracle, "mock/planner")):
+        code, out, _ = _plan(capsys, path, model, "--decode", "guided", "--examples", "0")
+        assert code == 0 and "100 % (100 to 100)" in out
+    before = oracle.read_bytes()
+    oracle.write_bytes(before[:-40])
+    assert _plan(capsys, oracle, "mock/planner", "--decode", "guided", "--examples", "0")[0] == 0
+    assert oracle.read_bytes().count(b"\n") == before.count(b"\n") == 3
+    target = tmp_path / "tables.md"
+    code, out, _ = _run(capsys, "tables", str(chance), str(oracle), "--split", "test", "-o", str(target))
+    assert code == 0 and target.read_text() == out
+    row = next(line for line in out.splitlines() if line.startswith("| mock/planner") and "+" in line)
+    assert "100 %" in row, "every first choice of the planner is kept"
+    assert _run(capsys, "tables", str(chance), "--split", "development")[0] == 2
+
+
+def test_mistakes_are_said_and_change_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = tmp_path / "run.jsonl"
+    assert _plan(capsys, run, "mock/empty")[0] == 0
+    before = run.read_bytes()
+    for more, said in (
+        (("--rounds", "2"), "SC643"),
+        (("--slack", "0.5"), "--slack"),
+    ):
+        code, _, err = _plan(capsys, run, "mock/empty", *more)
+        assert code == 2 and said in err
+    code, _, err = _plan(capsys, run, "mock/emty")
+    assert code == 2 and "SC630" in err
+    code, _, err = _plan(capsys, tmp_path / "other.jsonl", "hf/no-such-folder")
+    assert code == 2 and "SC631" in err and not (tmp_path / "other.jsonl").exists()
+    assert run.read_bytes() == before
+    header = before.split(b"\n", maxsplit=1)[0]
+    broken = (b"", b"{}\n", header.replace(b'"planning"', b'"safel"') + b"\n", header + b'\n{"id": "tea-0"}\n')
+    for content in broken:
+        run.write_bytes(content)
+        code, _, err = _run(capsys, "tables", str(run))
+        assert code == 2 and "SC643" in err
+    code, _, err = _run(capsys, "tables", str(run), "-o", str(run))
+    assert code == 2 and run.read_bytes() == broken[-1], "a run is not written over by its table"
