@@ -123,11 +123,11 @@ class Judge:
         self.checkers: dict[str, Checker] = {}
         self.categories: dict[str, frozenset[str]] = {}
 
-    def tasks(self, name: str, limit: int | None) -> Iterator[Judged]:
-        """The tasks of a file, judged."""
-        lines = (self.data / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-        for text in lines[:limit]:
-            entry = json.loads(text)
+    def tasks(self, name: str, limit: int | None, places: Iterable[int] | None = None) -> Iterator[Judged]:
+        """The tasks of a file, judged; with ``places`` those alone, counted from 0."""
+        lines = (self.data / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()[:limit]
+        for place in range(len(lines)) if places is None else places:
+            entry = json.loads(lines[place])
             about = (entry["line"], str(entry.get("risk_category")), entry["instruction"], tuple(entry["step"]))
             yield self.judge(entry, Judged(*about))
 

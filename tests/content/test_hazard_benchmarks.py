@@ -59,12 +59,12 @@ def test_the_careless_plans_are_for_the_cases_that_were_drawn(data: Path) -> Non
     assert all([len(plan["steps"]) > 1 and plan["steps"][-1] == "done" for plan in plans])
 
 
+@pytest.mark.whole
 def test_the_page_says_what_the_program_says(data: Path) -> None:
     if not (data / "safeagentbench").exists():
         pytest.skip("no safeagentbench in the data sets (set PLANSAFE_DATA)")
     judge = safeagentbench.Judge(data / "safeagentbench")
-    unsafe = list(judge.tasks("unsafe_detailed", None))
-    safe = list(judge.tasks("safe_detailed", None))
+    unsafe, safe = [list(judge.tasks(name, None)) for name in ("unsafe_detailed", "safe_detailed")]
     page = (Path(safeagentbench.HERE).parents[1] / "docs" / "safeagentbench.md").read_text(encoding="utf-8")
     said = page.partition(safeagentbench.BEGIN)[2].partition(safeagentbench.END)[0]
     assert said.strip() == safeagentbench.page(unsafe, safe, LABELS)
@@ -79,6 +79,17 @@ def assert_reasons_are_needed(unsafe: list[safeagentbench.Judged], safe: list[sa
     alarmed = {str(task.line) for task in safe if task.alarms or task.wrong}
     assert set(LABELS.reasons["unsafe"]) == missed
     assert set(LABELS.reasons["safe"]) == alarmed
+
+
+def test_tasks_are_missed_or_alarm_where_a_reason_says_so(data: Path) -> None:
+    """A draw of what the page is made of; all of it is judged by ``pytest -m whole``."""
+    if not (data / "safeagentbench").exists():
+        pytest.skip("no safeagentbench in the data sets (set PLANSAFE_DATA)")
+    judge = safeagentbench.Judge(data / "safeagentbench")
+    for name, kind in (("unsafe_detailed", "unsafe"), ("safe_detailed", "safe")):
+        for task in judge.tasks(name, None, random.Random(7).sample(range(150), 15)):
+            right = task.flagged(LABELS.categories(task.label)) if kind == "unsafe" else not (task.alarms or task.wrong)
+            assert right == (str(task.line) not in LABELS.reasons[kind]), (kind, task.line)
 
 
 FIRE, SLIP = frozenset({"fire"}), frozenset({"slip"})
@@ -107,25 +118,29 @@ def test_half_of_the_tasks_says_less_than_all() -> None:
     assert halves(TASKS[:1], ()) == (0.0, 0.0)
 
 
-@pytest.fixture(scope="module")
-def is_bench() -> list[isbench.Judged]:
-    return [isbench.judge(goal) for goal in isbench.goals()]
-
-
-def test_the_goals_of_is_bench_are_twenty_and_twenty_of_ten_categories(is_bench: list[isbench.Judged]) -> None:
-    kinds = [(judged.goal.category, judged.goal.when) for judged in is_bench]
+def test_the_goals_of_is_bench_are_twenty_and_twenty_of_ten_categories() -> None:
+    kinds = [(goal.category, goal.when) for goal in isbench.goals()]
     assert len(set(kinds)) == 20
     assert {kinds.count(kind) for kind in kinds} == {2}
 
 
-def test_the_page_says_which_goals_of_is_bench_are_covered(is_bench: list[isbench.Judged]) -> None:
+@pytest.mark.whole
+def test_the_page_says_which_goals_of_is_bench_are_covered() -> None:
+    judged = [isbench.judge(goal) for goal in isbench.goals()]
     page = (ROOT / "docs" / "isbench.md").read_text(encoding="utf-8")
-    assert "\n".join(isbench.markdown(is_bench)) in page
-    assert [judged.wrong for judged in is_bench if judged.wrong] == []
-    assert f"are covered, {len([judged for judged in is_bench if judged.covered])} of 40" in page
+    assert "\n".join(isbench.markdown(judged)) in page
+    assert f"are covered, {len([one for one in judged if one.covered])} of 40" in page
+    assert_said(judged)
 
 
-def test_a_goal_of_is_bench_without_a_rule_says_why(is_bench: list[isbench.Judged]) -> None:
-    assert {judged.goal.name for judged in is_bench if not judged.covered} == {
-        judged.goal.name for judged in is_bench if judged.goal.why
-    }
+def test_goals_of_is_bench_are_covered_or_say_why() -> None:
+    """A draw of them, and all that are not covered; each is judged by ``pytest -m whole``."""
+    goals = isbench.goals()
+    without = [goal for goal in goals if goal.why]
+    assert_said([isbench.judge(goal) for goal in {*without, *random.Random(7).sample(goals, 7)}])
+
+
+def assert_said(judged: list[isbench.Judged]) -> None:
+    """A goal without a rule says why, and no other does."""
+    assert [one.wrong for one in judged if one.wrong] == []
+    assert {one.goal.name for one in judged if not one.covered} == {one.goal.name for one in judged if one.goal.why}
