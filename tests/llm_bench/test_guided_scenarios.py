@@ -1,0 +1,47 @@
+"""Chance over the shipped scenarios: under the guide it arrives wherever that is possible, and nowhere else."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from plansafe.grammar.source import Source
+from plansafe.llm.decoding.stepwise import End, Mode, decode
+from plansafe.llm.loop.policies import policies
+from plansafe.llm.models.providers import Settings, open_model
+from plansafe.llm.models.request import said
+from plansafe.llm.scenarios.model import Scenario, Solvable
+from plansafe.llm.scenarios.reading import load_scenarios
+from plansafe.verifier.planning.guide import Guide
+from plansafe.verifier.reporting.report import Headline, Worlds
+
+
+def _holds(scenario: Scenario) -> None:
+    checker = scenario.checker()
+    model = open_model("mock/random", Settings(policies=policies(checker.compiled)))
+    ahead = Guide(checker.compiled).continuation()
+    longest = -(-3 * len(ahead.steps) // 2) if ahead.answer else 25
+    for mode in (Mode.GUIDED, Mode.SHIELD):
+        made = decode(model, scenario.name, said("?"), Guide(checker.compiled), mode, longest)
+        report = checker.check(Source("plan", made.plan))
+        if scenario.solvable is not Solvable.SAFELY:
+            assert report.headline is not Headline.SAFE, scenario.name
+            assert mode is Mode.SHIELD or (made.end, made.steps) == (End.UNSOLVABLE, ()), scenario.name
+        elif mode is Mode.GUIDED:
+            assert (made.end, report.headline) == (End.DONE, Headline.SAFE), scenario.name
+        assert report.executable is Worlds.ALL, scenario.name
+        assert not [found for found in report.findings if found.finding_class.value == "process"], scenario.name
+
+
+@pytest.mark.whole
+def test_all_scenarios() -> None:
+    for scenario in load_scenarios():
+        _holds(scenario)
+
+
+def test_some_of_each_kind() -> None:
+    every = load_scenarios()
+    for solvable in Solvable:
+        for scenario in Random(3).sample([one for one in every if one.solvable is solvable], 3):
+            _holds(scenario)
