@@ -54,7 +54,7 @@ _LAZY = {
     "domains": "the worlds whose plans are read; a scene as PDDL",
     "hazards": "which rules stand for which hazards",
     "detector": "make rules of a table",
-    "scenario": "check scenarios of benchmarks, and correct them",
+    "scenario": "check scenarios of benchmarks, correct and review them",
     "verify-certificate": "check a proof that a plan is safe",
     "bench": "benchmarks of language models, and two runs compared",
     "score": "score outputs of models that were made elsewhere",

@@ -62,6 +62,7 @@ from plansafe.app.running import (
     standard_output,
     terminal,
 )
+from plansafe.app.scenario_sheets import agreement, sheet
 from plansafe.app.scenarios import app as scenarios
 from plansafe.app.service import combined_exit_code, expand, guard, with_folders
 from plansafe.app.usable import usable
@@ -86,6 +87,8 @@ app.command("plan")(plan)
 app.command("verify-certificate")(verify_certificate)
 app.add_typer(bench, name="bench")
 app.add_typer(domains, name="domains")
+scenarios.command("sheet", short_help="Write a sheet on which a person judges scenarios.")(sheet)
+scenarios.command("agreement", short_help="Say how far two filled-in sheets agree.")(agreement)
 app.add_typer(scenarios, name="scenario")
 
 

@@ -164,6 +164,7 @@ class SC:
     BAD_DETECTOR: Final = "SC776"  # a safety detector's table cannot be used
     TAXONOMY_GAP: Final = "SC777"  # a gap between taxonomy and rules
     BAD_SCENARIO: Final = "SC778"  # the description of a scenario cannot be used
+    BAD_SHEET: Final = "SC779"  # a review sheet cannot be used
 
     # Repairs and certificates.
     NO_REPAIR_FOUND: Final = "SC801"  # no repair found
