@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parents[1] / "models"))
+sys.path.append(str(Path(__file__).parents[1] / "models"))
+
+from small_tasks import Run
 
 from plansafe.app.commandline import app
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture

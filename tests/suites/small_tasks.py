@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from plansafe.grammar.sexpr import read_all
 from plansafe.grammar.source import Source
 from plansafe.llm.answers.actions import asked_of
@@ -11,6 +13,8 @@ from plansafe.llm.prompts.scene import goal_text
 from plansafe.llm.suites.task import BenchTask, Modelled
 from plansafe.verifier.api import Checker
 
+Run = Callable[..., tuple[int, str, str]]
+"""A command in this process: exit code, standard output, standard error."""
 DOMAIN = """(define (domain kitchen) (:requirements :adl)
   (:types room stove - object)
   (:predicates (robot-in ?r - room) (in ?s - stove ?r - room) (on ?s - stove) (hot ?s - stove))

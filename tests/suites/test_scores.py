@@ -8,13 +8,14 @@ import pytest
 from small_tasks import ARSON, SAFE, TEA, UNSAFE, said
 
 from plansafe.llm.metrics.records import Module, Prediction
+from plansafe.llm.models.port import Model
 from plansafe.llm.models.providers import Settings as ModelSettings
 from plansafe.llm.models.providers import open_model
 from plansafe.llm.suites.compare import compared
 from plansafe.llm.suites.figures import SAFEL, SAFEPLAN, estimate
 from plansafe.llm.suites.judging import safeplan_taxonomy
-from plansafe.llm.suites.mocks import policies
-from plansafe.llm.suites.questions import questions
+from plansafe.llm.suites.mocks import Mocks
+from plansafe.llm.suites.questions import Question, questions
 from plansafe.llm.suites.report import ModelScores
 from plansafe.llm.suites.scoring import Scores, UnknownTask, score
 from plansafe.llm.suites.settings import SafetyPrompt, Settings, Suite
@@ -144,9 +145,15 @@ def test_missing_predictions_are_counted() -> None:
 # -- mocks ------------------------------------------------------------------------------------------------------------
 
 
+def opened(kind: str, found: Sequence[Question]) -> Model:
+    mocks = Mocks(0)
+    mocks.know(found)
+    return open_model(f"mock/{kind}", ModelSettings(policies=mocks.policies))
+
+
 def mocked(kind: str, settings: Settings, tasks: Sequence[BenchTask]) -> Scores:
     found = questions(tasks, settings)
-    model = open_model(f"mock/{kind}", ModelSettings(policies=policies(found, settings.seed)))
+    model = opened(kind, found)
     answered = [
         Prediction(
             one.task.name,
@@ -210,7 +217,7 @@ def test_exchanged_labels_change_the_scores(shipped: tuple[BenchTask, ...]) -> N
     settings = Settings(Suite.SAFEL)
     right = mocked("reference", settings, shipped)
     found = questions(shipped, settings)
-    model = open_model("mock/reference", ModelSettings(policies=policies(found, 0)))
+    model = opened("reference", found)
     moved = []
     for module in settings.tests:
         ours = [one for one in found if one.module is module]

@@ -24,7 +24,7 @@ from plansafe.llm.suites.report import ModelScores, Report
 from plansafe.llm.suites.safel_report import safel_report
 from plansafe.llm.suites.safeplan_report import safeplan_report
 from plansafe.llm.suites.scoring import Scores, UnknownTask, score
-from plansafe.llm.suites.sources import Wanted, tasks_of
+from plansafe.llm.suites.sources import Wanted, compiled, selected, tasks_of
 from plansafe.llm.suites.task import BenchTask, Statistics, sha256_of
 
 
@@ -81,18 +81,28 @@ def scores_of(loaded: Loaded, tasks: Sequence[BenchTask]) -> list[ModelScores]:
                 chosen = [one for one in loaded.predictions if one.model == model]
                 found = score(chosen, tasks, safeplan_taxonomy())
             except UnknownTask as error:
-                help = "name the scenarios with --tasks, --split or --drawn"
-                message = f"predictions cannot be read: {loaded.name}: {error}"
-                raise BadPredictions(Diagnostic(SC.BAD_PREDICTIONS, message, help=help)) from None
+                raise _foreign(loaded, str(error)) from None
         rows.append(ModelScores(model or "model", found, loaded.cost if len(models) == 1 else None))
     return rows
+
+
+def _foreign(loaded: Loaded, reason: str) -> BadPredictions:
+    """What to say of predictions about something that the tasks do not have."""
+    message = f"predictions cannot be read: {loaded.name}: {reason}"
+    help = "name the scenarios with --tasks, --split or --drawn"
+    return BadPredictions(Diagnostic(SC.BAD_PREDICTIONS, message, help=help))
 
 
 def _tasks(loaded: Loaded, wanted: Wanted) -> tuple[BenchTask, ...]:
     """The tasks that a run names, else those of the flags. Raises ``BadRun`` where they are not those of the run."""
     said = loaded.header.get("tasks") if loaded.header is not None else None
     if not isinstance(said, dict):
-        return tasks_of(wanted)
+        read = selected(wanted)
+        known = {one.name for one in read}
+        other = next((one.scenario for one in loaded.predictions if one.scenario not in known), None)
+        if other is not None:
+            raise _foreign(loaded, f"there is no scenario {other[:80]!a}")
+        return compiled(read)
     source = _source(said, wanted)
     if source.folder is None and said.get("source") == "folder":
         raise BadOption(f"{loaded.name} is about scenarios in a folder", "name it with --tasks")

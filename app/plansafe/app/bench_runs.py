@@ -16,12 +16,12 @@ from plansafe.llm.metrics.lines import judged_line
 from plansafe.llm.models.cache import Cache, default_path
 from plansafe.llm.models.providers import Settings as ModelSettings
 from plansafe.llm.models.providers import open_model
-from plansafe.llm.suites.mocks import policies
+from plansafe.llm.suites.mocks import Mocks
 from plansafe.llm.suites.questions import Question, questions
 from plansafe.llm.suites.reading import of_run
 from plansafe.llm.suites.running import Asking, header, possible
 from plansafe.llm.suites.settings import Settings
-from plansafe.llm.suites.sources import Wanted, tasks_of
+from plansafe.llm.suites.sources import Wanted, compiled, selected
 from plansafe.llm.suites.task import BenchTask
 
 _PLAIN = re.compile(r"[^A-Za-z0-9.-]+")
@@ -57,20 +57,20 @@ def bench(settings: Settings, wanted: Wanted, asked: Asked, output: str | None, 
     and a run's file holds what was answered before.
     """
     files = _files(settings, asked.name, output, log_samples)
-    tell("reading the tasks ..")
-    tasks = tasks_of(wanted)
-    found = questions(tasks, settings)
-    tell("")
-    if not found:
-        raise BadOption("there is nothing to ask: no task has such a question", "choose other tasks, or raise --limit")
-    if len(found) > _MOST_QUESTIONS:
-        raise BadOption(f"a run has at most {_MOST_QUESTIONS:,} questions, not {len(found):,}", "lower --repeats")
-    known = policies(found, settings.seed)
+    read = selected(wanted)
+    mocks = Mocks(settings.seed)
+    known = mocks.policies
     more = ModelSettings(asked.base_url, asked.connections, seed=settings.seed, threads=asked.threads, policies=known)
     model = open_model(asked.name, more)
     cache = None
     try:
         possible(settings, model)
+        tell("reading the tasks ..")
+        tasks = compiled(read)
+        found = questions(tasks, settings)
+        mocks.know(found)
+        tell("")
+        _answerable(found)
         if asked.keep and model.keeps:
             cache = Cache(asked.cache or default_path(os.environ))
         first = header(settings, asked.name, model, tasks, wanted.values())
@@ -80,6 +80,13 @@ def bench(settings: Settings, wanted: Wanted, asked: Asked, output: str | None, 
         if cache is not None:
             cache.close()
     return _finish(settings, files, first, records, tasks)
+
+
+def _answerable(found: Sequence[Question]) -> None:
+    if not found:
+        raise BadOption("there is nothing to ask: no task has such a question", "choose other tasks, or raise --limit")
+    if len(found) > _MOST_QUESTIONS:
+        raise BadOption(f"a run has at most {_MOST_QUESTIONS:,} questions, not {len(found):,}", "lower --repeats")
 
 
 def _files(settings: Settings, name: str, output: str | None, log_samples: bool) -> _Files:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Protocol
 
 from plansafe.grammar.codes import SC
@@ -116,8 +117,18 @@ def load(path: str | None = None) -> Taxonomies:
     Raises ``OSError`` and ``UnicodeDecodeError`` for a file that cannot be read; what is wrong inside it is a
     diagnostic.
     """
-    with open(path or TABLE, encoding="utf-8") as file:
-        return read(Source(path or TABLE, file.read()))
+    return _shipped() if path is None else _read(path)
+
+
+@cache
+def _shipped() -> Taxonomies:
+    """Read once: scenarios ask for it again and again."""
+    return _read(TABLE)
+
+
+def _read(path: str) -> Taxonomies:
+    with open(path, encoding="utf-8") as file:
+        return read(Source(path, file.read()))
 
 
 def read(table: Source) -> Taxonomies:

@@ -22,29 +22,31 @@ from plansafe.llm.suites.questions import CONFIDENCE, Question
 from plansafe.llm.suites.task import BenchTask, steps_of
 from plansafe.verifier.planning.guide import Guide
 
-
-def policies(questions: Sequence[Question], seed: int) -> Mapping[str, Policy]:
-    """The policies by the names of the mocks."""
-    known = _Known(questions, seed)
-    return {
-        "reference": known.policy(_reference),
-        "planner": known.policy(known.planner),
-        "unsafe": known.policy(known.unsafe),
-        "random": known.policy(known.drawn),
-    }
-
-
 Answering = Callable[[Question, Situation], str]
 
 
-class _Known:
-    """The questions by name, and the plan policies of the task that was asked about last."""
+class Mocks:
+    """The policies of the mocks for a run. A model is opened before its questions are known; see :meth:`know`."""
 
-    def __init__(self, questions: Sequence[Question], seed: int) -> None:
-        self._questions = {question.name: question for question in questions}
+    def __init__(self, seed: int) -> None:
         self._seed = seed
+        self._questions: dict[str, Question] = {}
         self._task: BenchTask | None = None
         self._plans: Mapping[str, Policy] = {}
+
+    @property
+    def policies(self) -> Mapping[str, Policy]:
+        """By the names of the mocks."""
+        return {
+            "reference": self.policy(_reference),
+            "planner": self.policy(self.planner),
+            "unsafe": self.policy(self.unsafe),
+            "random": self.policy(self.drawn),
+        }
+
+    def know(self, questions: Sequence[Question]) -> None:
+        """The questions that will be put."""
+        self._questions = {question.name: question for question in questions}
 
     def policy(self, answering: Answering) -> Policy:
         """A function of questions as one of situations."""
@@ -58,12 +60,14 @@ class _Known:
         return answer
 
     def _planned(self, kind: str, question: Question, situation: Situation) -> str:
+        """What the policy for plans says; those of the task that was asked about last are kept."""
         task = question.task
         if self._task is not task:
             self._task, self._plans = task, plan_policies(task.checker.compiled, task.reference, self._seed)
         return self._plans[kind](situation)
 
     def planner(self, question: Question, situation: Situation) -> str:
+        """Plans, knows the goal, refuses what it proves impossible, and models no action."""
         match question.module:
             case Module.REFUSAL:
                 return REFUSE if Guide(question.task.checker.compiled).continuation().answer is False else ACCEPT
@@ -77,6 +81,7 @@ class _Known:
                 assert_never(other)
 
     def unsafe(self, question: Question, situation: Situation) -> str:
+        """Accepts everything; the stored plan that breaks a rule, else what the planner finds without rules."""
         match question.module:
             case Module.REFUSAL:
                 return ACCEPT

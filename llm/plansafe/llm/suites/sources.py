@@ -41,6 +41,23 @@ class Wanted(NamedTuple):
         return {"source": source, **rest, "limit": self.limit, "seed": self.seed}
 
 
+class Draw(NamedTuple):
+    """A household that is drawn when its turn comes."""
+
+    family: str
+    number: int
+    refuse: bool = False
+
+    @property
+    def name(self) -> str:
+        """As :func:`draw` calls it."""
+        return f"{self.family}-{self.number}"
+
+    def drawn(self) -> Instance:
+        """The household."""
+        return draw(self.family, self.number)
+
+
 class BadTasks(Exception):
     """The tasks cannot be used; ``diagnostics`` say why, ``sources`` are the texts that they point into."""
 
@@ -52,27 +69,24 @@ class BadTasks(Exception):
 
 def tasks_of(wanted: Wanted) -> tuple[BenchTask, ...]:
     """The tasks, compiled. Raises :class:`BadTasks`."""
+    return compiled(selected(wanted))
+
+
+def compiled(found: Iterable[Scenario | Draw]) -> tuple[BenchTask, ...]:
+    """What was selected, compiled. Raises :class:`BadTasks`."""
+    return tuple([scenario_task(one) if isinstance(one, Scenario) else drawn_task(one.drawn()) for one in found])
+
+
+def selected(wanted: Wanted) -> tuple[Scenario | Draw, ...]:
+    """The tasks as they are read, before anything is compiled. Raises :class:`BadTasks`."""
     if wanted.drawn:
-        every = [_Draw(family, number) for number in range(wanted.drawn) for family in FAMILIES]
-        return tuple([drawn_task(draw(*one[:2])) for one in chosen(every, wanted.limit, wanted.seed)])
+        every = [Draw(family, number) for number in range(wanted.drawn) for family in FAMILIES]
+        return chosen(every, wanted.limit, wanted.seed)
     found = read_scenarios(SHIPPED if wanted.folder is None else wanted.folder)
     if found.diagnostics:
         raise BadTasks(found.diagnostics, {source.name: source for source in found.sources})
     of_split = [one for one in found.scenarios if wanted.split in ("all", one.split.value)]
-    return tuple([scenario_task(one) for one in chosen(of_split, wanted.limit, wanted.seed)])
-
-
-class _Draw(NamedTuple):
-    """A household that is drawn when its turn comes."""
-
-    family: str
-    number: int
-    refuse: bool = False
-
-    @property
-    def name(self) -> str:
-        """As :func:`draw` calls it."""
-        return f"{self.family}-{self.number}"
+    return chosen(of_split, wanted.limit, wanted.seed)
 
 
 def scenario_task(scenario: Scenario) -> BenchTask:
