@@ -1,0 +1,261 @@
+"""Losses of preference: against hand-worked values, against each other in the limit cases, and against trl."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="losses need the extra `align`")
+
+from plansafe.align import losses as L  # noqa: E402 - behind the skip; a short name for formulas
+from plansafe.align.losses import Plans  # noqa: E402
+from plansafe.align.tokens import Batch, Steps, Tokens, batch_of, pair_of  # noqa: E402
+
+torch.set_num_threads(1)
+BETA, RATIO = 2.0, 0.5
+
+
+class Letters:
+    """One token a letter."""
+
+    end = 3
+
+    def encode(self, text: str) -> list[int]:
+        return [4 + ord(c) % 90 for c in text]
+
+
+PROMPTS = ([5, 6, 7], [8, 9], [10, 11, 12, 13], [5])
+PAIRS = (
+    ("(a) (bb) (c)", "(a) (dd) (eee) (f)"),
+    ("(x)", "(yy)"),
+    ("(a) (b) (c) (d)", "(a) (b) (c)"),
+    ("(aa) (bb)", "(aa) (cc)"),
+)
+
+
+def _steps(text: str, step: float = 1.0) -> Steps:
+    actions = tuple(text.split())
+    return Steps(actions, tuple([step + number for number in range(len(actions) + 1)]))
+
+
+def _rows() -> tuple[list[Tokens], list[Tokens]]:
+    both = []
+    for prompt, (one, other) in zip(PROMPTS, PAIRS, strict=True):
+        pair = pair_of(prompt, _steps(one), _steps(other), Letters(), 100)
+        assert pair is not None
+        both.append(pair)
+    return [one for one, _ in both], [other for _, other in both]
+
+
+def _model(seed: int = 0) -> Any:
+    """A random Llama of one layer; the vocabulary is that of letters."""
+    transformers = pytest.importorskip("transformers", reason="needs the extra `align`")
+    torch.manual_seed(seed)
+    shape = transformers.LlamaConfig(
+        vocab_size=96, hidden_size=32, intermediate_size=48, num_hidden_layers=1, num_attention_heads=2,
+        num_key_value_heads=2, max_position_embeddings=128, pad_token_id=0, bos_token_id=1, eos_token_id=3,
+        initializer_range=0.5,
+    )  # fmt: skip
+    return transformers.LlamaForCausalLM(shape).eval()
+
+
+def _logps(model: Any, batch: Batch) -> Any:
+    return L.log_probabilities(model(input_ids=batch.tokens, attention_mask=batch.attention).logits, batch.tokens)
+
+
+def _sides(model: Any) -> tuple[Plans, Plans]:
+    chosen, rejected = [batch_of(rows, 0) for rows in _rows()]
+    return chosen.plans(_logps(model, chosen)), rejected.plans(_logps(model, rejected))
+
+
+def _drawn(seed: int, dtype: Any = torch.float64, size: int = 3, length: int = 9) -> tuple[Plans, Plans]:
+    """Random sides with a shared prefix of the same probabilities, as a model gives them."""
+    made = torch.Generator().manual_seed(seed)
+    prompt, shared = 2, 3
+
+    def side(ends: list[int], common: Any) -> Plans:
+        logps = -torch.rand(size, length, generator=made, dtype=dtype) - 0.1
+        logps[:, prompt : prompt + shared] = common
+        at = torch.arange(length)[None, :]
+        stop = torch.tensor(ends)[:, None]
+        completion = ((at >= prompt) & (at < stop)).to(dtype)
+        prefix = ((at >= prompt) & (at < prompt + shared)).to(dtype)
+        first = ((at >= prompt + shared) & (at < prompt + shared + 1)).to(dtype)
+        weight = torch.rand(size, length, generator=made, dtype=dtype)
+        return Plans(logps, completion, prefix, first, weight)
+
+    common = -torch.rand(size, shared, generator=made, dtype=dtype)
+    return side([7, 8, 9], common), side([9, 8, 7], common)
+
+
+def test_simpo_by_hand() -> None:
+    """Two tokens of 1/2 and 1/4 against one of 1/8: averages of -1.5 ln 2 and -3 ln 2."""
+    ln2 = math.log(2)
+
+    def plan(*logps: float) -> Plans:
+        row, ones = torch.tensor([logps]), torch.ones(1, len(logps))
+        return Plans(row, ones, 0 * ones, ones, ones)
+
+    found = L.simpo(plan(-ln2, -2 * ln2), plan(-3 * ln2), beta=BETA, gamma_beta_ratio=RATIO)
+    margin = BETA * (-1.5 * ln2 + 3 * ln2)
+    assert found.margins.item() == pytest.approx(margin, rel=1e-6)
+    assert found.losses.item() == pytest.approx(math.log1p(math.exp(-(margin - 1.0))), rel=1e-6)
+
+
+def test_step_dpo_by_hand() -> None:
+    """Only the first differing action counts: 1/2 against a reference's 1/4, and 1/8 against 1/8."""
+    ln2 = math.log(2)
+    mask = torch.tensor([[0.0, 1.0, 0.0]])
+    ones = torch.ones(1, 3)
+    chosen = Plans(torch.tensor([[-9.0, -ln2, -7.0]]), ones, 1 - mask, mask, ones)
+    rejected = Plans(torch.tensor([[-9.0, -3 * ln2, -1.0]]), ones, 1 - mask, mask, ones)
+    known = torch.tensor([[-1.0, -2 * ln2, -2.0]]), torch.tensor([[-4.0, -3 * ln2, -5.0]])
+    found = L.step_dpo(chosen, rejected, *known, beta=1.0)
+    assert found.losses.item() == pytest.approx(math.log1p(math.exp(-ln2)), rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_limit_cases(seed: int) -> None:
+    chosen, rejected = _drawn(seed)
+    known = {"beta": BETA, "gamma_beta_ratio": RATIO}
+    simpo = L.simpo(chosen, rejected, **known)
+    assert torch.equal(L.safe_align(chosen, rejected, **known, factor=1.0).losses, simpo.losses)
+    even = [plans._replace(weight=torch.full_like(plans.weight, 0.7)) for plans in (chosen, rejected)]
+    scaled = L.weighted(*even, **known, normaliser="weights").losses
+    assert torch.allclose(scaled, simpo.losses), "equal weights are SimPO"
+    partly = [L.prefix_weights(plans, 0.3) for plans in (chosen, rejected)]
+    assert torch.equal(L.weighted(*partly, **known).losses, L.safe_align(chosen, rejected, **known, factor=0.3).losses)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_lambda_acts_through_length_alone(seed: int) -> None:
+    chosen, rejected = _drawn(seed)
+    known = {"beta": BETA, "gamma_beta_ratio": RATIO}
+    margins = [L.safe_align(chosen, rejected, **known, factor=factor).margins for factor in (0.0, 0.25, 1.0)]
+    shared = (chosen.logps * chosen.prefix).sum(-1)
+    gap = 1 / chosen.completion.sum(-1) - 1 / rejected.completion.sum(-1)
+    assert torch.allclose(margins[2] - margins[0], BETA * shared * gap)
+    assert torch.allclose(margins[1] - margins[0], 0.25 * BETA * shared * gap)
+    assert torch.equal(margins[0][1], margins[2][1]) or math.isclose(margins[0][1], margins[2][1], abs_tol=1e-12)
+    assert torch.allclose(L.length_gap(chosen, rejected), gap.abs())
+    assert L.length_gap(chosen, rejected)[1] == 0, "the second pair has plans of equal length"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_lambda_changes_nothing_in_dpo(seed: int) -> None:
+    chosen, rejected = _drawn(seed)
+    known = [torch.randn(plans.logps.shape, dtype=torch.float64) for plans in (chosen, rejected)]
+    known[1] = torch.where(rejected.prefix > 0, known[0], known[1])  # the reference model sees the same prefix
+    plain = L.dpo(chosen, rejected, *known, beta=0.3)
+    for factor in (0.0, 0.5, 2.0):
+        adjusted = L.prefix_weighted_dpo(chosen, rejected, *known, beta=0.3, factor=factor)
+        assert torch.allclose(adjusted.losses, plain.losses, atol=1e-12)
+
+
+def test_gradients() -> None:
+    """Against differences, in 64 bits; and nothing flows through tokens that do not count."""
+    chosen, rejected = _drawn(5)
+    reference = [plans.logps.detach() * 0.9 for plans in (chosen, rejected)]
+
+    def loss(kind: str, one: Any, other: Any) -> Any:
+        sides = chosen._replace(logps=one), rejected._replace(logps=other)
+        known = {"beta": BETA, "gamma_beta_ratio": RATIO}
+        match kind:
+            case "weighted":
+                return L.weighted(*sides, **known, normaliser="weights").losses
+            case "safe-align":
+                return L.safe_align(*sides, **known, factor=0.5).losses
+            case "dpo":
+                return L.dpo(*sides, *reference, beta=BETA).losses
+            case "step-dpo":
+                return L.step_dpo(*sides, *reference, beta=BETA).losses
+            case _:
+                return L.sft(sides[0]) + 0 * other.sum()
+
+    for kind in ("weighted", "safe-align", "dpo", "step-dpo", "sft"):
+        inputs = [plans.logps.clone().requires_grad_() for plans in (chosen, rejected)]
+        assert torch.autograd.gradcheck(lambda one, other, k=kind: loss(k, one, other), inputs)
+        loss(kind, *inputs).sum().backward()
+        assert (inputs[0].grad * (1 - chosen.completion)).abs().max() == 0
+
+
+def test_weights_and_losses_ignore_padding() -> None:
+    model = _model()
+    with torch.inference_mode():
+        chosen, rejected = _sides(model)
+        together = L.weighted(chosen, rejected, beta=BETA, gamma_beta_ratio=RATIO, normaliser="weights").losses
+        for number, rows in enumerate(zip(*_rows(), strict=True)):
+            alone = [batch_of([row], 0) for row in rows]
+            sides = [batch.plans(_logps(model, batch)) for batch in alone]
+            single = L.weighted(*sides, beta=BETA, gamma_beta_ratio=RATIO, normaliser="weights").losses
+            assert single.item() == pytest.approx(together[number].item(), abs=1e-5)
+
+
+def test_parity_with_cpo_simpo_of_trl() -> None:
+    """The loss of trl's own code over the same tokens, its cross-entropy included, within 1e-5."""
+    cpo = pytest.importorskip("trl.experimental.cpo", reason="parity needs trl").CPOTrainer
+    model = _model(1)
+    chosen, rejected = _rows()
+
+    def padded(rows: list[Tokens]) -> dict[str, Any]:
+        batch = batch_of(rows, 0)
+        mask = torch.cat([torch.zeros(len(rows), 1), batch.completion], 1)
+        labels = batch.tokens.masked_fill(mask == 0, -100)
+        return {"input_ids": batch.tokens, "attention_mask": batch.attention, "labels": labels}
+
+    batch = {
+        f"{side}_{k}": v for side, rows in (("chosen", chosen), ("rejected", rejected)) for k, v in padded(rows).items()
+    }
+    device = SimpleNamespace(device=torch.device("cpu"), gather_for_metrics=lambda values: values)
+    stub = SimpleNamespace(
+        is_encoder_decoder=False, pad_token_id=0, accelerator=device, aux_loss_enabled=False, cpo_alpha=0.7, alpha=0.0,
+        loss_type="simpo", beta=BETA, simpo_gamma=BETA * RATIO, label_smoothing=0.0,
+        concatenated_inputs=cpo.concatenated_inputs, get_batch_logps=cpo.get_batch_logps,
+    )  # fmt: skip
+    stub.concatenated_forward = lambda *inputs: cpo.concatenated_forward(stub, *inputs)
+    stub.cpo_loss = lambda *inputs: cpo.cpo_loss(stub, *inputs)
+    with torch.inference_mode():
+        theirs, _ = cpo.get_batch_loss_metrics(stub, model, batch)
+        sides = _sides(model)
+        ours = L.safe_align(*sides, beta=BETA, gamma_beta_ratio=RATIO, factor=1.0).losses.mean() + 0.7 * L.sft(sides[0])
+    assert ours.item() == pytest.approx(theirs.item(), abs=1e-5)
+
+
+def test_parity_with_dpo_of_trl(tmp_path: Any) -> None:
+    """The loss of trl's trainer with another model as reference, over the same tokens, within 1e-5."""
+    trl = pytest.importorskip("trl", reason="parity needs trl")
+    datasets = pytest.importorskip("datasets", reason="parity needs trl")
+    tokenizer = _word_tokenizer()
+    model, known = _model(2), _model(3)
+    line = {"prompt": "a", "chosen": "b", "rejected": "c"}
+    settings = trl.DPOConfig(
+        output_dir=str(tmp_path), beta=0.3, report_to=[], use_cpu=True, bf16=False, gradient_checkpointing=False
+    )
+    trainer = trl.DPOTrainer(
+        model, known, args=settings, train_dataset=datasets.Dataset.from_list([line]), processing_class=tokenizer
+    )
+    chosen, rejected = _rows()
+    both = batch_of([*chosen, *rejected], 0)
+    mask = torch.cat([torch.zeros(len(both.tokens), 1), both.completion], 1).long()
+    inputs = {"input_ids": both.tokens, "attention_mask": both.attention, "completion_mask": mask}
+    trainer.model.eval()
+    with torch.inference_mode():
+        theirs = trainer._compute_loss(trainer.model, inputs, False)
+        sides = _sides(model)
+        reference = [plans.logps for plans in _sides(known)]
+        ours = L.dpo(*sides, *reference, beta=0.3).losses.mean()
+    assert ours.item() == pytest.approx(theirs.item(), abs=1e-5)
+
+
+def _word_tokenizer() -> Any:
+    """A tokenizer that trl takes; what it says is not used."""
+    tokenizers = pytest.importorskip("tokenizers", reason="parity needs trl")
+    transformers = pytest.importorskip("transformers", reason="parity needs trl")
+    words = {word: number for number, word in enumerate(["<pad>", "<s>", "<unk>", "</s>", "a", "b", "c"])}
+    inner = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="<unk>"))
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=inner, pad_token="<pad>", bos_token="<s>", eos_token="</s>", unk_token="<unk>"
+    )
