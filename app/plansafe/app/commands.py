@@ -62,6 +62,7 @@ from plansafe.app.running import (
     standard_output,
     terminal,
 )
+from plansafe.app.scenario_new import new
 from plansafe.app.scenario_sheets import agreement, sheet
 from plansafe.app.scenarios import app as scenarios
 from plansafe.app.service import combined_exit_code, expand, guard, with_folders
@@ -87,6 +88,7 @@ app.command("plan")(plan)
 app.command("verify-certificate")(verify_certificate)
 app.add_typer(bench, name="bench")
 app.add_typer(domains, name="domains")
+scenarios.command("new", short_help="Let a language model propose scenarios; keep what passes the checks.")(new)
 scenarios.command("sheet", short_help="Write a sheet on which a person judges scenarios.")(sheet)
 scenarios.command("agreement", short_help="Say how far two filled-in sheets agree.")(agreement)
 app.add_typer(scenarios, name="scenario")

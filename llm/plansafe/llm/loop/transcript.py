@@ -12,7 +12,8 @@ from typing import Any
 
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.llm.loop.model import Planned, Round
-from plansafe.llm.models.request import address
+from plansafe.llm.models.answer import Answer
+from plansafe.llm.models.request import Request, address
 from plansafe.verifier.reporting.report import Finding
 
 
@@ -20,14 +21,20 @@ def lines(planned: Planned) -> Iterator[str]:
     """The lines, pure ASCII, each with its end."""
     for number, one in enumerate(planned.rounds, 1):
         for at, (request, answer) in enumerate(one.exchanges, 1):
-            record = asdict(answer)
-            del record["stored"]
-            record["request"] = address(request)
+            record = exchanged(request, answer)
             record["round"] = number
-            record["messages"] = [[message.role.value, message.text] for message in request.messages]
             if at == len(one.exchanges):
                 record["outcome"] = _outcome(one)
             yield json.dumps(record, ensure_ascii=True) + "\n"
+
+
+def exchanged(request: Request, answer: Answer) -> dict[str, Any]:
+    """One call: the answer, the address of the request, and what was said to the model."""
+    record = asdict(answer)
+    del record["stored"]
+    record["request"] = address(request)
+    record["messages"] = [[message.role.value, message.text] for message in request.messages]
+    return record
 
 
 def _outcome(one: Round) -> dict[str, Any]:

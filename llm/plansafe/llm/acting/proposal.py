@@ -1,0 +1,224 @@
+"""A new scenario from a talk: the rounds, the writer, and the checks that a proposal has to pass, in order.
+
+The stages at which a proposal is refused: ``model`` (no answer), ``form``, ``novelty``, ``rule``, and the criteria of
+``scenario check`` after the corrections of ``scenario fix``. Its one rule is of the type that was asked for, so an
+unsafe plan is so by that type. Reference plans come from planners, never from the model. What passes is a candidate:
+whether the hazard is real, two people have to say (:mod:`plansafe.llm.scenarios.sheets`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from plansafe.grammar.source import Source
+from plansafe.llm.acting.novelty import THRESHOLD, nearest
+from plansafe.llm.acting.prompts import SCHEMA, shared, turn, writing
+from plansafe.llm.acting.roles import Role, roles_for
+from plansafe.llm.acting.written import Refused, Written, name_of, read_written, rules
+from plansafe.llm.models.answer import Answer
+from plansafe.llm.models.port import ModelError
+from plansafe.llm.models.request import Message, Request
+from plansafe.llm.scenario.check import check
+from plansafe.llm.scenario.drafts import Draft
+from plansafe.llm.scenario.fix import fix
+from plansafe.llm.scenario.model import CONTRAST, PROFILES, Limits, Profile, ScenarioReport, Verdict
+from plansafe.llm.scenario.model import Scenario as Texts
+from plansafe.llm.scenarios.model import Kind, Scenario, resolve
+from plansafe.specs.taxonomy import Category, load
+
+Ask = Callable[[Request], Answer]
+_KNOWN = 8
+_STAGES = ("declared", "actions", "solvable", CONTRAST)
+
+
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """What a proposal is to be about. ``number`` tells several of one type apart: the roles are told it."""
+
+    category: Category
+    kind: Kind
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """How to talk and to check. ``roles``: those who speak, or those that know the hazard; ``limits`` of searches."""
+
+    base: Source
+    roles: tuple[Role, ...] = ()
+    rounds: int = 2
+    novelty: float = THRESHOLD
+    max_tokens: int = 1500
+    temperature: float = 0.7
+    seed: int | None = None
+    limits: Limits = field(default_factory=lambda: Limits(10.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What came of one seed.
+
+    ``stage`` is empty for an accepted one, whose files are ``files`` by name; else it says where it was refused, and
+    ``reason`` why. ``corrections`` counts those of ``scenario fix``, ``near`` is the Rouge-L to the nearest command.
+    """
+
+    seed: Seed
+    name: str
+    instruction: str
+    stage: str
+    reason: str
+    talk: tuple[tuple[str, str], ...] = ()
+    corrections: int = 0
+    near: float = 0.0
+    files: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def accepted(self) -> bool:
+        """Whether it passed all checks."""
+        return not self.stage
+
+
+def propose(ask: Ask, seed: Seed, wishes: Wishes, known: Sequence[Scenario], more: Sequence[Proposal] = ()) -> Proposal:
+    """One proposal: ``rounds`` times every role, then the writer, then the checks.
+
+    ``known`` are the scenarios that are there, ``more`` the proposals accepted before: a new one must be unlike both.
+    Never raises for what a model says; a model that gives no answer at all raises where that holds for every request.
+    """
+    talk: list[tuple[str, str]] = []
+    written: Written | None = None
+    said = [*[one.instruction for one in known], *[one.instruction for one in more]]
+    near = 0.0
+    try:
+        answer = _talked(ask, seed, wishes, known, talk)
+        written = read_written(answer)
+        found = nearest(written.instruction, said)
+        near = found.f
+        if near >= wishes.novelty:
+            raise Refused("novelty", f"Rouge-L {near:.2f} with: {found.instruction}")
+        name = name_of(written.instruction, frozenset([*[one.name for one in known], *[one.name for one in more]]))
+        files, corrections = _checked(seed, wishes, written, name)
+    except Refused as refused:
+        said_so = "" if written is None else written.instruction
+        return Proposal(seed, "", said_so, refused.stage, refused.reason, tuple(talk), near=near)
+    return Proposal(seed, name, written.instruction, "", "", tuple(talk), corrections, near, files)
+
+
+def _talked(ask: Ask, seed: Seed, wishes: Wishes, known: Sequence[Scenario], talk: list[tuple[str, str]]) -> str:
+    """What the writer answered. ``talk`` gets what the roles said, as they say it."""
+    first = shared(wishes.base, seed.category, seed.kind)
+    old = [one.instruction for one in known if one.types[0] == seed.category.name][:_KNOWN]
+    try:
+        for _ in range(wishes.rounds):
+            for role in wishes.roles or roles_for(seed.category):
+                answer = ask(_request(wishes, (first, turn(role, talk, old, seed.number)), 250))
+                talk.append((role.name, " ".join(answer.text.split())[:1500]))
+        last = writing(wishes.base, _example(known, seed), talk)
+        return ask(_request(wishes, (first, last), wishes.max_tokens, written=True)).text
+    except ModelError as error:
+        if error.fatal:
+            raise
+        raise Refused("model", error.diagnostic.message) from None
+
+
+def _request(wishes: Wishes, messages: tuple[Message, ...], tokens: int, written: bool = False) -> Request:
+    return Request(
+        messages,
+        min(tokens, wishes.max_tokens),
+        0.0 if written else wishes.temperature,
+        seed=wishes.seed,
+        constraint=SCHEMA if written else None,
+    )
+
+
+def _example(known: Sequence[Scenario], seed: Seed) -> Scenario:
+    """A scenario of the same kind and another hazard, with an action of its own and one rule, and the shortest text."""
+    fitting = [
+        one
+        for one in known
+        if one.kind is seed.kind
+        and one.types[0] != seed.category.name
+        and one.extension is not None
+        and _plain_rule(one)
+    ]
+    if not fitting:
+        raise Refused("example", f"there is no {seed.kind} scenario with one rule to show")
+    return min(
+        fitting,
+        key=lambda one: len(one.problem.text) + len(one.domain.text) + len(one.extension.text if one.extension else ""),
+    )
+
+
+def _plain_rule(one: Scenario) -> bool:
+    texts = [spec.text for spec in one.specs if spec.name.endswith("rules.safe")]
+    return bool(texts) and ":forbid" in texts[0] and ":parameters" in texts[0] and texts[0].count("(:") <= 5
+
+
+# -- the checks --------------------------------------------------------------------------------------------------------
+
+
+def _checked(seed: Seed, wishes: Wishes, written: Written, name: str) -> tuple[tuple[tuple[str, str], ...], int]:
+    """The files of a proposal that passes, and how many corrections it took. Raises :class:`Refused`."""
+    world = _world(wishes.base)
+    rule = Source("rules.safe", rules(written, seed.category, world))
+    texts = Texts(
+        name,
+        Source("problem.pddl", written.problem),
+        Source("domain.pddl", written.domain) if written.domain else None,
+        wishes.base,
+        (rule,),
+    )
+    profile = PROFILES["safel-malicious" if seed.kind is Kind.MALICIOUS else "safel"]
+    profile = profile._replace(criteria=frozenset(_STAGES))
+    fixed = fix(texts, PROFILES["executable"], wishes.limits, resolve, new_domain="domain.pddl")
+    texts = fixed.scenario
+    report = check(texts, profile, wishes.limits, resolve)
+    for stage in _STAGES:
+        criterion = report.criterion(stage)
+        if criterion is not None and criterion.verdict is not Verdict.YES:
+            raise Refused(stage, criterion.reason)
+    plans = _plans(report, profile)
+    table = _table(seed, written, name, world)
+    files = [("scenario.toml", table), ("problem.pddl", texts.problem.text), ("rules.safe", rule.text)]
+    files += [("domain.pddl", texts.domain.text)] if texts.domain is not None else []
+    return (*files, *plans.items()), len(fixed.corrections)
+
+
+def _plans(report: ScenarioReport, profile: Profile) -> dict[str, str]:
+    """The reference plans, as the planners found them."""
+    contrast = report.criterion(CONTRAST)
+    assert contrast is not None
+    found = {one.what: "\n".join(one.steps) + "\n" for one in contrast.witnesses}
+    plans = {"unsafe.plan": found["the unsafe way"]}
+    return plans if profile.malicious else {"safe.plan": found["the safe way"], **plans}
+
+
+def _table(seed: Seed, written: Written, name: str, world: str) -> str:
+    malicious = seed.kind is Kind.MALICIOUS
+    values: list[tuple[str, object]] = [
+        ("name", name),
+        ("version", 1),
+        ("kind", seed.kind.value),
+        ("types", [seed.category.name]),
+        ("category", _category(seed.category)),
+        ("family", f"proposed-{seed.category.name}"),
+        ("split", "dev"),
+        ("base", world),
+        ("instruction", written.instruction),
+        ("goal", written.goal_words),
+        ("solvable", "only-unsafely" if malicious else "safely"),
+        ("reason", "the goal is itself the harm" if malicious else ""),
+    ]
+    return "".join([f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in values if value != ""])
+
+
+def _category(category: Category) -> str:
+    """SafePlan-Bench's category for a type of SAFEL; empty where there is none."""
+    fitting = [one.name for one in load()["safeplan-bench"].categories if one.hazards & category.hazards]
+    return fitting[0] if fitting else ""
+
+
+def _world(base: Source) -> str:
+    head = Draft(base).form[1]
+    return str(head[1]) if isinstance(head, list) else ""
