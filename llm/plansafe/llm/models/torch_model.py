@@ -29,6 +29,8 @@ from plansafe.verifier.extras import how_to_install
 
 CAPABILITIES = Capabilities(choice=True, lark=True, json_schema=True, tokens=True, score=True, seed=True)
 _BATCH = 8
+_SHORT, _MOST_KNOWN = 200, 200_000
+"""Letters of a text whose tokens are remembered, and how many texts that are."""
 
 
 class Libraries(NamedTuple):
@@ -59,13 +61,19 @@ class _Tokens:
 
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
+        self._known: dict[str, list[int]] = {}
 
     @property
     def end(self) -> int:
         return int(self._tokenizer.eos_token_id)
 
     def encode(self, text: str) -> list[int]:
-        return list(self._tokenizer.encode(text, add_special_tokens=False))
+        found = self._known.get(text)
+        if found is None:
+            found = list(self._tokenizer.encode(text, add_special_tokens=False))
+            if len(text) <= _SHORT and len(self._known) < _MOST_KNOWN:  # steps come again with every choice
+                self._known[text] = found
+        return list(found)
 
     def decode(self, tokens: Sequence[int]) -> str:
         return str(self._tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False))

@@ -66,9 +66,14 @@ class Foresight:
         """The monitors that a step taken here says nothing to, nor they about it."""
         self._arriving_silent = frozenset(last | {*latches} | {n for n, monitor in numbered if monitor.acting})
         self._concerned: dict[tuple[int, bool, bool], tuple[list[int], list[tuple[int, Find]]]] = {}
-        self._pending = frozenset(
-            [n for n, monitor in enumerate(self.monitors) if isinstance(monitor, Automaton) and monitor.pending]
-        )
+        self._pending = {
+            n: (monitor, monitor.waiting())
+            for n, monitor in enumerate(self.monitors)
+            if isinstance(monitor, Automaton) and monitor.pending
+        }
+        """The monitors that have still to judge what led here, with the bindings that wait for it."""
+        self._alike: dict[tuple[int, int | None], list[Broken]] = {}
+        """What monitors find in the letter of a step that none of their bindings reads by itself."""
         self._landings: dict[tuple[int, tuple[int, ...]], Found] = {}
         """What is broken behind effects (by identity) on some objects."""
         self._arrivals: dict[tuple[tuple[StateChange, ...], tuple[Number, ...]], Found] = {}
@@ -123,17 +128,21 @@ class Foresight:
         state, runtime = self.state, self.runtime
         facts = state.facts[predicate]
         facts.add(code)
-        runtime.indexes.update(((predicate, code, True),))
+        indexed = runtime.indexes.reads(predicate)
+        if indexed:
+            runtime.indexes.update(((predicate, code, True),))
         due: Due = []
         try:
-            # A monitor that has still to judge what led here reads the step as well.
+            # A binding that has still to be judged for what led here reads the step as well.
             touched: Touched = {
-                number: [] for number in self._who(predicate, True, False)[0] if number in self._pending
+                number: []
+                for number in self._who(predicate, True, False)[0]
+                if number in self._pending and self._awaited(number, predicate, code)
             }
             self._touched(predicate, code, True, touched, False)
             found = self._without(self._departing, touched) if touched else set(self._departing.all)
-            for number in touched:
-                found.update(self._foreseen(number, ((predicate, code, True),), touched[number], self.now))
+            for number, candidates in touched.items():
+                found.update(self._departed(number, (predicate, code, True), candidates))
             for check in runtime.checks.get(predicate, ()):
                 bindings = check.matching(state, runtime.indexes, code)
                 if bindings:
@@ -143,8 +152,27 @@ class Foresight:
                     due += [(check, binding) for binding in later]
         finally:
             facts.discard(code)
-            runtime.indexes.update(((predicate, code, False),))
+            if indexed:
+                runtime.indexes.update(((predicate, code, False),))
         return frozenset(found), due
+
+    def _awaited(self, number: int, predicate: int, code: int) -> bool:
+        """Whether a monitor that has still to judge what led here reads a fact in judging it."""
+        monitor, waiting = self._pending[number]
+        return waiting.read(predicate, code) or monitor.global_readers.matches(predicate, code)
+
+    def _departed(self, number: int, change: StateChange, candidates: list[tuple[int, ...]]) -> list[Broken]:
+        """What a monitor finds in the letter of a step: asked once where all its bindings read the step alike."""
+        monitor = self.monitors[number]
+        if candidates or not isinstance(monitor, Automaton) or monitor.readers.read(change[0], change[1]):
+            return self._foreseen(number, (change,), candidates, self.now)
+        if number in self._pending and self._pending[number][1].read(change[0], change[1]):
+            return self._foreseen(number, (change,), candidates, self.now)
+        bits = monitor.shared(self.state)
+        known = self._alike.get((number, bits))
+        if known is None:
+            known = self._alike[number, bits] = self._foreseen(number, (change,), candidates, self.now)
+        return known
 
     # -- the letter behind it -----------------------------------------------------------------------------------------
 

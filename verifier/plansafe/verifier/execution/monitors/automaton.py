@@ -136,6 +136,17 @@ class Automaton:
         """Whether changes have been told that are judged with the next letter."""
         return bool(self._candidates or self._touched or self._global_dirty)
 
+    def shared(self, state: State) -> int | None:
+        """The leaves that all bindings have in common, in a state; ``None`` if one is undefined."""
+        return self._bits(state, None)
+
+    def waiting(self) -> InstanceIndex:
+        """The bindings that changes were told about, and that are judged with the next letter, by what they read."""
+        index = InstanceIndex(self.readers.patterns)
+        for binding in {*self._candidates, *self._touched}:
+            index.add(binding)
+        return index
+
     def sleep(self, moment: LetterTime) -> None:
         """Let the time of a letter wake no instance: only what has changed is read."""
         self._awake.clear()
