@@ -52,7 +52,7 @@ RULES = """(define (safety store)
   (:termination nothing-lit :parameters (?p - place) :forbid (lit ?p)))"""
 
 
-def store(rooms: int = 50, places: int = 4, items: int = 500) -> Checker:
+def store(rooms: int = 50, places: int = 4, items: int = 500, goal: str = "(here room1)") -> Checker:
     """``items * rooms * places`` ways to take something: 100,000."""
     chance = Random("store")
     room = [f"room{r}" for r in range(rooms)]
@@ -62,7 +62,7 @@ def store(rooms: int = 50, places: int = 4, items: int = 500) -> Checker:
     facts += [f"(frail item{i})" for i in range(0, items, 7)]
     objects = f"{' '.join(room)} - room {' '.join(place)} - place {' '.join(f'item{i}' for i in range(items))} - item"
     problem = f"(define (problem p) (:domain store) (:objects {objects}) (:init (here room0) (free) {' '.join(facts)})"
-    problem += " (:goal (here room1)))"
+    problem += f" (:goal {goal}))"
     return Checker(Source("domain", DOMAIN), Source("problem", problem), [Source("rules", RULES)])
 
 

@@ -42,6 +42,7 @@ SCRIPTS = {
     ),
     "bench/faults/sample.py": Run(f"{CORPUS} --only depot --count 1 --time-limit 1"),
     "bench/gaps.py": Run("--group household --count 1 --steps 100 --time 2 --variant without-words"),
+    "bench/guide.py": Run("drawn store mask --families 1 --slack 1.5 --small"),
     "bench/hazards/agreement.py": Run(),
     "bench/hazards/earbench.py": Run("--limit 2 --markdown", data=("earbench",)),
     "bench/hazards/isbench.py": Run("--only fire-1 --list"),
@@ -117,8 +118,10 @@ def call(line: str, folder: Path, data: Path) -> subprocess.CompletedProcess[str
     """Run ``SCRIPT ARGUMENT ..`` as its documentation says; without data sets that it is not to use."""
     line = line.replace("{out}", str(folder))
     script, *arguments = line.split(maxsplit=1) if line.startswith("-c ") else line.split()
+    module = script.removesuffix(".py").replace("/", ".")
     packaged = script.startswith("bench/") and (ROOT / script).parent != ROOT / "bench"
-    name = ["-m", script.removesuffix(".py").replace("/", ".")] if packaged else [script]
+    packaged = packaged or (script.endswith(".py") and f"python -m {module} " in (ROOT / script).read_text("utf-8"))
+    name = ["-m", module] if packaged else [script]
     here = Path(sys.executable).parent
     kairos = here / "kairos" if (here / "kairos").exists() else shutil.which("kairos")
     environment = {**os.environ, "PLANSAFE_DATA": str(data), "KAIROS": str(kairos or "")}

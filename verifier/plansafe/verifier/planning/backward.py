@@ -74,6 +74,8 @@ class Backward:
         self.task = engine.task
         self.lessons: dict[tuple[str, tuple[int, ...]], list[Wish]] = {}
         self.blamed: set[tuple[str, tuple[int, ...]]] = set()
+        self._free: dict[int, tuple[Formula, frozenset[int]]] = {}
+        """By identity; the formula is held, so that no other gets its place."""
         self.giving: dict[tuple[int, bool], list[tuple[Action, Effect, Atom]]] = {}
         for action in engine.task.actions.values():
             if action.end is None:
@@ -81,6 +83,13 @@ class Backward:
                     for value, atoms in ((True, effect.adds), (False, effect.deletes)):
                         for atom in atoms:
                             self.giving.setdefault((atom.predicate, value), []).append((action, effect, atom))
+
+    def free(self, formula: Formula) -> frozenset[int]:
+        """Its free slots, computed once for each formula."""
+        known = self._free.get(id(formula))
+        if known is None:
+            known = self._free[id(formula)] = (formula, free_slots(formula))
+        return known[1]
 
     def look(self, state: State, wishes: Iterable[Wish]) -> tuple[int, list[GroundAction]]:
         """How many steps it takes, roughly, to meet all wishes; and steps to begin with, that can be taken now."""
@@ -235,12 +244,12 @@ class _Chain:
         if flat is None:
             return _NO_WAY, binding
         left, parts, binding = flat
-        slots = {v.slot for v in left}
-        own = self._all([(f, wanted, binding) for f, wanted in parts if not free_slots(f) & slots], bound)
+        slots, free = {v.slot for v in left}, self.owner.free
+        own = self._all([(f, wanted, binding) for f, wanted in parts if not free(f) & slots], bound)
         if own.cost > bound or not slots:
             return own, binding
         best: tuple[_Way, Binding] = (_NO_WAY, binding)
-        open_ = [part for part in parts if free_slots(part[0]) & slots]
+        open_ = [part for part in parts if free(part[0]) & slots]
         for inner in self._choices(left, open_, binding):
             rest = [v for v in left if v.slot not in inner]
             way, full = self._some(rest, open_, inner, min(bound - own.cost, best[0].cost - 1))
@@ -254,10 +263,10 @@ class _Chain:
         """Bindings under which the most selective part holds: of all its variables, at least one."""
         best: list[Binding] = []
         for formula, wanted in parts:
-            read = free_slots(formula)
+            read = self.owner.free(formula)
             own = tuple([v for v in variables if v.slot in read])
             for piece in formula.parts if isinstance(formula, Or) and wanted else (formula,):
-                if {v.slot for v in own} <= free_slots(piece) and searchable(self.evaluator, own, piece, wanted):
+                if {v.slot for v in own} <= self.owner.free(piece) and searchable(self.evaluator, own, piece, wanted):
                     found = list(islice(instances(self.evaluator, own, piece, wanted, binding), MAX_CHOICES))
                     if found and (not best or len(found) < len(best)):
                         best = found

@@ -1,4 +1,8 @@
-"""Where a plan was: which steps lead back there, asked without taking each."""
+"""Where an execution was, and which steps lead to such a moment: told by sums of states, without taking each step.
+
+The sum of a state is one number, counted from where the execution begins, that each change shifts in its own way, and
+back. It follows from the state alone: equal states have equal sums, and where sums are equal the keys are compared.
+"""
 
 from __future__ import annotations
 
@@ -9,42 +13,8 @@ from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import Number
 
 
-class Been:
-    """The moments of one execution, up to now.
-
-    A sum of the state (one number that each change shifts in its own way, and back) tells nearly every step that leads
-    elsewhere; the others are taken from a copy, and the keys compared.
-    """
-
-    def __init__(self, start: Execution) -> None:
-        self._sum = 0
-        self._sums = {0}
-        self._keys: set[object] = {start.key()}
-
-    def arrived(self, now: Execution) -> None:
-        """A step was taken."""
-        self._sum ^= _shift(now, now.changed)
-        self._sums.add(self._sum)
-        self._keys.add(now.key())
-
-    def returns(self, now: Execution, step: GroundAction) -> bool:
-        """Whether a legal step leads to a moment where the execution was."""
-        state, log = now.state, list[StateChange]()
-        try:
-            if not now.engine.full_code.run(step.action)(state.facts, state.fluents, log, *step.objects):
-                log = []
-            elif self._sum ^ _shift(now, log) not in self._sums:
-                return False
-        except (KeyError, ZeroDivisionError, Conflict, NumberTooLarge):
-            pass  # the copy says what comes of it
-        finally:
-            state.undo(log)
-        after = now.after(step)
-        return after is not None and after.key() in self._keys
-
-
-def _shift(now: Execution, log: list[StateChange]) -> int:
-    """What changes add to the sum of a state: the same for the way back. Derived facts follow from the others."""
+def shift(now: Execution, log: list[StateChange]) -> int:
+    """What the changes that led to a state add to its sum. Derived facts follow from the others."""
     state, changeable = now.state, now.engine.changeable
     base, out = len(state.facts), 0
     before: dict[tuple[int, int], Number | None] = {}
@@ -56,3 +26,40 @@ def _shift(now: Execution, log: list[StateChange]) -> int:
     for (index, code), number in before.items():
         out ^= hash((index, code, number)) ^ hash((index, code, state.fluents[index - base].get(code)))
     return out
+
+
+def shift_of(now: Execution, step: GroundAction) -> int | None:
+    """What a legal step would add to the sum; ``None`` where only taking it says what it does."""
+    state, log = now.state, list[StateChange]()
+    try:
+        if now.engine.full_code.run(step.action)(state.facts, state.fluents, log, *step.objects):
+            return shift(now, log)
+    except (KeyError, ZeroDivisionError, Conflict, NumberTooLarge):
+        pass
+    finally:
+        state.undo(log)
+    return None
+
+
+class Been:
+    """The moments of one execution, up to now."""
+
+    def __init__(self, start: Execution) -> None:
+        self.sum = 0
+        """That of the present state."""
+        self._sums = {0}
+        self._keys: set[object] = {start.key()}
+
+    def arrived(self, now: Execution) -> None:
+        """A step was taken."""
+        self.sum ^= shift(now, now.changed)
+        self._sums.add(self.sum)
+        self._keys.add(now.key())
+
+    def returns(self, now: Execution, step: GroundAction) -> bool:
+        """Whether a legal step leads to a moment where the execution was."""
+        moved = shift_of(now, step)
+        if moved is not None and self.sum ^ moved not in self._sums:
+            return False
+        after = now.after(step)
+        return after is not None and after.key() in self._keys

@@ -16,7 +16,7 @@ from plansafe.verifier.execution.broken import Option
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.planning.been import Been
+from plansafe.verifier.planning.been import Been, shift
 from plansafe.verifier.planning.known import Known
 from plansafe.verifier.planning.own_search import OwnSearch, unsupported
 from plansafe.verifier.planning.port import Answer
@@ -136,8 +136,9 @@ class Guide:
         known.
         """
         ways, key = self._ways, start.key()
+        sum_ = self._been.sum if chosen is None else self._been.sum ^ shift(start, start.changed)
         found = ways.known(key, within)
-        if found is None and ways.nearby(start, self._kept, chosen, within):
+        if found is None and ways.nearby(start, sum_, self._kept, chosen, within):
             found = ways.known(key, within)
         if found is not None:
             return found
@@ -147,7 +148,7 @@ class Guide:
             start, within=within, time_limit_s=self.time_limit_s, max_nodes=effort, known=self._known
         )
         if solved.answer is Answer.SOLVED:
-            ways.add(start, solved.steps)
+            ways.add(start, sum_, solved.steps)
             return Ahead(True, solved.steps)
         excluded = False if solved.answer is Answer.UNSOLVABLE else None
         return ways.without(key, within, Ahead(excluded, (), solved.detail))

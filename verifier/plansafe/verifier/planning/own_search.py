@@ -110,6 +110,7 @@ class OwnSearch:
         if known is None or not known.serves(start):
             known = Known(start, remember=False)
         search = _Search(self, start, shortest, within, monotonic() + time_limit_s, max_nodes or self.max_nodes, known)
+        search.hasty = max_nodes is not None
         try:
             return search.run()._replace(planner=self.name)
         except (LimitReached, TooManyInstances) as end:
@@ -203,8 +204,10 @@ class _Search:
         self.within = within
         self.deadline = deadline
         self.visited = 0
-        self.cut = False
-        """Whether states were left out because they lie too far from the start."""
+        self.far = False
+        """Whether states were left out that lie, or seem to lie, too far from the start or the goal."""
+        self.hasty = False
+        """Whether a state may be left out that only seems too far: the question is one of many."""
         self.complete = not start.engine.resolver.lenient
         self._known = known
         self._relaxed: Relaxed | None = None
@@ -262,7 +265,7 @@ class _Search:
             return Solution(Answer.SOLVED, tuple(reversed(steps)), optimal=self.shortest)
         if not self.complete:
             return Solution(Answer.NOT_FOUND, detail=_UNJUDGED)
-        if self.cut:
+        if self.far:
             return Solution(Answer.NOT_FOUND, detail=f"nothing found of at most {self.within} steps")
         if self.within is not None:
             detail = f"there is none of at most {self.within} steps"
@@ -374,7 +377,7 @@ class _Search:
             credit[which] += 1
             rank, value, _, parent, step = heappop(queues[which])
             if self.within is not None and parent.depth >= self.within:
-                self.cut = True
+                self.far = True
                 continue
             if step is None:
                 for legal in list(self._execution(parent).legal()):
@@ -400,6 +403,9 @@ class _Search:
         """Look at a node and queue its steps; its estimate."""
         value, preferred, applicable, true = self._look(node)
         if value is None:
+            return None
+        if self.hasty and self.within is not None and node.depth + value > self.within:
+            self.far = True
             return None
         seen = self._seen.setdefault(value, set())
         old = len(seen)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import NamedTuple
 
 from plansafe.verifier.execution.execution import Execution
@@ -10,12 +9,11 @@ from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.limits import LimitReached
+from plansafe.verifier.planning.been import shift, shift_of
 
 Steps = tuple[GroundAction, ...]
 BEYOND = (NumberTooLarge, TooManyInstances, LimitReached)
 """What a step raises that passes a limit of the engine."""
-MOST_LOOKED = 40
-"""Legal steps up to which each is asked whether it leads back to a continuation that is known."""
 
 
 class Ahead(NamedTuple):
@@ -38,6 +36,8 @@ class Ways:
 
     def __init__(self) -> None:
         self._ways: dict[object, Steps] = {}
+        self._nearest: dict[int, int] = {}
+        """By the sums of states, how long the shortest way from one of them is."""
         self._without: dict[object, tuple[int | None, Ahead]] = {}
         self._unknown: dict[tuple[object, int | None], Ahead] = {}
 
@@ -52,20 +52,25 @@ class Ways:
                 return answer
         return self._unknown.get((key, within))
 
-    def add(self, start: Execution, steps: Steps) -> bool:
+    def add(self, start: Execution, sum_: int, steps: Steps) -> bool:
         """Remember a continuation, if it is one: each step can be taken and breaks nothing, and the goal is reached."""
-        trial, keys = start.fork(), [start.key()]
+        trial, moments = start.fork(), [(start.key(), sum_)]
         for step in steps:
             if not _taken(trial, step):
                 return False
-            keys.append(trial.key())
+            sum_ ^= shift(trial, trial.changed)
+            moments.append((trial.key(), sum_))
         if not trial.accepted:
             return False
-        for place, key in enumerate(keys):
-            known = self._ways.get(key)
-            if known is None or len(known) > len(steps) - place:
-                self._ways[key] = steps[place:]
+        for place, (key, sum_) in enumerate(moments):
+            self._remember(key, sum_, steps[place:])
         return True
+
+    def _remember(self, key: object, sum_: int, steps: Steps) -> None:
+        known = self._ways.get(key)
+        if known is None or len(known) > len(steps):
+            self._ways[key] = steps
+            self._nearest[sum_] = min(len(steps), self._nearest.get(sum_, len(steps)))
 
     def without(self, key: object, within: int | None, answer: Ahead) -> Ahead:
         """Remember that a search found none; the answer."""
@@ -79,10 +84,13 @@ class Ways:
                 self._without[key] = within, answer
         return answer
 
-    def nearby(self, start: Execution, kept: Steps | None, chosen: GroundAction | None, within: int | None) -> bool:
+    def nearby(
+        self, start: Execution, sum_: int, kept: Steps | None, chosen: GroundAction | None, within: int | None
+    ) -> bool:
         """Make a continuation of those that are known, if one comes of it: no search.
 
         Behind a ``chosen`` step: the ``kept`` one, without that step if it has it; or a step back to a known one.
+        ``sum_`` is that of the state at ``start``.
         """
         if chosen is None or kept is None:
             return False
@@ -91,21 +99,28 @@ class Ways:
             place = kept.index(chosen)
             tries.insert(0, (*kept[:place], *kept[place + 1 :]))
         for steps in tries:
-            if (within is None or len(steps) <= within) and self.add(start, steps):
+            if (within is None or len(steps) <= within) and self.add(start, sum_, steps):
                 return True
-        back = self._back(start, within)
+        back = self._back(start, sum_, within)
         if back is None:
             return False
-        self._ways[start.key()] = back
+        self._remember(start.key(), sum_, back)
         return True
 
-    def _back(self, start: Execution, within: int | None) -> Steps | None:
+    def _back(self, start: Execution, sum_: int, within: int | None) -> Steps | None:
         """The shortest continuation by a step that leads to a moment from which one is known."""
-        if within is not None and within < 1:
+        lengths = [length for length in self._nearest.values() if within is None or length < within]
+        if not lengths:
             return None
-        legal = list(islice(start.legal(), MOST_LOOKED + 1))
-        best: Steps | None = None
-        for step in legal if len(legal) <= MOST_LOOKED else ():
+        least, best = min(lengths), None
+        for step in list(start.legal()):
+            moved = shift_of(start, step)
+            if moved is not None:
+                length = self._nearest.get(sum_ ^ moved)
+                if length is None or (within is not None and length >= within):
+                    continue
+                if best is not None and length + 1 >= len(best):
+                    continue
             after = start.fork()
             if not _taken(after, step):
                 continue
@@ -114,6 +129,8 @@ class Ways:
                 continue
             if best is None or len(rest) + 1 < len(best):
                 best = (step, *rest)
+                if len(rest) == least:
+                    break
         return best
 
 
