@@ -7,13 +7,13 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.app.checking import Prepared, Result, Settings
-from plansafe.app.ltl_rules import LTL_NAME
 from plansafe.app.project import BadProject, Project, find_project
 from plansafe.app.running import guarded, told
 from plansafe.app.service import Session, expand
 from plansafe.app.shipped import named_in, shipped_spec
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Severity
+from plansafe.grammar.ltl_rules import LTL_NAME
 from plansafe.grammar.source import Source
 
 if TYPE_CHECKING:

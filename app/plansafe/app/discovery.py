@@ -333,7 +333,7 @@ class Discovery:
             else:
                 found.append(spec)
         if self._choice.ltl and domain is not None:
-            from plansafe.app.ltl_rules import LTL_NAME, ltl_specification  # noqa: PLC0415 - for --ltl alone
+            from plansafe.grammar.ltl_rules import LTL_NAME, ltl_specification  # noqa: PLC0415 - for --ltl alone
 
             rules = ltl_specification(self._choice.ltl, domain.source)
             found.append(Input("specification", LTL_NAME, "--ltl", rules))

@@ -17,7 +17,7 @@ def ltl_specification(formulas: Sequence[str], domain: Source) -> Source:
 
     They have been read before: raises ``ValueError`` for what is no formula.
     """
-    actions = _actions(domain)
+    actions = action_names(domain)
     rules = []
     for number, text in enumerate(formulas, 1):
         formula = translate(Source(LTL_NAME, text), actions).formula
@@ -28,7 +28,7 @@ def ltl_specification(formulas: Sequence[str], domain: Source) -> Source:
     return Source(LTL_NAME, "\n".join(["(define (safety ltl)", *rules]) + ")\n")
 
 
-def _actions(domain: Source) -> frozenset[str]:
+def action_names(domain: Source) -> frozenset[str]:
     """The names that a domain has for actions alone."""
     actions, others = set(), set()
     for form in read_all(domain) or []:
