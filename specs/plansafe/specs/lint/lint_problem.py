@@ -17,7 +17,7 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Formula, Not
-from plansafe.verifier.planning.port import Answer
+from plansafe.verifier.planning.port import Answer, Solution
 from plansafe.verifier.rules.model import Part
 from plansafe.verifier.symbolic.worlds.relaxation import Relaxation
 
@@ -121,10 +121,27 @@ class LintProblem:
     def _instances(self, relaxed: Relaxation, part: Part, positive: bool, first: bool = False) -> list[tuple[int, ...]]:
         return instances(self.engine, relaxed, part, positive, first, self.budget.deadline)
 
+    def plan_breaking(self, number: int, keeping: frozenset[int] = frozenset()) -> Solution:
+        """A plan that breaks a rule and keeps the others in ``keeping``, or the proof that there is none."""
+        with self.budget.running():
+            parts = [part for part in self.rules[number].parts if self._may_break(part)]
+            if not parts:
+                return Solution(Answer.UNSOLVABLE, detail="relaxation")
+            if not self.searching:
+                return Solution(Answer.NOT_FOUND, detail="plans of this problem are not searched")
+            return self._broken_by_planners(parts, keeping)
+
     def _by_planners(self, parts: Sequence[Part]) -> Decided:
+        found = self._broken_by_planners(parts)
+        if found.answer is Answer.SOLVED:
+            return Decided(True)
+        return Decided(False, found.detail) if found.answer is Answer.UNSOLVABLE else UNDECIDED
+
+    def _broken_by_planners(self, parts: Sequence[Part], keeping: frozenset[int] = frozenset()) -> Solution:
+        unknown = Solution(Answer.NOT_FOUND, detail=UNDECIDED.proof)
         relaxed = self.relaxation
         if relaxed is None:
-            return UNDECIDED
+            return unknown
         every = True
         for part in parts:
             try:
@@ -133,14 +150,14 @@ class LintProblem:
                 else:
                     bindings = relaxed.some(self._breach(part), part.parameters, count=CANDIDATES)
             except LimitReached:
-                return UNDECIDED
+                return unknown
             every &= len(bindings) <= TRIED
             for objects in _spread(bindings):
-                answer = search.breaking(self.checker, part, objects, self.budget.piece(EACH_S)).answer
-                if answer is Answer.SOLVED:
-                    return Decided(True)
-                every &= answer is Answer.UNSOLVABLE
-        return Decided(False, "planners searched everything") if every else UNDECIDED
+                found = search.breaking(self.checker, part, objects, self.budget.piece(EACH_S), keeping)
+                if found.answer is Answer.SOLVED:
+                    return found
+                every &= found.answer is Answer.UNSOLVABLE
+        return Solution(Answer.UNSOLVABLE, detail="planners searched everything") if every else unknown
 
     # -- can a rule be kept? ------------------------------------------------------------------------------------------
 

@@ -114,11 +114,19 @@ def keeping(checker: Checker, numbers: frozenset[int], goal: bool, seconds: floa
     return _solved(checker, rules, checker.engine.task.goal if goal else (), seconds)
 
 
-def breaking(checker: Checker, part: Part, objects: tuple[int, ...], seconds: float) -> Solution:
-    """Whether some plan breaks an instance of a part: one that keeps the opposite."""
-    opposite = Part(0, (), "whole", _opposite(part, bind(part.parameters, objects)))
+def breaking(
+    checker: Checker,
+    part: Part,
+    objects: tuple[int, ...],
+    seconds: float,
+    keeping: frozenset[int] = frozenset(),
+) -> Solution:
+    """Whether some plan breaks an instance of a part, that is, keeps the opposite; it keeps rules in ``keeping``."""
+    rules = [rule if n in keeping else rule._replace(parts=(), matches=()) for n, rule in enumerate(checker.rules)]
+    opposite = Part(len(rules), (), "whole", _opposite(part, bind(part.parameters, objects)))
     like = checker.rules[part.rule]
-    return _solved(checker, [Rule(like.name, "trajectory", (opposite,), (), (), like.at, like.source)], (), seconds)
+    rules.append(Rule(like.name, "trajectory", (opposite,), (), (), like.at, like.source))
+    return _solved(checker, rules, (), seconds)
 
 
 def _solved(checker: Checker, rules: list[Rule], goal: tuple[Formula, ...], seconds: float) -> Solution:
