@@ -41,6 +41,8 @@ SCRIPTS = {
         "--plans 2 --steps 20 --time-limit 2 --kernel 1 --output {out}/repair.json", codes=(0, 1)
     ),
     "bench/faults/sample.py": Run(f"{CORPUS} --only depot --count 1 --time-limit 1"),
+    "bench/formalise/evaluate.py": Run("traps bench/formalise/answers/traps.jsonl --samples 3 --limit 1 --list"),
+    "bench/formalise/record.py": Run("traps --model mock/empty --output {out}/answers.jsonl --samples 1 --limit 2"),
     "bench/gaps.py": Run("--group household --count 1 --steps 100 --time 2 --variant without-words"),
     "bench/guide.py": Run("drawn store mask --families 1 --slack 1.5 --small"),
     "bench/hazards/agreement.py": Run(),

@@ -27,7 +27,16 @@ def nodes(node: Any) -> Iterator[dict[str, Any]]:
 
 
 def test_there_is_one_for_each_output() -> None:
-    assert NAMES == ["gaps-1", "lint-1", "plan-1", "repair-1", "report-1", "scenario-check-1", "scenario-fix-1"]
+    assert NAMES == [
+        "formalise-1",
+        "gaps-1",
+        "lint-1",
+        "plan-1",
+        "repair-1",
+        "report-1",
+        "scenario-check-1",
+        "scenario-fix-1",
+    ]
 
 
 @pytest.mark.parametrize("name", NAMES)

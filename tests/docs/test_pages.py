@@ -29,6 +29,7 @@ RUN = (
     "docs/benchmarks.md",
     "docs/files.md",
     "docs/planning.md",
+    "docs/formalise.md",
     "docs/planners.md",
     "docs/unknown-worlds.md",
     "docs/certificates.md",

@@ -48,6 +48,7 @@ from plansafe.grammar.codes import SC
 _LAZY = {
     "repair": "find the nearest safe plan",
     "plan": "ask a language model for a safe plan",
+    "formalise": "ask a language model for the rule that a sentence means",
     "diagnose": "say where a plan went wrong, and why",
     "init": "write a project file for a folder of plans",
     "lint": "find what is wrong with a specification",

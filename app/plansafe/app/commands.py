@@ -16,6 +16,7 @@ from plansafe.app.benching import score
 from plansafe.app.checking import Settings
 from plansafe.app.configuration import Asked, configure
 from plansafe.app.domains import app as domains
+from plansafe.app.formalising import formalise
 from plansafe.app.hazards import detector, hazards
 from plansafe.app.initialising import init
 from plansafe.app.linting import lint
@@ -85,6 +86,7 @@ app.command("init")(init)
 app.command("lint")(lint)
 app.command("models")(models)
 app.command("plan")(plan)
+app.command("formalise")(formalise)
 app.command("verify-certificate")(verify_certificate)
 app.add_typer(bench, name="bench")
 app.add_typer(domains, name="domains")

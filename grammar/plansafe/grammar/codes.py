@@ -106,6 +106,9 @@ class SC:
     LINK_LEADS_OUT: Final = "SC641"  # a link leads out of the folder
     BAD_PREDICTIONS: Final = "SC642"  # predictions that cannot be read
     BAD_RUN: Final = "SC643"  # a run that cannot be read or resumed
+    NOT_A_RULE: Final = "SC645"  # an answer that is no rule
+    NOT_EXPRESSIBLE: Final = "SC646"  # a sentence that no rule can say
+    NO_MAJORITY: Final = "SC647"  # samples that do not agree on a rule
 
     # Notes, loose text, the linter, scenarios.
     RULE_NEVER_APPLIED: Final = "SC701"  # no rule ever applied

@@ -1,0 +1,351 @@
+"""Whether two rules say the same of every sequence of letters, over the facts of one problem: a product of monitors.
+
+A rule is its instances: each an automaton (``execution/monitors/program.py``) over the ground facts that it reads,
+where what no action changes has its value. Instances that share facts belong together; of each such group all
+valuations of its facts are read, letter by letter, by the instances of both rules at once. If no sequence ends with one
+rule violated and the other not, the rules are equal on all traces of the problem, since each of these is such a
+sequence. A difference need not be a trace: that one letter leads to the next is not asked.
+
+At most one action is about to be taken at a letter, and none at the last one: plans without times are meant.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from time import monotonic
+from typing import NamedTuple, TypeAlias, assert_never
+
+from plansafe.verifier.execution.engine import Engine
+from plansafe.verifier.execution.monitors.key import program_key
+from plansafe.verifier.execution.monitors.program import (
+    PERMANENTLY_SATISFIED,
+    PERMANENTLY_VIOLATED,
+    PRESENTLY_SATISFIED,
+    LetterTime,
+    Program,
+    structure,
+)
+from plansafe.verifier.model.limits import Limited, LimitReached
+from plansafe.verifier.model.nodes import And, Atom, Compare, Equal, Formula, Not, Or, Quantified, Temporal, Truth
+from plansafe.verifier.model.operations import substituted
+from plansafe.verifier.rules.model import Part
+
+MAX_FACTS = 10
+"""Facts of one group of instances: so many bits has a letter."""
+MAX_INSTANCES = 5_000
+MAX_EXPANSION = 200_000
+SECONDS = 3.0
+
+Fact: TypeAlias = tuple[object, ...]
+"""A ground fact (``"fact"``, predicate, code), or a comparison of numbers, which is taken as a fact of its own."""
+Value: TypeAlias = "bool | Fact | tuple[str, tuple[Value, ...]]"
+
+
+class Sameness(NamedTuple):
+    """``equal`` is ``None`` where it was not decided; ``why`` says what was looked at, or why it was not.
+
+    ``letters``: a shortest sequence that one rule allows and the other does not; the facts that are true, as text.
+    """
+
+    equal: bool | None
+    why: str
+    letters: tuple[tuple[str, ...], ...] = ()
+
+
+class _Instance(NamedTuple):
+    """One instance of a part: whose rule it is of (0, 1), its automaton and its leaves over facts."""
+
+    side: int
+    program: Program
+    leaves: tuple[Value, ...]
+    facts: tuple[Fact, ...]
+
+
+class Reader:
+    """Reads letters of one problem. ``alone``: predicates of which at most one fact is true at a letter.
+
+    ``changes``: only sequences in which each letter differs from the one before it. That is how benchmarks whose
+    ``next`` means "at the next change" read a trace; formulas without ``next`` do not see the difference.
+    """
+
+    def __init__(self, engine: Engine, alone: frozenset[str] = frozenset(), *, changes: bool = False) -> None:
+        self.engine, self.task = engine, engine.task
+        self._alone = frozenset([n for n, p in enumerate(self.task.predicates) if p.name in alone])
+        self._changes = changes
+        self._actions = {predicate: name for (_, name), predicate in engine.action_predicates.items()}
+        self._programs: dict[tuple[object, ...], Program] = {}
+        self._budget = 0
+
+    def compare(self, first: Sequence[Part], second: Sequence[Part], seconds: float = SECONDS) -> Sameness:
+        """Compare two rules by their parts; both are of the task of ``engine``, which leaves nothing open."""
+        if any([action.end is not None for action in self.task.actions.values()]):
+            return Sameness(None, "the domain has durative actions")
+        self._budget = MAX_EXPANSION
+        try:
+            made = [*self._instances(0, first), *self._instances(1, second)]
+            return self._compared(made, monotonic() + seconds)
+        except LimitReached:
+            return Sameness(None, "too many facts or letters to read all of them")
+
+    # -- instances ----------------------------------------------------------------------------------------------------
+
+    def _instances(self, side: int, parts: Sequence[Part]) -> Iterator[_Instance]:
+        count = 0
+        for part in parts:
+            program = self._program(part)
+            for binding in self.task.bindings(part.parameters, {}):
+                count += 1
+                if count > MAX_INSTANCES:
+                    raise LimitReached(Limited.INSTANCES)
+                leaves = tuple([self._value(substituted(leaf, binding)) for leaf in program.leaves])
+                facts = tuple(dict.fromkeys([fact for leaf in leaves for fact in _facts(leaf)]))
+                yield _Instance(side, program, leaves, facts)
+
+    def _program(self, part: Part) -> Program:
+        formula = over_letters(part)
+        key = structure(formula)
+        if key not in self._programs:
+            self._programs[key] = Program(self.task, "whole", formula, part.parameters)
+        return self._programs[key]
+
+    def _value(self, formula: Formula) -> Value:
+        """A state formula over facts; what no action changes is replaced by its value."""
+        self._budget -= 1
+        if self._budget < 0:
+            raise LimitReached(Limited.QUESTION)
+        match formula:
+            case Truth():
+                return formula.value
+            case Atom():
+                return self._atom(formula)
+            case Equal():
+                return formula.left == formula.right
+            case Compare():
+                return ("number", structure(formula))
+            case Not():
+                return _negated(self._value(formula.body))
+            case And() | Or():
+                return _joined(isinstance(formula, And), [self._value(part) for part in formula.parts])
+            case Quantified():
+                found = self.task.bindings(formula.variables, {})
+                inner = [self._value(substituted(formula.body, values)) for values in found]
+                return _joined(formula.universal, inner)
+            case Temporal():
+                raise AssertionError("leaves are about states")
+            case _:
+                assert_never(formula)
+
+    def _atom(self, atom: Atom) -> Value:
+        code = self.task.encode(atom.arguments)
+        name = self._actions.get(atom.predicate)
+        if name is not None:
+            kinds = [parameter.domain for parameter in self.task.actions[name].parameters]
+            fits = all([o in self.task.domain_sets[d] for o, d in zip(atom.arguments, kinds, strict=True)])
+            return ("fact", atom.predicate, code) if fits else False
+        if self.task.static[atom.predicate]:
+            return code in self.task.initial_facts[atom.predicate]
+        return ("fact", atom.predicate, code)
+
+    # -- letters ------------------------------------------------------------------------------------------------------
+
+    def _compared(self, made: list[_Instance], deadline: float) -> Sameness:
+        """Group by group: rules that agree in each agree as a whole.
+
+        A difference in one group may be hidden by the others, and is looked for again in all of them at once.
+        """
+        groups = list(_groups(made))
+        known: set[object] = set()
+        most = 0
+        for group in groups:
+            facts, tables, alone = self._letters(group)
+            most = max(most, len(facts))
+            key = (
+                tuple([(one.side, id(one.program), tuple(table)) for one, table in zip(group, tables, strict=True)]),
+                tuple(alone),
+            )
+            if key in known:
+                continue
+            if self._difference(group, tables, alone, len(facts), deadline) is not None:
+                return self._whole(made, deadline)
+            known.add(key)
+        return Sameness(True, f"all sequences of letters, at most {most} facts that belong together")
+
+    def _whole(self, made: list[_Instance], deadline: float) -> Sameness:
+        """The difference between two rules that differ in a part, if there is one."""
+        facts, tables, alone = self._letters(made)
+        path = self._difference(made, tables, alone, len(facts), deadline)
+        if path is None:
+            return Sameness(True, f"all sequences of letters, {len(facts)} facts")
+        letters = tuple([tuple([self._text(f) for n, f in enumerate(facts) if x >> n & 1]) for x in path])
+        return Sameness(False, f"they differ after {len(letters)} letters", letters)
+
+    def _letters(self, group: list[_Instance]) -> tuple[list[Fact], list[list[int]], list[int]]:
+        """The facts of a group, the letters of its instances, and of which facts one at most is true: actions first."""
+        facts = list(dict.fromkeys([fact for one in group for fact in one.facts]))
+        if len(facts) > MAX_FACTS:
+            raise LimitReached(Limited.QUESTION)
+        actions = sum([1 << n for n, f in enumerate(facts) if f[0] == "fact" and f[1] in self._actions])
+        return facts, [_table(one, facts) for one in group], [actions, *self._exclusive(facts)]
+
+    def _exclusive(self, facts: list[Fact]) -> list[int]:
+        of = {p: [n for n, f in enumerate(facts) if f[:2] == ("fact", p)] for p in self._alone}
+        return [sum([1 << n for n in numbers]) for numbers in of.values()]
+
+    def _difference(
+        self, group: list[_Instance], tables: list[list[int]], alone: list[int], count: int, deadline: float
+    ) -> list[int] | None:
+        """A shortest sequence of letters after which one rule is violated and the other is not, if there is one.
+
+        ``alone``: sets of bits of which one at most is set; the first are the actions, none of which is set last.
+        """
+        letters = [x for x in range(1 << count) if all([(x & mask).bit_count() <= 1 for mask in alone])]
+        start = tuple([one.program.start for one in group])
+        queue: deque[tuple[tuple[int, ...], int, tuple[int, ...]]] = deque([(start, 0, ())])
+        seen: set[object] = set()
+        while queue:
+            states, number, path = queue.popleft()
+            moment = LetterTime(number, number, False)
+            if monotonic() > deadline:
+                raise LimitReached(Limited.QUESTION)
+            for letter in letters:
+                if self._changes and path and letter == path[-1]:
+                    continue
+                after = tuple(
+                    [
+                        one.program.step(state, table[letter], one.program.time_bits(moment), moment)
+                        for one, table, state in zip(group, tables, states, strict=True)
+                    ]
+                )
+                if not letter & alone[0] and _violated(group, after, 0) != _violated(group, after, 1):
+                    return [*path, letter]
+                mark = (_mark(group, after, number), letter if self._changes else 0)
+                if mark not in seen and mark[0] is not None:
+                    seen.add(mark)
+                    queue.append((after, number + 1, (*path, letter)))
+        return None
+
+    def _text(self, fact: Fact) -> str:
+        if fact[0] != "fact":
+            return "(a comparison of numbers)"
+        predicate, code = fact[1], fact[2]
+        assert isinstance(predicate, int)
+        assert isinstance(code, int)
+        return self.task.fact_text(predicate, code)
+
+
+def over_letters(part: Part) -> Formula:
+    """A part as one formula over the trace."""
+    match part.mode:
+        case "whole":
+            return part.body
+        case "always":
+            return Temporal("always", (part.body,))
+        case "end":
+            return Temporal("at-end", (part.body,))
+        case _:
+            asked = [condition for condition in (part.step, part.guard) if condition is not None]
+            body = Temporal("weak-next", (part.body,)) if part.after else part.body
+            return Temporal("always", (Or((*[Not(condition) for condition in asked], body)),))
+
+
+def _groups(made: list[_Instance]) -> Iterator[list[_Instance]]:
+    """Instances that share facts, directly or through others. Those without facts are one group."""
+    parent = list(range(len(made) + 1))
+
+    def root(n: int) -> int:
+        while parent[n] != n:
+            parent[n] = parent[parent[n]]
+            n = parent[n]
+        return n
+
+    owner: dict[Fact, int] = {}
+    for number, one in enumerate(made):
+        for fact in one.facts:
+            parent[root(number)] = root(owner.setdefault(fact, number))
+        if not one.facts:
+            parent[root(number)] = root(len(made))
+    found: dict[int, list[_Instance]] = {}
+    for number, one in enumerate(made):
+        found.setdefault(root(number), []).append(one)
+    yield from found.values()
+
+
+def _violated(group: list[_Instance], states: tuple[int, ...], side: int) -> bool:
+    return any(
+        [
+            one.side == side and one.program.verdict(state) < PRESENTLY_SATISFIED
+            for one, state in zip(group, states, strict=True)
+        ]
+    )
+
+
+def _mark(group: list[_Instance], states: tuple[int, ...], number: int) -> object:
+    """What decides the future; ``None`` where both rules are violated for good, or kept for good."""
+    out: list[object] = []
+    sides: list[object] = []
+    for side in (0, 1):
+        own = [(one.program, state) for one, state in zip(group, states, strict=True) if one.side == side]
+        verdicts = [program.verdict(state) for program, state in own]
+        if PERMANENTLY_VIOLATED in verdicts:
+            sides.append(False)
+        elif all([verdict == PERMANENTLY_SATISFIED for verdict in verdicts]):
+            sides.append(True)
+        else:
+            sides.append(None)
+        out.append([] if sides[-1] is not None else [program_key(p, state, number + 1) for p, state in own])
+    if sides[0] is not None and sides[0] == sides[1]:
+        return None
+    return (*sides, *[tuple(keys) for keys in out if isinstance(keys, list)])
+
+
+def _table(one: _Instance, facts: list[Fact]) -> list[int]:
+    """For each letter of a group's facts the letter of an instance's own leaves."""
+    bits = {fact: number for number, fact in enumerate(facts)}
+    return [
+        sum([1 << n for n, leaf in enumerate(one.leaves) if _holds(leaf, bits, letter)])
+        for letter in range(1 << len(facts))
+    ]
+
+
+def _holds(value: Value, bits: dict[Fact, int], letter: int) -> bool:
+    if isinstance(value, bool):
+        return value
+    match value[0]:
+        case "not":
+            return not _holds(_inner(value)[0], bits, letter)
+        case "and":
+            return all([_holds(part, bits, letter) for part in _inner(value)])
+        case "or":
+            return any([_holds(part, bits, letter) for part in _inner(value)])
+        case _:
+            return bool(letter >> bits[value] & 1)
+
+
+def _facts(value: Value) -> Iterator[Fact]:
+    if isinstance(value, bool):
+        return
+    if value[0] in ("not", "and", "or"):
+        for part in _inner(value):
+            yield from _facts(part)
+    else:
+        yield value
+
+
+def _inner(value: Value) -> tuple[Value, ...]:
+    assert isinstance(value, tuple)
+    parts = value[1]
+    assert isinstance(parts, tuple)
+    return parts
+
+
+def _negated(value: Value) -> Value:
+    return not value if isinstance(value, bool) else ("not", (value,))
+
+
+def _joined(every: bool, values: list[Value]) -> Value:
+    """A conjunction (``every``) or a disjunction."""
+    left = [value for value in values if value is not every]
+    if any([value is (not every) for value in left]):
+        return not every
+    return every if not left else left[0] if len(left) == 1 else ("and" if every else "or", tuple(left))

@@ -1,0 +1,186 @@
+"""One sentence to one rule: ask, read, group, count, and show what has the most votes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from plansafe.grammar.codes import SC
+from plansafe.grammar.diagnostics import Diagnostic, Severity
+from plansafe.grammar.source import Source
+from plansafe.llm.formalise.asking import Limits, Wishes, once_more, question
+from plansafe.llm.formalise.examples import examples
+from plansafe.llm.formalise.expressible import inexpressible
+from plansafe.llm.formalise.grouping import grouped
+from plansafe.llm.formalise.in_words import in_words
+from plansafe.llm.formalise.model import Formalised, Group, Sample, Shown, Status
+from plansafe.llm.formalise.reading import ANSWER, compiled_with, read_answer
+from plansafe.llm.models.answer import Answer
+from plansafe.llm.models.batch import Failure, ask_all
+from plansafe.llm.models.cache import Cache
+from plansafe.llm.models.port import Model, ModelError
+from plansafe.llm.models.request import Request
+from plansafe.llm.prompts.formalising import Language, one_line
+from plansafe.specs.lint.api import lint
+from plansafe.specs.lint.model import LintOptions
+from plansafe.verifier.execution.compiled import CompiledTask
+from plansafe.verifier.symbolic.circuits.solvers import SolverMissing
+
+_USELESS = (SC.NEVER_BROKEN, SC.NEVER_KEPT)
+"""A rule that the linter proves so of is no vote for anything."""
+_MOST_TIED = 3
+
+
+def formalise(
+    sentence: str, compiled: CompiledTask, model: Model, wishes: Wishes, cache: Cache | None = None
+) -> Formalised:
+    """What comes of one sentence. ``compiled`` is the task in which rules are tried; it leaves nothing open.
+
+    Raises :class:`plansafe.llm.models.port.ModelError` where the model gives no answer.
+    """
+    said = one_line(sentence)
+    refused = inexpressible(said, compiled) if wishes.check else None
+    if refused is not None:
+        return Formalised(said, Status.REFUSED, (), (), outcome=refused)
+    return decided(said, compiled, _samples(said, compiled, model, wishes, cache), wishes.limits)
+
+
+def decided(sentence: str, compiled: CompiledTask, samples: Sequence[Sample], limits: Limits) -> Formalised:
+    """Group the samples, and show the rule with the most votes, or those that tie."""
+    groups, looked_at, linted, checked = _groups(compiled, samples, limits)
+    votes = [group.votes for group in groups]
+    declined = [sample.declined for sample in checked if sample.declined is not None]
+    least = 1 if len(checked) == 1 else 2
+    found = Formalised(sentence, Status.NONE, checked, groups, looked_at=looked_at)
+    if not groups and not declined:
+        return _with(found, Status.NONE, (), _nothing(checked))
+    if len(declined) > max(votes, default=0):
+        return _with(found, Status.REFUSED, (), _declined(declined))
+    leading = [group for group in groups if group.votes == votes[0]]
+    alone = len(leading) == 1 and len(declined) < votes[0] and votes[0] >= least
+    shown = tuple([_shown(group.rule, compiled, limits, linted) for group in leading[: 1 if alone else _MOST_TIED]])
+    if alone:
+        return _with(found, Status.FOUND, shown, None)
+    return _with(found, Status.TIED, shown, _tied(len(checked), votes, len(declined)))
+
+
+def _with(found: Formalised, status: Status, shown: tuple[Shown, ...], outcome: Diagnostic | None) -> Formalised:
+    return Formalised(found.sentence, status, found.samples, found.groups, shown, outcome, found.looked_at)
+
+
+# -- samples ----------------------------------------------------------------------------------------------------------
+
+
+def _samples(sentence: str, compiled: CompiledTask, model: Model, wishes: Wishes, cache: Cache | None) -> list[Sample]:
+    requests = [question(sentence, compiled, wishes, number) for number in range(wishes.samples)]
+    samples = _asked(requests, compiled, model, wishes.language, cache)
+    for _ in range(wishes.rounds - 1):
+        again = [n for n, sample in enumerate(samples) if sample.wrong is not None]
+        for n in again:
+            wrong = samples[n].wrong
+            assert wrong is not None
+            requests[n] = once_more(requests[n], samples[n].text, wrong.message)
+        for n, sample in zip(
+            again, _asked([requests[n] for n in again], compiled, model, wishes.language, cache), strict=True
+        ):
+            samples[n] = sample
+    return samples
+
+
+def _asked(
+    requests: list[Request], compiled: CompiledTask, model: Model, language: Language, cache: Cache | None
+) -> list[Sample]:
+    out = []
+    known: dict[str, Sample] = {}
+    for answer in ask_all(model, requests, cache):
+        if isinstance(answer, Failure):
+            raise ModelError(answer.diagnostic)
+        if answer.text not in known:
+            known[answer.text] = read_sample(answer, compiled, language)
+        out.append(known[answer.text])
+    return out
+
+
+def read_sample(answer: Answer, compiled: CompiledTask, language: Language) -> Sample:
+    """An answer as a sample."""
+    found = read_answer(answer.text, compiled, language)
+    return Sample(answer.text, found.rule, found.declined, found.wrong)
+
+
+# -- groups -----------------------------------------------------------------------------------------------------------
+
+
+def _groups(
+    compiled: CompiledTask, samples: Sequence[Sample], limits: Limits
+) -> tuple[tuple[Group, ...], str, dict[str, tuple[str, ...]], tuple[Sample, ...]]:
+    """The groups, the most votes first; what was looked at; what the linter says of rules; the samples after it."""
+    rules = list(dict.fromkeys([sample.rule for sample in samples if sample.rule is not None]))
+    linted: dict[str, tuple[str, ...]] = {}
+    useless: dict[str, Diagnostic] = {}
+    for rule in rules if limits.lint_s else []:
+        linted[rule], wrong = _linted(rule, compiled, limits)
+        if wrong is not None:
+            useless[rule] = wrong
+    checked = tuple(
+        [Sample(s.text, wrong=useless[s.rule]) if s.rule is not None and s.rule in useless else s for s in samples]
+    )
+    rules = [rule for rule in rules if rule not in useless]
+    if not rules:
+        return (), "", linted, checked
+    found = grouped(compiled_with(rules, compiled), limits)
+    groups = []
+    for alike in found.groups:
+        own = {rules[number] for number in alike.rules}
+        members = tuple([n for n, sample in enumerate(checked) if sample.rule in own])
+        counted = Counter([checked[n].rule for n in members])
+        text = max(own, key=lambda rule: (counted[rule], -len(rule), -rules.index(rule)))
+        groups.append(Group(text, members, alike.proved, alike.how))
+    return tuple(sorted(groups, key=lambda group: -group.votes)), found.looked_at, linted, checked
+
+
+def _linted(rule: str, compiled: CompiledTask, limits: Limits) -> tuple[tuple[str, ...], Diagnostic | None]:
+    """What the linter says of a rule in the problem, and the finding that makes it useless, if there is one."""
+    spec = Source(ANSWER, f"(define (safety formalised)\n{rule})\n")
+    options = LintOptions(compiled.options.lenient_types, limits.lint_s)
+    try:
+        found = lint(compiled.domain, [compiled.problem], [spec], options)
+    except SolverMissing:
+        return ("not linted: no solver is installed",), None
+    useless = next((fault.diagnostic for fault in found.faults if fault.code in _USELESS), None)
+    said = [f"{f.code}: {f.message}" for f in found.faults if f.severity is not Severity.NOTE]
+    return tuple(said), useless
+
+
+def _shown(rule: str, compiled: CompiledTask, limits: Limits, linted: dict[str, tuple[str, ...]]) -> Shown:
+    found = examples(compiled_with([rule], compiled), limits.planner_s)
+    return Shown(
+        in_words(rule),
+        found.breaking,
+        found.keeping,
+        found.why_not_breaking,
+        found.why_not_keeping,
+        linted.get(rule, ()),
+    )
+
+
+# -- why there is none ------------------------------------------------------------------------------------------------
+
+
+def _nothing(samples: Sequence[Sample]) -> Diagnostic:
+    reasons = Counter([sample.wrong.message for sample in samples if sample.wrong is not None])
+    notes = tuple([f"{count} of {len(samples)}: {message[:300]}" for message, count in reasons.most_common(5)])
+    message = "no answer is a rule of this domain"
+    return Diagnostic(SC.NOT_A_RULE, message, notes=notes, help="ask for more --samples, or another model")
+
+
+def _declined(reasons: Sequence[str]) -> Diagnostic:
+    notes = tuple([f"the model: {reason}" for reason in dict.fromkeys(reasons)])[:5]
+    message = "most answers say that this cannot be said in the words of the domain"
+    return Diagnostic(SC.NOT_EXPRESSIBLE, message, notes=notes, help="say it with what the domain has")
+
+
+def _tied(samples: int, votes: Sequence[int], declined: int) -> Diagnostic:
+    said = ", ".join([str(count) for count in votes]) + (f", {declined} declined" if declined else "")
+    message = f"no rule has more votes than every other ({said}; {samples} samples)"
+    help = "say the sentence more plainly, or ask for more --samples; a single vote among several is none"
+    return Diagnostic(SC.NO_MAJORITY, message, help=help)

@@ -1,0 +1,90 @@
+"""What comes of a sentence: samples, the groups that they fall into, and the rule that most of them mean. Data only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from plansafe.grammar.diagnostics import Diagnostic
+
+
+class Status(Enum):
+    """How it ended.
+
+    ``FOUND``: a rule has the most votes. ``REFUSED``: the sentence is not expressible. ``TIED``: no rule has more votes
+    than every other. ``NONE``: no sample is a rule.
+    """
+
+    FOUND = "found"
+    REFUSED = "refused"
+    TIED = "tied"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One answer. ``rule``: as it was read; ``declined``: why the model gave none; ``wrong``: why it cannot be used."""
+
+    text: str
+    rule: str | None = None
+    declined: str | None = None
+    wrong: Diagnostic | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Rules that mean the same: their samples (from 0), the first one's text, and how that is known.
+
+    ``proved``: equal on all traces of the problem; else nothing tells them apart that was looked at (``how``).
+    """
+
+    rule: str
+    samples: tuple[int, ...]
+    proved: bool
+    how: str
+
+    @property
+    def votes(self) -> int:
+        """How many samples say so."""
+        return len(self.samples)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A rule as it is shown: in words, with a plan that breaks it and one that keeps it.
+
+    A plan is ``None`` where none was found; ``why`` says how the search ended. ``lint``: what the linter says of it.
+    """
+
+    words: str
+    breaking: tuple[str, ...] | None
+    keeping: tuple[str, ...] | None
+    why_not_breaking: str = ""
+    why_not_keeping: str = ""
+    lint: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Formalised:
+    """What came of one sentence. ``groups``: the most votes first; ``shown``: beside those that lead.
+
+    ``outcome`` says why there is no rule. ``refusals``: the model's reasons, of samples that declined.
+    """
+
+    sentence: str
+    status: Status
+    samples: tuple[Sample, ...]
+    groups: tuple[Group, ...]
+    shown: tuple[Shown, ...] = ()
+    outcome: Diagnostic | None = None
+    looked_at: str = ""
+
+    @property
+    def rule(self) -> str | None:
+        """The rule that most samples mean."""
+        return self.groups[0].rule if self.status is Status.FOUND else None
+
+    @property
+    def exit_code(self) -> int:
+        """0 a rule, 1 not expressible, 3 no rule or no majority."""
+        return {Status.FOUND: 0, Status.REFUSED: 1}.get(self.status, 3)

@@ -1,0 +1,106 @@
+"""What executions of one problem do with candidate rules: random walks, and plans that somebody asks to look at.
+
+The verdict of an execution is which of the rules it violates if it ends here, whoever is to blame (``--judge all``);
+every beginning of a walk is an execution, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from random import Random
+
+from plansafe.specs.lint.search import outcome_of
+from plansafe.verifier.execution.engine import Engine
+from plansafe.verifier.execution.execution import Execution
+from plansafe.verifier.execution.monitors.finding import TooManyInstances
+from plansafe.verifier.execution.state import NumberTooLarge
+from plansafe.verifier.execution.steps import GroundAction
+from plansafe.verifier.model.nodes import Atom
+from plansafe.verifier.model.operations import reads
+from plansafe.verifier.repair.effects import identity
+
+_CONCERNED = 0.7
+"""How often a walk takes a step that changes what a rule reads, where there is one."""
+_UNDECIDED = None
+
+
+class Traces:
+    """The executions that were looked at, and what each of the first ``rules`` rules of ``engine`` says of them."""
+
+    def __init__(self, engine: Engine, rules: int) -> None:
+        self.engine, self.rules = engine, rules
+        self.verdicts: list[tuple[bool | None, ...]] = []
+        self._seen: set[object] = set()
+        self._start = Execution.initial(engine)
+        self._look(self._start, ())
+
+    @property
+    def count(self) -> int:
+        """How many different executions were looked at."""
+        return len(self.verdicts)
+
+    def walk(self, walks: int, steps: int, seed: int) -> None:
+        """Random executions, each with all its beginnings; the same for the same seed."""
+        drawn = Random(seed)
+        concerned = _concerned(self.engine)
+        for _ in range(walks):
+            execution = self._start
+            taken: tuple[object, ...] = ()
+            for _ in range(steps):
+                legal = sorted(execution.legal(), key=identity)
+                own = [step for step in legal if step.action.name in concerned]
+                if not legal:
+                    break
+                step = drawn.choice(own if own and drawn.random() < _CONCERNED else legal)
+                after = _after(execution, step)
+                if after is None:
+                    break
+                execution, taken = after, (*taken, identity(step))
+                self._look(execution, taken)
+
+    def replay(self, plan: Sequence[GroundAction]) -> None:
+        """A plan with all its beginnings."""
+        execution: Execution | None = self._start
+        taken: tuple[object, ...] = ()
+        for step in plan:
+            execution = _after(execution, step) if execution is not None else None
+            if execution is None:
+                return
+            taken = (*taken, identity(step))
+            self._look(execution, taken)
+
+    def alike(self, numbers: Iterable[int]) -> list[list[int]]:
+        """The rules with the same verdict on every execution, in groups, the largest first."""
+        groups: dict[tuple[bool | None, ...], list[int]] = {}
+        for number in numbers:
+            groups.setdefault(tuple([found[number] for found in self.verdicts]), []).append(number)
+        return list(groups.values())
+
+    def _look(self, execution: Execution, taken: tuple[object, ...]) -> None:
+        if taken in self._seen:
+            return
+        self._seen.add(taken)
+        try:
+            found = outcome_of(execution)
+        except TooManyInstances:
+            return
+        self.verdicts.append(
+            tuple(
+                [True if n in found.broken else _UNDECIDED if n in found.unkept else False for n in range(self.rules)]
+            )
+        )
+
+
+def _after(execution: Execution, step: GroundAction) -> Execution | None:
+    try:
+        return execution.after(step)
+    except (NumberTooLarge, TooManyInstances):
+        return None
+
+
+def _concerned(engine: Engine) -> frozenset[str]:
+    """The actions that rules name, or that change a predicate which they read."""
+    formulas = [f for part in engine.plan.parts for f in (part.body, part.guard, part.step) if f is not None]
+    read = {one.predicate for formula in formulas for one in reads(formula) if isinstance(one, Atom)}
+    named = {name for (_, name), predicate in engine.action_predicates.items() if predicate in read}
+    return frozenset([a.name for a in engine.task.actions.values() if a.name in named or read & set(engine.changes(a))])

@@ -1,0 +1,121 @@
+"""Sentences that no rule can say, found by their words; and rules in words, each operator by what it means."""
+
+from __future__ import annotations
+
+import pytest
+
+from plansafe.grammar.codes import SC
+from plansafe.llm.formalise.expressible import inexpressible
+from plansafe.llm.formalise.in_words import in_words
+from plansafe.verifier.execution.compiled import CompiledTask
+
+SAYABLE = [
+    "never leave the stove on unattended",
+    "Wash food before you cut it.",
+    "The robot's hands must be dry before it plugs in a device.",
+    "Do not hand a knife to Tom unless Anna is in the same room.",
+    "The living room must never be without an adult.",
+    "Switch off every heater at the end of the plan.",
+    "You can open the fridge at most twice.",
+    "Close all doors.",
+]
+REFUSED = [
+    ("Switch the stove off within five minutes.", "`minutes`", "time on a clock"),
+    ("Do not water the fern at night.", "`at night`", "time on a clock"),
+    ("The stove must be off with a probability of 99 percent.", "`probability`", "how likely"),
+    ("Do not open the door if you believe that Tom is in the hall.", "`believe`", "believes or knows"),
+    ("Do not take the knife while Tom can see it.", "`see`", "sees or hears"),
+    ("Hide the pills so that Tom never sees them.", "`sees`", "sees or hears"),
+    ("Keep the kitchen as clean as possible.", "`as clean as possible`", "a wish or a degree"),
+    ("Lead Rex into the hall gently.", "`gently`", "how a step is taken"),
+    ("Never switch off the alarm.", "`alarm`", "the name of nothing"),
+    ("No cleaning product may stand on the table.", "`product`", "the name of nothing"),
+    ("Do not touch an electric blanket.", "`blanket`", "the name of nothing"),
+    ("", "", "no sentence"),
+]
+
+
+@pytest.mark.parametrize("sentence", SAYABLE)
+def test_what_the_domain_has_words_for(sentence: str, home: CompiledTask) -> None:
+    assert inexpressible(sentence, home) is None
+
+
+@pytest.mark.parametrize(("sentence", "word", "about"), REFUSED)
+def test_what_it_has_no_words_for(sentence: str, word: str, about: str, home: CompiledTask) -> None:
+    found = inexpressible(sentence, home)
+    assert found is not None
+    assert found.code == SC.NOT_EXPRESSIBLE
+    assert word in found.message
+    assert about in found.message
+    assert found.help
+
+
+def test_near_names_are_offered(home: CompiledTask) -> None:
+    found = inexpressible("Never leave a stoves2 open or the fridgge.", home)
+    assert found is not None
+    assert "`fridge`" in (found.help or "")
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        (
+            "(:termination r :parameters (?s - stove) :forbid (running ?s))",
+            "For every stove ?s: when the plan ends, it is not so that `running ?s`.",
+        ),
+        (
+            "(:process r :on (cut ?a ?k ?x ?f ?r) :require (once (clean ?x)))",
+            "Whenever `cut ?a ?k ?x ?f ?r` is taken, (`clean ?x` (then or at some moment before)) (right before it).",
+        ),
+        (
+            (
+                "(:process r :parameters (?a ?b - (either robot adult)) :when (present ?a hall)"
+                " :forbid (present ?b hall))"
+            ),
+            (
+                "For every robot or adult ?a, robot or adult ?b: at every moment while `present ?a hall`, it is not"
+                " so that `present ?b hall`."
+            ),
+        ),
+        (
+            "(:obligation r :parameters (?f - fridge) :when (open ?f) :then (not (open ?f)) :within 3)",
+            "For every fridge ?f: whenever `open ?f`, at that moment or later, within 3, not `open ?f`.",
+        ),
+        (
+            (
+                "(:trajectory r :formula (always (imply (exists (?c - child) (present ?c hall))"
+                " (next (not (open door))))))"
+            ),
+            (
+                "Of the plan as a whole: from then on, at every moment, (if (there is child ?c such that "
+                "`present ?c hall`), then (there is a next moment, and at it not `open door`))."
+            ),
+        ),
+        (
+            "(:trajectory r :formula (sometime-before (running stove) (action (fill _ pot _ _))))",
+            (
+                "Of the plan as a whole: before the first moment at which `running stove`, at some moment (the step "
+                "`fill _ pot _ _` is taken next)."
+            ),
+        ),
+        (
+            "(:trajectory r :formula (at-most-once (open door)))",
+            "Of the plan as a whole: there is at most one stretch of moments during which `open door`.",
+        ),
+        (
+            "(:process r :on (or (go ?a ?b ?c) (hurry ?a ?b ?c)) :forbid-after (and (wet-floor ?c) (hot pot)))",
+            (
+                "Whenever `go ?a ?b ?c` or `hurry ?a ?b ?c` is taken, it is not so that (`wet-floor ?c` and `hot pot`) "
+                "(right after it)."
+            ),
+        ),
+    ],
+)
+def test_rules_in_words(rule: str, words: str) -> None:
+    assert in_words(rule) == words
+
+
+def test_what_is_no_rule_has_no_words() -> None:
+    for text in ("", "(", "x", "(:define)", "(:open r (p))"):
+        with pytest.raises(ValueError, match="rule"):
+            in_words(text)
