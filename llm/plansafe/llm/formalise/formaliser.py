@@ -52,10 +52,10 @@ def decided(sentence: str, compiled: CompiledTask, samples: Sequence[Sample], li
     declined = [sample.declined for sample in checked if sample.declined is not None]
     least = 1 if len(checked) == 1 else 2
     found = Formalised(sentence, Status.NONE, checked, groups, looked_at=looked_at)
-    if not groups and not declined:
-        return _with(found, Status.NONE, (), _nothing(checked))
-    if len(declined) > max(votes, default=0):
+    if len(declined) > max(votes, default=least - 1):
         return _with(found, Status.REFUSED, (), _declined(declined))
+    if not groups:
+        return _with(found, Status.NONE, (), _nothing(checked))
     leading = [group for group in groups if group.votes == votes[0]]
     alone = len(leading) == 1 and len(declined) < votes[0] and votes[0] >= least
     shown = tuple([_shown(group.rule, compiled, limits, linted) for group in leading[: 1 if alone else _MOST_TIED]])
