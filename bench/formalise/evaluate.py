@@ -3,8 +3,8 @@
 usage: python -m bench.formalise.evaluate chip|traps FILE.jsonl [--samples N] [--list] [--data FOLDER]
 
 Intervals are 95 % bootstraps over sentences. Safety Chip's formulas are read as that benchmark reads them: a trace is
-the sequence of changes, and the agent is at one place at a time. ``reference``: the benchmark's formula, which for some
-sentences says something else than the sentence (docs/safety-chip-agreement.md); ``as meant``: safecheck's own reading.
+the sequence of changes, and the agent is at one place at a time. ``the reference``: the benchmark's formula, which for
+some sentences says something else than the sentence (docs/safety-chip-agreement.md); ``as meant``: our own reading.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def row(sentence: str, readings: Sequence[Reading], references: dict[str, list[s
     if len(leading) == 1 and best > declined and best >= least:
         voted = frozenset([name for name, own in means.items() if leading[0] in own])
     equal = {name: sum([count for group, count in votes.items() if group in own]) for name, own in means.items()}
-    refused = declined > best
+    refused = declined >= least and declined > best
     return Row(sentence, len(readings), len(found), declined, equal, voted, refused)
 
 
@@ -92,11 +92,11 @@ def row(sentence: str, readings: Sequence[Reading], references: dict[str, list[s
 def chip_row(chip: Chip, task: Checker, answers: Sequence[str]) -> Row:
     """One sentence of Safety Chip."""
     compiled = task.compiled
-    references = {"reference": [_rule(parse(chip.formula))]}
+    references = {"the reference": [_rule(parse(chip.formula))]}
     try:
         references["as meant"] = [_rule(parse(formula_of(chip.sentence)))]
     except NotUnderstood:
-        references["as meant"] = references["reference"]
+        references["as meant"] = references["the reference"]
     readings = [read_answer(text, compiled, Language.LTL) for text in answers]
     return row(chip.sentence, readings, references, lambda rules: _by_letters(rules, compiled))
 
@@ -141,7 +141,7 @@ def trap_row(trap: Trap, compiled: CompiledTask, answers: Sequence[str], limits:
             return []
         return [list(g.rules) for g in grouped(compiled_with(list(rules), compiled), limits).groups]
 
-    return row(trap.sentence, readings, {"reference": list(trap.rules)}, groups)
+    return row(trap.sentence, readings, {"the reference": list(trap.rules)}, groups)
 
 
 # -- tables -----------------------------------------------------------------------------------------------------------
@@ -163,11 +163,11 @@ def table(rows: Sequence[Row], names: Sequence[str]) -> list[str]:
     lines.append(share("an answer is a rule", rows, lambda r: r.rules, lambda r: r.samples))
     lines.append(share("an answer declines", rows, lambda r: r.declined, lambda r: r.samples))
     for name in names:
-        lines.append(share(f"one sample means the {name}", rows, lambda r, n=name: r.equal[n], lambda r: r.samples))
-        lines.append(share(f"the vote means the {name}", rows, lambda r, n=name: n in (r.voted or ()), lambda _: 1))
+        lines.append(share(f"one sample is {name}", rows, lambda r, n=name: r.equal[n], lambda r: r.samples))
+        lines.append(share(f"the vote is {name}", rows, lambda r, n=name: n in (r.voted or ()), lambda _: 1))
         lines.append(
             share(
-                f"the vote means the {name}, where there is one",
+                f"the vote is {name}, where there is one",
                 rows,
                 lambda r, n=name: n in (r.voted or ()),
                 lambda r: r.voted is not None,
@@ -191,11 +191,13 @@ def main() -> int:
     texts = {record["request"]: record["text"] for record in records}
     requests = asked(options.which, options.data, options.samples)[: options.limit]
     answers = [(s, [texts[key] for one in of if (key := address(one)) in texts]) for s, of in requests]
-    short = [sentence for sentence, said in answers if len(said) < options.samples]
-    print(f"{len(answers)} sentences, {sum([len(said) for _, said in answers])} answers; incomplete: {len(short)}\n")
+    whole = [(sentence, said) for sentence, said in answers if len(said) == options.samples]
+    left = len(answers) - len(whole)
+    print(f"{len(whole)} sentences with {options.samples} answers each; without them, and left out: {left}\n")
+    answers = whole
     if options.which == "chip":
         rows = chip(answers, options.data)
-        lines = table(rows, ("reference", "as meant"))
+        lines = table(rows, ("the reference", "as meant"))
     else:
         rows, lines = trap(answers)
     if options.list:
@@ -221,22 +223,23 @@ def trap(answers: Sequence[tuple[str, list[str]]]) -> tuple[list[Row], list[str]
     rows = [trap_row(known[s], compiled, said, limits) for s, said in answers]
     sayable = [one for one in rows if known[one.sentence].refuse is None]
     others = [one for one in rows if known[one.sentence].refuse is not None]
-    lines = [f"{len(sayable)} sentences that can be said:", "", *table(sayable, ("reference",)), ""]
-    for name, rows_of in (("that cannot be said", others), ("that can be said", sayable)):
-        checked = [one.sentence for one in rows_of if inexpressible(one.sentence, compiled) is not None]
-        model = [one.sentence for one in rows_of if one.refused]
-        neither = len({one.sentence for one in rows_of} - {*checked, *model})
+    lines = [f"{len(sayable)} sentences that can be said:", "", *table(sayable, ("the reference",)), ""]
+    for name, all_of, rows_of in (
+        ("that cannot be said", [one for one in known.values() if one.refuse is not None], others),
+        ("that can be said", [one for one in known.values() if one.refuse is None], sayable),
+    ):
+        checked = len([one for one in all_of if inexpressible(one.sentence, compiled) is not None])
         lines.append(
-            f"of {len(rows_of)} sentences {name}: {len(checked)} refused by the words, {len(model)} by the vote of the "
-            f"model, {len({*checked, *model})} by either, {neither} by neither; "
-            f"{len([one for one in rows_of if one.voted is not None])} with a rule that has the most votes"
+            f"sentences {name}: {checked} of {len(all_of)} refused by their words; "
+            f"{len([one for one in rows_of if one.refused])} of {len(rows_of)} by the vote of the model, which gives "
+            f"{len([one for one in rows_of if one.voted is not None])} a rule"
         )
     return rows, lines
 
 
 def _listed(one: Row) -> str:
     voted = "-" if one.voted is None else "yes" if one.voted else "no"
-    return f"| {one.sentence} | {one.rules} | {one.equal.get('reference', 0)} | {one.declined} | {voted} |"
+    return f"| {one.sentence} | {one.rules} | {one.equal.get('the reference', 0)} | {one.declined} | {voted} |"
 
 
 if __name__ == "__main__":

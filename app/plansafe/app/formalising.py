@@ -193,7 +193,10 @@ def _unfit(checker: Checker) -> Diagnostic | None:
 
 
 def _print(found: list[Formalised], asked: _Asked, wishes: Wishes, written: str | None, out: _Out) -> None:
-    from plansafe.app.render.formalised import FormalisedJsonRenderer, FormalisedRenderer  # noqa: PLC0415
+    from plansafe.app.render.formalised import (  # noqa: PLC0415 - loads what a model's rules are made of
+        FormalisedJsonRenderer,
+        FormalisedRenderer,
+    )
 
     stream = sys.stderr if written == _STDOUT else standard_output()
     if out.form is Format.JSON:
