@@ -142,7 +142,8 @@ class Asking:
 
     def _asked(self, number: int) -> dict[int, Answer | Failure]:
         """The answers to some questions from here on, so that a server has something to do while others wait."""
-        size = _WINDOW * self._model.connections if self._model.keeps else 1
+        busy = self._model.connections
+        size = _WINDOW * busy if busy > 1 else 1  # a record each, where nothing is gained by waiting for more
         numbers = [at for at in range(number, min(number + size, len(self._questions))) if self._in_one_piece(at)]
         found = ask_all(self._model, [self._request(self._questions[at]) for at in numbers], self._cache)
         first = found[0]
