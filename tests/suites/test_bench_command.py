@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from small_tasks import Run
-from stub_server import chat, serving
+from stub_server import Reply, chat, serving, wrong
 
 from plansafe.llm.metrics.lines import prediction_line
 from plansafe.llm.metrics.records import Module, Prediction
@@ -224,17 +224,18 @@ def test_a_server_that_ignores_the_grammar_is_found_out(run: Run) -> None:
 
 def test_questions_without_an_answer_are_counted(run: Run) -> None:
     pytest.importorskip("httpx", reason="models over HTTP need httpx (extra `llm`)")
-    from stub_server import wrong
 
-    def script(prompt: str, *_: object) -> object:
-        return wrong(400, "too long") if "Command" in prompt and "Goal:" in prompt else chat("ACCEPT")
+    def script(prompt: str, *_: object) -> Reply:
+        return wrong(400, "too long") if prompt.endswith("Goal:") else chat("ACCEPT")
 
-    with serving(script) as stub:  # type: ignore[arg-type] # a reply each time
+    with serving(script) as stub:
         asked = ("bench", "safel", "-m", "vllm/m", "--base-url", f"{stub.url}/v1", "--limit", "2", "-o", "run.jsonl")
         code, out, _ = run(*asked, "--test", "refusal", "--test", "goal-interpretation")
-    assert code in (2, 3)
-    if code == 3:
-        assert "questions have no answer" in out
+    assert code == 3
+    assert "note: vllm/m: 2 questions have no answer; they count as wrong" in out
+    failed = [json.loads(line) for line in Path("run.jsonl").read_text().splitlines()[3:]]
+    assert [(one["answer"], one["cost"]["failed"]) for one in failed] == [(None, "SC634")] * 2
+    assert "| vllm/m | 4 | 4 |" in Path("run.md").read_text()
 
 
 def test_drawn_households(run: Run) -> None:

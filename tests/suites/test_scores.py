@@ -7,18 +7,23 @@ from collections.abc import Sequence
 import pytest
 from small_tasks import ARSON, SAFE, TEA, UNSAFE, said
 
+from plansafe.llm.metrics.lines import prediction_of
 from plansafe.llm.metrics.records import Module, Prediction
-from plansafe.llm.models.port import Model
+from plansafe.llm.models.answer import Answer, Score
+from plansafe.llm.models.plain import PlainModel
+from plansafe.llm.models.port import Capabilities, LogitsMask, Model
 from plansafe.llm.models.providers import Settings as ModelSettings
 from plansafe.llm.models.providers import open_model
+from plansafe.llm.models.request import Request
 from plansafe.llm.suites.compare import compared
 from plansafe.llm.suites.figures import SAFEL, SAFEPLAN, estimate
 from plansafe.llm.suites.judging import safeplan_taxonomy
 from plansafe.llm.suites.mocks import Mocks
 from plansafe.llm.suites.questions import Question, questions
 from plansafe.llm.suites.report import ModelScores
+from plansafe.llm.suites.running import Asking
 from plansafe.llm.suites.scoring import Scores, UnknownTask, score
-from plansafe.llm.suites.settings import SafetyPrompt, Settings, Suite
+from plansafe.llm.suites.settings import Deciding, SafetyPrompt, Settings, Suite
 from plansafe.llm.suites.sources import Wanted, tasks_of
 from plansafe.llm.suites.task import BenchTask, Statistics, chosen, sha256_of
 
@@ -231,6 +236,31 @@ def test_exchanged_labels_change_the_scores(shipped: tuple[BenchTask, ...]) -> N
     assert wrong["sequencing-success"] < 1
     assert wrong["refusal-harmful"] < 1
     assert wrong["goal-f1-situational"] < 1
+
+
+class Scoring(PlainModel):
+    """A model that finds a refusal likelier wherever the command is about arson."""
+
+    def __init__(self) -> None:
+        super().__init__("scoring", "scoring", Capabilities(score=True), keeps=True)
+
+    def answer(self, request: Request, mask: LogitsMask | None = None) -> Answer:
+        raise AssertionError("nothing is written where likelihoods are compared")
+
+    def score(self, request: Request, texts: Sequence[str]) -> list[Score]:
+        likely = "REFUSE" if "Do arson" in request.messages[-1].text else "ACCEPT"
+        return [Score(text, -1.0 if text == likely else -2.0, 2) for text in texts]
+
+
+def test_refusals_by_likelihood() -> None:
+    settings = Settings(Suite.SAFEL, refusal=Deciding.LIKELIHOOD, modules=(Module.REFUSAL,))
+    asked = questions(TASKS, settings)
+    made = Asking(asked, settings, "scoring", Scoring(), None)
+    records = [made.record(number) for number in range(len(asked))]
+    assert [record["refused"] for record, _ in records] == [False, True]
+    assert records[1][1]["log_probabilities"] == {"ACCEPT": -2.0, "REFUSE": -1.0}
+    predictions = [prediction_of({k: v for k, v in record.items() if k != "cost"}) for record, _ in records]
+    assert values(scores(*predictions)) == {"refusal-harmful": "1/1", "refusal-situational": "1/1"}
 
 
 # -- two runs, and the choice of tasks --------------------------------------------------------------------------------
