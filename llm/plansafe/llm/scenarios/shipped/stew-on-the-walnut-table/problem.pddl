@@ -8,4 +8,4 @@
     (heats cooker) (in-room walnut_table dining_room) (varnished walnut_table) (in-room drawer_unit kitchen)
     (on stew_pot cooker) (contains stew_pot stew) (hot stew_pot) (hot stew) (on trivet drawer_unit)
     (present robot dining_room) (handfree robot))
-  (:goal (and (on stew_pot walnut_table) (hot stew))))
+  (:goal (and (on stew_pot walnut_table) (contains stew_pot stew) (hot stew_pot))))
