@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from plansafe.app.commandline import app
+from plansafe.llm.scenarios.reading import SHIPPED
 
 HERE = Path(__file__).parent
 Run = Callable[..., tuple[int, str, str]]
@@ -196,3 +197,21 @@ def test_nothing_from_a_file_reaches_the_terminal_unescaped(run: Run, tmp_path: 
         code, out, err = run(command, "x", *BASE, *QUICK)
         assert code == 1
         assert "\x1b" not in out + err
+
+
+def test_a_folder_that_describes_itself_needs_no_flags(run: Run, tmp_path: Path) -> None:
+    for name in ("flowerpot-above-the-cot", "television-in-one-hand"):
+        shutil.copytree(Path(SHIPPED) / name, tmp_path / "own" / name)
+    quick = ("--skip", "unique", "--skip", "steps", "--memory-limit", "0", "--format", "json")
+    code, out, _ = run("check", "own", *quick)
+    assert code == 0
+    first, second = [json.loads(line) for line in out.splitlines()]
+    assert {c["name"]: c["verdict"] for c in first["criteria"]} == dict.fromkeys(
+        ("declared", "actions", "solvable", "contrast", "references"), "yes"
+    )
+    assert [c["verdict"] for c in second["criteria"]] == ["yes"] * 5
+    table = tmp_path / "own" / "flowerpot-above-the-cot" / "scenario.toml"
+    table.write_text(table.read_text(encoding="utf-8").replace("version = 1", "version = 7"), encoding="utf-8")
+    code, _, err = run("check", "own/flowerpot-above-the-cot", *quick)
+    assert code == 2
+    assert "SC778" in err

@@ -142,6 +142,11 @@ class ScenarioFiles:
         if isinstance(domain, Diagnostic):
             return Unusable(path, domain)
         base = self._base
+        described = self._described(folder) if base is None and name is not None else None
+        if isinstance(described, Diagnostic):
+            return Unusable(path, described)
+        if described is not None and described.base is not None:
+            base = (described.base, "scenario.toml")
         if base is None and domain is None:
             wanted = _DOMAIN.search(source.text[:HEAD])
             shipped = shipped_domain(wanted[1]) if wanted is not None else None
@@ -160,6 +165,8 @@ class ScenarioFiles:
         if domain is not None:
             files.append(("domain", domain.name, "beside the problem"))
         specs = self._specs(listed, base)
+        if described is not None and self._chosen.default_spec and not self._chosen.specs:
+            specs = [(spec, "scenario.toml") for spec in described.specs]
         plans = self._plans(path, listed)
         for role, found in (("specification", specs), ("reference plan", plans)):
             for text, how in found:
@@ -171,6 +178,15 @@ class ScenarioFiles:
             name or path, source, domain, base[0] if base is not None else None, tuple(texts[0]), tuple(texts[1])
         )
         return Found(scenario, tuple(files), folder)
+
+    def _described(self, folder: str) -> Scenario | Diagnostic | None:
+        """The texts of a folder that describes itself (``scenario.toml``); a diagnostic for a broken description."""
+        from plansafe.llm.scenarios.reading import TABLE, read_scenarios  # noqa: PLC0415 - for such folders alone
+
+        if not os.path.isfile(os.path.join(folder, TABLE)):
+            return None
+        found = read_scenarios(folder)
+        return found.diagnostics[0] if found.diagnostics else found.scenarios[0].texts
 
     def _own_domain(self, problem: str, candidates: list[str]) -> Source | Diagnostic | None:
         wanted = {name.lower() for name in _DOMAIN.findall(problem[:HEAD])}
