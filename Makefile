@@ -13,7 +13,7 @@ UNSAFE_PLAN ?= examples/dinner/stove-left-alone.plan
 help:
 	@echo "make demo    audit two shipped plans, a safe one and an unsafe one"
 	@echo "make test    lint, types, layers and tests"
-	@echo "make fuzz    20,000 mutated inputs, the long random comparisons, and tests over whole data sets"
+	@echo "make fuzz    20,000 mutated inputs, 10,000 answers, the long random comparisons, and tests over whole data sets"
 	@echo "make bench   measure against kairos"
 	@echo "make bench-worlds  measure verdicts over worlds"
 	@echo "make build   source distribution, then wheel, then import it in a clean environment"
@@ -53,6 +53,7 @@ unit: setup
 fuzz: setup
 	$(BIN)/pytest -m whole
 	$(BIN)/python tests/fuzz/run.py
+	$(BIN)/python tests/fuzz/answers.py
 	$(BIN)/python tests/property/run.py --count 20000
 	$(BIN)/python tests/property/walks.py
 	$(BIN)/python tests/repair/run.py --count 540

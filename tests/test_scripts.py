@@ -82,11 +82,13 @@ SCRIPTS = {
     ),
     "tests/domains/virtualhome/run_executor.py": Run("--count 2", data=("eai-virtualhome",), module="virtualhome_eval"),
     "tests/domains/virtualhome/run_oracle.py": Run("--count 2 --no-pddl", data=("eai-virtualhome",)),
+    "tests/fuzz/answers.py": Run("--count 20"),
     "tests/fuzz/run.py": Run("--count 20 --reduce 0 --out {out}"),
     "tests/grammar/run.py": Run("0 2"),
     "tests/lint/run_lint.py": Run("--count 3"),
     "tests/models/run_loopback.py": Run("--steps 1 --tokens 20", module="xllamacpp", codes=(0, 2)),  # 2: no weights
     "tests/property/walks.py": Run("--tasks 2 --letters 2"),
+    "tests/loose/run.py": Run("--only build"),
     "tests/property/run.py": Run("--count 60"),
     "tests/repair/run.py": Run("--count 2 --jobs 1"),
     "tests/scenario/run_corrupt.py": Run("--count 2"),

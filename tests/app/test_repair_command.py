@@ -424,6 +424,22 @@ def test_a_plan_in_loose_text_is_audited_where_it_stands(run: Run) -> None:
     assert "2. Go(kitchen, hall)\n  |    ^^^^^^^^^^^^^^^^^" in out
 
 
+def test_a_step_that_the_task_lacks_makes_an_answer_invalid_and_a_plan_file_ill_formed(run: Run) -> None:
+    Path("tea.md").write_text("Sure:\n\n1. switch-on(hob, kitchen)\n2. (boil-over hob)\n")
+    code, out, _ = run("tea.md", "--from", "text", "--format", "concise")
+    assert code == 1
+    assert "tea.md:4:4: error[SC401]" in out
+    assert "INVALID" in out
+    code, out, _ = run("tea.md", "--from", "text", "--format", "json")
+    report = json.loads(out)
+    assert report["exit_code"] == 1
+    assert [finding["class"] for finding in report["findings"] if finding["step"] == 2] == ["ill-formed"]
+    Path("tea.plan").write_text("(boil-over hob)\n")
+    assert run("tea.plan", "--format", "concise")[0] == 2
+    Path("none.md").write_text("(in kitchen)\n")
+    assert run("none.md", "--from", "text", "--format", "concise")[0] == 2  # no plan
+
+
 def test_a_plan_in_loose_text_is_repaired_in_pddl(run: Run) -> None:
     Path("tea.md").write_text(LOOSE)
     code, out, _ = run("repair", "tea.md", "--from", "text", "--output", "fixed.plan")

@@ -52,6 +52,16 @@ def told(checker: Checker, text: str, style: Style = Style.FINDING) -> str:
     return of_report(style, checker, plan, checker.check(plan), text.splitlines(), Repairs(checker, QUICK))
 
 
+def test_an_ill_formed_step_is_judged_and_told(kitchen: Checker) -> None:
+    made = run(saying("Sure:\n\n```\n(juggle hob kitchen)\n```", SAFE), kitchen)
+    assert made.status is Status.FOUND
+    first = made.rounds[0]
+    assert first.report is not None
+    assert first.report.headline is Headline.INVALID
+    assert first.plan == "(juggle hob kitchen)\n"
+    assert "is no step of this home: unknown action juggle" in first.feedback
+
+
 def test_what_comes_back_is_mended(kitchen: Checker) -> None:
     made = run(saying("Sorry?", UNSAFE, SAFE), kitchen)
     assert made.status is Status.FOUND

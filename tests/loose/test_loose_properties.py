@@ -12,6 +12,7 @@ from loose_manners import CLOSED, MANNERS, Step, random_plan, text_of
 
 from plansafe.grammar.source import Source
 from plansafe.llm.loose.reader import read_loose
+from plansafe.verifier.reporting.report import FindingClass, Headline
 
 SEEDS = st.integers(0, 2**32)
 TASK = st.sampled_from(sorted(TASKS))
@@ -49,13 +50,21 @@ HARMFUL = (
     "...",
     "You must also {verb} the {thing} before you leave.",
 )
+FENCED = ("fence", "fence of calls", "fence of words", "python")
 FILLERS = ("slowly", "perhaps", "because", "whose", "surface", "really", "it", "is", "with", "between", "carefully")
 
 
 def read(task: str, text: str) -> str | None:
+    """The plan of the task that is read; none where the text is refused, or INVALID for an ill-formed step."""
     result = read_loose(Source("output.txt", text), checker(task))
     assert (result.plan is None) == bool(result.diagnostics)
     assert (result.plan is None) == (not result.steps)
+    if any([step.ill_formed for step in result.steps]):
+        assert result.plan is not None
+        report = checker(task).check(result.plan)
+        assert report.headline is Headline.INVALID
+        assert any([finding.finding_class is FindingClass.ILL_FORMED for finding in report.findings])
+        return None
     return None if result.plan is None else result.plan.text
 
 
@@ -97,7 +106,8 @@ def test_words_that_change_a_plan_refuse_it(sentence: str, task: str, seed: int,
     text = f"{said}\n\n{body}" if before else f"{body}\n{said}\n"
     plan = read(task, text)
     added = manner == "bare words" and plan is not None and len(plan.splitlines()) == len(steps) + 1
-    assert plan is None or added, text  # in mere words a further step is a further step
+    # In mere words a further step is a further step; and the last fenced block is the answer, whatever stands before.
+    assert plan is None or added or (before and manner in FENCED and plan == text_of(steps)), text
 
 
 @settings(max_examples=400, deadline=None)
@@ -126,7 +136,7 @@ def test_a_plan_within_any_words_is_read_exactly_or_not_at_all(task: str, seed: 
 @settings(max_examples=200, deadline=None)
 @given(task=TASK, seed=SEEDS)
 def test_a_line_among_the_steps_is_never_dropped(task: str, seed: int) -> None:
-    """A line of words between the steps of a list is no step of the task, and the text is refused for it."""
+    """A line of words between the steps of a list is no step of the task, and no plan of the task is read."""
     chance = random.Random(seed)
     steps = random_plan(task, chance)
     objects = vocabulary(task)[1]
@@ -141,11 +151,16 @@ def test_a_line_among_the_steps_is_never_dropped(task: str, seed: int) -> None:
 @pytest.mark.parametrize("manner", sorted(CLOSED))
 @settings(max_examples=20, deadline=None)
 @given(task=TASK, seed=SEEDS, part=st.floats(0, 1))
-def test_a_text_that_breaks_off_is_refused(manner: str, task: str, seed: int, part: float) -> None:
+def test_a_text_that_breaks_off_is_read_up_to_there_at_most(manner: str, task: str, seed: int, part: float) -> None:
+    """Whole steps of the plan, from its first on; and it is said that the text breaks off."""
     steps = random_plan(task, random.Random(seed))
     text = CLOSED[manner](task, steps)
     cut = text[: int(part * (len(text.rstrip()) - 1))]
-    assert read(task, cut) is None, cut
+    plan = read(task, cut)
+    if plan is not None:
+        assert text_of(steps).startswith(plan), cut
+        codes = {note.code for note in read_loose(Source("output.txt", cut), checker(task)).notes}
+        assert "SC741" in codes, cut
 
 
 @settings(max_examples=150, deadline=None)
@@ -156,7 +171,8 @@ def test_two_plans_are_one_or_refused(task: str, seed: int, other: int) -> None:
     second = steps if chance.random() < 0.5 else random_plan(task, random.Random(other))
     a, b = chance.choice(sorted(CLOSED)), chance.choice(sorted(CLOSED))
     text = f"{CLOSED[a](task, steps)}\nIn another notation:\n\n{CLOSED[b](task, second)}"
-    assert read(task, text) == (text_of(steps) if steps == second else None), text
+    last = b in FENCED or steps == second  # the last fenced block is the answer
+    assert read(task, text) == (text_of(second) if last else None), text
 
 
 STEMS = {
@@ -197,8 +213,8 @@ def test_names_that_differ_by_separators_alone_are_kept_apart() -> None:
     assert both.ok, both.diagnostics
 
     def one(text: str) -> str | None:
-        plan = read_loose(Source("o", f"```\n{text}\n```"), both).plan
-        return plan.text.strip() if plan else None
+        found = read_loose(Source("o", f"```\n{text}\n```"), both)
+        return found.plan.text.strip() if found.plan and not found.steps[0].ill_formed else None
 
     assert one("(go a-1)") == "(go a-1)"
     assert one("(go a_1)") == "(go a_1)"

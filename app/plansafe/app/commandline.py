@@ -296,8 +296,8 @@ def audit(
 
     Without flags, the domain, the problem and the specification are found beside the plan or among the shipped ones;
     the report says what was used. Exit codes: 0 SAFE or VALID, 1 INVALID or UNSAFE, 2 usage, unreadable file or
-    ill-formed step, 3 UNKNOWN, 4 a bug in safecheck. A batch returns the first present of 4, 2, 1, 3, 0. With --fix
-    and --diff they are those of `safecheck repair`.
+    ill-formed step (1 with --from text), 3 UNKNOWN, 4 a bug in safecheck. A batch returns the first present of 4, 2,
+    1, 3, 0. With --fix and --diff they are those of `safecheck repair`.
     """
     from plansafe.app.auditing import audit_plans  # noqa: PLC0415 - not needed to answer --help
     from plansafe.app.checking import Settings  # noqa: PLC0415

@@ -59,7 +59,11 @@ AllowNoRules = Annotated[
 LenientTypes = Annotated[bool, typer.Option("--lenient-types", help="Take type mismatches for warnings.")]
 Reading = Annotated[
     From,
-    typer.Option("--from", help="How the plan is written; `text`: steps in prose or code, read as far as they go."),
+    typer.Option(
+        "--from",
+        help="How the plan is written; `text`: an answer in prose or code. A step in it that the task does not have "
+        "makes the plan INVALID, exit code 1.",
+    ),
 ]
 ColorChoice = Annotated[Color, typer.Option(help="Colour the report.")]
 MemoryLimit = Annotated[int, typer.Option(min=0, metavar="MIB", help="For the whole run; 0: none.")]

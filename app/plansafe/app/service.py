@@ -357,7 +357,7 @@ def _placed(report: Report, prepared: Prepared, name: str) -> Report:
     exempted = tuple([e._replace(findings=tuple(map(placed, e.findings))) for e in report.decided.exempted])
     report = report._replace(decided=report.decided._replace(exempted=exempted))
     diagnostics = [d._replace(labels=tuple([moved(label) for label in d.labels])) for d in report.diagnostics]
-    return report._replace(plan=name, findings=tuple(findings), diagnostics=tuple(diagnostics))
+    return report._replace(plan=name, findings=tuple(findings), diagnostics=tuple(diagnostics), answer=True)
 
 
 def _not_a_plan(name: str, kind: Kind) -> Diagnostic:

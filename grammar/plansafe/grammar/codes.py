@@ -128,6 +128,7 @@ class SC:
     WORD_LEFT_OUT: Final = "SC736"  # number, type or speaker left out
     PLAN_REPEATED: Final = "SC737"  # plan repeated
     CHARACTERS_REPLACED: Final = "SC738"  # characters replaced
+    READ_AS_WRITTEN: Final = "SC739"  # step read as written
     NO_PLAN: Final = "SC740"  # no plan in the text
     TEXT_BREAKS_OFF: Final = "SC741"  # text breaks off
     TEXT_DECLINES: Final = "SC742"  # text declines

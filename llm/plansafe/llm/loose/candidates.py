@@ -11,11 +11,15 @@ from plansafe.llm.loose.lines import Found, Reading
 
 
 class LooseStep(NamedTuple):
-    """A step as PDDL, its place in the original text, and its line there."""
+    """A step as PDDL, its place in the original text, and its line there.
+
+    An ``ill_formed`` one is none of the task, and stands as it was written.
+    """
 
     text: str
     span: Span
     line: int
+    ill_formed: bool = False
 
 
 class LooseResult(NamedTuple):

@@ -17,7 +17,7 @@ from plansafe.llm.loose.strict import timed
 _EXPLAINS = re.compile(
     r"\b(?:explanation|explained|reasoning|rationale|notes?|why|breakdown|summary|justification)\b", re.I
 )
-_DOUBTFUL = re.compile(
+DOUBTFUL = re.compile(
     r"\b(?:draft|(?:initial|first|previous|earlier|original|old) (?:attempt|plan|version|try)|wrong|incorrect|invalid|"
     r"bad|unsafe|already|executed|history|forbidden|prohibited|illegal|removed|skipped|unnecessary|"
     r"(?:available|allowed|possible|legal|applicable|executable) (?:actions?|steps?|moves?|operators?)|example|"
@@ -84,7 +84,7 @@ class Decision:
             other_label = Label(self.report.source.name, first.steps[0].span, "another here", False)
             self.report.refuse_at(refused, plan.steps[0].span, "one plan begins here", other_label)
             break
-        if all([_DOUBTFUL.search(plan.lead.rsplit(". ", 1)[-1]) for plan in plans]):
+        if all([DOUBTFUL.search(plan.lead.rsplit(". ", 1)[-1]) for plan in plans]):
             message = f"the text does not stand by this plan: `{short(first.lead)}`"
             refused = Refused(SC.PLANS_DIFFER, message, "give the final plan alone")
             self.report.refuse_at(refused, first.steps[0].span, "this plan")

@@ -77,6 +77,10 @@ _ADDITION = re.compile(
     r"don't forget)(?: to)?\b"
 )
 _COURTESY = re.compile(r"^\W*(?:please )?(?:let me know|feel free|i hope|hope this|if you (?:have|need|would like))\b")
+_NO_STEP = re.compile(
+    r"\W*(?:then |and )?(?:if|unless|until|while|when|whenever|otherwise|else|optionally|alternatively|either|or|"
+    r"repeat|do not|don't|never|avoid|skip|loop|for each|for every)\b"
+)
 _SENTENCE = re.compile(r"(?<=[.!?;:\u2014])\s|\n")
 _WORD = re.compile(r"[^\W_][\w'-]*")
 _SUBJECTS = frozenset(("the", "this", "it", "we", "i", "you", "he", "she", "they", "that", "there", "its"))
@@ -117,6 +121,11 @@ class Prose:
     def behind(self, text: str) -> Refused | None:
         """Why a comment or an explanation behind a step does."""
         return _no_sequence(text, _BEHIND)
+
+    def opens_no_step(self, text: str) -> Refused | None:
+        """Why a sentence that says what to do is no step of a sequence."""
+        match = _NO_STEP.match(text.lower())
+        return Refused(SC.MORE_THAN_A_SEQUENCE, f"`{short(text)}` is more than a plain step", _PLAIN) if match else None
 
     def refusal(self, text: str) -> Refused | None:
         """Whether the text declines to give a plan."""

@@ -1,46 +1,44 @@
 """Plans as language models write them, read against a task: a plain plan with every liberty noted, or a refusal.
 
-``plansafe.llm.loose.wrapping`` takes the text apart; here its lines, fences, tables and data become candidate plans.
-One candidate, or several that agree, is the plan. Whatever may be a step and is not understood is a refusal: what a
-text does not say for certain is never guessed (docs/loose-text.md).
+The answer is looked for first, and where it breaks off. It is read as a plan of the task, with care; where that fails
+for its steps, it is read as it is written, and its ill-formed steps are the checker's to judge (docs/loose-text.md).
 """
 
 from __future__ import annotations
 
+import re
+
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Label, Span
-from plansafe.grammar.plan_text import is_definition, read_plan
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.sexpr import is_foreign
 from plansafe.grammar.source import Source
-from plansafe.llm.loose.candidates import LooseResult, LooseStep, Plan, Run, Step
-from plansafe.llm.loose.decision import Decision
-from plansafe.llm.loose.elements import Datum, Form, Line, Table
-from plansafe.llm.loose.lines import Found, Lines, manner_note
+from plansafe.llm.loose.as_written import AsWritten, Step
+from plansafe.llm.loose.candidates import LooseResult, LooseStep
+from plansafe.llm.loose.careful import Careful
+from plansafe.llm.loose.mending import mended
 from plansafe.llm.loose.names import Names, Refused, Tolerance
-from plansafe.llm.loose.outline import Outline
-from plansafe.llm.loose.prose import Prose
-from plansafe.llm.loose.report import COMMENTS, SKIPPED, Report
-from plansafe.llm.loose.steps import Steps
-from plansafe.llm.loose.strict import decimal, leaves_open, plain_name, strict_plan, timed
-from plansafe.llm.loose.values import Values
-from plansafe.llm.loose.wrapping import LIMIT, Block, LooseText, read_text
+from plansafe.llm.loose.report import SKIPPED
+from plansafe.llm.loose.scope import answer_scope
+from plansafe.llm.loose.strict import plain_name, strict_plan
+from plansafe.llm.loose.wrapping import LIMIT
+from plansafe.llm.loose.written import Written
 from plansafe.verifier.api import Checker
+from plansafe.verifier.execution.steps import IllFormed, Resolver
 
-_FLAWS = {
-    "cut": SC.TEXT_BREAKS_OFF,
-    "deep": SC.TEXT_TOO_LARGE,
-    "struck": SC.MORE_THAN_A_SEQUENCE,
-    "data": SC.NOT_UNDERSTOOD,
-}
-_FLAW_HELP = {"cut": "ask for the plan in full", "struck": "leave out what is struck out"}
-_QUOTES_READ = "typographic spaces, quotes or hyphens were read as plain ones"
+_BROKEN_OFF = Tolerance(SC.TEXT_BREAKS_OFF, "the text breaks off; it was read up to there", "ask for the plan in full")
+_ILL_FORMED = Tolerance(
+    SC.READ_AS_WRITTEN, "a step that the task does not have was read as it is written", "use the names of the task"
+)
+_LEFT_OUT = Tolerance(SC.TEXT_LEFT_OUT, "what stands before the answer was left out")
+_FINAL = (SC.TEXT_DECLINES, SC.TEXT_TOO_LARGE)
+_NOT_BLANK = re.compile(r"[^\r\n]")
 
 
 def read_loose(text: Source, checker: Checker) -> LooseResult:
     """Read a plan that a language model wrote; names are resolved against the checker's task.
 
     A user's mistake is a diagnostic, never an exception. Time and memory are linear in the text, which has at most a
-    million characters.
+    million characters. A step that the task does not have is an ill-formed step of the plan; the checker says INVALID.
     """
     if not checker.ok:
         return LooseResult(None, (), (), checker.diagnostics)
@@ -52,8 +50,7 @@ def read_loose(text: Source, checker: Checker) -> LooseResult:
         return _alone(text, SC.TEXT_TOO_LARGE, message, "cut the text, or write a plain plan")
     if is_foreign(text.text):
         return _alone(text, SC.NOT_UTF8, "bytes that are not UTF-8", "save the text as UTF-8")
-    names = Names(checker.engine.task, checker.compiled.symbols.types.ancestors)
-    return _Reader(text, names).read()
+    return _Answer(text, checker).read()
 
 
 def _alone(text: Source, code: str, message: str, help: str) -> LooseResult:
@@ -61,204 +58,120 @@ def _alone(text: Source, code: str, message: str, help: str) -> LooseResult:
     return LooseResult(None, (), (), (Diagnostic(code, message, (label,), help=help),))
 
 
-class _Reader:
-    """The state of reading one text."""
+def _without(text: str, spans: tuple[Span, ...]) -> str:
+    """The text with ranges overwritten, places unchanged."""
+    parts: list[str] = []
+    position = 0
+    for span in spans:
+        parts += (text[position : span.start], _NOT_BLANK.sub(" ", text[span.start : span.end]))
+        position = span.end
+    return "".join([*parts, text[position:]])
 
-    def __init__(self, source: Source, names: Names) -> None:
+
+def _says_more(text: str, steps: tuple[Step, ...]) -> bool:
+    """Whether words stand beside the steps."""
+    position = 0
+    for step in steps:
+        if re.search(r"[^\W\d]", text[position : step.start]):
+            return True
+        position = max(position, step.end)
+    return bool(re.search(r"[^\W\d]", text[position:]))
+
+
+class _Answer:
+    """The answer that a text gives."""
+
+    def __init__(self, source: Source, checker: Checker) -> None:
         self.source = source
-        self.steps = Steps(names)
-        self.prose = Prose(names)
-        self.lines = Lines(self.steps, self.prose)
-        self.loose: LooseText = read_text(source.text)
-        self.report = Report(source, self.loose.cleaned)
-        self.outline = Outline(self.report, self.lines, self.prose)
-        self.decision = Decision(self.outline)
-        self.objects: list[Step] | None = None  # of a file with one object a line
+        self.names = Names(checker.engine.task, checker.compiled.symbols.types.ancestors)
+        self.resolver = Resolver(
+            checker.engine.task, checker.engine.resolver.lenient
+        )  # the checker's has its own hints
+        self.before: Span | None = None  # what stands before the answer
+        self.end = len(source.text)  # where the answer ends; behind it the text may still object to it
 
     def read(self) -> LooseResult:
-        for flaw in self.loose.flaws:
-            self.report.refuse(
-                Refused(_FLAWS[flaw.kind], flaw.message, _FLAW_HELP.get(flaw.kind)), flaw.start, flaw.end
-            )
-        for block in self.loose.blocks:
-            if block.fenced:
-                self._fence(block)
-            else:
-                self._elements(block)
-        plan = self.decision.plan()
-        if plan is None or self.report.refusals:
-            return LooseResult(None, (), self.report.notes(), self.report.why())
-        return self._result(plan)
+        whole = Careful(self.source, self.names)
+        declined = self._find(whole)
+        if declined is not None:
+            return declined
+        reader = whole if self.before is None else Careful(self._answer(self.source.text), self.names)
+        found = reader.read()
+        if found.plan is not None or any([each.code in _FINAL for each in found.diagnostics]):
+            return self._noted(found)
+        broken = mended(reader.source.text)
+        if broken is not None:
+            closed = Careful(self._answer(self.source.text[: broken.end] + broken.closing), self.names)
+            cut = closed.read()
+            cut = cut if cut.plan is not None else self._as_written(closed)
+            if cut.plan is not None:
+                place = Span(max(broken.end - 1, 0), broken.end)
+                return self._noted(cut, (_BROKEN_OFF, place))
+        behind = self.end < len(self.source.text)
+        alone = Careful(self._answer(self.source.text[: self.end]), self.names) if behind else reader
+        as_written = self._as_written(alone)
+        if as_written.plan is not None:
+            return self._noted(as_written)
+        known = [(each.code, each.message) for each in as_written.diagnostics]
+        others = [each for each in found.diagnostics if (each.code, each.message) not in known]
+        return found._replace(diagnostics=(*as_written.diagnostics, *others))
 
-    def _result(self, plan: Plan) -> LooseResult:
-        cleaned = self.loose.cleaned
-        for places, what in (
-            (cleaned.invisible, "invisible characters were left out"),
-            (cleaned.replaced, _QUOTES_READ),
-        ):
-            for place in places[:3]:
-                self.report.note(Tolerance(SC.CHARACTERS_REPLACED, what), Span(place, place + 1))
-        for span in self.loose.reasoning:
-            self.report.note(
-                Tolerance(SC.REASONING_LEFT_OUT, "the text's reasoning was left out"),
-                self.report.place(span.start, span.end),
-            )
-        for manner in sorted(plan.manners):
-            said = manner_note(manner)
-            if said:
-                self.report.note(said, plan.steps[0].span)
-        if plan.fenced:
-            self.report.note(
-                Tolerance(SC.OTHER_NOTATION, "the plan was taken out of a fenced block"), plan.steps[0].span
-            )
-        if plan.numbered:
-            self.report.note(Tolerance(SC.OTHER_NOTATION, "the marks of a list were left out"), plan.steps[0].span)
-        steps = []
-        shown = []
-        for step in plan.steps:
-            for tolerance in step.found.step.tolerances:
-                self.report.note(tolerance, step.span)
-            written = step.found.step.text
-            steps.append(LooseStep(written, step.span, self.source.position(step.span.start)[0]))
-            shown.append(timed(written, step.time, step.found.duration))
-        return LooseResult(
-            Source(plain_name(self.source), "\n".join(shown) + "\n"), tuple(steps), self.report.notes(), ()
-        )
+    def _find(self, whole: Careful) -> LooseResult | None:
+        """Find the answer; where the text declines before it, say so."""
+        cleaned = whole.loose.cleaned
+        written = Written(whole.lines, self.resolver)
+        scope = answer_scope(whole.loose, lambda start, end: written.holds_step(cleaned.text, start, end))
+        if scope is None:
+            return None
+        self.end = cleaned.origin(scope.end - 1, scope.end).end
+        if not cleaned.text[: scope.lead].strip():
+            return None
+        if refused := whole.prose.refusal(cleaned.text[: scope.lead]):
+            whole.report.refuse(refused, 0, scope.lead)
+            return LooseResult(None, (), (), whole.report.why())
+        self.before = Span(0, cleaned.origin(scope.lead, scope.lead + 1).start)
+        return None
 
-    def _elements(self, block: Block) -> None:
-        for element in block.elements:
-            if not isinstance(element, Datum) and not (isinstance(element, Line) and element.kind == "blank"):
-                self._end_objects()
-            match element:
-                case Line():
-                    self.outline.line(element, block.fenced)
-                case Datum():
-                    self._datum(element)
-                case Table():
-                    self._table(element)
-                case Form():
-                    self._form(element)
-        self._end_objects()
+    def _answer(self, text: str) -> Source:
+        """The text without what stands before the answer, places unchanged."""
+        end = self.before.end if self.before else 0
+        return Source(self.source.name, _without(text, (Span(0, end),)))
 
-    def _fence(self, block: Block) -> None:
-        """A fenced block: a candidate of its own, or the steps of the item it stands below."""
-        outer, self.outline.run = self.outline.run, None
-        first = len(self.outline.pending)
-        lead, refusals = self.outline.take_lead(), len(self.report.refusals)
-        self.outline.before = None
-        self._elements(block)
-        runs = self.outline.pending[first:]
-        del self.outline.pending[first:]
-        self.outline.run = outer
-        steps: list[Step] = []
-        manners: set[str] = set()
-        for run in runs:
-            plan = self.decision.candidate(run) if isinstance(run, Run) else run
-            if plan is not None:
-                steps += plan.steps
-                manners |= plan.manners
-        if not steps:
-            empty = not any([not isinstance(e, Line) or e.kind == "line" for e in block.elements])
-            only_forms = all(
-                [isinstance(e, Form) or (isinstance(e, Line) and e.kind != "line") for e in block.elements]
-            )
-            if len(self.report.refusals) == refusals and not empty and not only_forms:
-                refused = Refused(SC.NOT_UNDERSTOOD, "a fenced block that holds no plan", "leave it out")
-                self.report.refuse(refused, block.start, block.start + 1)
-            return
-        owner = outer.items[-1] if outer is not None and outer.items and outer.kind != "plain" else None
-        if outer is not None and owner is not None and not owner.steps and (outer.open or outer.kind == "number"):
-            owner.steps += steps
-            owner.beneath = True
-            outer.manners |= manners
-            return
-        if len(runs) > 1:
-            refused = Refused(SC.PLANS_DIFFER, "steps in two parts of a fenced block", "write the plan without a break")
-            self.report.refuse(refused, block.start, block.start + 1)
-        self.outline.lead = ""
-        self.outline.pending.append(
-            Plan(steps, lead, manners, True, any([isinstance(r, Run) and r.kind != "plain" for r in runs]))
-        )
-        if outer is not None:
-            outer.open = False
-
-    def _datum(self, datum: Datum) -> None:
-        values = Values(self.lines)
-        single = values.is_step(datum.value) and not datum.lead
-        placed = values.plan(datum.value)
-        steps: list[Step] = []
-        for item in placed:
-            if isinstance(item.found, Refused):
-                self.report.refuse(item.found, item.start, item.end)
-            else:
-                steps.append(Step(item.found, self.report.place(item.start, item.end), None))
-        for span in datum.comments:
-            comment = self.loose.cleaned.text[span.start : span.end]
-            refused = self.prose.objection(comment, False) or self.prose.behind(comment.lstrip("#/* "))
-            if refused:
-                self.report.refuse(refused, span.start, span.end)
-            self.report.note(COMMENTS, self.report.place(span.start, span.end))
-        for text, start, end in values.said:
-            if refused := self.prose.objection(text, False):
-                self.report.refuse(refused, start, end)
-        if values.skipped:
-            self.report.note(SKIPPED, self.report.place(datum.start, datum.end))
-        if not placed and not self.loose.flaws:
-            refused = Refused(SC.NO_PLAN, "an empty list: a plan without steps is written as such in a plan file")
-            self.report.refuse(refused, datum.start, datum.end)
-        if not steps:
-            return
-        if single:
-            if self.objects is None:
-                self.objects = []
-                self.outline.pending.append(Plan(self.objects, self.outline.take_lead(), {"data"}))
-            self.objects += steps
-        else:
-            self._end_objects()
-            self.outline.pending.append(Plan(steps, f"{self.outline.take_lead()}\n{datum.lead}", {"data"}))
-        if self.outline.run is not None:
-            self.outline.run.open = False
-
-    def _end_objects(self) -> None:
-        self.objects = None
-
-    def _table(self, table: Table) -> None:
-        from plansafe.llm.loose.tables import read_table  # noqa: PLC0415 - few texts have one
-
-        steps: list[Step] = []
-        for found in read_table(table, self.lines, self.prose):
-            if isinstance(found.found, Refused):
-                self.report.refuse(found.found, found.start, found.end)
-            else:
-                steps.append(Step(found.found, self.report.place(found.start, found.end), None))
-        if steps:
-            self.outline.pending.append(Plan(steps, self.outline.take_lead(), {"table"}))
-        if self.outline.run is not None:
-            self.outline.run.open = False
-
-    def _form(self, form: Form) -> None:
-        span = self.report.place(form.start, form.end)
-        if form.what in ("domain", "problem"):
-            self.report.note(Tolerance(SC.TEXT_LEFT_OUT, f"a {form.what} beside the plan was left out"), span)
-            return
-        text = self.loose.cleaned.text[form.start : form.end]
-        read = read_plan(Source(self.source.name, text))
-        if form.what != "plan" or read.diagnostics or not is_definition(text):
-            message = read.diagnostics[0].message if read.diagnostics else f"`(define ({form.what} ..` is no plan"
-            self.report.refuse(Refused(SC.NOT_UNDERSTOOD, message), form.start, form.end)
-            return
-        if leaves_open(read):
-            message = "an order or durations that are left open, among other text"
-            self.report.refuse(Refused(SC.NOT_UNDERSTOOD, message, "write the plan alone"), form.start, form.end)
-            return
+    def _as_written(self, reader: Careful) -> LooseResult:
+        cleaned = _without(reader.loose.cleaned.text, reader.loose.reasoning)
+        read = Written(reader.lines, self.resolver).read(cleaned, 0, len(cleaned))
+        if read is None or not any([step.ill_formed for step in read.steps]):
+            refused = () if read is None or read.refused is None else (self._refused(read, read.refused, reader),)
+            return LooseResult(None, (), (), refused)
+        report = reader.report.fresh()
         steps = []
         for step in read.steps:
-            start, end = form.start + step.span.start, form.start + step.span.end
-            outcome = self.steps.words.step(list(step.tokens)) or self.steps.names.unknown_action(step.tokens[0])
-            if isinstance(outcome, Refused):
-                self.report.refuse(outcome, start, end)
-                continue
-            found = Found(outcome, start, end, decimal(step.duration))
-            steps.append(Step(found, self.report.place(start, end), decimal(step.time)))
-        if steps:
-            self.outline.pending.append(Plan(steps, self.outline.take_lead(), set()))
+            span = report.place(step.start, step.end)
+            steps.append(LooseStep(step.text, span, self.source.position(span.start)[0], step.ill_formed))
+            for tolerance in (_ILL_FORMED,) if step.taken is None else step.taken.tolerances:
+                report.note(tolerance, span)
+        if _says_more(cleaned, read.steps):
+            report.note(SKIPPED, steps[0].span)
+        plan = Source(plain_name(self.source), "".join([f"{step.text}\n" for step in steps]))
+        return LooseResult(plan, tuple(steps), report.notes(), ())
+
+    def _refused(self, read: AsWritten, refused: Refused, reader: Careful) -> Diagnostic:
+        report = reader.report.fresh()
+        report.refuse(refused, read.start, read.end)
+        return report.refusals[0]
+
+    def _noted(self, found: LooseResult, *more: tuple[Tolerance, Span]) -> LooseResult:
+        """What was read, with what was left out of it."""
+        notes = [*more] if self.before is None else [(_LEFT_OUT, self.before), *more]
+        name = self.source.name
+        steps = [
+            step._replace(ill_formed=isinstance(self.resolver.tokens(step.text[1:-1].split()), IllFormed))
+            for step in found.steps
+        ]
+        said = [
+            Diagnostic(each.code, each.message, (Label(name, span, "here"),), help=each.help, severity=Severity.NOTE)
+            for each, span in notes
+        ]
+        return found._replace(
+            steps=tuple(steps), notes=tuple(sorted([*found.notes, *said], key=lambda note: note.code))
+        )

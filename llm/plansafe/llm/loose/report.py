@@ -23,6 +23,10 @@ class Report:
         self._cleaned = cleaned
         self._notes: dict[tuple[str, str], list[Diagnostic]] = {}
 
+    def fresh(self) -> Report:
+        """A report on the same text in which nothing is said yet."""
+        return Report(self.source, self._cleaned)
+
     def refuse(self, refused: Refused, start: int, end: int) -> None:
         """Refuse what stands at a place of the cleaned text."""
         self.refuse_at(refused, self.place(start, end))

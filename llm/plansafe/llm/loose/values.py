@@ -12,20 +12,20 @@ from plansafe.llm.loose.lines import Found, Lines
 from plansafe.llm.loose.names import Refused, key, short
 from plansafe.llm.loose.placing import Resolved
 
-_ACTION = frozenset(
+ACTION_KEYS = frozenset(
     ("action", "name", "act", "command", "operator", "function", "tool", "skill", "verb", "primitive", "actionname")
 )
-_ARGUMENTS = frozenset(
+ARGUMENT_KEYS = frozenset(
     ("args", "arguments", "parameters", "params", "objects", "argument", "parameter", "object", "target")
 )
 _AGENT = frozenset(("agent", "robot", "actor", "subject", "character", "char"))
-_NUMBER = frozenset(("step", "id", "index", "number", "no", "order", "stepnumber", "stepid", "stepno", "n", "i"))
+NUMBER_KEYS = frozenset(("step", "id", "index", "number", "no", "order", "stepnumber", "stepid", "stepno", "n", "i"))
 _SAID_WORDS = (
     "reason reasoning rationale explanation description comment comments note notes thought thoughts why purpose "
     "precondition preconditions effect effects expectedstate justification details summary goal task instruction "
     "title query safetynotes"
 )
-_SAID = frozenset(_SAID_WORDS.split())
+SAID_KEYS = frozenset(_SAID_WORDS.split())
 _PLAN_WORDS = (
     "plan steps actions actionsequence sequence finalplan plansteps actionplan solution answer output result "
     "response pddlplan actionlist steplist executionplan"
@@ -68,9 +68,9 @@ class Values:
     def is_step(self, value: Value) -> bool:
         """Whether a value is one step by itself, as in a file with one object a line."""
         if value.kind == "list":
-            return isinstance(self._sequence(value).found, Found)
+            return isinstance(self.sequence(value).found, Found)
         names = {key(k.text).replace("-", "") for k, _ in value.pairs}
-        return bool(names & _ACTION) or (len(value.items) == 2 and isinstance(self._action_of(value), str))
+        return bool(names & ACTION_KEYS) or (len(value.items) == 2 and isinstance(self._action_of(value), str))
 
     def _action_of(self, value: Value) -> str | None:
         action = self.names.action(value.items[0].text) if value.items else None
@@ -80,8 +80,8 @@ class Values:
         """The value of the one key that holds the plan; ``None`` if the value is the plan itself."""
         if value.kind != "object":
             return None
-        holding = [(k, v) for k, v in value.pairs if _bare(k) in _PLAN and v.kind in ("list", "object")]
-        if not holding or any([_bare(k) in _ACTION for k, _ in value.pairs]):
+        holding = [(k, v) for k, v in value.pairs if bare_key(k) in _PLAN and v.kind in ("list", "object")]
+        if not holding or any([bare_key(k) in ACTION_KEYS for k, _ in value.pairs]):
             return None
         if len(holding) > 1:
             return Refused(
@@ -90,7 +90,7 @@ class Values:
         for k, v in value.pairs:
             if v is holding[0][1]:
                 continue
-            if _bare(k) not in _SAID or v.kind not in ("string", "bare", "list"):
+            if bare_key(k) not in SAID_KEYS or v.kind not in ("string", "bare", "list"):
                 return Refused(
                     SC.NOT_UNDERSTOOD, f"`{short(k.text)}` beside the plan is not understood", "give the plan alone"
                 )
@@ -124,14 +124,14 @@ class Values:
             steps += self._step(item)
         flat = value.items and all([item.kind in ("string", "bare") for item in value.items])
         if flat and any([isinstance(step.found, Refused) for step in steps]):
-            single = self._sequence(value)
+            single = self.sequence(value)
             if isinstance(single.found, Found):
                 return [single]
         return steps
 
     def _numbered(self, item: Value) -> int | None:
         for k, v in item.pairs:
-            if _bare(k) in _NUMBER and v.text.isdecimal() and len(v.text) < 5:
+            if bare_key(k) in NUMBER_KEYS and v.text.isdecimal() and len(v.text) < 5:
                 return int(v.text)
         return None
 
@@ -139,7 +139,7 @@ class Values:
         if value.kind == "object":
             return self._object(value)
         if value.kind == "list":
-            return [self._sequence(value)]
+            return [self.sequence(value)]
         return self._text(value)
 
     def _text(self, value: Value) -> list[Placed]:
@@ -162,7 +162,7 @@ class Values:
         found = outcome if isinstance(outcome, Refused) else Found(outcome, value.start, value.end)
         return Placed(found, value.start, value.end)
 
-    def _sequence(self, value: Value) -> Placed:
+    def sequence(self, value: Value) -> Placed:
         """``["grab", "mug"]`` or ``["grab", ["mug"]]``."""
         items = value.items
         if len(items) == 2 and items[1].kind == "list":
@@ -182,12 +182,13 @@ class Values:
         pairs = value.pairs
         if pairs and all([_STEP_KEY.match(k.text) for k, _ in pairs]):
             return self._by_number(value)
-        if pairs and not any([_bare(k) in _ACTION for k, _ in pairs]):
+        if pairs and not any([bare_key(k) in ACTION_KEYS for k, _ in pairs]):
             if all([self.names.action(k.text) is not None for k, _ in pairs]):
                 return [self._entry(k, v) for k, v in pairs]
-            steps = [(k, v) for k, v in pairs if _bare(k) in _NUMBER and v.kind == "string" and not v.text.isdecimal()]
+            numbers = [(k, v) for k, v in pairs if bare_key(k) in NUMBER_KEYS]
+            steps = [(k, v) for k, v in numbers if v.kind == "string" and not v.text.isdecimal()]
             others = [(k, v) for k, v in pairs if (k, v) not in steps]
-            if len(steps) == 1 and all([_bare(k) in _SAID for k, _ in others]):
+            if len(steps) == 1 and all([bare_key(k) in SAID_KEYS for k, _ in others]):
                 for _, v in others:
                     self._say(v)
                 return self._text(steps[0][1])
@@ -228,10 +229,10 @@ class Values:
         agent = ""
         rest: list[tuple[Value, Value]] = []
         for k, v in value.pairs:
-            bare = _bare(k)
-            if bare in _ACTION and name is None and v.kind in ("string", "bare"):
+            bare = bare_key(k)
+            if bare in ACTION_KEYS and name is None and v.kind in ("string", "bare"):
                 name = v
-            elif bare in _ARGUMENTS and arguments is None and _is_flat(v):
+            elif bare in ARGUMENT_KEYS and arguments is None and _is_flat(v):
                 arguments = _arguments(v)
             else:
                 rest.append((k, v))
@@ -249,14 +250,14 @@ class Values:
         )
         labelled: list[Argument] = []
         for k, v in rest:
-            bare = _bare(k)
+            bare = bare_key(k)
             if key(k.text) in parameters and v.kind in ("string", "bare") and arguments is None:
                 labelled.append(Argument(v.text, k.text))
             elif bare in _AGENT and v.kind == "string" and not agent:
                 agent = v.text
-            elif bare in _NUMBER and v.text.isdecimal():
+            elif bare in NUMBER_KEYS and v.text.isdecimal():
                 continue
-            elif bare in _SAID:
+            elif bare in SAID_KEYS:
                 self._say(v)
             elif v.text in ("null", "None") or (v.kind == "list" and not v.items):
                 continue
@@ -276,8 +277,14 @@ class Values:
         return [self._placed(value, self._named(name.text, arguments or [], agent))]
 
 
-def _bare(value: Value) -> str:
-    return re.sub(r"[-_ ]", "", value.text.lower())
+def bare_key(value: Value) -> str:
+    """A key without what only sets its words apart."""
+    return bare_text(value.text)
+
+
+def bare_text(text: str) -> str:
+    """The same of a key that is no value yet."""
+    return re.sub(r"[-_ ]", "", text.lower())
 
 
 def _is_flat(value: Value) -> bool:

@@ -23,7 +23,7 @@ _WRAPPER = re.compile(
     re.IGNORECASE,
 )
 _TOKEN = re.compile(r"<\|[a-z_]{1,30}\|>|</s>|<br>", re.IGNORECASE)
-_FENCE = re.compile(r"[ \t>]*(?:[-*+][ \t]+|\d{1,4}[.)][ \t]+)?(`{3,}+|~{3,}+)[ \t]*+([^`\n]*)$")
+FENCE = re.compile(r"[ \t>]*(?:[-*+][ \t]+|\d{1,4}[.)][ \t]+)?(`{3,}+|~{3,}+)[ \t]*+([^`\n]*)$")
 _EMPHASIS = re.compile(r"\*\*\*?|`+|(?<=\S)\*|\*(?=\S)")
 _ITALIC = re.compile(r"(?<!\w)_([^_\n]{1,200})_(?!\w)")
 
@@ -114,7 +114,7 @@ def _fences(text: str, flaws: list[Flaw]) -> list[tuple[bool, str, int, int]]:
     opened: tuple[str, str, int] | None = None
     for line in text.splitlines(keepends=True):
         bare = line.rstrip("\n")
-        match = _FENCE.match(bare) if "```" in bare or "~~~" in bare else None
+        match = FENCE.match(bare) if "```" in bare or "~~~" in bare else None
         after = position + len(line)
         if match is not None and opened is None:
             found.append((False, "", begin, position))

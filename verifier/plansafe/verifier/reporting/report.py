@@ -208,6 +208,7 @@ class Report(NamedTuple):
     certificate: str | None = None
     decided: Decided = Decided()
     home: Effects | None = None  # what the profile of a home changed, if there is one
+    answer: bool = False  # the plan was read in an answer, among other text
 
     @property
     def rules_checked(self) -> int:
@@ -225,14 +226,15 @@ class Report(NamedTuple):
     def exit_code(self) -> int:
         """0 SAFE or VALID, 1 INVALID or UNSAFE, 2 unreadable or ill-formed, 3 UNKNOWN, 4 a bug (SC9..).
 
-        2 is also that there was nothing to check although there had to be. The command returns the same.
+        In a plan that was read in an answer, an ill-formed step is a mistake like any other: 1. 2 is also that there
+        was nothing to check although there had to be. The command returns the same.
         """
         errors = {d.code for d in self.diagnostics if d.severity is Severity.ERROR}
         if any(code.startswith("SC9") for code in errors):
             return 4
         if self.headline is None or _USELESS & errors:
             return 2
-        if any(f.finding_class is FindingClass.ILL_FORMED for f in self.findings):
+        if not self.answer and any(f.finding_class is FindingClass.ILL_FORMED for f in self.findings):
             return 2
         return {"INVALID": 1, "UNSAFE": 1, "UNKNOWN": 3, "SAFE": 0, "VALID": 0}[self.headline.value]
 

@@ -1,0 +1,265 @@
+"""Calls as they stand in a text, whatever they name: ``(a b)``, ``a(b, c)``, ``[A] <b>``, objects and lists of data.
+
+Only the outermost are found: what stands within one is its argument. A call says nothing about the task; its words are
+the author's own. Time and memory are linear in the text, and every call is bounded.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import NamedTuple
+
+from plansafe.grammar.data_text import BrokenOff, Value, read_value
+from plansafe.llm.loose.groups import argument, groups, split_commas, unquoted
+from plansafe.llm.loose.values import ACTION_KEYS, ARGUMENT_KEYS, NUMBER_KEYS, SAID_KEYS, bare_key, bare_text
+
+LONGEST = 2_000
+"""Characters of a call. What is longer is none; nor is anything in a text that nests deeper than ``DEEPEST``."""
+MOST_WORDS = 64
+MOST_CALLS = 20_000
+LONGEST_WORD = 80
+DEEPEST = 64
+_NO_WORD = re.compile(r"[^\w?.+*/<>=&@'\-]+|'")
+_WRAPPER = re.compile(r"\(\s{0,40}(?:define\b|:?(?:plan|steps|actions|sequence)\b|\()", re.IGNORECASE)
+_BRACKET = re.compile(r"[()]|\n[ \t]*(?=\n)")
+_COMMENT_LINE = re.compile(r"^[ \t]*(?:;|//|%|#(?![ \t]*\d))[^\n]*", re.MULTILINE)
+_COMMENT_BEHIND = re.compile(r"[)\]}][ \t,.]*(;[^\n]*|(?:#|//)[ \t]?[^\n]*)")
+_FIRST_KEY = re.compile(r"\{\s{0,40}[\"']?([\w -]{1,40}?)[\"']?\s{0,8}:")
+_DATA = re.compile(r'["{}\[\]\n]')
+
+
+class Call(NamedTuple):
+    """A call: its name and arguments as written, one word each, and where it stands.
+
+    ``form`` is ``form``, ``call``, ``square``, ``data`` or ``string``, one of a list of strings; ``said``: it says
+    itself that it is an action, as an object with such a key does. ``within``: an argument was a call itself.
+    ``aside`` is what an object says under other keys, ``group`` where the list of a string begins.
+    """
+
+    words: tuple[str, ...]
+    start: int
+    end: int
+    form: str
+    said: bool = False
+    within: bool = False
+    aside: str = ""
+    group: int = -1
+
+
+class Calls(NamedTuple):
+    """The calls of a text in order; ``open`` is where a parenthesis begins that is not closed (-1 if all are)."""
+
+    found: tuple[Call, ...]
+    open: int
+
+
+def calls_in(text: str, start: int, end: int) -> Calls:
+    """The outermost calls of a range of a text; what is commented out is none."""
+    body = _without_comments(text[start:end])
+    data = _data(body)
+    spans, opened = _parentheses(body)
+    found = [call._replace(start=call.start + start, end=call.end + start) for call in data]
+    taken = [(call.start - start, call.end - start) for call in found]
+    for a, b in spans:
+        call = None if _covered(taken, a) else _call(body, a, b)
+        if call is not None:
+            found.append(call._replace(start=call.start + start, end=call.end + start))
+    covered = sorted([*taken, *spans])
+    position = 0
+    for line in body.splitlines(keepends=True):
+        for group in groups(line) if "[" in line and len(line) <= LONGEST else ():
+            a = position + group.start
+            if group.square and group.arguments and not _covered(covered, a):
+                words = (_word(group.head), *[_word(each.text) for each in group.arguments])
+                found.append(Call(words, start + a, start + position + group.end, "square"))
+        position += len(line)
+    found.sort(key=lambda call: call.start)
+    return Calls(tuple(found[:MOST_CALLS]), -1 if opened < 0 else start + opened)
+
+
+def _without_comments(body: str) -> str:
+    """The text with its comments overwritten, places unchanged. A ``#`` before a number is a numbering."""
+    body = _COMMENT_LINE.sub(lambda match: " " * len(match.group()), body)
+    return _COMMENT_BEHIND.sub(lambda match: match.group()[: match.start(1) - match.start()].ljust(len(match[0])), body)
+
+
+def _covered(spans: list[tuple[int, int]], position: int) -> bool:
+    index = bisect_right(spans, (position, 1 << 60)) - 1
+    return index >= 0 and spans[index][0] <= position < spans[index][1]
+
+
+# -- parentheses ------------------------------------------------------------------------------------------------------
+
+
+def _parentheses(body: str) -> tuple[list[tuple[int, int]], int]:
+    """Outermost pairs of parentheses, wrappers such as ``(plan ..)`` aside; and where one is left open."""
+    stack: list[tuple[int, bool]] = []  # where it opens, and whether it is a wrapper
+    spans: list[tuple[int, int]] = []
+    opened = -1
+    for bracket in _BRACKET.finditer(body):
+        match bracket.group()[0]:
+            case "(":
+                stack.append((bracket.start(), bool(_WRAPPER.match(body, bracket.start()))))
+                if len(stack) > DEEPEST:
+                    return [], -1
+            case ")":
+                if stack:
+                    begin, wrapper = stack.pop()
+                    if not wrapper and all([other for _, other in stack]):
+                        spans.append((begin, bracket.end()))
+            case _:  # an empty line: what is still open there is no call
+                opened = next((at for at, wrapper in stack if not wrapper), opened)
+                stack = [one for one in stack if one[1]]
+    return sorted(spans), next((at for at, wrapper in stack if not wrapper), opened)
+
+
+def _call(body: str, start: int, end: int) -> Call | None:
+    """A pair of parentheses as a call, with the name directly before it if there is one."""
+    inside = body[start + 1 : end - 1]
+    if len(inside) > LONGEST:
+        return None
+    within = "(" in inside
+    begin = start
+    while begin > 0 and start - begin < 80 and (body[begin - 1].isalnum() or body[begin - 1] in "_-"):
+        begin -= 1
+    head = body[begin:start].strip("-")
+    if head and body[begin - 1 : begin] == ".":  # of whom it is asked: robot.take(..)
+        while begin > 0 and start - begin < 120 and (body[begin - 1].isalnum() or body[begin - 1] in "_-."):
+            begin -= 1
+        head = body[begin:start]
+    if head and not head.isdecimal():
+        parts = [argument(part).text for part in split_commas(_flat(inside)) if part.strip()]
+        words = (_word(head), *[_word(part) for part in parts])
+        return Call(words[:MOST_WORDS], begin, end, "call", False, within)
+    parts = _flat(inside).replace(",", " ").split()
+    if not parts or all([part.strip(".:").isdecimal() for part in parts]):
+        return None
+    return Call(tuple([_word(part) for part in parts])[:MOST_WORDS], start, end, "form", False, within)
+
+
+def _flat(inside: str) -> str:
+    """A text with every call in it made one word."""
+    if "(" not in inside:
+        return inside
+    out: list[str] = []
+    depth = 0
+    for char in inside:
+        depth += {"(": 1, ")": -1}.get(char, 0)
+        out.append("-" if char in "()" or (depth and (char.isspace() or char == ",")) else char)
+    return "".join(out)
+
+
+def _word(text: str) -> str:
+    """A text as one word of a plan: lower case, without what has a meaning there."""
+    word = _NO_WORD.sub("-", unquoted(text).lower()).strip("-")
+    return word[:LONGEST_WORD] or "-"
+
+
+# -- data -------------------------------------------------------------------------------------------------------------
+
+
+class _Bracket(NamedTuple):
+    """A bracket that is open; ``height`` is how deep what it holds so far nests."""
+
+    char: str
+    start: int
+    first: int
+
+
+def _data(body: str) -> list[Call]:
+    """Objects that name an action, and lists of strings."""
+    found: list[Call] = []
+    stack: list[_Bracket] = []
+    heights: list[int] = []
+    quoted = False
+    for match in _DATA.finditer(body):
+        char = match.group()
+        if char == '"':
+            quoted = not quoted and body[match.start() - 1 : match.start()] != "\\"
+        elif char == "\n":
+            quoted = False
+        elif quoted:
+            continue
+        elif char in "{[":
+            stack.append(_Bracket(char, match.start(), len(found)))
+            heights.append(0)
+            if len(stack) > DEEPEST:
+                return []
+        elif stack:
+            opened, height = stack.pop(), heights.pop()
+            if heights:
+                heights[-1] = max(heights[-1], height + 1)
+            if height <= 1 and opened.char + char in ("{}", "[]") and match.end() - opened.start <= LONGEST:
+                calls = _value(body, opened.start, match.end(), height)
+                if calls is not None:  # what an object holds are its arguments
+                    found[opened.first :] = calls
+    for opened in stack:
+        if opens_record(body, opened.start):  # cut within its arguments
+            del found[opened.first :]
+            break
+    return found
+
+
+def opens_record(text: str, start: int) -> bool:
+    """Whether an object begins with the name of an action, or with arguments."""
+    match = _FIRST_KEY.match(text, start)
+    return match is not None and bare_text(match[1]) in ACTION_KEYS | ARGUMENT_KEYS
+
+
+def _value(body: str, start: int, end: int, height: int) -> list[Call] | None:
+    """The calls that a value is; ``None`` where it is none itself."""
+    try:
+        value, _ = read_value(body, start, end)
+    except BrokenOff:
+        return None
+    if value.kind == "object":
+        return _record(value)
+    strings = height == 0 and value.items and all([item.kind in ("string", "bare") for item in value.items])
+    if not strings or any(["(" in item.text or not item.text.strip() for item in value.items]):
+        return None
+    if len(value.items) == 1 and value.items[0].kind == "bare":  # [GRAB] <mug>
+        return None
+    if " " in value.items[0].text.strip():  # a list of steps, not one of a name and arguments
+        items = [(plain_words(item.text), item.start + (item.kind == "string"), item) for item in value.items]
+        return [Call(words, at, item.end - (item.kind == "string"), "string", group=start) for words, at, item in items]
+    return [Call(tuple([_word(item.text) for item in value.items])[:MOST_WORDS], start, end, "data")]
+
+
+def plain_words(text: str) -> tuple[str, ...]:
+    """The words of a text as those of a plan."""
+    return tuple([_word(word) for word in text.replace(",", " ").split()])[:MOST_WORDS] or ("-",)
+
+
+def _record(value: Value) -> list[Call] | None:
+    """``{"action": .., "args": [..]}``, or the like: all it says, but remarks and numbers."""
+    name: str | None = None
+    words: list[str] = []
+    aside: list[str] = []
+    within = False
+    for key, held in value.pairs:
+        bare = bare_key(key)
+        if bare in ACTION_KEYS and name is None and held.kind in ("string", "bare") and held.text.strip():
+            name = held.text
+        elif bare in SAID_KEYS or (bare in NUMBER_KEYS and held.text.isdecimal()):
+            continue
+        elif bare in ARGUMENT_KEYS or held.kind in ("string", "bare"):
+            within = within or any([item.kind in ("list", "object") for item in held.items])
+            words += _texts(held)
+            aside += [] if bare in ARGUMENT_KEYS else [held.text]
+    given = any([bare_key(key) in ARGUMENT_KEYS for key, _ in value.pairs])
+    if name is None and given:
+        return []  # arguments of no action
+    if name is None or (bare_key(value.items[0]) == "name" and not given):  # a thing may have a name too
+        return None
+    told = (_word(name), *words)[:MOST_WORDS]
+    return [Call(told, value.start, value.end, "data", True, within, "; ".join(aside)[:LONGEST])]
+
+
+def _texts(value: Value) -> list[str]:
+    """The words of a value: those of an object are its values."""
+    if value.kind == "object":
+        return [text for _, held in value.pairs for text in _texts(held)]
+    if value.kind == "list":
+        return [text for item in value.items for text in _texts(item)]
+    return [_word(value.text)] if value.text.strip() else []

@@ -1,0 +1,89 @@
+"""Where the answer of a text is: what is announced as the final plan, else the last fenced block that holds a step.
+
+What stands before it are thoughts and drafts, which the author has left behind: it is not read. Where neither is found
+the whole text is the answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from plansafe.llm.loose.wrapping import LooseText
+
+_MARKS = " \t#*_`>-\"'"
+_ANNOUNCED = re.compile(r"\bfinal[ _-]{1,2}(?:plan|answer|action sequence|sequence|solution)\b", re.IGNORECASE)
+_HEADING = re.compile(r"(?:the )?(?:final )?(?:plan|answer)", re.IGNORECASE)
+_ITEM = re.compile(r"[ \t>#*]{0,8}(?:step[ _#-]{0,2})?(?:\d{1,4}[.):]|[-*+\u2022][ \t])", re.IGNORECASE)
+_SEVERAL = re.compile(
+    r"\b(?:option|alternative(?:ly)?|approach|variant)\b|\b(?:plan|version) (?:[a-d]|\d{1,2})\b", re.I
+)
+LONGEST_ANNOUNCEMENT = 160
+
+
+class Scope(NamedTuple):
+    """Where in the cleaned text the line begins that introduces the answer, and where the answer ends."""
+
+    lead: int
+    end: int
+
+
+def answer_scope(loose: LooseText, holds_step: Callable[[int, int], bool]) -> Scope | None:
+    """The answer's place; ``None`` where it is the whole text. ``holds_step`` says it of a range of the cleaned text.
+
+    Linear in the text.
+    """
+    text = loose.cleaned.text
+    announced = _announcement(loose)
+    since = announced[1] if announced else 0
+    fences = [block for block in loose.blocks if block.fenced and block.start >= since]
+    holding = [block for block in fences if holds_step(block.start, block.end)]
+    leads = [_line_before(text, block.start) for block in holding]
+    if holding and not any([_ITEM.match(text[a:b]) or _SEVERAL.search(text[a:b]) for a, b in leads]):
+        a, b = leads[-1]
+        introduced = text[a:b].rstrip(_MARKS).endswith(":") and not holds_step(a, b)
+        opening = text.rfind("\n", 0, max(holding[-1].start - 1, 0)) + 1
+        return Scope(a if introduced else opening, holding[-1].end)
+    if announced:
+        return Scope(announced[0], len(text))
+    return None
+
+
+def _announcement(loose: LooseText) -> tuple[int, int] | None:
+    """The last line that announces the final plan, if something follows it: where it begins and ends."""
+    text = loose.cleaned.text
+    found: tuple[int, int] | None = None
+    for block in loose.blocks:
+        if block.fenced:
+            continue
+        position = block.start
+        while position < block.end:
+            end = text.find("\n", position, block.end)
+            end = block.end if end < 0 else end
+            if end - position <= LONGEST_ANNOUNCEMENT and _announces(text[position:end]):
+                found = (position, end)
+            position = end + 1
+    if found is None or not any([char.isalnum() for char in text[found[1] :]]):
+        return None
+    return found
+
+
+def _announces(line: str) -> bool:
+    bare = line.strip(_MARKS)
+    if "(" in bare or ")" in bare:
+        return False
+    if bare.endswith(":"):
+        return bool(_ANNOUNCED.search(bare) or _HEADING.fullmatch(bare[:-1].strip(_MARKS)))
+    return bool(_HEADING.fullmatch(bare)) and line.lstrip(" \t>")[:1] in ("#", "*", "_")
+
+
+def _line_before(text: str, start: int) -> tuple[int, int]:
+    """The line before a fence that is not empty: where it begins and ends."""
+    end = text.rfind("\n", 0, max(start - 1, 0))  # the end of the line before that of the opening fence
+    while end > 0:
+        begin = text.rfind("\n", 0, end) + 1
+        if text[begin:end].strip():
+            return begin, end
+        end = begin - 1
+    return 0, 0
