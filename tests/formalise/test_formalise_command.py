@@ -94,6 +94,14 @@ def test_the_model_declines(run: Run) -> None:
     assert written() == set()
 
 
+def test_a_single_refusal_of_several_is_none(run: Run) -> None:
+    code, out, _ = run(*says("CANNOT: no", "nothing", "nothing", "(:process"), SENTENCE)
+    assert code == 3
+    assert "SC645" in out
+    assert rows(out, "declined") == ["1 of 4: no"]
+    assert run(*says("CANNOT: no"), SENTENCE)[0] == 1, "of one answer it decides"
+
+
 def test_what_the_words_rule_out_is_not_asked(run: Run) -> None:
     code, out, _ = run("-m", "mock/empty", "Never switch off the alarm.")
     assert code == 1

@@ -18,6 +18,7 @@ SAYABLE = [
     "Switch off every heater at the end of the plan.",
     "You can open the fridge at most twice.",
     "Close all doors.",
+    "Open the fridge at most 2 times, and close it within 3 steps.",
 ]
 REFUSED = [
     ("Switch the stove off within five minutes.", "`minutes`", "time on a clock"),
@@ -28,6 +29,7 @@ REFUSED = [
     ("Hide the pills so that Tom never sees them.", "`sees`", "sees or hears"),
     ("Keep the kitchen as clean as possible.", "`as clean as possible`", "a wish or a degree"),
     ("Lead Rex into the hall gently.", "`gently`", "how a step is taken"),
+    ("The oven must not be hotter than 200 degrees.", "`degrees`", "the name of nothing"),
     ("Never switch off the alarm.", "`alarm`", "the name of nothing"),
     ("No cleaning product may stand on the table.", "`product`", "the name of nothing"),
     ("Do not touch an electric blanket.", "`blanket`", "the name of nothing"),

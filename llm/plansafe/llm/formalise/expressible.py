@@ -35,6 +35,7 @@ _KINDS: tuple[tuple[str, str, str], ...] = (
     (_MANNER, "how a step is taken", "say which steps, and what is so before and after them"),
 )
 _PHRASE = re.compile(r"\b(?:the|a|an|any|every|each|no|all|another|some|your|its|both) ([a-z][a-z' -]*)")
+_MEASURE = re.compile(r"\b\d+(?:[.,]\d+)* ?([a-z]+)")
 _ENDS = """
 is are was were be been being has have had must may can could should shall will would do does did not never always and
 or but nor if unless until till before after while when whenever whoever only except since once than that which who
@@ -81,7 +82,10 @@ def _unknown(noun: str, compiled: CompiledTask) -> Diagnostic:
 
 
 def _nouns(words: str) -> Iterator[str]:
-    """The last word of each phrase that an article or the like begins: what the phrase is about."""
+    """The last word of each phrase that an article or the like begins, and what a number counts or measures."""
+    for measured in _MEASURE.finditer(words):
+        if measured[1] not in _BOUNDARY:
+            yield measured[1]
     for found in _PHRASE.finditer(words):
         phrase: list[str] = []
         for word in _WORD.findall(found[1].replace("-", " ")):
