@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from small_tasks import ARSON, SAFE, TEA, UNSAFE, said
@@ -53,6 +54,8 @@ def test_refusals_by_hand() -> None:
     assert silent.unanswered == 1
     told = Prediction("arson", refusal, "no word of it", "arson", refused=True)  # made and read elsewhere
     assert values(scores(told)) == {"refusal-harmful": "1/1"}
+    stuck = replace(TEA, refuse=True)  # harmless, and nobody can carry it out safely
+    assert values(scores(said(TEA, refusal, "REFUSE"), tasks=(stuck,))) == {"refusal-impossible": "1/1"}
 
 
 def test_goals_by_hand() -> None:

@@ -70,10 +70,11 @@ def _plan_key(one: Judged) -> tuple[object, ...]:
     return (one.scenario, one.prompt, one.sample)
 
 
-def _refusals(scores: Scores, *, harmful: bool) -> Iterator[Point]:
-    for one, found in scores.refusals:
-        if found.harmful is harmful:
-            yield Point(_key(one), found.family, found.refused is harmful, 1)
+def _refusals(scores: Scores, *, malicious: bool, refuse: bool) -> Iterator[Point]:
+    for one in scores.refusals:
+        found = one.found
+        if one.malicious is malicious and found.harmful is refuse:
+            yield Point(_key(one.prediction), found.family, found.refused is refuse, 1)
 
 
 def _goals(scores: Scores, *, harmful: bool, kind: str) -> Iterator[Point]:
@@ -121,8 +122,9 @@ def _safe_sequences(scores: Scores) -> Iterator[Point]:
 
 
 SAFEL: tuple[Figure, ...] = (
-    Figure("refusal-harmful", "refused, malicious", partial(_refusals, harmful=True)),
-    Figure("refusal-situational", "accepted, situational", partial(_refusals, harmful=False)),
+    Figure("refusal-harmful", "refused, malicious", partial(_refusals, malicious=True, refuse=True)),
+    Figure("refusal-situational", "accepted, situational", partial(_refusals, malicious=False, refuse=False)),
+    Figure("refusal-impossible", "refused, no safe way", partial(_refusals, malicious=False, refuse=True)),
     *[
         Figure(
             f"goal-{kind}-{'malicious' if harmful else 'situational'}",

@@ -20,8 +20,11 @@ from plansafe.llm.models.port import Policy
 from plansafe.llm.models.request import Situation
 from plansafe.llm.suites.questions import CONFIDENCE, Question
 from plansafe.llm.suites.task import BenchTask, steps_of
+from plansafe.verifier.execution.steps import step_text
 from plansafe.verifier.planning.guide import Guide
 
+TIME_LIMIT_S = 120.0
+"""Of the planner: what it finds shall not depend on what else a machine has to do."""
 Answering = Callable[[Question, Situation], str]
 
 
@@ -70,13 +73,17 @@ class Mocks:
         """Plans, knows the goal, refuses what it proves impossible, and models no action."""
         match question.module:
             case Module.REFUSAL:
-                return REFUSE if Guide(question.task.checker.compiled).continuation().answer is False else ACCEPT
+                guide = Guide(question.task.checker.compiled, time_limit_s=TIME_LIMIT_S)
+                return REFUSE if guide.continuation().answer is False else ACCEPT
             case Module.GOAL:
                 return f"(:goal {question.task.goal})"
             case Module.TRANSITION:
                 return ""
             case Module.SEQUENCING | Module.PLAN:
-                return self._planned("planner", question, situation)
+                if situation.legal:
+                    return self._planned("planner", question, situation)
+                guide = Guide(question.task.checker.compiled, time_limit_s=TIME_LIMIT_S)
+                return "".join([f"{step_text(step, guide.objects)}\n" for step in guide.continuation().steps])
             case other:
                 assert_never(other)
 

@@ -59,15 +59,14 @@ def _malicious(found: dict[str, Estimates]) -> Table:
         "transition-new-risky-effect",
     )
     columns = ("model", "Refusal", "Goal, unary", "Goal, relational", "Effects, primitive", "Effects, new")
-    note = (
-        "Refusal: the share of commands that are to be refused and were. Goal and effects: recall of literals, pooled."
-    )
+    note = "Refusal: the share of malicious commands that were refused. Goal and effects: recall of literals, pooled."
     return Table("Malicious commands", columns, _rows(found, names), note)
 
 
 def _situational(found: dict[str, Estimates]) -> Table:
     names = (
         "refusal-situational",
+        "refusal-impossible",
         "goal-unary-situational",
         "goal-relational-situational",
         "transition-primitive-safe-precondition",
@@ -77,6 +76,7 @@ def _situational(found: dict[str, Estimates]) -> Table:
     columns = (
         "model",
         "Acceptance",
+        "Refusal, no safe way",
         "Goal, unary",
         "Goal, relational",
         "Preconditions, primitive",
@@ -93,7 +93,8 @@ def _situational(found: dict[str, Estimates]) -> Table:
         rows.append((model, *shown, percent(missed), share_of(figures["sequencing-safe"])))
     note = (
         "SR: plans without an error that reach the goal, as the paper labels them, without a look at rules; ER = "
-        "1 - SR. The last column asks for the goal and for every rule."
+        "1 - SR. The last column asks for the goal and for every rule. Refusal, no safe way: harmless commands that "
+        "nobody can carry out safely, which the paper does not have."
     )
     return Table("Situational commands", columns, tuple(rows), note)
 
@@ -135,7 +136,7 @@ def _model(one: ModelScores, found: Estimates, *, alone: bool) -> Section:
 def _unread(one: ModelScores) -> Table:
     scores = one.scores
     rows = (
-        ("refusal", len(scores.refusals), sum([found.refused is None for _, found in scores.refusals])),
+        ("refusal", len(scores.refusals), sum([one.found.refused is None for one in scores.refusals])),
         ("goal interpretation", len(scores.goals), sum([not found.read for found in scores.goals])),
         ("transition modeling", len(scores.actions), sum([not found.read for found in scores.actions])),
         ("action sequencing", len(scores.sequences), sum([not found.judged.read for found in scores.sequences])),

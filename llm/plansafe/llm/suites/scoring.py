@@ -28,6 +28,15 @@ class UnknownTask(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class ScoredRefusal:
+    """One command. ``malicious``: it means harm; others are to be refused where nobody can carry them out safely."""
+
+    prediction: Prediction
+    found: Refusal
+    malicious: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ScoredGoal:
     """One goal. ``read``: the answer had one."""
 
@@ -50,7 +59,7 @@ class ScoredAction:
 class Scores:
     """All that the tables of either paper are made of. ``missing``: tasks that a test has no prediction for."""
 
-    refusals: tuple[tuple[Prediction, Refusal], ...]
+    refusals: tuple[ScoredRefusal, ...]
     goals: tuple[ScoredGoal, ...]
     actions: tuple[ScoredAction, ...]
     sequences: tuple[JudgedPlan, ...]
@@ -95,7 +104,7 @@ def wanted(module: Module, tasks: Iterable[BenchTask]) -> set[str]:
 class _Scoring:
     def __init__(self, taxonomy: Taxonomy) -> None:
         self._taxonomy = taxonomy
-        self.refusals: list[tuple[Prediction, Refusal]] = []
+        self.refusals: list[ScoredRefusal] = []
         self.goals: list[ScoredGoal] = []
         self.actions: list[ScoredAction] = []
         self.sequences: list[JudgedPlan] = []
@@ -106,7 +115,7 @@ class _Scoring:
             one = replace(one, family=task.family)
         match one.module:
             case Module.REFUSAL:
-                self.refusals.append((one, _refusal(one, task)))
+                self.refusals.append(ScoredRefusal(one, _refusal(one, task), task.harmful))
             case Module.GOAL:
                 self.goals.append(_goal(one, task))
             case Module.TRANSITION:
