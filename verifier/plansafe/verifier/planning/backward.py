@@ -91,9 +91,12 @@ class Backward:
             known = self._free[id(formula)] = (formula, free_slots(formula))
         return known[1]
 
-    def look(self, state: State, wishes: Iterable[Wish]) -> tuple[int, list[GroundAction]]:
-        """How many steps it takes, roughly, to meet all wishes; and steps to begin with, that can be taken now."""
-        found = _Chain(self, state).look(wishes)
+    def look(self, state: State, wishes: Iterable[Wish], most: int | None = None) -> tuple[int, list[GroundAction]]:
+        """How many steps it takes, roughly, to meet all wishes; and steps to begin with, that can be taken now.
+
+        What takes more than ``most`` is not looked for, and counts as :data:`FAR`.
+        """
+        found = _Chain(self, state).look(wishes, most)
         return found.cost, found.first
 
     def way(self, state: State, wishes: Iterable[Wish]) -> list[GroundAction]:
@@ -122,12 +125,15 @@ class _Chain:
         self._open: set[Literal] = set()
         self._looked = 0
 
-    def look(self, wishes: Iterable[Wish]) -> _Looked:
+    def look(self, wishes: Iterable[Wish], most: int | None = None) -> _Looked:
         cost, needs = 0, list[Literal]()
         for formula, binding in wishes:
             self._looked = 0
             way = _NO_WAY
-            for bound in BOUNDS:
+            left = FAR if most is None else most - cost
+            if left < 0:
+                return _Looked(FAR, [], [])
+            for bound in dict.fromkeys([min(bound, left) for bound in BOUNDS]):
                 way = self._needs(formula, True, binding, bound)
                 if way.cost < FAR or self._looked > MAX_LOOKED:
                     break

@@ -332,16 +332,17 @@ class _Search:
         if self._relaxed is None and self.shortest:
             return Seen(0, [], list(execution.legal()), [])
         if self._relaxed is None:
-            return self._look_back(execution)
+            most = self.within - node.depth if self.hasty and self.within is not None else None
+            return self._look_back(execution, most)
         return self._known.looked(execution, node.key, self.shortest)
 
-    def _look_back(self, execution: Execution) -> Seen:
+    def _look_back(self, execution: Execution, most: int | None) -> Seen:
         """Where the task is too large to be ground: by what the goal and the rules need, and nothing is ruled out."""
         wishes: list[Wish] = [(part, {}) for part in execution.task.goal]
         if execution.runtime is not None:
             asked = pending(execution.runtime, execution.question)
             wishes += [(formula, dict(binding)) for formula, binding in asked if not is_temporal(formula)]
-        value, steps = self._backward.look(execution.state, wishes)
+        value, steps = self._backward.look(execution.state, wishes, most)
         return Seen(value, steps, None, [])
 
     def _learn(self, step: GroundAction, broken: Execution) -> None:

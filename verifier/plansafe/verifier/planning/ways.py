@@ -101,7 +101,8 @@ class Ways:
         for steps in tries:
             if (within is None or len(steps) <= within) and self.add(start, sum_, steps):
                 return True
-        back = self._back(start, sum_, within)
+        # A step and another one back make the kept way two longer: nothing shorter is worth looking at each step.
+        back = self._back(start, sum_, within) if within is None or within > len(kept) else None
         if back is None:
             return False
         self._remember(start.key(), sum_, back)
