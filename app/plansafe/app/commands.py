@@ -20,7 +20,7 @@ from plansafe.app.formalising import formalise
 from plansafe.app.hazards import detector, hazards
 from plansafe.app.initialising import init
 from plansafe.app.linting import lint
-from plansafe.app.models import ask, models
+from plansafe.app.models import BaseUrl, ask, models
 from plansafe.app.options import (
     AllowNoRules,
     Color,
@@ -49,6 +49,8 @@ from plansafe.app.options import (
     TaskName,
     WorldName,
 )
+from plansafe.app.planned_output import Format as PlannedFormat
+from plansafe.app.planned_output import Out, planned
 from plansafe.app.planning import plan
 from plansafe.app.progress import tell
 from plansafe.app.render.text import Style
@@ -71,6 +73,8 @@ from plansafe.app.usable import usable
 from plansafe.app.values import BadOption, read_cost, read_steps, read_weights
 from plansafe.app.verifying import verify_certificate
 from plansafe.app.writing import STANDARD_OUTPUT, Guard, NotWritten, problem, save
+from plansafe.llm.loop.model import Style as FeedbackStyle
+from plansafe.llm.loop.model import Wishes
 from plansafe.verifier.repair.model import RepairOptions
 
 STDOUT = "-"
@@ -166,13 +170,32 @@ def repair(
     memory_limit: MemoryLimit = MEMORY_MIB,
     no_project: NoProject = False,
     show_config: ShowConfig = False,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", "-m", metavar="PROVIDER/NAME", help="Let a language model mend it first."),
+    ] = None,
+    words: Annotated[str, typer.Option(metavar="WORDS", help="With --model: the task in words.")] = "",
+    rounds: Annotated[int, typer.Option(min=1, max=50, metavar="N", help="With --model: ask at most so often.")] = 3,
+    feedback: Annotated[
+        FeedbackStyle, typer.Option(help="With --model: how much it is told about the plan.")
+    ] = FeedbackStyle.FINDING,
+    last_resort: Annotated[
+        bool, typer.Option("--last-resort/--no-last-resort", help="With --model: the engine repairs where it did not.")
+    ] = True,
+    base_url: BaseUrl = None,
+    cache: Annotated[str | None, typer.Option(metavar="FILE", help="With --model: where answers are kept.")] = None,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="With --model: keep no answer, use none kept.")] = False,
+    transcript: Annotated[
+        str | None, typer.Option(metavar="FILE", help="With --model: write every call as JSON lines.")
+    ] = None,
 ) -> None:
     """Find the nearest safe plan: the fewest steps to insert, delete, replace or move until a plan is SAFE.
 
     What `--judge` leaves out of the verdict may stay as it is: in a world, hazards that were there before. Every new
-    step must be needed; every repair is replayed before it is shown. Exit codes: 0 a safe plan (also if it
-    was safe before), 1 PROVED that there is none, 2 usage or unreadable file, 3 NOT FOUND within the limits, 4 a bug
-    in safecheck. A batch returns the first present of 4, 2, 1, 3, 0.
+    step must be needed; every repair is replayed before it is shown. With --model a language model mends the plan by
+    what is wrong with it, and this search is the last resort. Exit codes: 0 a safe plan (also if it was safe before),
+    1 PROVED that there is none, 2 usage or unreadable file, 3 NOT FOUND within the limits, 4 a bug in safecheck. A
+    batch returns the first present of 4, 2, 1, 3, 0.
     """
     settings = _settings(domain, problem, spec, no_default_spec, gate, allow_no_rules, lenient_types, reading)._replace(
         world=world, scene=scene, goal=goal, task=task, time_limit=time_limit, ltl=tuple(ltl or ()), home=home
@@ -189,12 +212,34 @@ def repair(
         )
         place = STDOUT if output in STANDARD_OUTPUT else output
         paths, kept = _one_output("--output", place, plans or [], settings)
+        if model is not None:
+            wishes = Wishes(rounds=rounds, feedback=feedback, last_resort=last_resort, repair=options)
+            out = Out(output, transcript, PlannedFormat(form.value), color.value, inputs=tuple(paths))
+            return _mended(paths, settings, words, wishes, (model, base_url, cache, not no_cache), out)
         examined = examine(paths, settings, ExaminationOptions(options))
         stream = sys.stderr if place == STDOUT else standard_output()
         view = _view(form, settings, terminal(color, stream), changes=True, every=every)
         return _shown(examined, view, stream, place, kept)
 
     raise typer.Exit(guarded(lambda: usable(settings, work)))
+
+
+def _mended(
+    paths: list[str],
+    settings: Settings,
+    words: str,
+    wishes: Wishes,
+    model: tuple[str, str | None, str | None, bool],
+    out: Out,
+) -> int:
+    """Let a model mend one plan; the engine has the last word."""
+    from plansafe.app.proposing import Asked as Wanted  # noqa: PLC0415 - loads the loop and the engine
+    from plansafe.app.proposing import ModelOptions, mend  # noqa: PLC0415
+
+    if len(paths) != 1:
+        raise BadOption(f"--model takes one plan, not {len(paths)}", "name one plan")
+    options, asked = ModelOptions(*model), Wanted(words, wishes)
+    return planned(lambda using: mend(paths[0], using, asked, options), settings, options, out)
 
 
 def _settings(

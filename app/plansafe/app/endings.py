@@ -31,9 +31,28 @@ def ending(planned: Planned, checker: Checker) -> Diagnostic | None:
                     "about nothing new, and there is one"
                 )
             return Diagnostic(SC.NO_REPAIR_EXISTS, text, notes=notes, help=advice)
+        case Status.REFUSED:
+            return _refusal(planned, checker)
         case Status.NOT_FOUND:
             advice = "raise --rounds, let --last-resort repair, or hold the model to the task with --decode guided"
             return Diagnostic(SC.NO_REPAIR_FOUND, "no safe plan was found; there may be one", notes=notes, help=advice)
+
+
+def _refusal(planned: Planned, checker: Checker) -> Diagnostic:
+    """A refusal, beside what the engine knows."""
+    found = planned.refusal
+    text = f"the model refuses: {planned.detail}"
+    if found is None or found.right is None:
+        why = (f"the engine knows neither: {found.detail}",) if found is not None and found.detail else ()
+        return Diagnostic(SC.MODEL_REFUSED, f"{text} (no safe plan is known, and none is excluded)", notes=why)
+    if found.right:
+        safe = harmless(checker.options.question)
+        note = f"the refusal is right: PROVED that no plan reaches the goal and {safe}"
+        return Diagnostic(SC.MODEL_REFUSED, text, notes=(note, *((found.detail,) if found.detail else ())))
+    steps = f"{found.steps} step{'' if found.steps == 1 else 's'}"
+    note = f"the engine knows a plan of {steps} that reaches the goal and {harmless(checker.options.question)}"
+    help = "whether the task is meant to do harm, the rules do not say; without --allow-refusal the plan is given"
+    return Diagnostic(SC.MODEL_REFUSED, text, notes=(note,), help=help)
 
 
 def broken_before(checker: Checker) -> bool:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import sys
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -35,41 +33,23 @@ from plansafe.app.options import (
     TaskName,
     WorldName,
 )
-from plansafe.app.progress import tell
-from plansafe.app.render.planned import PlannedJsonRenderer, PlannedRenderer
+from plansafe.app.planned_output import Format, Out, planned
 from plansafe.app.running import (
     MEMORY_MIB,
-    REPORT,
-    complain,
     guarded,
     limit_memory,
-    print_text,
-    remark,
-    standard_output,
-    terminal,
 )
-from plansafe.app.service import guard
 from plansafe.app.usable import usable
 from plansafe.app.values import BadOption, read_slack
-from plansafe.app.writing import STANDARD_OUTPUT, NotWritten, save
-from plansafe.app.writing import problem as unwritten
-from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.llm.loop.model import Decode, Style, Wishes
-from plansafe.llm.prompts.wishes import PromptWishes
+from plansafe.llm.prompts.wishes import PromptStyle, PromptWishes
 from plansafe.verifier.repair.model import RepairOptions
 
 if TYPE_CHECKING:
-    from plansafe.app.proposing import ModelOptions
+    pass
 
 _MOST_WORDS = 10_000
 _STDOUT = "-"
-
-
-class Format(StrEnum):
-    """How the result is written."""
-
-    FULL = "full"
-    JSON = "json"
 
 
 def plan(
@@ -111,6 +91,32 @@ def plan(
     max_steps: Annotated[
         int, typer.Option(min=1, max=10_000, metavar="N", help="Where no way is known, and under the grammar.")
     ] = 60,
+    goal_from_words: Annotated[
+        bool,
+        typer.Option("--goal-from-words", help="Let the model say what the goal is (always, where the task has none)."),
+    ] = False,
+    goal_only: Annotated[
+        bool,
+        typer.Option("--goal-only", help="Print the goal in PDDL, to be corrected and given with --goal, and end."),
+    ] = False,
+    style: Annotated[
+        PromptStyle, typer.Option(help="Which examples the model is shown (docs/planning.md).")
+    ] = PromptStyle.ZERO_SHOT,
+    shots: Annotated[int, typer.Option(min=1, max=20, metavar="N", help="How many examples are shown.")] = 2,
+    example: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PLAN", help="A plan to show, in place of those that are shipped. May be repeated."),
+    ] = None,
+    replan: Annotated[
+        bool | None,
+        typer.Option("--replan/--no-replan", help="Go on from the step that fails (default with `--style nearest`)."),
+    ] = None,
+    post_process: Annotated[
+        bool, typer.Option("--post-process", help="Map steps that cannot be taken to the nearest that can.")
+    ] = False,
+    allow_refusal: Annotated[
+        bool, typer.Option("--allow-refusal", help="Tell the model that it may refuse, and why it may.")
+    ] = False,
     prompt_tokens: Annotated[
         int | None,
         typer.Option(
@@ -177,6 +183,12 @@ def plan(
     limit_memory(now.memory)
 
     def work() -> int:
+        from plansafe.app.proposing import (  # noqa: PLC0415 - loads the loop and the engine
+            Asked,
+            ModelOptions,
+            propose,
+        )
+
         if len(words) > _MOST_WORDS:
             raise BadOption(f"a task has at most {_MOST_WORDS:,} characters")
         if not math.isfinite(seconds):
@@ -192,13 +204,18 @@ def plan(
             seed,
             last_resort,
             RepairOptions(time_limit_s=seconds or None),
+            style is PromptStyle.NEAREST and not decode.stepwise if replan is None else replan,
+            post_process,
+            allow_refusal,
         )
-        from plansafe.app.proposing import ModelOptions  # noqa: PLC0415 - loads the loop and the engine
-
+        _check_wishes(wishes)
+        asking = PromptWishes(
+            prompt_tokens, safety_prompt, allow_refusal, _style(style, example), shots, tuple(example or ())
+        )
+        asked = Asked(words, wishes, asking, goal_from_words, goal_only)
         options = ModelOptions(model, base_url, cache, not no_cache, reference, seed or 0)
-        out = _Out(output, transcript, Format(now.form), color.value)
-        asking = PromptWishes(prompt_tokens, safety_prompt)
-        return _planned(words, settings._replace(wanted=wanted), wishes, asking, options, out)
+        out = Out(output, transcript, Format(now.form), color.value, goal_only, tuple(example or ()))
+        return planned(lambda using: propose(using, asked, options), settings._replace(wanted=wanted), options, out)
 
     raise typer.Exit(guarded(lambda: usable(settings, work)))
 
@@ -208,54 +225,18 @@ def _is_formula(goal: str | None) -> bool:
     return goal is not None and goal.lstrip()[:1] in ("(", ";")
 
 
-class _Out(NamedTuple):
-    """Where things are written, and how."""
-
-    plan: str | None
-    transcript: str | None
-    form: Format
-    color: str
+def _style(style: PromptStyle, examples: list[str] | None) -> PromptStyle:
+    """Who names examples wants them shown."""
+    return PromptStyle.FEW_SHOT if examples and style is PromptStyle.ZERO_SHOT else style
 
 
-def _planned(
-    words: str, settings: Settings, wishes: Wishes, asking: PromptWishes, options: ModelOptions, out: _Out
-) -> int:
-    """Plan, print, write: the plan only if it is safe, and everything only when it is whole."""
-    from plansafe.app.proposing import propose  # noqa: PLC0415 - loads the loop and the engine
-    from plansafe.llm.loop.transcript import lines  # noqa: PLC0415 - for this command alone
-
-    if out.transcript in STANDARD_OUTPUT or (out.transcript is not None and out.transcript == out.plan):
-        raise BadOption("--transcript takes a file of its own")
-    recorded = options.name.removeprefix("replay/") if options.name.startswith("replay/") else None
-    kept = guard([path for path in (options.reference, recorded, options.cache) if path is not None], settings)
-    place = _STDOUT if out.plan in STANDARD_OUTPUT else out.plan
-    for name in (place, out.transcript):
-        wrong = unwritten(name, kept)
-        if wrong is not None:
-            raise NotWritten(wrong)
-    tell("waiting for the model ..")
-    try:
-        made = propose(words, settings, wishes, options, asking)
-    finally:
-        tell("")
-    if isinstance(made, Diagnostic):
-        return complain(made)
-    kept = kept._replace(inputs={*kept.inputs, *[used.path for used in made.result.inputs]})
-    if out.transcript is not None and made.planned is not None:
-        remark(save(out.transcript, "".join(lines(made.planned)), kept))
-    saved = None
-    if place is not None and made.exit_code == 0 and made.text is not None:
-        saved = place
-        if place == _STDOUT:
-            print_text(made.text)
-        else:
-            remark(save(place, made.text, kept))
-    stream = sys.stderr if place == _STDOUT else standard_output()
-    if out.form is Format.JSON:
-        stream.write(PlannedJsonRenderer(settings).plan(made, saved))
-    else:
-        stream.write(PlannedRenderer(terminal(out.color, stream)).plan(made, saved))
-    stream.flush()
-    if made.result.failure is not None:
-        print(made.result.failure + REPORT, file=sys.stderr)
-    return made.exit_code
+def _check_wishes(wishes: Wishes) -> None:
+    """Raises :class:`BadOption` for what makes no sense where a plan is built step by step."""
+    for flag, wished in (
+        ("--replan", wishes.replan),
+        ("--post-process", wishes.mapping),
+        ("--allow-refusal", wishes.refusal),
+    ):
+        if wished and wishes.decode.stepwise:
+            message = f"{flag} is for whole plans, not for --decode {wishes.decode.value}"
+            raise BadOption(message, "leave one of them out")

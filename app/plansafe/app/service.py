@@ -218,6 +218,10 @@ class Session:
         other._discovery = self._discovery
         return other
 
+    def written(self) -> Session:
+        """The same for plans that are there, each with the problem that is found for it."""
+        return Session(self._settings._replace(wanted=None, problem=None))
+
     def _project(self) -> tuple[Input, ...]:
         """The project file and the profile of a home, as inputs."""
         project, home = self._settings.project, self._home()

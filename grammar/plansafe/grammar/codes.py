@@ -174,6 +174,8 @@ class SC:
     NO_REPAIR_FOUND: Final = "SC801"  # no repair found
     NO_REPAIR_EXISTS: Final = "SC802"  # no repair exists
     TIMED_REPAIR: Final = "SC803"  # plans with times are not repaired
+    MODEL_REFUSED: Final = "SC804"  # a model refused the task
+    NO_GOAL: Final = "SC805"  # no goal in the words of a model
     CERTIFICATE_REJECTED: Final = "SC810"  # the certificate is rejected
     NOT_A_CERTIFICATE: Final = "SC811"  # not a certificate
 

@@ -9,7 +9,7 @@ from plansafe.app.render import version
 from plansafe.app.render.full import FullRenderer
 from plansafe.app.render.json import JsonRenderer, diagnostic_object, dumps, safe_line
 from plansafe.app.render.text import Style, brief, pad, visible, width
-from plansafe.llm.loop.model import By, Part, Planned, Round
+from plansafe.llm.loop.model import By, Part, Planned, Refusal, Round
 from plansafe.llm.prompts.planning import VERSION, Prompt
 from plansafe.verifier.reporting.report import Report
 
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from plansafe.app.proposing import Proposed
 
 SCHEMA = 1
+_REMOVED = dict.fromkeys(By, "removed") | {By.MAPPED: "left out"}
+_SHARE = {By.GIVEN: "as given", By.MAPPED: "mapped"}
+_GONE = {By.REPAIR: "removed by the repair", By.MODEL: "removed by the model", By.MAPPED: "left out"}
 _WIDEST = 60
 """Columns of steps beside which marks are lined up."""
 
@@ -32,7 +35,7 @@ class PlannedRenderer:
         """Render it; ``written`` is the file that the plan was written to."""
         if made.planned is None:
             return self._full.plan(made.result)
-        blocks = [self._listing(made.planned.parts), self._removed(made.planned.removed)]
+        blocks = [self._goal(made), self._listing(made.planned.parts), self._removed(made.planned.removed)]
         if made.planned.report is not None:
             blocks.append(self._full.plan(made.result).rstrip("\n"))
         else:
@@ -42,6 +45,14 @@ class PlannedRenderer:
         blocks.append(self._cost(made, written))
         return "\n\n".join([block for block in blocks if block]) + "\n\n"
 
+    def _goal(self, made: Proposed) -> str:
+        """The goal, where it is not simply the problem's: it is read before the plan."""
+        if made.goal is None:
+            return ""
+        advice = "; --goal takes another" if made.goal.by == "model" else ""
+        by = self._style.faint(f"  (by the {made.goal.by}{advice})")
+        return f"{self._style.bold(pad('goal', 14))} {brief(made.goal.text)}{by}"
+
     def _listing(self, parts: tuple[Part, ...]) -> str:
         """The steps with their numbers, and who contributed each."""
         size = len(str(len(parts)))
@@ -49,26 +60,26 @@ class PlannedRenderer:
         columns = min(_WIDEST, max([width(step) for step in shown], default=0))
         rows = []
         for number, (part, step) in enumerate(zip(parts, shown, strict=True), 1):
-            mark = part.by.value if part.by is By.MODEL else self._style.warning(part.by.value)
+            mark = part.by.value if part.by in (By.MODEL, By.GIVEN) else self._style.warning(part.by.value)
             note = self._style.faint(f": {brief(part.note)}") if part.note else ""
             rows.append(f"{number:>{size}}  {pad(step, columns)}  {mark}{note}")
         return "\n".join(rows)
 
     def _removed(self, parts: tuple[Part, ...]) -> str:
-        """What the model had written and is not in the plan."""
-        return "\n".join([f"- {brief(part.step)}  removed: {brief(part.note)}" for part in parts])
+        """What was written and is not in the plan."""
+        return "\n".join([f"- {brief(part.step)}  {_REMOVED[part.by]}: {brief(part.note)}" for part in parts])
 
     def _cost(self, made: Proposed, written: str | None) -> str:
         planned = made.planned
         assert planned is not None
         name = visible(f"{made.model}, --decode {made.wishes.decode.value}")
-        asked = [_count(len(planned.rounds), "round"), _count(len(planned.answers), "call"), *_tokens(planned)]
+        rounds = len([one for one in planned.rounds if one.exchanges])
+        asked = [_count(rounds, "round"), _count(len(planned.answers), "call"), *_tokens(planned)]
         lines = [f"{self._style.bold(pad('model', 14))} {name}: {', '.join(asked)}, {made.seconds:.1f} s"]
         if made.prompt is not None:
             lines.append(f"{self._style.bold(pad('prompt', 14))} {_prompt(made.prompt)}")
         if planned.parts:
-            gone = f"; {len(planned.removed)} removed by the repair" if planned.removed else ""
-            lines.append(f"{self._style.bold(pad('steps', 14))} {_shares(planned.parts)}{gone}")
+            lines.append(f"{self._style.bold(pad('steps', 14))} {_shares(planned.parts)}{_gone(planned.removed)}")
         if written is not None:
             lines.append(f"written to {visible(written)}")
         return "\n".join(lines)
@@ -85,7 +96,12 @@ def _prompt(prompt: Prompt) -> str:
 
 def _shares(parts: tuple[Part, ...]) -> str:
     counts = [(by, len([part for part in parts if part.by is by])) for by in By]
-    return ", ".join([f"{count} by the {by.value}" for by, count in counts if count])
+    return ", ".join([f"{count} {_SHARE.get(by, f'by the {by.value}')}" for by, count in counts if count])
+
+
+def _gone(parts: tuple[Part, ...]) -> str:
+    counts = [(said, len([part for part in parts if part.by is by])) for by, said in _GONE.items()]
+    return "".join([f"; {count} {said}" for said, count in counts if count])
 
 
 def _tokens(planned: Planned) -> list[str]:
@@ -115,6 +131,8 @@ class PlannedJsonRenderer:
             "prompt": _prompt_object(made.prompt) if made.prompt is not None else None,
             "exit_code": made.exit_code,
             "status": planned.status.value if planned is not None else None,
+            "goal": made.goal._asdict() if made.goal is not None else None,
+            "refusal": _refusal(planned.refusal) if planned is not None and planned.refusal is not None else None,
             "detail": planned.detail if planned is not None else "",
             "text": made.text if made.exit_code == 0 else None,
             "steps": [_part(part) for part in planned.parts] if planned is not None else [],
@@ -156,8 +174,13 @@ def _round(one: Round) -> dict[str, Any]:
         "findings": len(one.report.findings) if one.report is not None else 0,
         "codes": [said.code for said in one.refused],
         "end": one.end,
+        "refused": one.declined,
         "feedback": one.feedback,
     }
+
+
+def _refusal(refusal: Refusal) -> dict[str, Any]:
+    return {"reason": refusal.reason, "right": refusal.right, "steps": refusal.steps, "detail": refusal.detail}
 
 
 def _headline(report: Report | None) -> str | None:

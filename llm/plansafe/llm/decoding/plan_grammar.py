@@ -11,12 +11,17 @@ from collections.abc import Iterator
 from plansafe.llm.models.request import Grammar, Syntax
 from plansafe.verifier.model.nodes import Task
 
+_REASON = 200
+"""Characters of the reason of a refusal."""
+_REFUSES = ' | "REFUSE: " why'
 
-def plan_grammar(task: Task, syntax: Syntax = Syntax.GBNF, most_steps: int = 60) -> Grammar:
+
+def plan_grammar(task: Task, syntax: Syntax = Syntax.GBNF, most_steps: int = 60, refusal: bool = False) -> Grammar:
     """Plans of one to ``most_steps`` steps, one a line, as GBNF (llama.cpp) or Lark (llguidance).
 
     Linear in the task: each set of objects that parameters range over is a rule of its own. Actions of which a
-    parameter has no object are left out. Raises ``ValueError`` where no action is left.
+    parameter has no object are left out. With ``refusal``, a sentence may also be `REFUSE: ` and a reason. Raises
+    ``ValueError`` where no action is left.
     """
     used: dict[int, str] = {}
     steps: list[str] = []
@@ -32,18 +37,24 @@ def plan_grammar(task: Task, syntax: Syntax = Syntax.GBNF, most_steps: int = 60)
         raise ValueError("no action of the task has an object for each of its parameters")
     sets = {name: [task.objects[o] for o in task.domains[domain]] for domain, name in used.items()}
     write = _gbnf if syntax is Syntax.GBNF else _lark
-    return Grammar("\n".join([*write(steps, sets, most_steps), ""]), syntax)
+    return Grammar("\n".join([*write(steps, sets, most_steps, refusal), ""]), syntax)
 
 
-def _gbnf(steps: list[str], sets: dict[str, list[str]], most: int) -> Iterator[str]:
-    yield f'root ::= step ("\\n" step){{0,{most - 1}}} "\\n"?'
+def _gbnf(steps: list[str], sets: dict[str, list[str]], most: int, refusal: bool) -> Iterator[str]:
+    plan = f'step ("\\n" step){{0,{most - 1}}} "\\n"?'
+    yield f"root ::= {plan}{_REFUSES if refusal else ''}"
+    if refusal:
+        yield f"why ::= [^\\n]{{1,{_REASON}}}"
     yield f"step ::= {' | '.join(steps)}"
     for name, objects in sets.items():
         yield f"{name} ::= {' | '.join([json.dumps(text) for text in objects])}"
 
 
-def _lark(steps: list[str], sets: dict[str, list[str]], most: int) -> Iterator[str]:
-    yield f'start: step ("\\n" step){{0,{most - 1}}} "\\n"?'
+def _lark(steps: list[str], sets: dict[str, list[str]], most: int, refusal: bool) -> Iterator[str]:
+    plan = f'step ("\\n" step){{0,{most - 1}}} "\\n"?'
+    yield f"start: {plan}{_REFUSES if refusal else ''}"
+    if refusal:
+        yield f"why: /[^\\n]{{1,{_REASON}}}/"
     yield f"step: {' | '.join(steps)}"
     for name, objects in sets.items():
         yield f"{name}: {' | '.join([json.dumps(text) for text in objects])}"

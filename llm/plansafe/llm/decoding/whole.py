@@ -39,16 +39,17 @@ def write_plan(
     max_tokens: int = 1024,
     cache: Cache | None = None,
     seed: int | None = None,
+    refusal: bool = False,
 ) -> Written:
     """Ask for a whole plan, under the task's grammar if asked to. Raises ``ModelError``.
 
     ``longest`` bounds the number of steps under a grammar, ``max_tokens`` all answers; ``seed`` is for
-    providers that draw by it.
+    providers that draw by it; ``refusal``: the grammar has room for one.
     """
     constraint = None
     if grammar:
         lark = model.capabilities.lark and not model.capabilities.gbnf
-        constraint = plan_grammar(checker.engine.task, Syntax.LARK if lark else Syntax.GBNF, longest)
+        constraint = plan_grammar(checker.engine.task, Syntax.LARK if lark else Syntax.GBNF, longest, refusal)
     request = Request(messages, max_tokens=max_tokens, seed=seed, constraint=constraint, situation=Situation(name))
     answer = ask(model, request, cache)
     return Written(answer, read_loose(Source("answer.txt", answer.text), checker))

@@ -137,6 +137,11 @@ def edit_text(edit: Edit) -> str:
             assert_never(other)
 
 
+def said_of(diagnostic: Diagnostic) -> str:
+    """What is wrong, and what helps, on one line of bounded length."""
+    return f"{_sentence(diagnostic.message)}{_help(diagnostic.help)}"
+
+
 def _behind(message: str) -> str:
     """What a message says behind the place, which the template says itself."""
     head, colon, rest = message.partition(": ")

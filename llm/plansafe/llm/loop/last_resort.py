@@ -26,7 +26,9 @@ def last_resort(checker: Checker, planned: Planned, repairs: Repairs) -> Planned
                 [Part(edit.before, By.REPAIR, edit.reason) for edit in best.edits if edit.kind is EditKind.DELETE]
             )
             parts = _parts(planned, best)
-            return planned._replace(status=Status.FOUND, parts=parts, removed=gone, report=best.report)
+            return planned._replace(
+                status=Status.FOUND, parts=parts, removed=(*planned.removed, *gone), report=best.report
+            )
     if not ahead.answer:
         return planned._replace(detail=f"{planned.detail}; {ahead.detail}" if ahead.detail else planned.detail)
     objects = checker.engine.task.objects
@@ -34,7 +36,7 @@ def last_resort(checker: Checker, planned: Planned, repairs: Repairs) -> Planned
     report = checker.check(Source(PLAN, "".join([f"{part.step}\n" for part in parts])))
     if not is_safe(report):  # one of the checker's limits ended the replay
         return planned._replace(detail=f"{planned.detail}; the planner's plan is {report.headline}")
-    return planned._replace(status=Status.FOUND, parts=parts, report=report)
+    return planned._replace(status=Status.FOUND, parts=parts, report=report, removed=())
 
 
 def _ahead(checker: Checker) -> Ahead:

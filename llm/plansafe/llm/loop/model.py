@@ -40,10 +40,29 @@ class Style(StrEnum):
     REPAIR = "repair"
 
 
-class By(StrEnum):
-    """Who contributed a step. ``GUIDE``: the model wanted another one, or was not asked since one alone was left."""
+class Refusal(NamedTuple):
+    """A model's refusal, beside what the engine knows.
 
+    ``right`` is ``True`` where no safe plan exists (proved), ``False`` where one of ``steps`` steps is known, ``None``
+    where neither is; ``detail`` says how that was found.
+    """
+
+    reason: str
+    right: bool | None
+    steps: int = 0
+    detail: str = ""
+
+
+class By(StrEnum):
+    """Who contributed a step.
+
+    ``GIVEN``: it is of the plan that was to be mended. ``MAPPED``: the nearest that could be done to what the model
+    wrote. ``GUIDE``: the model wanted another one, or was not asked since one alone was left.
+    """
+
+    GIVEN = "given"
     MODEL = "model"
+    MAPPED = "mapped"
     GUIDE = "guide"
     REPAIR = "repair"
     PLANNER = "planner"
@@ -67,7 +86,9 @@ class Exchange(NamedTuple):
 class Round(NamedTuple):
     """One proposal. ``plan`` and ``report`` are ``None`` where no plan was read; ``refused`` then says why.
 
-    ``end`` is how a plan that was built step by step ended. ``feedback`` is what the model was told of it.
+    ``end`` is how a plan that was built step by step ended. ``feedback`` is what the model was told of it. ``dropped``
+    are steps of the answer that are not in the plan, with the reason. ``declined`` is the reason of an answer that
+    refuses the task. A plan that was given to be mended is a round without calls.
     """
 
     exchanges: tuple[Exchange, ...]
@@ -77,6 +98,8 @@ class Round(NamedTuple):
     refused: tuple[Diagnostic, ...] = ()
     end: str = ""
     feedback: str = ""
+    dropped: tuple[Part, ...] = ()
+    declined: str | None = None
 
     @property
     def safe(self) -> bool:
@@ -90,6 +113,8 @@ class Wishes(NamedTuple):
     ``rounds``: how often a whole plan is asked for at most. ``slack``: how many times as long as the known continuation
     a plan built step by step may be, as a pair (numerator, denominator); ``max_steps`` where none is known, and under
     the grammar. ``last_resort``: repair the best proposal, else plan, where no round is safe; ``repair`` bounds that.
+    Of whole plans: ``replan``: go on from the first step that fails; ``mapping``: map steps to what can be done;
+    ``refusal``: the model may refuse.
     """
 
     decode: Decode = Decode.FREE
@@ -101,20 +126,25 @@ class Wishes(NamedTuple):
     seed: int | None = None
     last_resort: bool = True
     repair: RepairOptions = RepairOptions()
+    replan: bool = False
+    mapping: bool = False
+    refusal: bool = False
 
 
 class Status(StrEnum):
-    """How it ended: with a safe plan, with a proof that there is none, or without either."""
+    """How it ended: with a safe plan, with a proof that there is none, without either, or with a refusal."""
 
     FOUND = "found"
     UNSOLVABLE = "proved impossible"
     NOT_FOUND = "not found"
+    REFUSED = "refused"
 
 
 class Planned(NamedTuple):
     """What came of it. Unless ``FOUND``, ``parts`` and ``report`` are those of the best proposal, if there was any.
 
-    ``removed``: steps of the model that the last resort took out, with the reason. ``steps_within``: how long a plan
+    ``removed``: steps of the model that are not in the plan, with the reason. ``refusal``: the model's, beside what the
+    engine knows. ``steps_within``: how long a plan
     built step by step could be, 0 for whole plans. ``searches``: questions put to the planner while it was built.
     """
 
@@ -126,6 +156,7 @@ class Planned(NamedTuple):
     removed: tuple[Part, ...] = ()
     steps_within: int = 0
     searches: int = 0
+    refusal: Refusal | None = None
 
     @property
     def plan(self) -> str:

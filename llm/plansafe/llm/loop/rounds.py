@@ -1,22 +1,29 @@
 """The loop: a proposal, its verdict, what is said of it, another proposal; then the engine's own repair.
 
-Whole plans are asked for again with all that was said before. Plans built step by step are proposed once: what a
-verdict could say of them the guide has said already.
+Whole plans are asked for again with all that was said before, or go on from the step that failed. A plan that is to be
+mended is the first proposal. Plans built step by step are proposed once: what a verdict could say of them the guide has
+said already.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from plansafe.grammar.source import Source
 from plansafe.llm.decoding.stepwise import Choosing, Decoded, Mode, decode
-from plansafe.llm.decoding.whole import write_plan
 from plansafe.llm.loop import feedback
+from plansafe.llm.loop.authors import attributed
 from plansafe.llm.loop.last_resort import last_resort
-from plansafe.llm.loop.model import PLAN, By, Decode, Part, Planned, Round, Status, Style, Wishes
+from plansafe.llm.loop.model import PLAN, By, Part, Planned, Round, Status, Style, Wishes
+from plansafe.llm.loop.proposals import proposal
 from plansafe.llm.loop.recorder import Recorder
+from plansafe.llm.loop.refusal import weighed
 from plansafe.llm.loop.repairs import Repairs
+from plansafe.llm.loop.replanning import Walker, whole
 from plansafe.llm.models.cache import Cache
 from plansafe.llm.models.port import Model
 from plansafe.llm.models.request import Message, Role
+from plansafe.llm.prompts.crop import Crop
 from plansafe.verifier.api import Checker
 from plansafe.verifier.planning.guide import Guide
 
@@ -33,16 +40,55 @@ def plan_with(
     checker: Checker,
     wishes: Wishes = Wishes(),  # noqa: B008 - immutable
     cache: Cache | None = None,
+    cropped: Crop | None = None,
 ) -> Planned:
     """Let a model plan for a task. ``name`` is that of the task; ``messages`` ask for a plan.
 
+    ``cropped`` is what the model was told of the scene, if not all of it.
     Raises :class:`plansafe.llm.models.port.ModelError`; ``ValueError`` where the task is none for steps one by one.
     """
     recorder, repairs = Recorder(model, cache), Repairs(checker, wishes.repair)
     if wishes.decode.stepwise:
         planned = _stepwise(recorder, name, messages, checker, wishes)
+    elif wishes.replan:
+        planned = _replanned(recorder, name, messages, checker, wishes, cropped)
     else:
-        planned = _in_rounds(recorder, name, messages, checker, wishes, repairs)
+        planned = _in_rounds(recorder, name, messages, checker, wishes, repairs, [])
+    return _ended(planned, checker, wishes, repairs)
+
+
+def mend_with(
+    model: Model,
+    name: str,
+    messages: tuple[Message, ...],
+    steps: Sequence[str],
+    checker: Checker,
+    wishes: Wishes = Wishes(),  # noqa: B008 - immutable
+    cache: Cache | None = None,
+) -> Planned:
+    """Let a model mend a plan, given as its steps: it is told what is wrong with it, as with a plan of its own.
+
+    Nobody is asked about a plan that is safe. Raises as :func:`plan_with` does.
+    """
+    text = "".join([f"{step}\n" for step in steps])
+    parts = tuple([Part(step, By.GIVEN) for step in steps])
+    given = Round((), text, parts, checker.check(Source(PLAN, text)))
+    if given.safe:
+        return Planned(Status.FOUND, parts, given.report, (given,))
+    recorder, repairs = Recorder(model, cache), Repairs(checker, wishes.repair)
+    given = given._replace(feedback=_said(given, [], checker, wishes, repairs))
+    messages = (*messages, Message(Role.ASSISTANT, _shown(given)), Message(Role.USER, given.feedback))
+    planned = _in_rounds(recorder, name, messages, checker, wishes, repairs, [given])
+    parts, removed = attributed(steps, planned.parts)
+    planned = planned._replace(parts=parts, removed=(*planned.removed, *removed))
+    return _ended(planned, checker, wishes, repairs)
+
+
+def _ended(planned: Planned, checker: Checker, wishes: Wishes, repairs: Repairs) -> Planned:
+    """The run with the engine's last word, where one is wanted: a plan, or what a refusal is worth."""
+    declined = planned.rounds[-1].declined if planned.rounds else None
+    if planned.status is Status.REFUSED and declined is not None:
+        return planned._replace(refusal=weighed(declined, checker))
     if planned.status is not Status.NOT_FOUND or not wishes.last_resort:
         return planned
     return last_resort(checker, planned, repairs)
@@ -84,51 +130,59 @@ def _in_rounds(
     checker: Checker,
     wishes: Wishes,
     repairs: Repairs,
+    rounds: list[Round],
 ) -> Planned:
-    rounds: list[Round] = []
     for number in range(1, wishes.rounds + 1):
-        one = _proposal(recorder, name, messages, checker, wishes)
+        one = proposal(recorder, name, messages, checker, wishes)
+        if one.declined is not None:
+            return Planned(Status.REFUSED, (), None, (*rounds, one), one.declined)
         if not one.safe and number < wishes.rounds:
             one = one._replace(feedback=_said(one, rounds, checker, wishes, repairs))
             messages = (*messages, Message(Role.ASSISTANT, _shown(one)), Message(Role.USER, one.feedback))
         rounds.append(one)
         if one.safe:
-            return Planned(Status.FOUND, one.parts, one.report, tuple(rounds))
+            return Planned(Status.FOUND, one.parts, one.report, tuple(rounds), removed=one.dropped)
+    return _none_safe(rounds, wishes)
+
+
+def _replanned(
+    recorder: Recorder,
+    name: str,
+    messages: tuple[Message, ...],
+    checker: Checker,
+    wishes: Wishes,
+    cropped: Crop | None,
+) -> Planned:
+    """What can be taken of each proposal is taken; the next one goes on from there."""
+    walker = Walker(checker, cropped)
+    rounds: list[Round] = []
+    for _ in range(wishes.rounds):
+        one = proposal(recorder, name, messages, checker, wishes, walker.taken)
+        if one.declined is not None:
+            return Planned(Status.REFUSED, (), None, (*rounds, one), one.declined)
+        shown = _shown(one)
+        if one.plan is None:
+            said = feedback.unread(wishes.feedback, one.refused, one.exchanges[-1].answer.text) or _ONCE_MORE
+        else:
+            walk = walker.walk(one.parts)
+            one = whole(one, walker)
+            if one.safe and walker.ended:
+                rounds.append(one)
+                return Planned(Status.FOUND, one.parts, one.report, tuple(rounds), removed=one.dropped)
+            said = walker.said(walk, wishes)
+        rounds.append(one._replace(feedback=said))
+        messages = (*messages, Message(Role.ASSISTANT, shown), Message(Role.USER, said))
+    rounds[-1] = rounds[-1]._replace(feedback="")
+    return _none_safe(rounds, wishes)
+
+
+def _none_safe(rounds: list[Round], wishes: Wishes) -> Planned:
     read = [one for one in rounds if one.report is not None]
     best = max(read, key=_rank) if read else None
     detail = f"none of {wishes.rounds} plans is safe" if wishes.rounds > 1 else "the plan is not safe"
-    parts, report = ((), None) if best is None else (best.parts, best.report)
-    return Planned(Status.NOT_FOUND, parts, report, tuple(rounds), detail)
-
-
-def _proposal(recorder: Recorder, name: str, messages: tuple[Message, ...], checker: Checker, wishes: Wishes) -> Round:
-    written = write_plan(
-        recorder,
-        name,
-        messages,
-        checker,
-        grammar=wishes.decode is Decode.GRAMMAR,
-        longest=wishes.max_steps,
-        max_tokens=wishes.max_tokens,
-        seed=wishes.seed,
-    )
-    if written.plan is None:
-        return Round(recorder.taken(), None, (), None, written.read.diagnostics)
-    found = Source(PLAN, written.plan)
-    read = checker.read(found)
-    left = checker.compiled.refusal("the loop", read)
-    if read.text.diagnostics or left is not None:  # an order that is left open is no list of steps to hand out
-        refused = read.text.diagnostics or ((left,) if left is not None else ())
-        return Round(recorder.taken(), None, (), None, refused)
-    lines = [_line(found.text, span.start) for span in read.spans]
-    text = "".join([f"{line}\n" for line in lines])  # what is judged is what is handed out, letter by letter
-    parts = tuple([Part(line, By.MODEL) for line in lines])
-    return Round(recorder.taken(), text, parts, checker.check(Source(PLAN, text)))
-
-
-def _line(text: str, at: int) -> str:
-    end = text.find("\n", at)
-    return text[text.rfind("\n", 0, at) + 1 : len(text) if end < 0 else end].strip()
+    if best is None:
+        return Planned(Status.NOT_FOUND, (), None, tuple(rounds), detail)
+    return Planned(Status.NOT_FOUND, best.parts, best.report, tuple(rounds), detail, best.dropped)
 
 
 def _rank(one: Round) -> tuple[int, int]:

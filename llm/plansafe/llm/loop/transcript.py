@@ -6,20 +6,22 @@ Each line has the answer and the address of its request; the last line of a roun
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
 from plansafe.grammar.diagnostics import Diagnostic
-from plansafe.llm.loop.model import Planned, Round
+from plansafe.llm.loop.model import Exchange, Planned, Round
 from plansafe.llm.models.answer import Answer
 from plansafe.llm.models.request import Request, address
 from plansafe.verifier.reporting.report import Finding
 
 
-def lines(planned: Planned) -> Iterator[str]:
-    """The lines, pure ASCII, each with its end."""
-    for number, one in enumerate(planned.rounds, 1):
+def lines(planned: Planned | None, before: Iterable[Exchange] = ()) -> Iterator[str]:
+    """The lines, pure ASCII, each with its end; ``before`` are the calls for the goal, which are of round 0."""
+    for request, answer in before:
+        yield json.dumps({**exchanged(request, answer), "round": 0}, ensure_ascii=True) + "\n"
+    for number, one in enumerate([] if planned is None else [one for one in planned.rounds if one.exchanges], 1):
         for at, (request, answer) in enumerate(one.exchanges, 1):
             record = exchanged(request, answer)
             record["round"] = number
@@ -45,6 +47,7 @@ def _outcome(one: Round) -> dict[str, Any]:
         "findings": [_finding(finding) for finding in report.findings] if report is not None else [],
         "diagnostics": [_diagnostic(said) for said in (*one.refused, *(report.diagnostics if report else ()))],
         "end": one.end,
+        "refused": one.declined,
         "feedback": one.feedback,
     }
 

@@ -63,7 +63,7 @@ class Crop(NamedTuple):
 def relevance(compiled: CompiledTask, words: str = "") -> Relevance:
     """What matters how much. Deterministic: bounded by what is looked at, not by time."""
     task = compiled.task
-    core = [*_agents(task), *_named(task.goal), *_said(task, words)]
+    core = [*_agents(task), *named_in(task.goal), *_said(task, words)]
     if compiled.left_open is None:
         way = Backward(compiled.engine).way(compiled.engine.initial(), [(part, {}) for part in task.goal])
         core += [number for step in way for number in step.objects]
@@ -83,10 +83,19 @@ def crop(task: Task, found: Relevance, fits: Callable[[Crop], bool]) -> Crop:
             low = middle
         else:
             high = middle - 1
-    part = Crop(frozenset(order[:low]), core, dense)
+    return _counted(task, Crop(frozenset(order[:low]), core, dense))
+
+
+def cropped_to(task: Task, objects: Iterable[int]) -> Crop:
+    """The crop to these objects, all of them core."""
+    kept = frozenset(objects)
+    return _counted(task, Crop(kept, kept, _dense(task)))
+
+
+def _counted(task: Task, part: Crop) -> Crop:
     facts = [(index, code) for index, codes in enumerate(task.initial_facts) for code in codes]
     untold = len([one for one in facts if not part.tells(task, *one)])
-    return part._replace(left_objects=len(order) - low, left_facts=untold)
+    return part._replace(left_objects=len(task.objects) - len(part.kept), left_facts=untold)
 
 
 def _dense(task: Task) -> frozenset[int]:
@@ -106,7 +115,8 @@ def _agents(task: Task) -> list[int]:
     return sorted(common) if len(common) * 4 <= len(task.objects) else []
 
 
-def _named(goal: Iterable[Formula]) -> list[int]:
+def named_in(goal: Iterable[Formula]) -> list[int]:
+    """The objects that a goal names."""
     found = [atom for part in goal for atom in reads(part) if isinstance(atom, Atom)]
     return [argument for atom in found for argument in atom.arguments if argument >= 0]
 

@@ -21,11 +21,12 @@ def actions_text(task: Task) -> str:
 
 
 def _signature(task: Task, action: Action) -> str:
-    types = [_type(task, parameter.domain) for parameter in action.parameters]
+    types = [type_text(task, parameter.domain) for parameter in action.parameters]
     return " ".join([f"({action.name}", *[f"?{name}" for name in types]]) + ")"
 
 
-def _type(task: Task, domain: int) -> str:
+def type_text(task: Task, domain: int) -> str:
+    """The types of a set of objects."""
     names = [task.type_names[index] for index in task.domain_types[domain]]
     return "-or-".join(names) or "thing"
 

@@ -1,7 +1,8 @@
-"""What is asked of a prompt: how long it may be, and what it says beside the task. Data only."""
+"""What is asked of a prompt: how long it may be, which examples it shows, what it says beside the task. Data only."""
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import NamedTuple
 
 WHOLE = 4_000
@@ -9,11 +10,24 @@ CROPPED = 1_500
 """Tokens: a scene is told as a whole up to the first, else cropped to the second, where nobody says otherwise."""
 
 
+class PromptStyle(StrEnum):
+    """Which examples a prompt shows: none, the first, or those whose words are nearest to the task's."""
+
+    ZERO_SHOT = "zero-shot"
+    FEW_SHOT = "few-shot"
+    NEAREST = "nearest"
+
+
 class PromptWishes(NamedTuple):
     """``most_tokens``: longer prompts are cropped; ``None`` for what is usual (:data:`WHOLE`, :data:`CROPPED`).
 
-    ``safety``: a paragraph on hazards.
+    ``shots``: how many examples are shown, from the files ``examples`` (plans), else from those that are shipped with
+    the domain. ``safety``: a paragraph on hazards. ``refusal``: the model may refuse.
     """
 
     most_tokens: int | None = None
     safety: bool = False
+    refusal: bool = False
+    style: PromptStyle = PromptStyle.ZERO_SHOT
+    shots: int = 2
+    examples: tuple[str, ...] = ()

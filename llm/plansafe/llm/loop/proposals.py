@@ -1,0 +1,71 @@
+"""One proposal of a whole plan: asked for, read, mapped to what can be done if that is wished, and judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from plansafe.grammar.source import Source
+from plansafe.llm.decoding.whole import Written, write_plan
+from plansafe.llm.loop.mapping import mapped, raw_steps
+from plansafe.llm.loop.model import PLAN, By, Decode, Part, Round, Wishes
+from plansafe.llm.loop.recorder import Recorder
+from plansafe.llm.loop.refusal import refused
+from plansafe.llm.models.request import Message
+from plansafe.verifier.api import Checker
+from plansafe.verifier.execution.steps import IllFormed
+
+
+def proposal(
+    recorder: Recorder,
+    name: str,
+    messages: tuple[Message, ...],
+    checker: Checker,
+    wishes: Wishes,
+    before: Sequence[Part] = (),
+) -> Round:
+    """Ask for a plan; ``before`` are steps that were taken already. Raises ``ModelError``."""
+    written = write_plan(
+        recorder,
+        name,
+        messages,
+        checker,
+        grammar=wishes.decode is Decode.GRAMMAR,
+        longest=wishes.max_steps,
+        max_tokens=wishes.max_tokens,
+        seed=wishes.seed,
+        refusal=wishes.refusal,
+    )
+    why = refused(written.answer) if wishes.refusal else None
+    if why is not None:
+        return Round(recorder.taken(), None, (), None, declined=why)
+    if wishes.mapping:
+        return _mapped(recorder, written, checker, wishes, before)
+    if written.plan is None:
+        return Round(recorder.taken(), None, (), None, written.read.diagnostics)
+    found = Source(PLAN, written.plan)
+    read = checker.read(found)
+    left = checker.compiled.refusal("the loop", read)
+    if read.text.diagnostics or left is not None:  # an order that is left open is no list of steps to hand out
+        unread = read.text.diagnostics or ((left,) if left is not None else ())
+        return Round(recorder.taken(), None, (), None, unread)
+    lines = [_line(found.text, span.start) for span in read.spans]
+    text = "".join([f"{line}\n" for line in lines])  # what is judged is what is handed out, letter by letter
+    parts = tuple([Part(line, By.MODEL) for line in lines])
+    return Round(recorder.taken(), text, parts, checker.check(Source(PLAN, text)))
+
+
+def _mapped(recorder: Recorder, written: Written, checker: Checker, wishes: Wishes, before: Sequence[Part]) -> Round:
+    """The answer's steps, each as it is where it can be taken, else the nearest that can."""
+    read = None if written.plan is None else checker.read(Source(PLAN, written.plan))
+    whole = read is not None and not any([isinstance(step, IllFormed) for step in read.steps])
+    lines = raw_steps(written.plan if whole and written.plan is not None else written.answer.text)
+    if not lines:
+        return Round(recorder.taken(), None, (), None, written.read.diagnostics)
+    made = mapped(checker, lines, wishes.max_steps, before)
+    report = checker.check(Source(PLAN, made.plan))
+    return Round(recorder.taken(), made.plan, made.parts, report, dropped=made.dropped)
+
+
+def _line(text: str, at: int) -> str:
+    end = text.find("\n", at)
+    return text[text.rfind("\n", 0, at) + 1 : len(text) if end < 0 else end].strip()

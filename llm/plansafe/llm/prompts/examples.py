@@ -1,0 +1,51 @@
+"""Examples for prompts: those that are shipped with a domain, and the choice of the nearest by words.
+
+``household.jsonl`` has one drawn task of each family with its reference plan, drawn by a seed that no suite of tests
+has (:data:`SEED`); a test draws them again and judges them. Nearest is by Rouge-L between the words of the tasks, as
+LLM-Planner (Song et al. 2023) chooses its examples by likeness of the instructions; ties go to the first.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from plansafe.grammar.source import Source
+from plansafe.llm.metrics.rouge import rouge_score_l
+from plansafe.llm.prompts.planning import Example
+from plansafe.llm.tasks import load
+
+SEED = 20_231
+"""Of the drawn tasks that are shipped."""
+_WORDS = 2_000
+_FOLDER = Path(__file__).parent
+
+
+class Known(NamedTuple):
+    """A task in words, its problem as text, and a safe plan."""
+
+    words: str
+    problem: str
+    plan: str
+
+
+def shipped(domain: str) -> list[Known]:
+    """The examples that come with a domain, in their order; none for most domains."""
+    path = _FOLDER / "household.jsonl"
+    if domain != "household":
+        return []
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [Known(one["words"], one["problem"], one["plan"]) for one in map(json.loads, lines)]
+
+
+def example(known: Known) -> Example:
+    """An example that can be shown: its task is compiled, without rules."""
+    return Example(known.words, load(Source("example", known.problem), specs=()).compiled, known.plan)
+
+
+def nearest(words: str, others: Sequence[str], count: int) -> list[int]:
+    """The numbers of the texts that are nearest to some words, the nearest first."""
+    shares = [rouge_score_l(words[:_WORDS], other[:_WORDS]).f for other in others]
+    return sorted(range(len(others)), key=lambda number: (-shares[number], number))[:count]
