@@ -96,7 +96,7 @@ def test_sequences_by_hand() -> None:
     plans = [SAFE, UNSAFE, "(go kitchen hall)\n", "(fly hob)\n", None]
     found = scores(*[said(TEA, sequencing, plan, sample=n) for n, plan in enumerate(plans)])
     assert values(found) == {"sequencing-success": "2/5", "sequencing-safe": "1/5"}
-    assert [one.judged.label for one in found.sequences] == ["success", "success", "unmet goal", None, None]
+    assert [one.judged.label for one in found.sequences] == ["success", "success", "unmet goal", "grammar", None]
 
 
 def test_plans_by_hand() -> None:
