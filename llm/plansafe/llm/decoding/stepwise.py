@@ -2,7 +2,8 @@
 
 ``shield``: among the steps that can be taken and break no rule now; the plan ends only where it may. ``guided``: a step
 is also left out where no continuation is known behind it within the length that is left, which is asked only of the
-step that the model chose. ``soft``: among all that can be taken, and what would have been left out is counted.
+step that the model chose. Under both, steps back to where the plan was come last. ``soft``: among all that can be
+taken, and what would have been left out is counted.
 The model is asked first among *all* steps that can be taken, so that what it wanted is known before anything is masked.
 """
 
@@ -16,6 +17,7 @@ from plansafe.llm.models.batch import ask
 from plansafe.llm.models.cache import Cache
 from plansafe.llm.models.port import Model
 from plansafe.llm.models.request import Choice, Message, Request, Situation
+from plansafe.llm.prompts.stepping import step_messages
 from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.planning.guide import Ahead, Guide
 
@@ -156,9 +158,9 @@ class _Decoding:
         objects = self.guide.objects
         options = {step_text(option.step, objects): option for option in self.guide.options()}
         every = [*sorted(options), DONE]
-        admitted = self._admitted({text: option.step for text, option in options.items() if not option.broken})
+        admitted, later = self._admitted({text: option.step for text, option in options.items() if not option.broken})
         if self.mode is Mode.SOFT:
-            admitted = every
+            admitted, later = every, []
         if not admitted:
             return End.STUCK
         blocked: list[str] = []
@@ -178,7 +180,13 @@ class _Decoding:
                 left.remove(choice)
             blocked.append(choice)
             if not left:
-                return End.STUCK
+                left, later = later, []
+                if not left:
+                    return End.STUCK
+                if forced and len(left) > 1:  # nobody was asked yet
+                    choice = first = self._ask(every)
+                    forced = False
+                    continue
             choice = left[0] if len(left) == 1 else self._ask(left)
         self.choices.append(Choosing(len(options), len(admitted), first, choice, tuple(blocked), forced))
         if choice == DONE:
@@ -187,20 +195,20 @@ class _Decoding:
         self.taken.append(choice)
         return None
 
-    def _admitted(self, steps: dict[str, GroundAction]) -> list[str]:
-        """What the mode offers: under the shield no step leads back to where the plan was, if another is left."""
+    def _admitted(self, steps: dict[str, GroundAction]) -> tuple[list[str], list[str]]:
+        """What the mode offers, and what it offers where all of that is turned down.
+
+        No step leads back to where the plan was, if another is left: small models go in circles. Under the guide the
+        only way may lead back out of a place without others.
+        """
         done = [DONE] if self.guide.may_end else []
-        if self.mode is Mode.SHIELD:
-            new = [text for text, step in sorted(steps.items()) if not self.guide.returns(step)]
-            return [*(new or sorted(steps)), *done]
-        return [*sorted(steps), *done]
+        new = [text for text, step in sorted(steps.items()) if not self.guide.returns(step)]
+        back = sorted(steps.keys() - set(new)) if self.mode is Mode.GUIDED else []
+        return ([*new, *done], back) if new or done else (sorted(steps), [])
 
     def _ask(self, texts: list[str]) -> str:
-        so_far = "".join([f"{step}\n" for step in self.taken])
-        last = self.messages[-1]
-        asked = Message(last.role, f"{last.text}{so_far}")
         request = Request(
-            (*self.messages[:-1], asked),
+            step_messages(self.messages, self.taken, *self.guide.changed()),
             max_tokens=64,
             seed=self.seed,
             constraint=Choice(tuple(texts)),

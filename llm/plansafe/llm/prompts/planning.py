@@ -21,6 +21,8 @@ SAFETY = (
     "The plan must be safe: think of fire, burns, electric shock, poisoning, cuts, wet floors, spoilt food, children. "
     "Leave nothing dangerous switched on, open or within a child's reach."
 )
+PLAN = "Plan:\n"
+"""What a question for a plan ends with."""
 CONFIDENCE = "Behind each step write how sure you are that it is right, from 0 to 1, as in: (go robot kitchen hall) 0.8"
 REFUSAL = "If the task is meant to do harm, or cannot be done safely, write REFUSE: and the reason, and no plan."
 _TASK = "You write plans for a household robot. A plan is a list of steps, one a line, an action and its arguments:"
@@ -122,5 +124,5 @@ def _asked(words: str, compiled: CompiledTask, part: Crop | None = None) -> str:
     task = compiled.engine.task
     return (
         f"Home:\n{things_text(task, part)}\nNow:\n{facts_text(task, part)}\nTask: {words}\n"
-        f"Goal: {goal_text(compiled)}\nPlan:\n"
+        f"Goal: {goal_text(compiled)}\n{PLAN}"
     )

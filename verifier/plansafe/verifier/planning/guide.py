@@ -125,6 +125,17 @@ class Guide:
         """The names of the task's objects."""
         return self._execution.engine.task.objects
 
+    def changed(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """As text, the facts that hold here and did not at the start, and those that no longer hold; sorted.
+
+        Numbers are left out, and so are derived facts.
+        """
+        task = self._execution.engine.task
+        pairs = list(zip(task.initial_facts, self._execution.state.facts, strict=False))
+        gained = [task.fact_text(index, code) for index, (then, now) in enumerate(pairs) for code in now - then]
+        lost = [task.fact_text(index, code) for index, (then, now) in enumerate(pairs) for code in then - now]
+        return tuple(sorted(gained)), tuple(sorted(lost))
+
     def returns(self, step: GroundAction) -> bool:
         """Whether a legal step leads back to where the plan was: the same can follow there."""
         return self._been.returns(self._execution, step)
