@@ -58,6 +58,7 @@ fuzz: setup
 	$(BIN)/python tests/property/walks.py
 	$(BIN)/python tests/repair/run.py --count 540
 	$(BIN)/python tests/diagnose/tiny_tasks.py
+	$(BIN)/python tests/models/run_answers.py --count 10000
 
 # Compiled first, as an installed package is: some environments tell Python not to write byte code.
 bench: setup

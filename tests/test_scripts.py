@@ -34,7 +34,13 @@ class Run(NamedTuple):
 
 SHELF = "from pathlib import Path as P; from bench.worlds.shelves import pairwise as p; p(2,fits=0).write(P('{out}/t'))"
 CORPUS = "--singles 3 --doubles 1"
+PROMPTS = 'import json; json.dump([{"identifier":"1_1","llm_prompt":"Plan."}], open("{out}/p.json","w"))'
 SCRIPTS = {
+    "bench/eai/ask.py": Run("{out}/p.json --model mock/empty --output {out}/a.jsonl", before=f"-c {PROMPTS}"),
+    "bench/eai/compare.py": Run(
+        f"--python {sys.executable} --count 1 --each 1 --shapes 0", codes=(0, 2)
+    ),  # 2: no eai-eval
+    "bench/eai/theirs.py": Run("{out}/a.jsonl", before="-c open('{out}/a.jsonl','w')", module="virtualhome_eval"),
     "bench/faults/corpus.py": Run(f"{CORPUS} --only survey --output {{out}}/corpus.json"),
     "bench/faults/evaluate.py": Run(f"{CORPUS} --only household --time-limit 1 --output {{out}}/faults.json"),
     "bench/faults/long_plans.py": Run(
@@ -86,6 +92,7 @@ SCRIPTS = {
     "tests/fuzz/run.py": Run("--count 20 --reduce 0 --out {out}"),
     "tests/grammar/run.py": Run("0 2"),
     "tests/lint/run_lint.py": Run("--count 3"),
+    "tests/models/run_answers.py": Run("--count 200"),
     "tests/models/run_loopback.py": Run("--steps 1 --tokens 20", module="xllamacpp", codes=(0, 2)),  # 2: no weights
     "tests/property/walks.py": Run("--tasks 2 --letters 2"),
     "tests/loose/run.py": Run("--only build"),

@@ -1,0 +1,105 @@
+"""The Embodied Agent Interface: its prompts as requests, and answers of action sequencing in VirtualHome judged here.
+
+Prompts are those that the package ``eai-eval`` writes (``helm_prompt.json``); nothing of them is ours. An answer is
+judged as it is written: text that is no plan is no plan. Source: Li et al., Embodied Agent Interface,
+arXiv:2410.07166, and ``eai-eval`` 1.0.5 (MIT).
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import NamedTuple
+
+from plansafe.domains.json_text import BadJson, read_json
+from plansafe.domains.virtualhome import WORLD
+from plansafe.domains.world import GOAL, SCENE
+from plansafe.domains.world import Request as Wanted
+from plansafe.domains.world import Scene as Read
+from plansafe.grammar.source import Source
+from plansafe.llm.models.request import Request, Situation, said
+from plansafe.verifier.api import Checker, Options
+from plansafe.verifier.reporting.report import FindingClass, Worlds
+
+
+class Asked(NamedTuple):
+    """A prompt, and the name of the task that it is about."""
+
+    identifier: str
+    prompt: str
+
+    def request(self, max_tokens: int, seed: int | None = None) -> Request:
+        """The prompt as it is sent."""
+        return Request(said(self.prompt), max_tokens, seed=seed, situation=Situation(self.identifier))
+
+
+def read_prompts(path: Path) -> list[Asked]:
+    """The prompts of a file of ``eai-eval``. Raises ``ValueError`` for another file, ``OSError`` for none."""
+    try:
+        entries = read_json(path.read_text(encoding="utf-8"))
+    except (BadJson, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} holds no prompts: {error}") from None
+    if not isinstance(entries, list):
+        raise ValueError(f"{path} holds no prompts: it is no list")
+    out = []
+    for number, entry in enumerate(entries, 1):
+        fields = entry if isinstance(entry, dict) else {}
+        name, prompt = fields.get("identifier"), fields.get("llm_prompt")
+        if not isinstance(name, str) or not isinstance(prompt, str):
+            raise ValueError(f"{path} holds no prompts: entry {number} has no `identifier` and `llm_prompt`")
+        out.append(Asked(name, prompt))
+    return out
+
+
+class Stage(StrEnum):
+    """How far an answer came: it is no plan, has a step that is none, stops at a step, or is executed to its end."""
+
+    UNREAD = "no plan"
+    ILL_FORMED = "ill-formed step"
+    STOPS = "stops"
+    EXECUTED = "executed"
+
+
+class Judged(NamedTuple):
+    """``steps`` were read; ``stopped`` is the first that cannot be taken, from 1. ``why``: of the first finding."""
+
+    stage: Stage
+    goal: bool
+    steps: int = 0
+    stopped: int | None = None
+    why: str = ""
+
+    @property
+    def success(self) -> bool:
+        """Executed to its end, and the goal reached."""
+        return self.stage is Stage.EXECUTED and self.goal
+
+
+class Scene(NamedTuple):
+    """A task of VirtualHome: what is judged is compiled once."""
+
+    checker: Checker
+    data: Read
+
+    def judge(self, answer: str) -> Judged:
+        """The verdict on an answer as it came from the model."""
+        plan = WORLD.read_plan(Source("answer.txt", answer), self.data)
+        if plan.plan is None:
+            return Judged(Stage.UNREAD, False, why=plan.diagnostics[0].message if plan.diagnostics else "it is empty")
+        report = self.checker.check(plan.plan)
+        goal = report.goal is Worlds.ALL
+        why = report.findings[0].message if report.findings else ""
+        if any([finding.finding_class is FindingClass.ILL_FORMED for finding in report.findings]):
+            return Judged(Stage.ILL_FORMED, False, report.steps, why=why)
+        if report.executable is not Worlds.ALL:
+            stopped = report.readings[0].executed + 1 if report.readings else None
+            return Judged(Stage.STOPS, False, report.steps, stopped, why)
+        return Judged(Stage.EXECUTED, goal, report.steps, why="" if goal else why)
+
+
+def open_scene(graph: Source, goals: Source, task: str) -> Scene:
+    """The task of a script: its graph, and its annotation with all that it asks for. Raises ``ValueError``."""
+    scene = WORLD.read_scene(Wanted({SCENE: graph, GOAL: goals}, task))
+    if not scene.ok:
+        raise ValueError(f"{task}: {scene.notes[0].message if scene.notes else 'no scene'}")
+    return Scene(Checker(scene.domain, scene.problem, (), Options(replay="never")), scene)

@@ -1,0 +1,41 @@
+"""The task for inspect-ai, with its own mock for a model: a reference, an unsafe plan, prose, and hostile text."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("inspect_ai", reason="the task for inspect-ai needs the extra `inspect`")
+
+
+def test_a_run_with_the_mock_of_inspect(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from inspect_ai import eval
+    from inspect_ai.model import ModelOutput, ModelUsage, get_model
+
+    from plansafe.llm.bench.inspect_tasks import plan_safely
+
+    monkeypatch.chdir(tmp_path)
+    task = plan_safely(each=1, split="development", examples=0)
+    samples = list(task.dataset)
+    first = samples[0]
+    answers = [
+        str(first.target),
+        "I am sorry, I cannot help with that.",
+        "\x1b]0;pwned\x07 ../../etc/passwd (wash " * 50,
+        f"Sure! Here is the plan:\n```\n{samples[3].target}```\n",
+        "(done)\n" * 1000,
+    ]
+    outputs = [ModelOutput.from_content("mockllm/model", answer) for answer in answers]
+    for output in outputs:
+        output.usage = ModelUsage()  # else it counts tokens, with a file from the network
+    model = get_model("mockllm/model", custom_outputs=outputs)
+    (log,) = eval(task, model=model, max_connections=1, max_samples=1, display="none", log_dir=str(tmp_path / "logs"))
+    assert log.status == "success"
+    found = {sample.id: next(iter(sample.scores.values())) for sample in log.samples}
+    assert [found[sample.id].value["safe"] for sample in samples] == [1, 0, 0, 1, 0]
+    assert found[first.id].metadata["headline"] == "SAFE"
+    assert found[samples[1].id].value == {"safe": 0, "read": 0, "executable": 0, "goal": 0}
+    assert log.results.scores[0].metrics["mean"].value == pytest.approx(0.4)
+    assert os.listdir(tmp_path) == ["logs"]
