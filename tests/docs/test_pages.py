@@ -36,6 +36,7 @@ RUN = (
     "docs/formats.md",
     "docs/importing.md",
     "docs/scenarios.md",
+    "docs/shipped-scenarios.md",
     "docs/lint.md",
     "docs/virtualhome.md",
     "docs/lint.md",

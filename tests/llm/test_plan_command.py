@@ -116,7 +116,7 @@ def test_many_worlds_are_refused(run: Run) -> None:
 def test_the_reference_is_written_by_its_mock(run: Run) -> None:
     Path("task/right.plan").write_text(SAFE)
     asked = ("-m", "mock/reference", "--problem", "task/p.pddl", "--reference", "task/right.plan")
-    for decode, shares in (("free", "3 by the model"), ("guided", "2 by the model, 1 by the guide")):
+    for decode, shares in (("free", "3 by the model"), ("guided", "1 by the model, 2 by the guide")):
         code, out, _ = run(*asked, "--decode", decode)
         assert code == 0
         assert shares in out

@@ -160,7 +160,7 @@ class Session:
             report = report._replace(diagnostics=(*report.diagnostics, no_rules()))
         text = prepared.inputs[0].source
         if prepared.plan.name != text.name:
-            report = _placed(report, prepared, text.name)
+            report = _placed(report, prepared, text.name)._replace(answer=self._settings.loose)
         if prepared.notes:
             report = report._replace(diagnostics=(*prepared.notes, *report.diagnostics))
         return Result(text.name, report, prepared.inputs, prepared.sources)
@@ -361,7 +361,7 @@ def _placed(report: Report, prepared: Prepared, name: str) -> Report:
     exempted = tuple([e._replace(findings=tuple(map(placed, e.findings))) for e in report.decided.exempted])
     report = report._replace(decided=report.decided._replace(exempted=exempted))
     diagnostics = [d._replace(labels=tuple([moved(label) for label in d.labels])) for d in report.diagnostics]
-    return report._replace(plan=name, findings=tuple(findings), diagnostics=tuple(diagnostics), answer=True)
+    return report._replace(plan=name, findings=tuple(findings), diagnostics=tuple(diagnostics))
 
 
 def _not_a_plan(name: str, kind: Kind) -> Diagnostic:

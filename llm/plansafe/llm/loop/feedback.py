@@ -73,7 +73,7 @@ def template(finding: Finding, steps: Sequence[str]) -> str:
     """A finding in words: where, what, why, and what helps."""
     at = f"Step {finding.step}, {_text(steps[finding.step - 1])}" if 0 < finding.step <= len(steps) else "The start"
     where = "At the end" if finding.at_end else at
-    notes = "".join([f" {_sentence(note)}" for note in finding.notes[:3]])
+    notes = "".join([f" {_sentence(note[:1].upper() + note[1:])}" for note in finding.notes[:3]])
     help = _help(finding.help)
     match finding.finding_class:
         case FindingClass.ILL_FORMED:

@@ -1,0 +1,20 @@
+"""The kept tables are what the kept runs of real models come to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from plansafe.app.commandline import app
+
+KEPT = Path(__file__).resolve().parents[2] / "bench" / "planning"
+
+
+def test_the_tables_are_those_of_the_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    runs = sorted([str(path) for path in KEPT.glob("*.jsonl")])
+    assert len(runs) >= 12
+    with pytest.raises(SystemExit) as ended:
+        app(["bench", "tables", *runs, "--memory-limit", "0"], prog_name="safecheck")
+    assert not ended.value.code
+    assert capsys.readouterr().out == (KEPT / "tables.md").read_text(encoding="utf-8")
