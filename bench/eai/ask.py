@@ -11,16 +11,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from pathlib import Path
 
 from plansafe.llm.bench.eai import read_prompts
 from plansafe.llm.models.answer import Answer
 from plansafe.llm.models.batch import ask_all
-from plansafe.llm.models.cache import Cache, default_path
+from plansafe.llm.models.opening import opened
 from plansafe.llm.models.port import ModelError
-from plansafe.llm.models.providers import Settings, open_model
+from plansafe.llm.models.providers import Settings
 
 
 def main() -> int:
@@ -35,8 +34,8 @@ def main() -> int:
     options = parser.parse_args()
     try:
         asked = read_prompts(options.prompts)[: options.limit]
-        model = open_model(options.model, Settings(base_url=options.base_url, context=options.context))
-        with Cache(default_path(os.environ)) as cache:
+        settings = Settings(base_url=options.base_url, context=options.context)
+        with opened(options.model, settings) as (model, cache):
             answers = ask_all(model, [one.request(options.max_tokens) for one in asked], cache)
     except (ValueError, OSError) as error:
         print(error)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from plansafe.app.bench_runs import Asked
 from plansafe.app.progress import Progress
@@ -14,11 +12,11 @@ from plansafe.app.values import BadOption
 from plansafe.app.writing import Guard, NotWritten, problem, save
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
-from plansafe.llm.bench.planning import Settings, Suite, header, items, names
+from plansafe.llm.bench.planning import Opened, Settings, Suite, header, items
 from plansafe.llm.bench.planning_tables import Run, credit, errors, only, outcomes, rounds, rules
 from plansafe.llm.bench.run_file import BadRun, RunFile, read_run
 from plansafe.llm.loop.policies import policies
-from plansafe.llm.models.cache import Cache, default_path
+from plansafe.llm.models.opening import opened
 from plansafe.llm.models.port import Model
 from plansafe.llm.models.providers import Settings as ModelSettings
 from plansafe.llm.models.providers import open_model
@@ -31,24 +29,18 @@ def planned(settings: Settings, asked: Asked, limit: int | None, output: str) ->
     Raises :class:`BadOption`, ``BadRun``, ``ModelError``: then the run's file holds what was answered before.
     """
     chosen = items(settings)[:limit]
-    model = open_model(asked.name, _more(asked, settings))
-    cache = None
-    try:
-        if asked.keep and model.keeps:
-            cache = Cache(asked.cache or default_path(os.environ))
-        suite = Suite(settings, _opened(asked, settings, model), cache)
+    names = [item.name for item in chosen]
+    with opened(asked.name, _more(asked, settings), asked.cache, keep=asked.keep) as (model, cache):
+        suite = Suite(settings, _for_tasks(asked, settings, model), cache)
+        first = header(settings, asked.name, model)
         progress = Progress(len(chosen))
         try:
-            with RunFile(output, header(settings, asked.name, model)) as file:
-                for _ in file.each(names(chosen), lambda number: suite.record(chosen[number])):
+            with RunFile(output, first) as file:
+                for _ in file.each(names, lambda number: suite.record(chosen[number])):
                     progress.step()
-                found = Run(header(settings, asked.name, model), file.records[: len(chosen)])
+                found = Run(first, file.records[: len(chosen)])
         finally:
             progress.clear()
-    finally:
-        model.close()
-        if cache is not None:
-            cache.close()
     _print(_tables([found], "all"))
     return 0
 
@@ -57,16 +49,16 @@ def _more(asked: Asked, settings: Settings) -> ModelSettings:
     return ModelSettings(asked.base_url, asked.connections, seed=settings.seed, threads=asked.threads)
 
 
-def _opened(asked: Asked, settings: Settings, model: Model) -> Any:
+def _for_tasks(asked: Asked, settings: Settings, model: Model) -> Opened:
     """The model for each task: a mock is a policy of the task."""
     if not asked.name.startswith("mock/"):
         return lambda _checker, _reference: model
 
-    def opened(checker: Checker, reference: str) -> Model:
+    def mock(checker: Checker, reference: str) -> Model:
         known = policies(checker.compiled, reference, settings.seed, settings.max_steps)
         return open_model(asked.name, ModelSettings(seed=settings.seed, policies=known))
 
-    return opened
+    return mock
 
 
 def tabled(paths: Sequence[str], split: str, output: str | None) -> int:

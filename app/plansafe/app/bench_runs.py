@@ -13,9 +13,8 @@ from plansafe.app.values import BadOption
 from plansafe.app.writing import Guard, NotWritten, problem, save
 from plansafe.llm.bench.run_file import RunFile
 from plansafe.llm.metrics.lines import judged_line
-from plansafe.llm.models.cache import Cache, default_path
+from plansafe.llm.models.opening import opened
 from plansafe.llm.models.providers import Settings as ModelSettings
-from plansafe.llm.models.providers import open_model
 from plansafe.llm.suites.mocks import Mocks
 from plansafe.llm.suites.questions import Question, questions
 from plansafe.llm.suites.reading import of_run
@@ -61,9 +60,7 @@ def bench(settings: Settings, wanted: Wanted, asked: Asked, output: str | None, 
     mocks = Mocks(settings.seed)
     known = mocks.policies
     more = ModelSettings(asked.base_url, asked.connections, seed=settings.seed, threads=asked.threads, policies=known)
-    model = open_model(asked.name, more)
-    cache = None
-    try:
+    with opened(asked.name, more, asked.cache, keep=asked.keep) as (model, cache):
         possible(settings, model)
         tell("reading the tasks ..")
         tasks = compiled(read)
@@ -71,14 +68,8 @@ def bench(settings: Settings, wanted: Wanted, asked: Asked, output: str | None, 
         mocks.know(found)
         tell("")
         _answerable(found)
-        if asked.keep and model.keeps:
-            cache = Cache(asked.cache or default_path(os.environ))
         first = header(settings, asked.name, model, tasks, wanted.values())
         records = _run(files, first, found, Asking(found, settings, asked.name, model, cache))
-    finally:
-        model.close()
-        if cache is not None:
-            cache.close()
     return _finish(settings, files, first, records, tasks)
 
 

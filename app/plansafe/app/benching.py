@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from plansafe.app.models import BaseUrl, ModelName
+from plansafe.app.models import BaseUrl, CacheFile, ModelName, NoCache
 from plansafe.app.options import MemoryLimit, SlackOption
 from plansafe.app.running import MEMORY_MIB, complain, guarded, limit_memory, told
 from plansafe.app.values import BadOption, read_slack
@@ -57,8 +57,6 @@ Temperature = Annotated[float | None, typer.Option(min=0, max=10, help="0: the l
 DecodeChoice = Annotated[Decode, typer.Option(help="How plans are held to the task (docs/planning.md).")]
 Connections = Annotated[int | None, typer.Option(min=1, max=64, metavar="N", help="Calls at once, to a server.")]
 Threads = Annotated[int | None, typer.Option(min=1, metavar="N", help="Of a model in this process.")]
-CacheFile = Annotated[str | None, typer.Option("--cache", metavar="FILE", help="Where answers are kept.")]
-NoCache = Annotated[bool, typer.Option("--no-cache", help="Keep no answer, and use none that is kept.")]
 DrawnSplit = Literal["all", "development", "test"]
 LogSamples = Annotated[
     bool, typer.Option("--log-samples", help="Also write each prompt with its answer, as .samples.jsonl.")

@@ -11,7 +11,7 @@ import typer
 
 from plansafe.app.checking import Settings
 from plansafe.app.discovery import Choice, Discovery, Input
-from plansafe.app.models import BaseUrl, ModelName
+from plansafe.app.models import BaseUrl, CacheFile, ModelName, NoCache
 from plansafe.app.options import Color, ColorChoice, DomainFile, LenientTypes, MemoryLimit, ProblemFile
 from plansafe.app.plans import Heading, Kind, heading
 from plansafe.app.progress import tell
@@ -38,7 +38,6 @@ from plansafe.llm.prompts.formalising import LONGEST_SENTENCE, Language
 if TYPE_CHECKING:
     from plansafe.llm.formalise.asking import Wishes
     from plansafe.llm.formalise.model import Formalised
-    from plansafe.llm.models.port import Model
     from plansafe.verifier.api import Checker
 
 _USUAL = "household"
@@ -86,8 +85,8 @@ def formalise(
         float, typer.Option(min=0.1, max=600, metavar="SECONDS", help="For each search of a plan, and the linter.")
     ] = 3.0,
     base_url: BaseUrl = None,
-    cache: Annotated[str | None, typer.Option(metavar="FILE", help="Where answers are kept.")] = None,
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Keep no answer, and use none that is kept.")] = False,
+    cache: CacheFile = None,
+    no_cache: NoCache = False,
     output: Annotated[
         str | None,
         typer.Option(
@@ -209,25 +208,19 @@ def _print(found: list[Formalised], asked: _Asked, wishes: Wishes, written: str 
 def _asked_each(sentences: list[str], checker: Checker, asked: _Asked, wishes: Wishes) -> list[Formalised]:
     """What comes of each sentence. Raises :class:`plansafe.llm.models.port.ModelError`."""
     from plansafe.llm.formalise.formaliser import formalise as look  # noqa: PLC0415 - loads planners and the linter
-    from plansafe.llm.models.cache import Cache, default_path  # noqa: PLC0415
+    from plansafe.llm.models.opening import opened  # noqa: PLC0415
     from plansafe.llm.models.providers import Settings as ModelSettings  # noqa: PLC0415
-    from plansafe.llm.models.providers import open_model  # noqa: PLC0415
 
-    model: Model = open_model(asked.model, ModelSettings(asked.base_url, seed=wishes.seed))
-    cache = None
-    try:
-        if asked.keep and model.keeps:
-            cache = Cache(asked.cache or default_path(os.environ))
-        found = []
-        for number, sentence in enumerate(sentences, 1):
-            tell(f"formalising {number} of {len(sentences)} ..")
-            found.append(look(sentence, checker.compiled, model, wishes, cache))
-        return found
-    finally:
-        tell("")
-        model.close()
-        if cache is not None:
-            cache.close()
+    settings = ModelSettings(asked.base_url, seed=wishes.seed)
+    with opened(asked.model, settings, asked.cache, keep=asked.keep) as (model, cache):
+        try:
+            found = []
+            for number, sentence in enumerate(sentences, 1):
+                tell(f"formalising {number} of {len(sentences)} ..")
+                found.append(look(sentence, checker.compiled, model, wishes, cache))
+            return found
+        finally:
+            tell("")
 
 
 def _sentences(asked: _Asked, discovery: Discovery) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING, Annotated
 
@@ -28,6 +27,8 @@ ModelName = Annotated[
 BaseUrl = Annotated[
     str | None, typer.Option("--base-url", metavar="URL", help="Where the server is; see docs/models.md.")
 ]
+CacheFile = Annotated[str | None, typer.Option("--cache", metavar="FILE", help="Where answers are kept.")]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="Keep no answer, and use none that is kept.")]
 
 
 def models() -> None:
@@ -85,8 +86,8 @@ def ask(
     max_tokens: Annotated[int, typer.Option(min=1, metavar="N", help="Of reasoning and answer together.")] = 1024,
     temperature: Annotated[float, typer.Option(min=0, max=10, help="0: always the likeliest.")] = 0.0,
     seed: Annotated[int | None, typer.Option(metavar="N", help="For providers that draw by it.")] = None,
-    cache: Annotated[str | None, typer.Option(metavar="FILE", help="Where answers are kept.")] = None,
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Keep no answer, and use none that is kept.")] = False,
+    cache: CacheFile = None,
+    no_cache: NoCache = False,
 ) -> None:
     """Ask a model one question: does it answer, and does it keep to a choice?
 
@@ -112,21 +113,16 @@ def ask(
 
 def _ask(name: str, settings: Settings, request: Request, path: str | None, keep: bool) -> int:
     from plansafe.llm.models.batch import ask as ask_one  # noqa: PLC0415 - for this command alone
-    from plansafe.llm.models.cache import Cache, default_path  # noqa: PLC0415
+    from plansafe.llm.models.opening import opened  # noqa: PLC0415
     from plansafe.llm.models.port import ModelError  # noqa: PLC0415
-    from plansafe.llm.models.providers import open_model  # noqa: PLC0415
 
     try:
-        asked = open_model(name, settings)
-        cache = Cache(path or default_path(os.environ)) if keep and asked.keeps else None
-        tell("waiting for the model ..")
-        try:
-            answer = ask_one(asked, request, cache)
-        finally:
-            tell("")
-            asked.close()
-            if cache is not None:
-                cache.close()
+        with opened(name, settings, path, keep=keep) as (asked, cache):
+            tell("waiting for the model ..")
+            try:
+                answer = ask_one(asked, request, cache)
+            finally:
+                tell("")
     except ModelError as error:
         return complain(error.diagnostic)
     print_text(answer.text if answer.text.endswith("\n") else answer.text + "\n")

@@ -10,7 +10,7 @@ import typer
 from plansafe.app.checking import Settings
 from plansafe.app.configuration import Asked, configure
 from plansafe.app.goals import read_goal
-from plansafe.app.models import BaseUrl, ModelName
+from plansafe.app.models import BaseUrl, CacheFile, ModelName, NoCache
 from plansafe.app.options import (
     AllowNoRules,
     Color,
@@ -135,8 +135,8 @@ def plan(
     ] = None,
     time_limit: Annotated[float, typer.Option(min=0, metavar="SECONDS", help="For each repair; 0: none.")] = 30.0,
     base_url: BaseUrl = None,
-    cache: Annotated[str | None, typer.Option(metavar="FILE", help="Where answers are kept.")] = None,
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Keep no answer, and use none that is kept.")] = False,
+    cache: CacheFile = None,
+    no_cache: NoCache = False,
     transcript: Annotated[
         str | None, typer.Option(metavar="FILE", help="Write every call as JSON lines, which `replay/FILE` reads.")
     ] = None,

@@ -27,10 +27,10 @@ from plansafe.llm.loop.model import PLAN, By, Decode, Exchange, Planned, Status,
 from plansafe.llm.loop.policies import policies
 from plansafe.llm.loop.rounds import mend_with, plan_with
 from plansafe.llm.loop.wanted import Wanted, wanted_goal
-from plansafe.llm.models.cache import Cache, default_path
+from plansafe.llm.models.cache import Cache
+from plansafe.llm.models.opening import opened
 from plansafe.llm.models.port import Model, ModelError, Policy
 from plansafe.llm.models.providers import Settings as ModelSettings
-from plansafe.llm.models.providers import open_model
 from plansafe.llm.prompts.goal import goal_prompt
 from plansafe.llm.prompts.planning import Prompt
 from plansafe.llm.prompts.scene import goal_text
@@ -164,13 +164,8 @@ class _Proposing:
             written = "".join([f"({' '.join(step.tokens)})\n" for step in checker.read(reference).text.steps])
         wishes, options = self.asked.wishes, self.options
         self._learn(checker, written)
-        model = open_model(
-            options.name, ModelSettings(options.base_url, connections=1, seed=options.seed, policies=self.known)
-        )
-        cache = None
-        try:
-            if options.keep and model.keeps:
-                cache = Cache(options.cache or default_path(os.environ))
+        settings = ModelSettings(options.base_url, connections=1, seed=options.seed, policies=self.known)
+        with opened(options.name, settings, options.cache, keep=options.keep) as (model, cache):
             goal = self._own_goal(checker)
             wanted: Wanted | None = None
             if self.place is not None and (self.asked.from_words or not goal.text):
@@ -190,10 +185,6 @@ class _Proposing:
                 return Proposed(result, wishes=wishes, model=options.name, goal=goal, before=before)
             done = self._planned(session, prepared, model, cache)
             return done._replace(goal=goal if wanted is not None or goal.by == "user" else None, before=before)
-        finally:
-            model.close()
-            if cache is not None:
-                cache.close()
 
     def _learn(self, checker: Checker, reference: str | None) -> None:
         """What mocks know of the task: it changes with its goal."""

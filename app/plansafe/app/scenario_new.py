@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from plansafe.app.models import BaseUrl, ModelName
+from plansafe.app.models import BaseUrl, CacheFile, ModelName, NoCache
 from plansafe.app.options import MemoryLimit
 from plansafe.app.progress import tell
 from plansafe.app.running import MEMORY_MIB, complain, guarded, limit_memory, print_text, remark
@@ -62,8 +62,8 @@ def new(
     seed: Annotated[int | None, typer.Option(metavar="N", help="For providers that draw by it.")] = None,
     time_limit: Annotated[float, typer.Option(min=0, metavar="SECONDS", help="For each search.")] = 10.0,
     base_url: BaseUrl = None,
-    cache: Annotated[str | None, typer.Option(metavar="FILE", help="Where answers are kept.")] = None,
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Keep no answer, and use none that is kept.")] = False,
+    cache: CacheFile = None,
+    no_cache: NoCache = False,
     transcript: Annotated[
         str | None, typer.Option(metavar="FILE", help="Write every call as JSON lines, which `replay/FILE` reads.")
     ] = None,
@@ -88,7 +88,7 @@ def new(
         if wrong is not None:
             return complain(wrong)
         wishes = _wishes(base, role or [], rounds, novelty, max_tokens, temperature, seed, time_limit)
-        asked = _Asked(model, base_url, None if no_cache else cache or "", seed or 0)
+        asked = _Asked(model, base_url, cache, not no_cache, seed or 0)
         return _run(asked, _seeds(types or [], kind, count), wishes, output, transcript)
 
     def usable() -> int:
@@ -101,11 +101,12 @@ def new(
 
 
 class _Asked(NamedTuple):
-    """Which model; ``cache``: ``None`` for no answers kept, empty for the usual place."""
+    """Which model. ``cache``: where answers are kept, if they are (``keep``)."""
 
     name: str
     base_url: str | None
     cache: str | None
+    keep: bool
     seed: int
 
 
@@ -166,33 +167,30 @@ def _role(text: str) -> Role:
 def _run(asked: _Asked, seeds: list[Seed], wishes: Wishes, output: str, transcript: str | None) -> int:
     from plansafe.llm.loop.transcript import exchanged  # noqa: PLC0415 - for this command alone
     from plansafe.llm.models.batch import ask  # noqa: PLC0415
-    from plansafe.llm.models.cache import Cache, default_path  # noqa: PLC0415
+    from plansafe.llm.models.opening import opened  # noqa: PLC0415
     from plansafe.llm.models.port import ModelError  # noqa: PLC0415
-    from plansafe.llm.models.providers import Settings, open_model  # noqa: PLC0415
+    from plansafe.llm.models.providers import Settings  # noqa: PLC0415
 
     lines: list[str] = []
     made: list[Proposal] = []
     try:
-        model = open_model(asked.name, Settings(asked.base_url, connections=1, seed=asked.seed, threads=1))
-        kept = Cache(asked.cache or default_path(os.environ)) if asked.cache is not None and model.keeps else None
+        settings = Settings(asked.base_url, connections=1, seed=asked.seed, threads=1)
+        with opened(asked.name, settings, asked.cache, keep=asked.keep) as (model, cache):
 
-        def answered(request: Request) -> Answer:
-            answer = ask(model, request, kept)
-            lines.append(json.dumps(exchanged(request, answer), ensure_ascii=True) + "\n")
-            return answer
+            def answered(request: Request) -> Answer:
+                answer = ask(model, request, cache)
+                lines.append(json.dumps(exchanged(request, answer), ensure_ascii=True) + "\n")
+                return answer
 
-        try:
-            for one in _proposed(answered, seeds, wishes, output):
-                made.append(one)
+            try:
+                for one in _proposed(answered, seeds, wishes, output):
+                    made.append(one)
+                    tell("")
+                    print_text(_shown(one, output))
+            finally:
                 tell("")
-                print_text(_shown(one, output))
-        finally:
-            tell("")
-            model.close()
-            if kept is not None:
-                kept.close()
-            if transcript is not None and lines:
-                remark(save(transcript, "".join(lines)))
+                if transcript is not None and lines:
+                    remark(save(transcript, "".join(lines)))
     except ModelError as error:
         return complain(error.diagnostic)
     except NotWritten as refused:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from plansafe.grammar.source import Source
@@ -179,12 +179,11 @@ def _whole(task: _Task, settings: Settings) -> dict[str, Any]:
         last_resort=False,
     )
     planned = plan_with(task.model, task.instance.name, task.prompt.messages, task.checker, wishes, task.cache)
-    last = planned.rounds[-1]
+    rounds = [_round(task, one) for one in planned.rounds]
     answers = planned.answers
     return {
-        "plan": None if last.plan is None else last.plan.split("\n")[:-1],
-        **_verdict(task, last.plan or "", last.report),
-        "rounds": [_round(task, one) for one in planned.rounds],
+        **{key: rounds[-1][key] for key in ("plan", "headline", "judged")},
+        "rounds": rounds,
         **({"resort": _resort(task, planned, wishes)} if settings.resort else {}),
         "cost": {
             "calls": len(answers),
@@ -232,8 +231,3 @@ def _verdict(task: _Task, plan: str, report: Report | None) -> dict[str, Any]:
         "headline": report.headline.value,
         "judged": json.loads(judged_line(judged(prediction, report, label))),
     }
-
-
-def names(found: Sequence[Item]) -> list[str]:
-    """The names of items, as records carry them."""
-    return [item.name for item in found]
