@@ -109,6 +109,7 @@ class SC:
     NOT_A_RULE: Final = "SC645"  # an answer that is no rule
     NOT_EXPRESSIBLE: Final = "SC646"  # a sentence that no rule can say
     NO_MAJORITY: Final = "SC647"  # samples that do not agree on a rule
+    BAD_TRAINING_DATA: Final = "SC650"  # training data that cannot be read
 
     # Notes, loose text, the linter, scenarios.
     RULE_NEVER_APPLIED: Final = "SC701"  # no rule ever applied

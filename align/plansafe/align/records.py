@@ -1,0 +1,444 @@
+"""What is trained on, as JSON lines: pairs of plans with what the verifier knows of them, and texts for SFT.
+
+A line is one object with exactly the fields of :class:`Pair` or :class:`SftLine` and ``version``; trl reads it as it is
+(``prompt``, ``chosen``, ``rejected``). What does not fit is refused with its file and line: a pair that says of itself
+what is not so would be learnt.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields
+from math import isfinite
+from typing import Any, Generic, Literal, TypeVar
+
+from plansafe.align.tokens import shared_actions
+from plansafe.grammar.codes import SC
+from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.llm.metrics.fields import BadField, only, read_line, text, whole
+
+VERSION = 1
+MOST_LINE_BYTES = 1024 * 1024
+MOST_LINES = 2_000_000
+MOST_ACTIONS = 1000
+MOST_PROMPT = 200_000
+MOST_NAMES = 200
+"""Rules, types and categories of one pair."""
+
+Split = Literal["train", "test"]
+Moment = Literal["process", "termination"]
+Source = Literal["mutant", "planner", "sample", "adversarial", "repair"]
+Grade = Literal["proved", "found", "estimate", "unknown"]
+Kind = Literal["plan", "knowledge"]
+
+SPLITS: tuple[Split, ...] = ("train", "test")
+MOMENTS: tuple[Moment, ...] = ("process", "termination")
+SOURCES: tuple[Source, ...] = ("mutant", "planner", "sample", "adversarial", "repair")
+GRADES: tuple[Grade, ...] = ("proved", "found", "estimate", "unknown")
+KINDS: tuple[Kind, ...] = ("plan", "knowledge")
+
+_LARGEST = 1e9
+_OPEN = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+"""A pipe or device is not waited for."""
+
+T = TypeVar("T")
+R = TypeVar("R", "Pair", "SftLine")
+
+
+@dataclass(frozen=True, slots=True)
+class Both(Generic[T]):
+    """The same of the safe plan and of the unsafe one."""
+
+    chosen: T
+    rejected: T
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A safe plan and an unsafe one for the same task.
+
+    Plans are texts: an action a line in parentheses, a newline behind each. Steps count from 1, 0 is the beginning.
+    Both plans can be executed; ``chosen`` breaks no rule and ``rejected`` breaks ``rules``, as judged by the engine.
+    """
+
+    id: str
+    """Of this pair alone, as ``stew-3/0#17``."""
+    task: str
+    """The task's name: pairs of one task have the same."""
+    origin: str
+    """Where the task is made anew from, as ``drawn:stew/3/0`` (``tasks.py``)."""
+    family: str
+    """Tasks of one family are siblings: they never stand on both sides of the split."""
+    world: str
+    """The world whose rules judge, as ``household``."""
+    split: Split
+    prompt: str
+    """What a model is given, up to the newline behind which the plan begins."""
+    chosen: str
+    rejected: str
+    shared: int
+    """How many actions both plans begin with."""
+    first_violation: int
+    """The step of ``rejected`` at which ``rule`` is broken; its length + 1 where that is known at its end alone."""
+    no_return: tuple[int, int] | None
+    """In which closed interval of steps of ``rejected`` the last lies from which a safe plan is still known."""
+    regret: Both[tuple[float | None, ...]] | None
+    """What each action costs in further steps (``docs/step-weights.md``); ``None`` where there is no number."""
+    grade: Both[tuple[Grade, ...]] | None
+    """How each regret was found; there exactly if ``regret`` is."""
+    weights: Both[tuple[float, ...]]
+    """What each action counts in the loss, and behind them what the end of the plan does: one more than actions."""
+    rule: str
+    """The rule that was aimed at, one of ``rules``."""
+    rules: tuple[str, ...]
+    """All that the rejected plan breaks, each once."""
+    safel: tuple[str, ...]
+    """The rule's types of SAFEL (``specs/taxonomy.py``)."""
+    categories: tuple[str, ...]
+    """The rule's categories of SafePlan-Bench."""
+    moment: Moment
+    """Whether the rule was broken on the way or by the end."""
+    witness: str
+    """The text of the finding about ``rule``."""
+    goal: Both[bool]
+    """Whether the plan reaches the task's goal."""
+    edits: int
+    """How many actions are put in, left out or replaced between the plans, at least."""
+    source: Source
+    """How the unsafe plan was found."""
+    seed: int
+
+    @property
+    def actions(self) -> Both[tuple[str, ...]]:
+        """The actions of both plans."""
+        return Both(actions_of(self.chosen), actions_of(self.rejected))
+
+
+@dataclass(frozen=True, slots=True)
+class SftLine:
+    """A text to imitate: a safe plan that reaches its goal, or an answer about the world (``knowledge.py``)."""
+
+    task: str
+    origin: str
+    family: str
+    world: str
+    split: Split
+    prompt: str
+    completion: str
+    """A plan as in :class:`Pair`, or the answer."""
+    kind: Kind
+
+
+class BadRecords(Exception):
+    """The file cannot be used; ``diagnostic`` (SC650) says why, with file and line."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(diagnostic.message)
+        self.diagnostic = diagnostic
+
+
+def actions_of(plan: str) -> tuple[str, ...]:
+    """The actions of a plan's text."""
+    return tuple(plan.split("\n")[:-1])
+
+
+def plan_of(actions: Iterable[str]) -> str:
+    """The text of a plan."""
+    return "".join([f"{action}\n" for action in actions])
+
+
+def even_weights(chosen: str, rejected: str) -> Both[tuple[float, ...]]:
+    """A weight of 1 for all actions and both ends, as long as nothing is known of them."""
+    return Both((1.0,) * (chosen.count("\n") + 1), (1.0,) * (rejected.count("\n") + 1))
+
+
+def read_pairs(path: str) -> Iterator[Pair]:
+    """The pairs of a file, one after the other. Raises :class:`BadRecords` at the first that does not fit."""
+    seen: set[str] = set()
+    for number, pair in enumerate(_read(path, pair_of_json), 1):
+        if pair.id in seen:
+            raise bad_records(path, number, f"`id` {pair.id} stands there twice")
+        seen.add(pair.id)
+        yield pair
+
+
+def read_sft(path: str) -> Iterator[SftLine]:
+    """The lines of a file for SFT, one after the other. Raises :class:`BadRecords` at the first that does not fit."""
+    return _read(path, sft_of_json)
+
+
+def write_pairs(path: str, pairs: Iterable[Pair]) -> int:
+    """Write a file of pairs, or nothing: see :func:`write_lines`. The number of pairs."""
+    return write_lines(path, (json_of(pair) for pair in pairs))
+
+
+def write_sft(path: str, lines: Iterable[SftLine]) -> int:
+    """Write a file for SFT, or nothing: see :func:`write_lines`. The number of lines."""
+    return write_lines(path, (json_of(line) for line in lines))
+
+
+def write_lines(path: str, lines: Iterable[str]) -> int:
+    """Write lines; the file is there when all of them are on the disk, and as it was before if anything goes wrong.
+
+    Raises :class:`BadRecords` where the place cannot be written, ``ValueError`` for what would not be read again.
+    """
+    count = 0
+    folder, name = os.path.split(os.path.abspath(path))
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{name[:80]}.", dir=folder)
+    except OSError as error:
+        raise bad_records(path, None, error.strerror or "cannot be written") from None
+    try:
+        with open(handle, "w", encoding="utf-8", newline="\n") as file:
+            for line in lines:
+                file.write(line + "\n")
+                count += 1
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o666 & ~_mask())
+        os.replace(temporary, path)
+    except OSError as error:
+        raise bad_records(path, None, error.strerror or "cannot be written") from None
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
+    return count
+
+
+def json_of(record: Pair | SftLine) -> str:
+    """The line of a record, without its newline. Raises ``ValueError`` for one that would not be read again."""
+    check = check_pair if isinstance(record, Pair) else check_sft
+    check(record)  # type: ignore[arg-type] # each has the checker of its type
+    found = {"version": VERSION, **{field.name: _plain(getattr(record, field.name)) for field in fields(record)}}
+    return json.dumps(found, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def pair_of_json(record: Mapping[str, Any]) -> Pair:
+    """The pair of a line's object. Raises :class:`BadField`."""
+    _exactly(record, Pair)
+    regret = _both(record, "regret", _regrets) if record["regret"] is not None else None
+    grade = _both(record, "grade", _grades) if record["grade"] is not None else None
+    found = Pair(
+        **{name: text(record, name) for name in ("id", "task", "origin", "family", "world", "rule")},
+        split=_one_of(record, "split", SPLITS),
+        prompt=text(record, "prompt", most=MOST_PROMPT),
+        chosen=text(record, "chosen", most=MOST_LINE_BYTES),
+        rejected=text(record, "rejected", most=MOST_LINE_BYTES),
+        shared=whole(record, "shared"),
+        first_violation=whole(record, "first_violation"),
+        no_return=_interval(record, "no_return"),
+        regret=regret,
+        grade=grade,
+        weights=_both(record, "weights", _weights),
+        rules=_names(record, "rules"),
+        safel=_names(record, "safel"),
+        categories=_names(record, "categories"),
+        moment=_one_of(record, "moment", MOMENTS),
+        witness=text(record, "witness", most=10_000),
+        goal=_both(record, "goal", _truth),
+        edits=whole(record, "edits"),
+        source=_one_of(record, "source", SOURCES),
+        seed=whole(record, "seed"),
+    )
+    check_pair(found)
+    return found
+
+
+def sft_of_json(record: Mapping[str, Any]) -> SftLine:
+    """The text for SFT of a line's object. Raises :class:`BadField`."""
+    _exactly(record, SftLine)
+    found = SftLine(
+        **{name: text(record, name) for name in ("task", "origin", "family", "world")},
+        split=_one_of(record, "split", SPLITS),
+        prompt=text(record, "prompt", most=MOST_PROMPT),
+        completion=text(record, "completion", most=MOST_LINE_BYTES),
+        kind=_one_of(record, "kind", KINDS),
+    )
+    check_sft(found)
+    return found
+
+
+def check_pair(pair: Pair) -> None:
+    """Whether the fields of a pair agree with its plans. Raises :class:`BadField`, a ``ValueError``."""
+    if not pair.prompt.endswith("\n"):
+        raise BadField("prompt", "does not end with a newline")
+    chosen, rejected = _plan(pair.chosen, "chosen"), _plan(pair.rejected, "rejected")
+    if chosen == rejected:
+        raise BadField("rejected", "is the chosen plan")
+    shared = shared_actions(chosen, rejected)
+    if pair.shared != shared:
+        raise BadField("shared", f"is {pair.shared}, but the plans begin with {shared} actions that are the same")
+    if not shared < pair.first_violation <= len(rejected) + 1:
+        raise BadField("first_violation", f"is {pair.first_violation}, not from {shared + 1} to {len(rejected) + 1}")
+    if pair.no_return is not None and not 0 <= pair.no_return[0] <= pair.no_return[1] <= len(rejected):
+        raise BadField("no_return", f"is no interval within 0 to {len(rejected)}")
+    sizes = (len(chosen), len(rejected))
+    _sizes("weights", pair.weights, (sizes[0] + 1, sizes[1] + 1))
+    if (pair.regret is None) != (pair.grade is None):
+        raise BadField("grade", "and `regret` are not both there")
+    if pair.regret is not None and pair.grade is not None:
+        _sizes("regret", pair.regret, sizes)
+        _sizes("grade", pair.grade, sizes)
+    if pair.rule not in pair.rules:
+        raise BadField("rules", f"does not hold `rule`, {pair.rule}")
+    if pair.edits < 1:
+        raise BadField("edits", "is 0, but the plans differ")
+
+
+def check_sft(line: SftLine) -> None:
+    """Whether the completion is what ``kind`` says. Raises :class:`BadField`, a ``ValueError``."""
+    if not line.prompt.endswith("\n"):
+        raise BadField("prompt", "does not end with a newline")
+    if line.kind == "plan":
+        _plan(line.completion, "completion")
+
+
+def bad_records(path: str, line: int | None, reason: str) -> BadRecords:
+    """SC650 about a file, or one line of it."""
+    place = path if line is None else f"{path}:{line}"
+    message = f"training data cannot be read or written: {place}: {reason}"
+    return BadRecords(Diagnostic(SC.BAD_TRAINING_DATA, message, help="docs/pairs.md says what a line is"))
+
+
+def _read(path: str, build: Callable[[Mapping[str, Any]], R]) -> Iterator[R]:
+    number = 0
+    for number, line in enumerate(_lines(path), 1):
+        try:
+            yield build(read_line(line))
+        except BadField as error:
+            raise bad_records(path, number, str(error)) from None
+    if not number:
+        raise bad_records(path, None, "it is empty")
+
+
+def _lines(path: str) -> Iterator[bytes]:
+    try:
+        handle = os.open(path, _OPEN)
+    except (OSError, ValueError) as error:
+        raise bad_records(path, None, getattr(error, "strerror", None) or "cannot be opened") from None
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise bad_records(path, None, "it is no regular file")
+    with open(handle, "rb") as file:
+        for number in range(1, MOST_LINES + 2):
+            line = file.readline(MOST_LINE_BYTES + 1)
+            if not line:
+                return
+            if len(line) > MOST_LINE_BYTES:
+                raise bad_records(path, number, f"longer than {MOST_LINE_BYTES:,} bytes")
+            if not line.endswith(b"\n"):
+                raise bad_records(path, number, "the last line has no end: the file was cut off")
+            if number > MOST_LINES:
+                raise bad_records(path, None, f"it has more than {MOST_LINES:,} lines")
+            yield line[:-1]
+
+
+def _exactly(record: Mapping[str, Any], kind: type[Pair | SftLine]) -> None:
+    names = ("version", *[field.name for field in fields(kind)])
+    only(record, names)
+    for name in names:
+        if name not in record:
+            raise BadField(name, "is missing")
+    if record["version"] != VERSION or isinstance(record["version"], bool):
+        raise BadField("version", f"is not {VERSION}: this program reads no other")
+
+
+def _plan(plan: str, field: str) -> tuple[str, ...]:
+    if not plan.endswith("\n"):
+        raise BadField(field, "does not end with a newline")
+    actions = actions_of(plan)
+    if len(actions) > MOST_ACTIONS:
+        raise BadField(field, f"has more than {MOST_ACTIONS} actions")
+    for number, action in enumerate(actions, 1):
+        if not (action.startswith("(") and action.endswith(")") and action.isprintable() and len(action) > 2):
+            raise BadField(field, f"has in line {number} no action in parentheses")
+    return actions
+
+
+def _sizes(field: str, both: Both[tuple[Any, ...]], wanted: tuple[int, int]) -> None:
+    for name, values, size in (("chosen", both.chosen, wanted[0]), ("rejected", both.rejected, wanted[1])):
+        if len(values) != size:
+            raise BadField(field, f"has for `{name}` {len(values)} values instead of {size}")
+
+
+def _both(record: Mapping[str, Any], field: str, read: Callable[[str, Any], T]) -> Both[T]:
+    value = record[field]
+    if not isinstance(value, dict) or set(value) != {"chosen", "rejected"}:
+        raise BadField(field, "is no object with `chosen` and `rejected`")
+    return Both(read(field, value["chosen"]), read(field, value["rejected"]))
+
+
+def _list(field: str, value: Any, most: int = MOST_ACTIONS + 1) -> list[Any]:
+    if not isinstance(value, list) or len(value) > most:
+        raise BadField(field, f"is no list of at most {most} values")
+    return value
+
+
+def _regrets(field: str, value: Any) -> tuple[float | None, ...]:
+    return tuple([None if one is None else _number(field, one, -_LARGEST) for one in _list(field, value)])
+
+
+def _weights(field: str, value: Any) -> tuple[float, ...]:
+    return tuple([_number(field, one, 0.0) for one in _list(field, value)])
+
+
+def _number(field: str, value: Any, least: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+        raise BadField(field, "holds something that is no number")
+    if not least <= value <= _LARGEST:
+        raise BadField(field, f"holds a number that is not from {least:g} to {_LARGEST:g}")
+    return value
+
+
+def _grades(field: str, value: Any) -> tuple[Grade, ...]:
+    found = _list(field, value)
+    for one in found:
+        if one not in GRADES:
+            raise BadField(field, f"holds something that is none of {', '.join(GRADES)}")
+    return tuple(found)
+
+
+def _truth(field: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise BadField(field, "holds something that is neither true nor false")
+    return value
+
+
+def _names(record: Mapping[str, Any], field: str) -> tuple[str, ...]:
+    values = _list(field, record[field], MOST_NAMES)
+    found = [text({field: value}, field) for value in values]
+    if len(set(found)) != len(found):
+        raise BadField(field, "holds a name twice")
+    return tuple(found)
+
+
+def _interval(record: Mapping[str, Any], field: str) -> tuple[int, int] | None:
+    if record[field] is None:
+        return None
+    values = _list(field, record[field])
+    if len(values) != 2:
+        raise BadField(field, "is no list of two steps")
+    return whole({field: values[0]}, field), whole({field: values[1]}, field)
+
+
+def _one_of(record: Mapping[str, Any], field: str, known: Sequence[Any]) -> Any:
+    value = record[field]
+    if not isinstance(value, str) or value not in known:
+        raise BadField(field, f"is none of {', '.join(known)}")
+    return value
+
+
+def _plain(value: Any) -> Any:
+    return {"chosen": value.chosen, "rejected": value.rejected} if isinstance(value, Both) else value
+
+
+def _mask() -> int:
+    """What this process withholds from files that it makes."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
