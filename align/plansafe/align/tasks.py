@@ -1,0 +1,194 @@
+"""Tasks that pairs and examples are about, by their origins: short texts from which a task is made again.
+
+An origin is untrusted: it names a family, a shipped scenario or a script by words and numbers of a fixed form, never by
+a path, so that none leads out of the folders that are meant.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import zlib
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from plansafe.domains.virtualhome import WORLD
+from plansafe.domains.world import GOAL, SCENE, Request, Scene
+from plansafe.grammar.diagnostics import near
+from plansafe.grammar.source import Source
+from plansafe.llm.instances.drawn import draw
+from plansafe.llm.instances.families import FAMILIES
+from plansafe.llm.scenarios.model import resolve
+from plansafe.llm.scenarios.reading import SHIPPED, read_scenarios
+from plansafe.specs import default_specs, spec_path
+from plansafe.verifier.api import Checker, Options
+
+SETTING = "PLANSAFE_DATA"
+MOST_BYTES = 50_000_000
+"""Of one file of the data, unpacked."""
+FOLDER = "eai-virtualhome"
+_DRAWN = re.compile(r"drawn:([a-z-]{1,40})/([0-9]{1,9})/([0-9]{1,9})", re.ASCII)
+_SCENARIO = re.compile(r"scenario:([a-z0-9][a-z0-9-]{0,99})", re.ASCII)
+_VIRTUALHOME = re.compile(r"virtualhome:([0-9]{1,6}_[0-9]{1,3})#([0-9]{1,6}_[0-9]{1,3})", re.ASCII)
+_CASE = re.compile(r"[0-9]{1,6}_[0-9]{1,3}", re.ASCII)
+_FORMS = "drawn:FAMILY/NUMBER/SEED, scenario:NAME or virtualhome:GRAPH#SCRIPT"
+
+
+class AlignTask(NamedTuple):
+    """A task with rules, compiled.
+
+    ``name`` is short and unique among tasks; ``family`` groups tasks that are much the same; ``world``: the name of the
+    shipped domain; ``words``: what is asked for; ``origin``: what :func:`task_of` made it from. ``reference``: the plan
+    that comes with it, an action a line: a safe one, but for a script of VirtualHome, which is as its author wrote it;
+    empty where none is known.
+    """
+
+    name: str
+    family: str
+    world: str
+    words: str
+    checker: Checker
+    origin: str
+    reference: str = ""
+
+
+class BadOrigin(ValueError):
+    """An origin that names no task; the text says why, ``help`` what would do."""
+
+    def __init__(self, message: str, help: str | None = None) -> None:
+        super().__init__(message)
+        self.help = help
+
+
+def data_folder() -> str | None:
+    """The folder of public data sets that the setting ``PLANSAFE_DATA`` names; ``None`` where it names none."""
+    return os.environ.get(SETTING) or None
+
+
+def task_of(origin: str, data: str | None = None) -> AlignTask:
+    """The task of an origin, compiled anew at each call. ``data``: the folder of public data sets.
+
+    ``drawn:FAMILY/NUMBER/SEED`` is a household task (:func:`plansafe.llm.instances.drawn.draw`); ``scenario:NAME`` a
+    shipped scenario; ``virtualhome:GRAPH#SCRIPT`` a script of VirtualHome in a graph, both by the numbers that the
+    Embodied Agent Interface gives them, with the goal that it annotates, judged by what the plan itself brings about.
+    Raises :class:`BadOrigin`, and ``OSError`` for a file of the data that cannot be read.
+    """
+    if match := _DRAWN.fullmatch(origin):
+        return _drawn(origin, match[1], int(match[2]), int(match[3]))
+    if match := _SCENARIO.fullmatch(origin):
+        return _scenario(origin, match[1])
+    if match := _VIRTUALHOME.fullmatch(origin):
+        return _virtualhome(origin, match[1], match[2], data)
+    raise BadOrigin(f"an origin that is not understood: {origin[:100]!a}", f"write {_FORMS}")
+
+
+def virtualhome_origins(data: str) -> tuple[str, ...]:
+    """The origins of all scripts of VirtualHome that have a graph, sorted. Raises ``OSError``."""
+    return tuple([f"virtualhome:{name}#{name}" for name in sorted(_activities(data))])
+
+
+def scenario_origins() -> tuple[str, ...]:
+    """The origins of all shipped scenarios, sorted."""
+    with os.scandir(SHIPPED) as entries:
+        return tuple(sorted([f"scenario:{entry.name}" for entry in entries if entry.is_dir()]))
+
+
+def _drawn(origin: str, family: str, number: int, seed: int) -> AlignTask:
+    if family not in FAMILIES:
+        raise BadOrigin(f"no family of drawn tasks is called {family!a}", f"one of {', '.join(FAMILIES)}")
+    try:
+        made = draw(family, number, seed)
+    except RuntimeError as error:  # no draw of this number can be solved
+        raise BadOrigin(str(error)) from None
+    return AlignTask(f"{made.name}/{seed}", family, "household", made.words, made.checker(), origin, made.reference)
+
+
+def _scenario(origin: str, name: str) -> AlignTask:
+    folder = os.path.join(SHIPPED, name)
+    found = read_scenarios(folder).scenarios if os.path.isdir(folder) else ()
+    if len(found) != 1:
+        raise BadOrigin(
+            f"no shipped scenario is called {name!a}",
+            near(name, [one.removeprefix("scenario:") for one in scenario_origins()]),
+        )
+    one = found[0]
+    safe = "" if one.safe is None else one.safe.text
+    return AlignTask(one.name, one.family, one.base, one.instruction, one.checker(), origin, _plain(safe))
+
+
+def _virtualhome(origin: str, graph: str, script: str, data: str | None) -> AlignTask:
+    if data is None:
+        raise BadOrigin(f"{origin} needs the public data sets", f"set {SETTING} to their folder")
+    activity = _activities(data).get(script)
+    if activity is None:
+        raise BadOrigin(f"{origin}: there is no script {script} with an annotation")
+    folder = os.path.join(data, FOLDER)
+    text = _unpacked(os.path.join(folder, "init_and_final_graphs", f"file{graph}.json.gz"))
+    files = {SCENE: Source(f"file{graph}.json", text), GOAL: _goals(data)}
+    scene = WORLD.read_scene(Request(files, script))
+    if not scene.ok:
+        raise BadOrigin(f"{origin}: {scene.notes[0].message}")
+    specs = [Source.from_path(spec_path(name)) for name in default_specs("virtualhome")]
+    checker = Checker(scene.domain, scene.problem, specs, Options(judge="introduced"), resolve=resolve)
+    written = _read(os.path.join(folder, "programs", f"file{script}.txt"))
+    name = f"virtualhome-{script}" if graph == script else f"virtualhome-{script}-in-{graph}"
+    family = re.sub(r"[^a-z0-9]+", "-", activity.lower()).strip("-")
+    plan = _script(written, scene)
+    return AlignTask(name, family, "virtualhome", _said(written), checker, origin, plan)
+
+
+def _script(text: str, scene: Scene) -> str:
+    plan = WORLD.read_plan(Source("script.txt", text), scene).plan
+    return "" if plan is None else _plain(plan.text)
+
+
+def _said(script: str) -> str:
+    """What stands above the steps of a script: its title, and what its author says of it."""
+    lines = [line.strip() for line in script.partition("[")[0].splitlines()]
+    return " ".join(". ".join([line.rstrip(".") for line in lines if line]).split()) + "."
+
+
+def _plain(plan: str) -> str:
+    """A plan with a newline behind each action, and no other line."""
+    return "".join([f"{line.strip()}\n" for line in plan.splitlines() if line.strip() and line.strip()[0] != ";"])
+
+
+@lru_cache(maxsize=4)
+def _activities(data: str) -> dict[str, str]:
+    path = os.path.join(data, FOLDER, "id2task.json")
+    try:
+        table: Any = json.loads(_read(path))
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise BadOrigin(f"{path} is no JSON: {error}") from None
+    rows = table.items() if isinstance(table, dict) else ()
+    return {key: value for key, value in rows if isinstance(value, str) and _CASE.fullmatch(key)}
+
+
+@lru_cache(maxsize=4)
+def _goals(data: str) -> Source:
+    return Source("goals.json", _read(os.path.join(data, FOLDER, "goals_and_tl.json")))
+
+
+def _read(path: str) -> str:
+    with open(path, "rb") as file:
+        return _text(path, file.read(MOST_BYTES + 1))
+
+
+def _unpacked(path: str) -> str:
+    try:
+        with gzip.open(path, "rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except (EOFError, zlib.error) as error:
+        raise BadOrigin(f"{path} is no gzip file that can be unpacked: {error}") from None
+    return _text(path, data)
+
+
+def _text(path: str, data: bytes) -> str:
+    if len(data) > MOST_BYTES:
+        raise BadOrigin(f"{path} has more than {MOST_BYTES} bytes")
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise BadOrigin(f"{path} is not UTF-8: {error}") from None
