@@ -178,7 +178,7 @@ def virtualhome(given: argparse.Namespace) -> None:
 
 def warehouse(given: argparse.Namespace) -> None:
     """A task with 100,000 ground actions: three things have to be moved from room to room."""
-    size = (10, 4, 50) if given.small else (50, 4, 500)
+    size = (5, 4, 24) if given.small else (50, 4, 500)
     checker = store(*size, goal="(and (on item8 place9) (on item15 place3) (on item22 place17) (here room1))")
     actions = size[0] * size[1] * size[2]
     for slack in given.slack:

@@ -150,6 +150,6 @@ def test_what_cannot_be_read_letter_by_letter_is_compared_by_executions(home: Co
     knife = "(:process r :on (cut ?a ?k ?x ?f ?r) :require (clean ?k))"
     made = compiled_with([washed, knife, once], home)
     assert Reader(made.engine).compare(made.rules[0].parts, made.rules[2].parts).equal is not True
-    found = grouped(made, Limits(walks=20, planner_s=10.0))
+    found = grouped(made, Limits(walks=20, planner_s=1.0))
     assert [group.rules for group in found.groups] == [(0, 2), (1,)]
     assert "executions" in found.groups[0].how
