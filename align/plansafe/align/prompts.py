@@ -1,0 +1,114 @@
+"""A task in so few words that a small model reads it together with its plan.
+
+What is told is the scene, the goal and the sentence, and no actions: these a model learns from plans. Facts that
+differ in their first object alone share a line (`in-room kitchen: counter sink stove`), and a relation that holds both
+ways is told once. Of a large scene the core of :mod:`~plansafe.llm.prompts.crop` is told always, so that a plan can be
+told from a dangerous one: a stove that is on and the child in the room are what rules ask about. The rest comes behind
+it, the nearest first, as far as it fits.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from plansafe.llm.prompts.crop import Crop, cropped_to, relevance
+from plansafe.llm.prompts.planning import PLAN
+from plansafe.llm.prompts.tokens import tokens_of
+from plansafe.verifier.api import Checker
+from plansafe.verifier.model.nodes import Task
+from plansafe.verifier.model.printing import formula_text
+
+MOST_TOKENS = 280
+"""Of a prompt, by :func:`~plansafe.llm.prompts.tokens.tokens_of`, which counts a sixth more than SmolLM2 does."""
+
+
+class Asked(Protocol):
+    """A task that a plan is asked for: its words, and the task itself."""
+
+    @property
+    def words(self) -> str:
+        """What is asked, as a sentence."""
+
+    @property
+    def checker(self) -> Checker:
+        """The task, compiled."""
+
+
+def compact_prompt(task: Asked, most_tokens: int = MOST_TOKENS) -> str:
+    """The prompt for a plan. One task gives one text; longer than ``most_tokens`` only where its core is."""
+    compiled = task.checker.compiled
+    whole = cropped_to(compiled.task, range(len(compiled.task.objects)))
+    text = _text(task.words, compiled.engine.task, whole)
+    if tokens_of(text) <= most_tokens:
+        return text
+    found = relevance(compiled, task.words)
+    order = (*found.core, *found.others)
+    low, high = len(found.core), len(order)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if tokens_of(_text(task.words, compiled.engine.task, cropped_to(compiled.task, order[:middle]))) <= most_tokens:
+            low = middle
+        else:
+            high = middle - 1
+    return _text(task.words, compiled.engine.task, cropped_to(compiled.task, order[:low]))
+
+
+def _text(words: str, task: Task, part: Crop) -> str:
+    goal = ", ".join([_bare(formula_text(task, one, {})) for one in task.goal])
+    lines = [*_things(task, part), *_facts(task, part), *_numbers(task, part), f"Task: {words}", f"Goal: {goal}"]
+    return "\n".join(lines) + f"\n{PLAN}"
+
+
+def _things(task: Task, part: Crop) -> list[str]:
+    """What each thing is, things that are the same on a line: its type, and its facts about nothing else."""
+    said: dict[int, list[str]] = {number: [] for number in sorted(part.kept)}
+    for index, codes in enumerate(task.initial_facts):
+        if len(task.predicates[index].types) == 1:
+            for code in sorted(codes & said.keys()):
+                said[code].append(task.predicates[index].name)
+    lines: dict[str, list[str]] = {}
+    for number, facts in said.items():
+        name, kind = task.objects[number], _kind(task, number)
+        words = " ".join(facts if kind == name else [kind, *facts])
+        if words:
+            lines.setdefault(words, []).append(name)
+    return [f"{words}: {' '.join(names)}" for words, names in lines.items()]
+
+
+def _kind(task: Task, number: int) -> str:
+    """The type of a thing. VirtualHome's things have several; the first is what it is."""
+    types = task.object_types[number]
+    return task.type_names[types[0]] if types else "thing"
+
+
+def _facts(task: Task, part: Crop) -> list[str]:
+    """Facts about several things, those that are the same but for the first on a line."""
+    lines: dict[str, list[str]] = {}
+    for index, codes in enumerate(task.initial_facts):
+        name, size = task.predicates[index].name, len(task.predicates[index].types)
+        told = [tuple(task.decode(code, size)) for code in sorted(codes) if part.tells(task, index, code)]
+        if size == 2 and told and all([one != other and (other, one) in told for one, other in told]):
+            told = [(one, other) for one, other in told if one < other]
+            name = f"{name} both ways"
+        for objects in told if size != 1 else ():
+            names = [task.objects[number] for number in objects]
+            lines.setdefault(" ".join([name, *names[1:]]), []).extend(names[:1])
+    return [f"{words}: {' '.join(firsts)}" if firsts else words for words, firsts in lines.items()]
+
+
+def _numbers(task: Task, part: Crop) -> list[str]:
+    """Values of functions but 0."""
+    lines = []
+    for index, values in enumerate(task.initial_fluents):
+        function = task.functions[index]
+        for code, value in sorted(values.items()):
+            objects = task.decode(code, len(function.types))
+            if value and part.kept.issuperset(objects):
+                lines.append(f"{' '.join([function.name, *[task.objects[number] for number in objects]])} = {value}")
+    return lines
+
+
+def _bare(text: str) -> str:
+    """A condition without its outer parentheses, where nothing is lost by that."""
+    inner = text[1:-1]
+    return inner if text.startswith("(") and text.endswith(")") and "(" not in inner else text

@@ -1,0 +1,79 @@
+"""Compact prompts: what matters is told in them, the same each time, and the plan fits behind it."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import pytest
+
+from plansafe.align.prompts import MOST_TOKENS, compact_prompt
+from plansafe.grammar.source import Source
+from plansafe.llm.instances.drawn import draw
+from plansafe.llm.instances.families import FAMILIES
+from plansafe.llm.prompts.tokens import tokens_of
+from plansafe.llm.tasks import load
+from plansafe.verifier.api import Checker
+
+
+class Task(NamedTuple):
+    words: str
+    checker: Checker
+
+
+KITCHEN = Source(
+    "kitchen.pddl",
+    """(define (problem kitchen) (:domain household)
+      (:objects robot - robot kitchen hall - room stove - stove counter - surface mia - child pan - vessel {more})
+      (:init (present robot hall) (handfree robot) (passage kitchen hall) (passage hall kitchen)
+             (in-room stove kitchen) (in-room counter kitchen) (hard-wired stove) (heats stove) (running stove)
+             (= (power stove) 3500) (present mia kitchen) (on pan counter) (metal pan) {facts})
+      (:goal (on pan stove)))""",
+)
+
+
+def kitchen(more: str = "", facts: str = "") -> Task:
+    text = KITCHEN.text.replace("{more}", more).replace("{facts}", facts)
+    return Task("Put the pan on the stove.", load(Source("kitchen.pddl", text)))
+
+
+def test_a_prompt_says_scene_sentence_and_goal() -> None:
+    assert compact_prompt(kitchen()) == (
+        "handfree: robot\nroom: kitchen hall\nhard-wired heats running: stove\nsurface: counter\nchild: mia\n"
+        "vessel metal: pan\npassage both ways hall: kitchen\nin-room kitchen: stove counter\npresent hall: robot\n"
+        "present kitchen: mia\non counter: pan\npower stove = 3500\n"
+        "Task: Put the pan on the stove.\nGoal: on pan stove\nPlan:\n"
+    )
+
+
+def test_a_way_in_one_direction_is_told_as_such() -> None:
+    assert "passage hall: kitchen\npassage kitchen: hall\npassage hole: hall\n" in compact_prompt(
+        kitchen("hole - room", "(passage hall hole)")
+    )
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_all_of_a_drawn_scene_is_told_and_the_plan_fits(family: str) -> None:
+    for number in range(2):
+        instance = draw(family, number, seed=5)
+        checker = instance.checker()
+        prompt = compact_prompt(Task(instance.words, checker))
+        said = set(re.findall(r"[^\s:,()]+", prompt))
+        task = checker.engine.task
+        assert said.issuperset(task.objects)
+        assert said.issuperset(task.predicates[i].name for i, codes in enumerate(task.initial_facts) if codes)
+        assert prompt.endswith("\nPlan:\n")
+        assert tokens_of(prompt) <= MOST_TOKENS
+        assert tokens_of(prompt + instance.reference) <= 1.17 * 384
+
+
+def test_of_a_large_scene_danger_is_told_and_what_is_far_is_not() -> None:
+    """Eighty shelves in a cellar; what rules ask about (who is there, what is on) stays."""
+    names = [f"shelf-{n}" for n in range(80)]
+    facts = " ".join([f"(in-room {name} cellar)" for name in names])
+    prompt = compact_prompt(kitchen(f"cellar - room {' '.join(names)} - surface", f"(passage hall cellar) {facts}"))
+    assert "running: stove" in prompt
+    assert "child: mia" in prompt
+    assert "present kitchen: mia" in prompt
+    assert "shelf-79" not in prompt
+    assert tokens_of(prompt) <= MOST_TOKENS
