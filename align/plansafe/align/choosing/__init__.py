@@ -1,0 +1,1 @@
+"""Choosing among candidate pairs: duplicates, filters, balance, the split, and what comes out (docs/pairs.md)."""
