@@ -16,10 +16,11 @@ body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(
   margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.6rem; } h2 { font-size: 1.25rem; margin-top: 2.5rem; } h3 { font-size: 1rem; margin: 1.8rem 0 .5rem; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; } dt { color: var(--soft); }
-dd { margin: 0; overflow-wrap: anywhere; }
+dd { margin: 0; overflow-wrap: anywhere; } summary { cursor: pointer; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem .7rem; border-bottom: 1px solid var(--line); text-align: right; }
+td { white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; } thead th { border-bottom: 2px solid var(--line); }
 .note { color: var(--soft); font-size: .9rem; } .warn { border-left: 4px solid #e5484d; padding-left: .7rem; }
 svg { max-width: 100%; height: auto; } svg text { font: 13px system-ui, sans-serif; fill: var(--ink); }
@@ -39,10 +40,10 @@ def _lines(report: Report) -> Iterator[str]:
     yield "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
     yield '<meta name="viewport" content="width=device-width">'
     yield f"<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>"
-    yield "<dl>"
+    yield "<details><summary>What was run</summary>\n<dl>"
     for name, value in report.about:
         yield f"<dt>{_text(name)}</dt><dd>{_text(value)}</dd>"
-    yield "</dl>"
+    yield "</dl>\n</details>"
     for said in report.warnings:
         yield f'<p class="warn">{_text(said)}</p>'
     for section in report.sections:
