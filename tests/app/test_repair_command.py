@@ -9,7 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from kitchen import DOMAIN, FIXED, PLAN, PROBLEM, RULES, SAFE
+from kitchen import FIXED, PLAN, RULES
 
 from plansafe.app.alarm import OutOfTime
 from plansafe.app.checking import Settings
@@ -19,6 +19,7 @@ from plansafe.app.values import read_cost, read_steps, read_weights
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.repair.model import RepairOptions, RepairStatus, Weights
+from shared_kitchen import DOMAIN, PROBLEM, SAFE
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -13,11 +13,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from kitchen import DOMAIN, FIXED, PLAN, PROBLEM, RULES
+from kitchen import FIXED, PLAN, RULES
 
 from plansafe.app.commandline import app
 from plansafe.app.repairing import examine
 from plansafe.app.writing import Guard, NotWritten, save, save_folder
+from shared_kitchen import DOMAIN, PROBLEM
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -9,9 +9,10 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from loop_kitchen import DOMAIN, PROBLEM, RULES, Run
+from loop_kitchen import RULES, Run
 
 from plansafe.app.commandline import app
+from shared_kitchen import DOMAIN, PROBLEM
 
 
 @pytest.fixture

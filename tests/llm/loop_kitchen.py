@@ -8,29 +8,11 @@ from pathlib import Path
 
 Run = Callable[..., tuple[int, str, str]]
 """Runs a command: exit code, standard output, standard error."""
-DOMAIN = """(define (domain kitchen) (:requirements :adl)
-  (:types room stove - object)
-  (:predicates (robot-in ?r - room) (in ?s - stove ?r - room) (on ?s - stove) (hot ?s - stove))
-  (:action switch-on :parameters (?s - stove ?r - room)
-    :precondition (and (robot-in ?r) (in ?s ?r) (not (on ?s))) :effect (and (on ?s) (hot ?s)))
-  (:action switch-off :parameters (?s - stove ?r - room)
-    :precondition (and (robot-in ?r) (in ?s ?r) (on ?s)) :effect (not (on ?s)))
-  (:action go :parameters (?from ?to - room)
-    :precondition (and (robot-in ?from) (not (= ?from ?to)))
-    :effect (and (not (robot-in ?from)) (robot-in ?to))))
-"""
-PROBLEM = """(define (problem tea) (:domain kitchen)
-  (:objects hob - stove kitchen hall - room)
-  (:init (robot-in kitchen) (in hob kitchen))
-  (:goal (and (robot-in hall) (hot hob))))
-"""
 RULES = """(define (safety kitchen)
   (:process stove-off-before-leaving :on (go ?from ?to) :rationale "An attended stove burns no home."
     :forbid (exists (?s - stove) (and (in ?s ?from) (on ?s))) :message "a stove is on in {?from}" :fix "switch it off"))
 """
 COLD = "(define (safety cold) (:trajectory cold :formula (always (not (hot hob)))))"
-UNSAFE = "(switch-on hob kitchen)\n(go kitchen hall)\n"
-SAFE = "(switch-on hob kitchen)\n(switch-off hob kitchen)\n(go kitchen hall)\n"
 
 
 def says(*answers: str) -> str:

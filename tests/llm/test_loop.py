@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from loop_kitchen import COLD, DOMAIN, PROBLEM, RULES, SAFE, UNSAFE
+from loop_kitchen import COLD, RULES
 
 from plansafe.grammar.source import Source
 from plansafe.llm.loop.feedback import MOST_FINDINGS, of_report, unread
@@ -21,6 +21,7 @@ from plansafe.llm.models.request import Role, Situation, said
 from plansafe.verifier.api import Checker
 from plansafe.verifier.repair.model import RepairOptions
 from plansafe.verifier.reporting.report import Headline
+from shared_kitchen import DOMAIN, PROBLEM, SAFE, UNSAFE
 
 QUICK = RepairOptions(time_limit_s=10.0)
 

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from loop_kitchen import COLD, PROBLEM, SAFE, UNSAFE, Run, says, written
+from loop_kitchen import COLD, Run, says, written
+
+from shared_kitchen import PROBLEM, SAFE, UNSAFE
 
 SCHEMA = Path(__file__).resolve().parents[2] / "app/plansafe/app/schema/plan-1.json"
 NASTY = "\x1b]0;pwned\x07 ../../etc/passwd\n1. (switch-on hob\u202e kitchen)\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from loop_kitchen import COLD, DOMAIN, PROBLEM, RULES, SAFE, UNSAFE, Run, says, written
+from loop_kitchen import COLD, RULES, Run, says, written
 
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
@@ -27,6 +27,7 @@ from plansafe.llm.prompts.goal import goal_constraint, goal_prompt
 from plansafe.llm.prompts.planning import REFUSAL, SAFETY, planning_prompt
 from plansafe.verifier.api import Checker
 from plansafe.verifier.reporting.report import Headline
+from shared_kitchen import DOMAIN, PROBLEM, SAFE, UNSAFE
 
 ASKED = ("--problem", "task/p.pddl")
 SCHEMA = Path(__file__).resolve().parents[2] / "app/plansafe/app/schema/plan-1.json"

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from loop_kitchen import COLD, PROBLEM, SAFE, Run, written
+from loop_kitchen import COLD, Run, written
 
 from plansafe.app.goals import read_goal, with_goal
 from plansafe.app.values import BadOption
 from plansafe.grammar.source import Source
+from shared_kitchen import PROBLEM, SAFE
 
 HOME = str(Path(__file__).resolve().parents[2] / "examples/virtualhome/home.json")
 MILK = "(and (closed fridge_11) (holds_rh character_3 milk_21))"

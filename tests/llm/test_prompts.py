@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from loop_kitchen import DOMAIN, PROBLEM, RULES
+from loop_kitchen import RULES
 
 from plansafe.domains.world import Request
 from plansafe.domains.worlds import world
@@ -19,6 +19,7 @@ from plansafe.llm.prompts.scene import facts_text, things_text
 from plansafe.llm.prompts.tokens import tokens_of
 from plansafe.specs import default_specs, spec_path
 from plansafe.verifier.api import Checker, Options
+from shared_kitchen import DOMAIN, PROBLEM
 
 GRAPHS = Path(os.environ.get("PLANSAFE_DATA", Path(__file__).parents[3] / "shared/data")) / "eai-virtualhome"
 ROOMS = 40
