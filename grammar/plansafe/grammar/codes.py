@@ -110,6 +110,8 @@ class SC:
     NOT_EXPRESSIBLE: Final = "SC646"  # a sentence that no rule can say
     NO_MAJORITY: Final = "SC647"  # samples that do not agree on a rule
     BAD_TRAINING_DATA: Final = "SC650"  # training data that cannot be read
+    BAD_PACK: Final = "SC670"  # a pack that is refused
+    NOT_PACKED: Final = "SC671"  # something that cannot be packed
 
     # Notes, loose text, the linter, scenarios.
     RULE_NEVER_APPLIED: Final = "SC701"  # no rule ever applied

@@ -1,0 +1,1 @@
+"""Packs: code, data and weights for a machine without a network, in small parts with sums (docs/packing.md)."""
