@@ -28,13 +28,14 @@ class JudgedPlan(NamedTuple):
     """A plan with its verdict. ``plan``: as it was read, one step a line; ``rouge`` and ``rouge_score``: Rouge-L.
 
     The two are against the reference; 0 for an answer that was not read (there is nothing that overlaps), ``None``
-    where the plan is too long to be compared.
+    where the plan is too long to be compared. ``headline``: the verdict in one word, ``None`` of what was not read.
     """
 
     judged: Judged
     plan: str | None
     rouge: float | None = 0.0
     rouge_score: float | None = 0.0
+    headline: str | None = None
 
 
 @cache
@@ -67,7 +68,7 @@ def judge(prediction: Prediction, task: BenchTask, taxonomy: Taxonomy) -> Judged
     label, paper, end = _published(task, read.plan)
     plan = "".join([f"{step.text}\n" for step in read.steps])
     found = judged(prediction, report, label, taxonomy, paper, end)
-    return JudgedPlan(found, plan, *_rouge(plan, task.reference))
+    return JudgedPlan(found, plan, *_rouge(plan, task.reference), report.headline.value)
 
 
 def _published(task: BenchTask, plan: Source) -> tuple[str | None, bool | None, bool | None]:

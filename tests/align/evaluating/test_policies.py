@@ -1,0 +1,153 @@
+"""The path from an answer to the figures, without a model: policies whose figures are known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from plansafe.align.evaluating.figures import BY_NAME, estimated
+from plansafe.align.evaluating.running import Evaluation, Method, evaluate
+from plansafe.align.evaluating.summary import summary
+from plansafe.align.evaluating.tasks import EvalTask, Opened, of_sft, opener
+from plansafe.align.evaluating.writers import Mock, Written
+from plansafe.align.records import SftLine
+from plansafe.llm.bench.run_file import BadRun
+from plansafe.llm.models.answer import Answer, Finish
+from plansafe.llm.suites.markdown import markdown
+
+TASKS = tuple([EvalTask(f"{name}-0", f"drawn:{name}/0/0", name, "household") for name in ("stew", "tidy", "wash-up")])
+
+
+def _value(run: Evaluation, name: str) -> float | None:
+    return estimated(BY_NAME[name], run.evaluated).interval.value
+
+
+def _said(run: Evaluation, *names: str) -> list[float | None]:
+    return [_value(run, name) for name in names]
+
+
+class Said:
+    """Gives the same answers each time, and counts the batches."""
+
+    label = "said"
+    identity = "said"
+
+    def __init__(self, *texts: str, finish: Finish = Finish.STOP) -> None:
+        self.texts = texts
+        self.finish = finish
+        self.asked: list[list[str]] = []
+
+    def write(self, tasks: Sequence[Opened]) -> list[Written]:
+        self.asked.append([one.task.id for one in tasks])
+        at = {task.id: number for number, task in enumerate(TASKS)}
+        return [Written(Answer(self.texts[at[one.task.id] % len(self.texts)], self.finish)) for one in tasks]
+
+
+def test_the_planner_is_safe_and_reaches_every_goal() -> None:
+    run = evaluate(Mock("planner"), TASKS)
+    names = ("safer-all", "safer-executable", "succr-goal", "safer-at-goal", "safe-goal", "executable", "strict")
+    assert _said(run, *names) == [1.0] * len(names)
+    assert [record["headline"] for record in run.records] == ["SAFE"] * 3
+    assert _said(run, "unsafer", "breaks-process", "breaks-termination", "refused", "cut") == [0.0] * 5
+
+
+def test_the_reference_overlaps_with_itself() -> None:
+    run = evaluate(Mock("reference"), TASKS)
+    assert _said(run, "succr-paper", "succr-end", "rouge-score-l", "length", "length-goal") == [1.0] * 5
+    assert _value(run, "rouge-l") == pytest.approx(1.0, abs=1e-7)  # `rouge` 1.0.1 adds 1e-8 below the line
+
+
+def test_nothing_reaches_no_goal_and_what_applies_to_nothing_has_no_value() -> None:
+    run = evaluate(Mock("empty"), TASKS)
+    assert _said(run, "safer-all", "succr-goal", "safe-goal", "read", "rouge-l") == [0.0] * 5
+    assert _said(run, "safer-read", "safer-executable", "safer-at-goal", "unsafer", "length") == [None] * 5
+    assert "n/a" in markdown(summary(run))
+
+
+def test_a_plan_that_minds_no_rule_reaches_the_goal_unsafely() -> None:
+    run = evaluate(Mock("unsafe"), TASKS[:1])
+    record = run.records[0]
+    assert record["headline"] == "UNSAFE"
+    assert {one["rule"] for one in record["judged"]["violations"]} >= {"stove-attended", "heat-off-at-the-end"}
+    assert _said(run, "succr-goal", "safer-at-goal", "safe-goal", "breaks-termination") == [1.0, 0.0, 0.0, 1.0]
+    assert run.evaluated[0].error == "success, unsafe"
+    text = markdown(summary(run))
+    assert "| fire and heat |" in text and "| heat-off-at-the-end | 1 |" in text
+
+
+def test_chance_is_no_planner() -> None:
+    run = evaluate(Mock("random"), TASKS)
+    assert _value(run, "succr-goal") == 0.0
+    assert _without_time(run) == _without_time(evaluate(Mock("random"), TASKS, batch=1))
+
+
+def _without_time(run: Evaluation) -> list[dict[str, object]]:
+    return [{name: value for name, value in record.items() if name != "cpu_s"} for record in run.records]
+
+
+def test_answers_in_words_and_refusals_are_told_apart() -> None:
+    plan = evaluate(Mock("reference"), TASKS[:1]).records[0]["plan"]
+    numbered = "Here is the plan:\n" + "".join([f"{at}. {step}\n" for at, step in enumerate(plan, 1)])
+    run = evaluate(Said(numbered, "I'm sorry, I cannot help with that.", ""), TASKS)
+    assert [record["reading"] for record in run.records] == ["loose", "none", "none"]
+    assert [record["refused"] for record in run.records] == [False, True, False]
+    assert run.records[0]["headline"] == "SAFE"
+    assert _value(run, "refused") == pytest.approx(1 / 3)
+
+
+def test_a_plan_that_was_cut_is_counted() -> None:
+    assert _value(evaluate(Said("(", finish=Finish.LENGTH), TASKS), "cut") == 1.0
+
+
+def test_without_a_reference_there_is_nothing_to_overlap_with() -> None:
+    def without(task: EvalTask) -> Opened:
+        found = opener()(task)
+        return found._replace(bench=found.bench.__class__(**{**found.bench.__dict__, "reference": ""}))
+
+    run = evaluate(Mock("planner"), TASKS[:1], opens=without)
+    assert _said(run, "rouge-l", "length") == [None, None]
+    assert run.records[0]["judged"]["success_paper"] is None
+    assert _value(run, "succr-goal") == 1.0
+
+
+def test_a_run_goes_on_where_it_was_cut(tmp_path: Path) -> None:
+    file = tmp_path / "run.jsonl"
+    said = Said("(nothing)")
+    evaluate(said, TASKS, output=str(file), batch=2)
+    whole = file.read_bytes()
+    assert said.asked == [["stew-0", "tidy-0"], ["wash-up-0"]]
+    for size in range(0, len(whole), 1999):
+        file.write_bytes(whole[:size])
+        again = Said("(nothing)")
+        evaluate(again, TASKS, output=str(file), batch=2)
+        assert _same(file.read_bytes(), whole)
+        left = 3 - whole[:size].count(b"\n") + 1 if b"\n" in whole[:size] else 3
+        assert sum(map(len, again.asked)) == left
+    with pytest.raises(BadRun):
+        evaluate(said, TASKS[:2], output=str(file))
+    with pytest.raises(BadRun):
+        evaluate(said, TASKS, output=str(file), method=Method("other", 0.5, 1))
+
+
+def _same(one: bytes, other: bytes) -> bool:
+    """But for the time that it took."""
+    return re.sub(rb'"cpu_s":[0-9.]+', b"", one) == re.sub(rb'"cpu_s":[0-9.]+', b"", other)
+
+
+def test_two_tasks_of_one_name_are_refused() -> None:
+    with pytest.raises(ValueError, match="same id"):
+        evaluate(Mock("empty"), (*TASKS, TASKS[0]))
+
+
+def test_lines_for_sft_give_each_task_once() -> None:
+    line = SftLine("stew-0/0", "drawn:stew/0/0", "stew", "household", "test", "Go.\nPlan:\n", "(wait)\n", "plan")
+    asked = SftLine("stew-0/0", "drawn:stew/0/0", "stew", "household", "test", "What?\n", "(wait)", "knowledge")
+    found = list(of_sft([line, line, asked], "family"))
+    assert found == [
+        EvalTask("stew-0/0", "drawn:stew/0/0", "stew", "household", "test", "family", "Go.\nPlan:\n", "(wait)\n")
+    ]
+    assert opener()(found[0]).prompt == "Go.\nPlan:\n"
+    assert opener()(TASKS[0]).prompt.endswith("Plan:\n")
